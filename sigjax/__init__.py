@@ -1,0 +1,13 @@
+"""Significance tests for comparing systems on a test set: permutation, bootstrap and exact, on CPU or GPU."""
+
+from sigjax.compare import bootstrap_test as bootstrap_test
+from sigjax.compare import compare as compare
+from sigjax.compare import permutation_test as permutation_test
+from sigjax.readers import read as read
+from sigjax.records import Comparison as Comparison
+from sigjax.records import Evaluation as Evaluation
+from sigjax.records import InputError as InputError
+from sigjax.records import Interval as Interval
+from sigjax.records import Metric as Metric
+from sigjax.records import Report as Report
+from sigjax.version import __version__ as __version__

@@ -1,0 +1,251 @@
+"""The command line: arguments -> the calls of the Python interface.
+
+Errors are one line on stderr: exit code 2 for bad input, 1 for a failure; `--debug` shows the traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from sigjax.compare import compare as compare_evaluations
+from sigjax.metrics import METRICS
+from sigjax.readers import READERS, read
+from sigjax.records import (
+    DEFAULT_LEVEL,
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    Alternative,
+    Correction,
+    Device,
+    Evaluation,
+    InputError,
+    IntervalKind,
+    Method,
+    Missing,
+    Report,
+    Test,
+)
+from sigjax.version import __version__
+
+Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
+Many = Parameter(consume_multiple=True, negative="")
+
+app = App(
+    name="sigjax",
+    help="Significance tests for comparing systems on a test set. `--debug` after any command shows tracebacks.",
+    version=__version__,
+    help_format="markdown",
+    result_action="return_value",
+)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Questions:
+    """What to ask of the data, for every command that compares."""
+
+    test: Annotated[list[Test], Many] | None = None
+    """Permutation (the default) or bootstrap, or both."""
+    method: Method = "auto"
+    """Exact (no sampling), Monte Carlo, or exact where that is cheap."""
+    resamples: int = DEFAULT_RESAMPLES
+    """Number of Monte Carlo resamples."""
+    seed: int = DEFAULT_SEED
+    """The same seed gives the same report on every device."""
+    alternative: Alternative = "two-sided"
+    """Which differences (first system minus second) count as extreme."""
+    baseline: str | None = None
+    """Compare each system with this one instead of all pairs."""
+    correction: Correction = "holm"
+    """How p-values are adjusted for the number of pairs."""
+    level: float = DEFAULT_LEVEL
+    """Confidence level of all intervals."""
+    interval: IntervalKind = "percentile"
+    """Bootstrap intervals, or none to leave the bootstrap out."""
+    device: Device = "auto"
+    """Changes the time, never the numbers."""
+    format: Format = "text"
+    """How to write the report."""
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    """Write to this file instead of the terminal."""
+
+    def answer(self, evaluations: Sequence[Evaluation]) -> None:
+        """Compare, and write the report."""
+        report = compare_evaluations(
+            evaluations,
+            test=self.test or ["permutation"],
+            method=self.method,
+            resamples=self.resamples,
+            seed=self.seed,
+            alternative=self.alternative,
+            baseline=self.baseline,
+            correction=self.correction,
+            level=self.level,
+            interval=self.interval,
+            device=self.device,
+        )
+        _write(report, self.format, self.output)
+
+
+@app.command
+def compare(
+    table: Path,
+    /,
+    *,
+    metric: Annotated[list[str] | None, Many, Parameter(name=["--metric", "-m"])] = None,
+    counts: Annotated[list[str] | None, Many] = None,
+    systems: Annotated[list[str] | None, Many] = None,
+    id: str | None = None,
+    cluster: str | None = None,
+    strata: str | None = None,
+    ignore: Annotated[list[str] | None, Many] = None,
+    missing: Missing = "error",
+    reader: str | None = None,
+    questions: Questions | None = None,
+) -> None:
+    """Compare the systems of a table: who beats whom by more than chance.
+
+    The table is tsv, csv, jsonl or npz, also .gz. Wide: a row an instance, a column a system. Long: columns `system`,
+    an instance id, and one or more numbers.
+
+    Parameters
+    ----------
+    table
+        The file.
+    metric
+        One or more metrics (`sigjax info` lists them); the mean when left out.
+    counts
+        Which columns of a long table are the metric's statistics, as NAME=COLUMN: tp=las_correct predicted=sys_words
+        gold=gold_words.
+    systems
+        Compare only these.
+    id
+        The column of instance ids.
+    cluster
+        A column, or a file with one label a line: instances of one cluster are resampled together.
+    strata
+        A column, or a file with one label a line: the bootstrap draws within each stratum.
+    ignore
+        Columns of a wide table that are no systems.
+    missing
+        Instances that some system lacks: refuse, leave out for all, or count as 0.
+    reader
+        The format, when the file's name does not tell it.
+    """
+    evaluations = [
+        read(
+            table,
+            metric=name,
+            counts=_named_columns(counts or []),
+            reader=reader,
+            id=id,
+            systems=systems,
+            ignore=ignore or [],
+            cluster=cluster,
+            strata=strata,
+            missing=missing,
+        )
+        for name in metric or ["mean"]
+    ]
+    (questions or Questions()).answer(evaluations)
+
+
+@app.command
+def demo(*, questions: Questions | None = None) -> None:
+    """Compare five named-entity taggers on a bundled example."""
+    with as_file(files("sigjax") / "data" / "demo.tsv") as path:
+        evaluation = read(path, metric="fscore")
+    (questions or Questions()).answer([evaluation])
+
+
+@app.command
+def info() -> None:
+    """Show versions, devices, metrics and formats."""
+    from sigjax.info import installed
+
+    for name, value in installed().items():
+        print(f"{name + ':':<12} {value}")
+    print(f"{'metrics:':<12} {', '.join(METRICS)}")
+    print(f"{'formats:':<12} {', '.join(READERS)}")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in tokens
+    sys.exit(_run([token for token in tokens if token != "--debug"], debug=debug))
+
+
+def _run(tokens: list[str], *, debug: bool) -> int:
+    """Run a command; its exit code."""
+    try:
+        app(tokens, exit_on_error=False, print_error=False)
+    except BrokenPipeError:
+        # The reader (`| head`) has left: nothing more can be written, also not when Python closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if debug:
+            raise
+        print(f"sigjax: error: {_one_line(error)}", file=sys.stderr)
+        return 2 if isinstance(error, InputError | CycloptsError) else 1
+    return 0
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, InputError | CycloptsError):
+        return text
+    return f"{type(error).__name__}: {text} (--debug shows where)"
+
+
+def _named_columns(pairs: Sequence[str]) -> dict[str, str] | None:
+    """["tp=las_correct", ...] -> {"tp": "las_correct", ...}; None for none."""
+    named = {}
+    for pair in pairs:
+        name, equals, column = pair.partition("=")
+        if not (name and equals and column):
+            raise InputError(f"--counts takes NAME=COLUMN, such as tp=correct, got {pair!r}")
+        if name in named:
+            raise InputError(f"--counts names {name!r} twice; give it once")
+        named[name] = column
+    return named or None
+
+
+def _write(report: Report, format: Format, output: Path | None) -> None:
+    """Write a report to a file (UTF-8) or to stdout."""
+    if output is None:
+        sys.stdout.write(_render(report, format).rstrip("\n") + "\n")
+        sys.stdout.flush()
+        return
+    try:
+        output.write_text(_render(report, format).rstrip("\n") + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{output}: cannot be written ({error.strerror}); give another --output") from None
+
+
+def _render(report: Report, format: Format) -> str:
+    renderers: dict[Format, Callable[[], str]] = {
+        "text": lambda: _text(report),
+        "json": report.to_json,
+        "markdown": report.to_markdown,
+        "latex": report.to_latex,
+        "csv": report.to_csv,
+        "html": report.to_html,
+    }
+    return renderers[format]()
+
+
+def _text(report: Report) -> str:
+    from sigjax.report import to_text
+
+    return to_text(report, color=sys.stdout.isatty() and "NO_COLOR" not in os.environ)

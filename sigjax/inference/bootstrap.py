@@ -1,0 +1,41 @@
+"""The paired bootstrap: all systems on the same resamples of the units.
+
+Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 2; Efron and Tibshirani (1993).
+"""
+
+import math
+
+import numpy as np
+
+from sigjax.inference.outcome import NotFinite, Outcome, Question
+from sigjax.inference.pvalues import bootstrap_exceed, montecarlo_p
+from sigjax.records import Alternative, Metric
+from sigjax.resample.engine import Problem, Run, replicate
+from sigjax.resample.plans import draws_from_strata
+from sigjax.resample.project import distinct_columns
+from sigjax.units import Units
+
+
+def system_replicates(units: Units, metric: Metric, run: Run) -> np.ndarray:
+    """Bootstrap scores `[system, resample]` of all systems on the same resamples.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    columns = distinct_columns(units.values, largest_weight_sum=units.values.shape[1])
+    problem = Problem(draws_from_strata(units.strata), columns, units.divisors)
+    replicates = replicate(problem, run, score=metric.score)
+    finite = np.isfinite(replicates).all(axis=1)
+    if not finite.all():
+        raise NotFinite((int(np.argmin(finite)),))
+    return replicates
+
+
+def bootstrap_outcome(
+    replicates: np.ndarray, question: Question, pair: tuple[int, int], alternative: Alternative
+) -> Outcome:
+    """The bootstrap test of one pair, from replicates `[system, resample]`."""
+    a, b = pair
+    exceed = bootstrap_exceed(replicates[a], replicates[b], question.delta(pair), question.tolerance(pair), alternative)
+    p_value = float(montecarlo_p(exceed, replicates.shape[1]))
+    return Outcome(p_value, math.log10(p_value), "montecarlo", "the bootstrap samples", exceed)

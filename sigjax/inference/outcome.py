@@ -1,0 +1,50 @@
+"""What a test says of one pair, before names and corrections."""
+
+from typing import Literal, NamedTuple
+
+
+class Outcome(NamedTuple):
+    """The p-value of one pair and how it was found."""
+
+    p_value: float
+    log10_p: float
+    method: Literal["exact", "montecarlo"]
+    reason: str
+    exceed: int | None
+    """None when exact."""
+
+
+class Question(NamedTuple):
+    """Which pairs to test, by position of the systems, and the observed differences."""
+
+    pairs: tuple[tuple[int, int], ...]
+    """(a, b), positions of systems."""
+    scores: tuple[float, ...]
+    """[system]: observed scores."""
+    tolerances: tuple[float, ...]
+    """[system]: rounding error of a score."""
+
+    def delta(self, pair: tuple[int, int]) -> float:
+        """Observed score_a - score_b."""
+        return self.scores[pair[0]] - self.scores[pair[1]]
+
+    def tolerance(self, pair: tuple[int, int]) -> float:
+        """Differences between deltas below this are rounding: the deltas are ties."""
+        return 2.0 * (self.tolerances[pair[0]] + self.tolerances[pair[1]])
+
+
+class NotExact(ValueError):
+    """method="exact" was asked for and `pair` (positions) has no exact test."""
+
+    def __init__(self, pair: tuple[int, int], reason: str) -> None:
+        super().__init__(reason)
+        self.pair = pair
+        self.reason = reason
+
+
+class NotFinite(ValueError):
+    """The metric gave NaN or infinity on resamples of the system or systems at these positions."""
+
+    def __init__(self, systems: tuple[int, ...]) -> None:
+        super().__init__(f"score is not finite for systems {systems}")
+        self.systems = systems

@@ -1,0 +1,111 @@
+"""The door for arrays: what a person gives -> an `Evaluation` that every later part can rely on."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sigjax.metrics.registry import resolve_metric
+from sigjax.records import Array, Evaluation, InputError, Metric
+
+_LARGEST = 2**53
+"""Whole numbers up to this are exact as doubles."""
+
+
+def evaluation_from_arrays(
+    arrays: Mapping[str, Any],
+    *,
+    metric: str | Metric | Callable[[Array], Array],
+    ids: Sequence[object] | None = None,
+    clusters: Sequence[object] | None = None,
+    strata: Sequence[object] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Evaluation:
+    """Check and assemble; see `Evaluation.from_arrays`."""
+    if len(arrays) < 2:
+        raise InputError(f"a comparison needs at least two systems, got {len(arrays)}")
+    tables = {str(name): _numbers(str(name), values) for name, values in arrays.items()}
+    if len(tables) < len(arrays):
+        raise InputError("two systems have the same name; rename one")
+    (first, table), *others = tables.items()
+    for name, other in others:
+        if other.shape != table.shape:
+            raise InputError(
+                f"systems have different instances: {first!r} has {_shape(table)}, {name!r} has {_shape(other)}"
+            )
+    num_instances, num_inputs = table.shape
+    if num_instances == 0:
+        raise InputError("there are no instances to compare on")
+    resolved = resolve_metric(metric, num_inputs=num_inputs)
+    labels = _labels("ids", ids, num_instances) or tuple(str(i) for i in range(num_instances))
+    repeated = [label for label, count in Counter(labels).items() if count > 1]
+    if repeated:
+        raise InputError(f"instance id {repeated[0]!r} occurs more than once; ids must be unique")
+    return Evaluation(
+        systems=tuple(tables),
+        stats=_whole(np.stack([_extract(resolved, name, values) for name, values in tables.items()])),
+        ids=labels,
+        metric=resolved,
+        clusters=_labels("clusters", clusters, num_instances),
+        strata=_labels("strata", strata, num_instances),
+        notes=notes,
+    )
+
+
+def _numbers(name: str, values: object) -> np.ndarray:
+    """Values of one system -> float64 or int64 `[instance, input]`."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"system {name!r}: rows have different lengths; expected a rectangular array") from None
+    if array.dtype.kind in "biu":
+        if array.size and (array.max() > _LARGEST or array.min() < -_LARGEST):
+            raise InputError(f"system {name!r}: whole numbers must stay within 2**53; divide them by a common unit")
+        array = array.astype(np.int64)
+    elif array.dtype.kind == "f":
+        array = array.astype(np.float64)
+    else:
+        raise InputError(f"system {name!r}: expected numbers, got {array.dtype}")
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise InputError(f"system {name!r}: expected [instance] or [instance, input], got {array.ndim} axes")
+    wrong = np.argwhere(~np.isfinite(array))
+    if wrong.size:
+        raise InputError(
+            f"system {name!r}: {array[tuple(wrong[0])]} at instance {wrong[0][0] + 1}; remove or repair it"
+        )
+    return array
+
+
+def _extract(metric: Metric, name: str, values: np.ndarray) -> np.ndarray:
+    """Statistics `[instance, stat]` of one system; a refusal names the system."""
+    try:
+        return metric.extract(*values.T)
+    except InputError as error:
+        raise InputError(f"system {name!r}: {error}") from None
+
+
+def _whole(stats: np.ndarray) -> np.ndarray:
+    """int64 where every number is whole (and exact as a double), else float64."""
+    if stats.dtype.kind == "i":
+        return stats
+    if np.all(stats == np.rint(stats)) and np.abs(stats).max(initial=0.0) <= _LARGEST:
+        return stats.astype(np.int64)
+    return stats
+
+
+def _labels(what: str, labels: Sequence[object] | None, num_instances: int) -> tuple[str, ...] | None:
+    """Labels `[instance]` as text."""
+    if labels is None:
+        return None
+    if len(labels) != num_instances:
+        raise InputError(f"{what}: expected one label for each of the {num_instances} instances, got {len(labels)}")
+    if any(str(label) == "" for label in labels):
+        raise InputError(f"{what}: expected a label for every instance, got an empty one")
+    return tuple(str(label) for label in labels)
+
+
+def _shape(table: np.ndarray) -> str:
+    return f"{table.shape[0]} instance(s) of {table.shape[1]} number(s)"

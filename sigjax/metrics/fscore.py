@@ -1,0 +1,77 @@
+"""Precision, recall and F1 from counts: tp (correct), predicted (by the system) and gold (in the reference).
+
+Micro-averaged: the counts are added over instances first. An empty denominator gives 0. Reference: Yeh (2000), "More
+accurate tests for the statistical significance of result differences", for their tests.
+"""
+
+import numpy as np
+
+from sigjax.metrics.ratio import divide
+from sigjax.records import Array, InputError, Metric
+
+
+def precision_score(sums: Array) -> Array:
+    r"""Precision, $tp / predicted$.
+
+    Args:
+        sums: `[..., stat]` with stat = (tp, predicted, gold).
+
+    Returns:
+        `[...]` in [0, 1]; 0 where nothing is predicted.
+
+    Example:
+        >>> float(precision_score(np.array([25.0, 40.0, 100.0])))
+        0.625
+    """
+    return divide(sums[..., 0], sums[..., 1])
+
+
+def recall_score(sums: Array) -> Array:
+    r"""Recall, $tp / gold$.
+
+    Args:
+        sums: `[..., stat]` with stat = (tp, predicted, gold).
+
+    Returns:
+        `[...]` in [0, 1]; 0 where there is nothing to find.
+
+    Example:
+        >>> float(recall_score(np.array([25.0, 40.0, 100.0])))
+        0.25
+    """
+    return divide(sums[..., 0], sums[..., 2])
+
+
+def f1_score(sums: Array) -> Array:
+    r"""F1, the harmonic mean of precision and recall, $2\,tp / (predicted + gold)$.
+
+    Args:
+        sums: `[..., stat]` with stat = (tp, predicted, gold).
+
+    Returns:
+        `[...]` in [0, 1]; 0 where nothing is predicted and there is nothing to find.
+
+    Example:
+        >>> float(f1_score(np.array([30.0, 40.0, 80.0])))
+        0.5
+    """
+    return divide(2.0 * sums[..., 0], sums[..., 1] + sums[..., 2])
+
+
+def count_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """`[instance]` tp, predicted and gold -> `[instance, stat]`; impossible counts are refused."""
+    for name, limit in (("predicted", predicted), ("gold", gold)):
+        wrong = np.flatnonzero((tp < 0) | (tp > limit))
+        if wrong.size:
+            i = wrong[0]
+            raise InputError(
+                f"tp must lie between 0 and {name}, got tp = {tp[i]:g} and {name} = {limit[i]:g} at instance {i + 1}; "
+                "check which columns are tp, predicted and gold"
+            )
+    return np.stack([tp, predicted, gold], axis=-1)
+
+
+COUNTS = ("tp", "predicted", "gold")
+PRECISION = Metric("precision", precision_score, COUNTS, count_extract, COUNTS, shared_inputs=("gold",))
+RECALL = Metric("recall", recall_score, COUNTS, count_extract, COUNTS, shared_inputs=("gold",))
+FSCORE = Metric("fscore", f1_score, COUNTS, count_extract, COUNTS, shared_inputs=("gold",))

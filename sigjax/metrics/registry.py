@@ -1,0 +1,46 @@
+"""The metrics by name, and how a user's function becomes one."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sigjax.metrics.fscore import FSCORE, PRECISION, RECALL
+from sigjax.metrics.mean import ACCURACY, MEAN
+from sigjax.records import Array, InputError, Metric
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (MEAN, ACCURACY, PRECISION, RECALL, FSCORE)}
+
+
+def stack_inputs(*columns: np.ndarray) -> np.ndarray:
+    """Columns `[instance]` -> `[instance, stat]` as they are."""
+    return np.stack(columns, axis=-1)
+
+
+def resolve_metric(metric: str | Metric | Callable[[Array], Array], *, num_inputs: int) -> Metric:
+    """The `Metric` for a name, a record or a user's function of sums over `num_inputs` columns.
+
+    Raises:
+        InputError: the name is unknown, or the metric takes another number of columns.
+
+    Example:
+        >>> def odds(sums):
+        ...     return sums[..., 0] / sums[..., 1]
+        >>> resolve_metric(odds, num_inputs=2).stat_names
+        ('s0', 's1')
+    """
+    if isinstance(metric, str):
+        if metric not in METRICS:
+            raise InputError(f"unknown metric {metric!r}; known: {', '.join(sorted(METRICS))}")
+        metric = METRICS[metric]
+    elif not isinstance(metric, Metric):
+        if not callable(metric):
+            raise InputError(f"metric must be a name, a Metric or a function of sums, got {type(metric).__name__}")
+        names = tuple(f"s{i}" for i in range(num_inputs))
+        name = getattr(metric, "__name__", type(metric).__name__)
+        return Metric(name, metric, names, stack_inputs, names)
+    if len(metric.inputs) != num_inputs:
+        raise InputError(
+            f"metric {metric.name!r} takes {len(metric.inputs)} number(s) an instance ({', '.join(metric.inputs)}), "
+            f"got {num_inputs}"
+        )
+    return metric

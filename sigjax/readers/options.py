@@ -1,0 +1,91 @@
+"""What a person chose when reading, checked once, and the words that error messages share."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import get_args
+
+from sigjax.metrics import METRICS, resolve_metric
+from sigjax.records import Array, InputError, Metric, Missing
+
+LONGEST_TEXT = 40
+MOST_NAMES = 12
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `read`, in its spelling."""
+
+    metric: str | Metric | Callable[[Array], Array]
+    counts: Mapping[str, str] | None
+    id: str | None
+    systems: Sequence[str] | None
+    ignore: Sequence[str]
+    cluster: str | None
+    strata: str | None
+    missing: Missing
+
+
+def check_options(options: Options) -> None:
+    """Refuse what is wrong whatever the file holds."""
+    if options.missing not in get_args(Missing):
+        raise InputError(f"missing: expected one of {', '.join(get_args(Missing))}, got {options.missing!r}")
+    for option, names in (("systems", options.systems), ("ignore", options.ignore)):
+        if isinstance(names, str):
+            raise InputError(f"{option}: expected a list of names, got the text {names!r}; write [{names!r}]")
+    if options.counts is not None and not isinstance(options.counts, Mapping):
+        raise InputError(f"counts: expected input -> column, such as {{'tp': 'correct'}}, got {options.counts!r}")
+    chosen_metric(options)
+
+
+def chosen_metric(options: Options) -> Metric:
+    """The metric as a record; the inputs of a user's function are the names in `counts`, or one `value`."""
+    metric = options.metric
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str) and metric in METRICS:
+        return METRICS[metric]
+    names = tuple(options.counts or ("value",))
+    return replace(resolve_metric(metric, num_inputs=len(names)), stat_names=names, inputs=names)
+
+
+def select_systems(file: str, names: Sequence[str], systems: Sequence[str] | None) -> tuple[str, ...]:
+    """The systems to compare, in the order asked for."""
+    if not all(name.strip() for name in names):
+        raise InputError(f"{file}: a system has no name; name it")
+    if systems is None:
+        return tuple(names)
+    for name in systems:
+        if name not in names:
+            raise InputError(f"{file}: no system {show(name)}; {suggest(name, names, 'systems')}")
+    repeated = [name for k, name in enumerate(systems) if name in systems[:k]]
+    if repeated:
+        raise InputError(f"{file}: system {show(repeated[0])} is asked for twice; name it once")
+    return tuple(systems)
+
+
+def show(text: str) -> str:
+    """Text of a person in a message: quoted, on one line, cut where it is long.
+
+    Example:
+        >>> show("a" * 50)
+        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
+    """
+    return repr(text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "...")
+
+
+def listing(names: Iterable[str]) -> str:
+    """The first names of a list, for a message."""
+    names = list(names)
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(show(name) for name in names[:MOST_NAMES]) + more
+
+
+def suggest(name: str, known: Iterable[str], what: str) -> str:
+    """What could have been meant by an unknown name."""
+    known = list(known)
+    if not known:
+        return f"there are no {what} here"
+    by_lower = {other.lower(): other for other in known}
+    close = [by_lower[match] for match in get_close_matches(name.lower(), by_lower)]
+    return f"did you mean {' or '.join(show(match) for match in close)}?" if close else f"{what}: {listing(known)}"

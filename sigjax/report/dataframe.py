@@ -1,0 +1,23 @@
+"""A pandas DataFrame: one row a pair, metric and test."""
+
+from typing import Any
+
+from sigjax.records import InputError, Report
+from sigjax.report.sections import FLAT_COLUMNS, flat_pair
+
+WHOLE = ("resamples", "exceed")
+REAL = ("p_interval_low", "p_interval_high", "standard_error", "interval_low", "interval_high")
+
+
+def to_dataframe(report: Report) -> Any:
+    """The comparisons as a DataFrame; numbers are not rounded, what is missing is NaN (or NA for whole numbers).
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise InputError("a DataFrame needs pandas, which is not installed; run: pip install pandas") from None
+    frame = pandas.DataFrame([flat_pair(comparison) for comparison in report], columns=list(FLAT_COLUMNS))
+    return frame.astype(dict.fromkeys(WHOLE, "Int64") | dict.fromkeys(REAL, "float64"))

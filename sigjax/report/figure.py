@@ -1,0 +1,143 @@
+"""A matplotlib figure: scores with their intervals on the left, the pairs of each test on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sigjax.records import InputError, Interval, Report, Settings
+from sigjax.report.grid import shades, upper_triangle
+from sigjax.report.numbers import alpha, format_adjusted_p, is_significant, percent
+from sigjax.report.sections import Family, Section, ToBaseline, sections, to_baseline
+from sigjax.report.words import caption, heading
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLUES = ("#1f5fa8", "#6fa3d8", "#c6dcf2")
+NOT_SIGNIFICANT = "#eeeeee"
+MAX_NUMBERS = 12
+"""Systems whose p-values still fit into the cells of the grid."""
+ROW_HEIGHT = 0.27  # inches
+MIN_ROWS = 4
+MAX_HEIGHT = 200.0  # inches; beyond, the file would be larger than viewers open
+
+
+def to_figure(report: Report) -> Figure:
+    """The report as a figure, one row a metric; nothing global is touched, so save it with `.savefig`.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise InputError('figures need matplotlib, which is not installed; run: pip install "sigjax[plot]"') from None
+    parts = sections(report)
+    panels = 1 + max((len(section.families) for section in parts), default=0)
+    heights = [1.4 + ROW_HEIGHT * max(MIN_ROWS, len(section.systems)) for section in parts]
+    figure = Figure(figsize=(1.5 + 4.7 * panels, min(MAX_HEIGHT, 0.3 + sum(heights))), layout="constrained")
+    axes = figure.subplots(len(parts), panels, squeeze=False, height_ratios=heights)
+    for line, section in zip(axes, parts, strict=True):
+        _scores(line[0], section, report)
+        for panel, family in zip(line[1:], section.families, strict=False):
+            _pairs(panel, section, family, report.settings)
+        for panel in line[1 + len(section.families) :]:
+            panel.set_axis_off()
+    figure.supxlabel(_plain(report.signature), fontsize=6, color="0.4")
+    return figure
+
+
+def _plain(text: str) -> str:
+    """Text in which matplotlib sees no mathematics."""
+    return text.replace("$", r"\$")
+
+
+def _scores(axes: Axes, section: Section, report: Report) -> None:
+    rows = range(len(section.systems))
+    _intervals(axes, rows, [system.interval for system in section.systems])
+    axes.plot([system.score for system in section.systems], rows, "o", color=BLUES[0], markersize=4)
+    _label_rows(axes, [f"{_plain(system.name)}  {row + 1}" for row, system in enumerate(section.systems)])
+    axes.set_title(_plain(caption(section, report)), fontsize=9)
+    axes.set_xlabel(f"{_plain(section.metric)}, {percent(report.settings.level)} interval", fontsize=8)
+
+
+def _pairs(axes: Axes, section: Section, family: Family, settings: Settings) -> None:
+    axes.set_title(heading(family, settings).replace("; ", "\n"), fontsize=9)
+    if len(family.comparisons) == 1:
+        one = family.comparisons[0]
+        _label_rows(axes, [f"{_plain(one.a)} - {_plain(one.b)}"])
+        _deltas(axes, {0: ToBaseline(one.a, one.delta, one.interval, one)}, settings)
+    elif settings.baseline is not None:
+        seen = {one.system: one for one in (to_baseline(c, settings.baseline) for c in family.comparisons)}
+        _label_rows(axes, [str(row + 1) for row in range(len(section.systems))])
+        names = (system.name for system in section.systems)
+        _deltas(axes, {row: seen[name] for row, name in enumerate(names) if name in seen}, settings)
+    else:
+        _grid(axes, section, family, settings)
+
+
+def _deltas(axes: Axes, rows: dict[int, ToBaseline], settings: Settings) -> None:
+    """Differences with their intervals; a filled point is significant."""
+    axes.axvline(0, color="0.5", linewidth=1)
+    _intervals(axes, list(rows), [one.interval for one in rows.values()])
+    for row, one in rows.items():
+        fill = BLUES[0] if is_significant(one.comparison) else "white"
+        axes.plot([one.delta], [row], "o", color=BLUES[0], markerfacecolor=fill, markersize=5)
+    baseline = "a - b" if settings.baseline is None else f"system - {_plain(settings.baseline)}"
+    label = f"delta ({baseline}), {percent(settings.level)} interval; filled: p < {alpha(settings):g}"
+    axes.set_xlabel(label, fontsize=8)
+
+
+def _grid(axes: Axes, section: Section, family: Family, settings: Settings) -> None:
+    """Adjusted p-values as shades, the upper triangle only."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Patch
+
+    scale, size = shades(settings), len(section.systems)
+    image = np.zeros((size, size, 4))
+    for i, line in enumerate(upper_triangle(section, family)):
+        for j, one in enumerate(line):
+            if one is None:
+                continue
+            shade = scale.of(one)
+            image[i, j] = to_rgba(NOT_SIGNIFICANT if shade is None else BLUES[shade])
+            if size <= MAX_NUMBERS:
+                ink = "white" if shade == 0 else "black"
+                axes.text(j, i, format_adjusted_p(one), ha="center", va="center", fontsize=6, color=ink)
+    axes.imshow(image, aspect="auto", interpolation="nearest")
+    _label_rows(axes, [str(row + 1) for row in range(size)])
+    axes.set_xticks(range(1, size), [str(column + 1) for column in range(1, size)], fontsize=min(7, _font(size)))
+    keys = [Patch(color=BLUES[shade], label=f"p < {limit:g}") for shade, limit in enumerate(scale.thresholds)]
+    keys.append(Patch(color=NOT_SIGNIFICANT, label="not significant"))
+    below = -0.25 / (ROW_HEIGHT * max(MIN_ROWS, size))
+    axes.legend(
+        handles=keys, loc="upper center", bbox_to_anchor=(0.5, below), ncols=len(keys), fontsize=7, frameon=False
+    )
+    axes.set_xticks([column - 0.5 for column in range(size)], minor=True)
+    axes.set_yticks([row - 0.5 for row in range(size)], minor=True)
+    axes.grid(which="minor", color="white", linewidth=1)
+    axes.tick_params(which="both", length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _intervals(axes: Axes, rows: Sequence[int], intervals: Sequence[Interval | None]) -> None:
+    for row, interval in zip(rows, intervals, strict=True):
+        if interval is not None:
+            axes.plot(interval, [row, row], color=BLUES[1], linewidth=2, solid_capstyle="butt")
+
+
+def _label_rows(axes: Axes, labels: list[str]) -> None:
+    """One row a label, the first on top."""
+    axes.set_yticks(range(len(labels)), labels, fontsize=_font(len(labels)))
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.tick_params(length=0, axis="y")
+    axes.tick_params(labelsize=7, axis="x")
+
+
+def _font(rows: int) -> int:
+    return 8 if rows <= 30 else 6

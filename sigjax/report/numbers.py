@@ -1,0 +1,134 @@
+"""How a number is written for people: one number of decimals a table, and p-values that never mislead."""
+
+import math
+from collections.abc import Iterable
+
+from sigjax.records import Comparison, Interval, Settings
+
+MISSING = "–"
+SMALLEST_SHOWN = 1e-300
+"""Below this a double loses digits, and only log10 of the p-value can be trusted."""
+
+
+def alpha(settings: Settings) -> float:
+    """The threshold for p that belongs to the level.
+
+    Example:
+        >>> alpha(Settings(level=0.95))
+        0.05
+    """
+    return round(1 - settings.level, 12)  # 1 - 0.95 is a little more than 0.05, and p = 0.05 would pass
+
+
+def percent(level: float) -> str:
+    """A level as people write it.
+
+    Example:
+        >>> percent(0.95), percent(0.999)
+        ('95%', '99.9%')
+    """
+    return f"{100 * level:g}%"
+
+
+def is_significant(comparison: Comparison) -> bool:
+    """Whether the adjusted p-value is below the threshold."""
+    return comparison.p_adjusted < alpha(comparison.settings)
+
+
+def is_unsettled(comparison: Comparison) -> bool:
+    """Whether the Monte Carlo interval of p, adjusted by the same factor as p, holds the threshold."""
+    if comparison.p_interval is None:
+        return False
+    factor = comparison.p_adjusted / comparison.p_value
+    low, high = comparison.p_interval
+    return low * factor < alpha(comparison.settings) <= high * factor
+
+
+def number_spec(values: Iterable[float | None]) -> str:
+    """The format that suits every number of one table.
+
+    Example:
+        >>> number_spec([0.8123, 0.01]), number_spec([31.2, None]), number_spec([0.00031])
+        ('z.4f', 'z.2f', 'z.6f')
+    """
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    if largest == 0:
+        return "z.4f"
+    if not 1e-6 <= largest < 1e7:
+        return ".3e"
+    if largest > 1:
+        return "z.3f" if largest < 10 else "z.2f" if largest < 1000 else "z.1f"
+    return f"z.{max(4, 2 - math.floor(math.log10(largest)))}f"
+
+
+def format_number(value: float | None, spec: str) -> str:
+    """The number, or a dash where there is none."""
+    return MISSING if value is None else format(value, spec)
+
+
+def format_interval(interval: Interval | None, spec: str) -> str:
+    """`[low, high]`, or a dash where there is none.
+
+    Example:
+        >>> format_interval(Interval(0.5, 0.75), "+.2f")
+        '[+0.50, +0.75]'
+    """
+    return MISSING if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
+
+
+def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> str:
+    """A p-value in a few significant digits.
+
+    Args:
+        p: the p-value.
+        log10_p: its logarithm, used where `p` is too small for a double.
+        digits: significant digits.
+        threshold: more digits are taken until the text lies on the same side of this as `p`.
+
+    Example:
+        >>> [format_p(p) for p in (1.0, 0.9997, 0.0431, 0.00121, 1e-12)]
+        ['1', '>0.99', '0.043', '0.0012', '1e-12']
+        >>> format_p(0.0, log10_p=-411.5), format_p(0.0), format_p(0.0498, threshold=0.05)
+        ('3.2e-412', '<1e-300', '0.0498')
+    """
+    if p == 1:
+        return "1"
+    if p > 0.99:
+        return ">0.99"
+    if p < SMALLEST_SHOWN:
+        return "<1e-300" if log10_p is None else _scientific(log10_p, digits)
+    text = _scientific(math.log10(p), digits) if p < 0.001 else f"{p:.{digits - 1 - math.floor(math.log10(p))}f}"
+    if threshold is not None and digits < 17 and (float(text) < threshold) != (p < threshold):
+        return format_p(p, digits=digits + 1, threshold=threshold)
+    return text
+
+
+def _scientific(log10: float, digits: int) -> str:
+    """A power of ten with as short a mantissa as `digits` allow."""
+    exponent = math.floor(log10)
+    mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}".rstrip("0").rstrip(".")
+    return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
+
+
+def format_raw_p(comparison: Comparison, *, digits: int = 3) -> str:
+    """The p-value of the pair by itself."""
+    threshold = alpha(comparison.settings)
+    return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=digits, threshold=threshold)
+
+
+def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> str:
+    """The adjusted p-value, with a star where it is significant."""
+    same = comparison.settings.correction == "none"
+    text = format_p(
+        comparison.p_adjusted,
+        log10_p=comparison.log10_p if same else None,
+        digits=digits,
+        threshold=alpha(comparison.settings),
+    )
+    return f"{text}*" if is_significant(comparison) else text
+
+
+def format_p_interval(interval: Interval) -> str:
+    """The Monte Carlo interval of a p-value; its low end may be 0."""
+    low, high = (format_p(end, digits=3) if end else "0" for end in interval)
+    return f"[{low}, {high}]"

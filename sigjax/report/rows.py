@@ -1,0 +1,111 @@
+"""Tables of strings, rounded for people and escaped for no format: the formats only draw them."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from sigjax.records import Comparison, Interval, Settings
+from sigjax.report.grid import upper_triangle
+from sigjax.report.numbers import (
+    format_adjusted_p,
+    format_interval,
+    format_number,
+    format_p_interval,
+    format_raw_p,
+    number_spec,
+    percent,
+)
+from sigjax.report.sections import Family, Section, ToBaseline, to_baseline
+from sigjax.report.words import METHODS
+
+
+class Table(NamedTuple):
+    """Cells as text; columns of names align left and hold what people typed, the others hold numbers."""
+
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    names: tuple[int, ...] = ()
+
+
+def systems_table(section: Section, settings: Settings) -> Table:
+    """Systems from best to worst: rank, name, score, standard error, interval."""
+    systems = section.systems
+    spec = number_spec(value for one in systems for value in (one.score, one.standard_error, *(one.interval or ())))
+    rows = [
+        (
+            str(rank),
+            one.name,
+            format_number(one.score, spec),
+            format_number(one.standard_error, spec),
+            format_interval(one.interval, spec),
+        )
+        for rank, one in enumerate(systems, 1)
+    ]
+    return Table(("#", "system", "score", "std. error", f"{percent(settings.level)} interval"), rows, names=(1,))
+
+
+def delta_spec(comparisons: Iterable[Comparison]) -> str:
+    """The format for the deltas of a table: as `number_spec`, with a sign."""
+    values = (v for one in comparisons for v in (one.delta, one.standard_error, *(one.interval or ())))
+    return f"+{number_spec(values)}"
+
+
+def pair_table(comparison: Comparison) -> Table:
+    """One pair, one fact a row."""
+    spec, level = delta_spec([comparison]), percent(comparison.settings.level)
+    error_spec = spec.removeprefix("+")
+    rows = [
+        (f"delta ({comparison.a} - {comparison.b})", format_number(comparison.delta, spec)),
+        (f"{level} interval of delta", format_interval(comparison.interval, spec)),
+        ("standard error of delta", format_number(comparison.standard_error, error_spec)),
+        ("p", format_raw_p(comparison)),
+    ]
+    if comparison.p_interval is not None:
+        rows.append((f"{level} interval of p", format_p_interval(comparison.p_interval)))
+    if comparison.p_adjusted != comparison.p_value:
+        rows.append(("adjusted p", format_adjusted_p(comparison)))
+    return Table(("", ""), rows, names=(0,))
+
+
+def pairs_table(families: tuple[Family, ...], settings: Settings) -> Table:
+    """Every pair of one metric, one pair and test a row."""
+    comparisons = [one for family in families for one in family.comparisons]
+    spec = delta_spec(comparisons)
+    header = ("a", "b", "test", "delta (a - b)", f"{percent(settings.level)} interval", "p", "adjusted p", "method")
+    rows = [
+        (one.a, one.b, one.test, *_delta(one.delta, one.interval, one, spec), METHODS[one.method])
+        for one in comparisons
+    ]
+    return Table(header, rows, names=(0, 1, 2))
+
+
+def baseline_table(section: Section, family: Family, *, baseline: str) -> Table:
+    """One row a system, in score order: its delta to the baseline. The baseline's own row says so."""
+    spec = delta_spec(family.comparisons)
+    seen: dict[str, ToBaseline] = {one.system: one for one in (to_baseline(c, baseline) for c in family.comparisons)}
+    level = percent(family.comparisons[0].settings.level)
+    rows = []
+    for rank, system in enumerate(section.systems, 1):
+        one = seen.get(system.name)
+        cells = ("baseline", "", "", "") if one is None else _delta(one.delta, one.interval, one.comparison, spec)
+        rows.append((str(rank), system.name, *cells))
+    header = ("#", "system", "delta to the baseline", f"{level} interval", "p", "adjusted p")
+    return Table(header, rows, names=(1,))
+
+
+def _delta(delta: float, interval: Interval | None, comparison: Comparison, spec: str) -> tuple[str, ...]:
+    return (
+        format_number(delta, spec),
+        format_interval(interval, spec),
+        format_raw_p(comparison),
+        format_adjusted_p(comparison, digits=3),
+    )
+
+
+def grid_table(section: Section, family: Family, *, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:
+    """Adjusted p-values of all pairs; rows are named, columns are numbered as the rows are."""
+    header = ("#", "system", *(str(number) for number in range(2, len(section.systems) + 1)))
+    rows = [
+        (str(i + 1), system.name, *("" if one is None else cell(one) for one in line[1:]))
+        for i, (system, line) in enumerate(zip(section.systems, upper_triangle(section, family), strict=True))
+    ]
+    return Table(header, rows, names=(1,))

@@ -1,0 +1,93 @@
+"""A report cut into the parts that people read: by metric, then by test."""
+
+from typing import NamedTuple
+
+from sigjax.records import Comparison, Interval, Report, SystemScore, Test
+
+
+class Family(NamedTuple):
+    """The pairs of one metric and one test: what the p-values are adjusted over."""
+
+    test: Test
+    comparisons: tuple[Comparison, ...]
+
+
+class Section(NamedTuple):
+    """One metric: its systems from best to worst, and its pairs test by test."""
+
+    metric: str
+    lower_is_better: bool
+    systems: tuple[SystemScore, ...]
+    families: tuple[Family, ...]
+
+
+def sections(report: Report) -> tuple[Section, ...]:
+    """The sections of a report, in the order of its systems."""
+    return tuple(
+        Section(
+            metric,
+            metric in report.lower_is_better,
+            tuple(system for system in report.systems if system.metric == metric),
+            _families(tuple(comparison for comparison in report if comparison.metric == metric)),
+        )
+        for metric in dict.fromkeys(system.metric for system in report.systems)
+    )
+
+
+def _families(comparisons: tuple[Comparison, ...]) -> tuple[Family, ...]:
+    tests: dict[Test, None] = dict.fromkeys(comparison.test for comparison in comparisons)
+    return tuple(Family(test, tuple(one for one in comparisons if one.test == test)) for test in tests)
+
+
+class ToBaseline(NamedTuple):
+    """A comparison seen from the baseline: `delta` is the system's score minus the baseline's."""
+
+    system: str
+    delta: float
+    interval: Interval | None
+    comparison: Comparison
+
+
+def to_baseline(comparison: Comparison, baseline: str) -> ToBaseline:
+    """Turn a comparison round where the baseline comes first."""
+    interval = comparison.interval
+    if comparison.b == baseline:
+        return ToBaseline(comparison.a, comparison.delta, interval, comparison)
+    turned = None if interval is None else Interval(-interval.high, -interval.low)
+    return ToBaseline(comparison.b, -comparison.delta, turned, comparison)
+
+
+def flat_pair(comparison: Comparison) -> dict[str, str | float | int | None]:
+    """One comparison as plain columns, unrounded; intervals become `_low` and `_high`."""
+    low, high = comparison.interval or (None, None)
+    p_low, p_high = comparison.p_interval or (None, None)
+    return {
+        "a": comparison.a,
+        "b": comparison.b,
+        "metric": comparison.metric,
+        "test": comparison.test,
+        "score_a": comparison.score_a,
+        "score_b": comparison.score_b,
+        "delta": comparison.delta,
+        "better": comparison.better,
+        "p_value": comparison.p_value,
+        "log10_p": comparison.log10_p,
+        "p_interval_low": p_low,
+        "p_interval_high": p_high,
+        "p_adjusted": comparison.p_adjusted,
+        "method": comparison.method,
+        "reason": comparison.reason,
+        "resamples": comparison.resamples,
+        "exceed": comparison.exceed,
+        "standard_error": comparison.standard_error,
+        "interval_low": low,
+        "interval_high": high,
+    }
+
+
+FLAT_COLUMNS = (
+    *("a", "b", "metric", "test", "score_a", "score_b", "delta", "better"),
+    *("p_value", "log10_p", "p_interval_low", "p_interval_high", "p_adjusted"),
+    *("method", "reason", "resamples", "exceed", "standard_error", "interval_low", "interval_high"),
+)
+"""The keys of `flat_pair`: a report without pairs still has its columns."""

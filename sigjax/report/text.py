@@ -1,0 +1,191 @@
+"""Text for a terminal or a file: it says everything without colour, and no row of a table is ever broken."""
+
+import io
+import sys
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from sigjax.records import Comparison, Report, Settings
+from sigjax.report.grid import MAX_GRID, has_equal_scores, shades, upper_triangle
+from sigjax.report.numbers import alpha
+from sigjax.report.rows import Table, baseline_table, grid_table, pair_table, systems_table
+from sigjax.report.sections import Family, Section, sections
+from sigjax.report.words import caption, conclusion, heading, method_line, too_many, unsettled
+
+WIDTH_OF_FILES = 100
+MAX_NUMBERS = 8
+"""Systems whose p-values still fit side by side; beyond, the grid is drawn in symbols."""
+GAP = "  "
+MIN_NAME = 12
+MAX_GRID_NAME = 30
+SYMBOLS = "█▓▒"
+
+
+def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
+    """The report as text; see `sigjax.report.to_text`."""
+    stream = io.StringIO()
+    console = Console(
+        file=stream,
+        width=width or _width(),
+        force_terminal=color,
+        force_jupyter=False,
+        no_color=not color,
+        color_system="standard" if color else None,
+        legacy_windows=False,
+    )
+    for section in sections(report):
+        _say(console, caption(section, report), style="bold")
+        _draw(console, systems_table(section, report.settings))
+        for family in section.families:
+            _family(console, section, family, report.settings)
+    for note in report.notes:
+        _say(console, f"note: {note}")
+    console.print(Text(printable(report.signature)), soft_wrap=True)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def _width() -> int:
+    return Console().width if sys.stdout.isatty() else WIDTH_OF_FILES
+
+
+def printable(text: str) -> str:
+    r"""Text with its control characters spelled out: a name must not break a line or drive the terminal.
+
+    Example:
+        >>> printable("a\tb"), printable("é [bold]")
+        ('a\\tb', 'é [bold]')
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def middle_cut(text: str, width: int) -> str:
+    """Text cut in the middle to `width` columns, so that a common beginning does not hide which system it is.
+
+    Example:
+        >>> middle_cut("transformer-big-seed-3", 12)
+        'transf…eed-3'
+    """
+    if cell_len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    end = text[-tail:] if tail else ""
+    while cell_len(end) > tail:
+        end = end[1:]
+    return f"{set_cell_size(text, width - 1 - cell_len(end)).rstrip()}…{end}"
+
+
+def _say(console: Console, line: str, *, style: str = "") -> None:
+    console.print(Text(printable(line), style=style))
+
+
+def _row(console: Console, row: Text) -> None:
+    console.print(row, no_wrap=True, overflow="ignore", crop=False)
+
+
+def _draw(console: Console, table: Table) -> None:
+    """Print a table; columns of names share the room that the numbers leave."""
+    room = _room_for_names(console, table)
+    columns = [
+        _left(cells, room) if number in table.names else _right(cells)
+        for number, cells in enumerate(zip(table.header, *table.rows, strict=True))
+    ]
+    head, *rows = (GAP.join(cells) for cells in zip(*columns, strict=True))
+    lines = [head, "─" * cell_len(head), *rows] if any(table.header) else rows
+    console.print()
+    for line in lines:
+        _row(console, _starred(line))
+    console.print()
+
+
+def _room_for_names(console: Console, table: Table) -> int:
+    """Columns for each column of names, so that a row fits."""
+    numbers = [cells for i, cells in enumerate(zip(table.header, *table.rows, strict=True)) if i not in table.names]
+    taken = sum(cell_len(_right(cells)[0]) + len(GAP) for cells in numbers)
+    return (console.width - taken) // len(table.names)
+
+
+def _left(cells: tuple[str, ...], room: int) -> list[str]:
+    cut = [middle_cut(printable(cell), max(MIN_NAME, room)) for cell in cells]
+    width = max(cell_len(cell) for cell in cut)
+    return [set_cell_size(cell, width) for cell in cut]
+
+
+def _right(cells: tuple[str, ...]) -> list[str]:
+    """Numbers under each other, the stars to their right."""
+    starred = any(cell.endswith("*") for cell in cells)
+    padded = [f"{cell} " if starred and not cell.endswith("*") else cell for cell in cells]
+    width = max(len(cell) for cell in padded)
+    return [cell.rjust(width) for cell in padded]
+
+
+def _starred(line: str) -> Text:
+    text = Text(line)
+    text.highlight_regex(r"\S+\*(?= |$)", "bold green")
+    return text
+
+
+def _family(console: Console, section: Section, family: Family, settings: Settings) -> None:
+    _say(console, heading(family, settings), style="bold")
+    if len(family.comparisons) == 1:
+        _draw(console, pair_table(family.comparisons[0]))
+        _say(console, conclusion(family.comparisons[0]))
+    elif settings.baseline is not None:
+        _draw(console, baseline_table(section, family, baseline=settings.baseline))
+        _say(console, f"* p < {alpha(settings):g}")
+    elif _numbers_fit(console, section, family):
+        _draw(console, grid_table(section, family))
+        _say(console, f"* p < {alpha(settings):g}; columns are numbered as the rows are")
+    else:
+        _draw_symbols(console, section, family, settings)
+    if warning := unsettled(family):
+        _say(console, warning)
+    _say(console, method_line(family))
+    console.print()
+
+
+def _numbers_fit(console: Console, section: Section, family: Family) -> bool:
+    if len(section.systems) > MAX_NUMBERS:
+        return False
+    return _room_for_names(console, grid_table(section, family)) >= MIN_NAME
+
+
+def _draw_symbols(console: Console, section: Section, family: Family, settings: Settings) -> None:
+    """The grid with one symbol a pair: two columns a cell where they fit, else one, else fewer systems."""
+    size = min(len(section.systems), MAX_GRID, max(2, console.width - MIN_NAME - 4))
+    cell = 2 if 2 * size + MAX_GRID_NAME + 4 <= console.width else 1
+    label = max(1, min(MAX_GRID_NAME, console.width - cell * size - 4))
+    names = [middle_cut(printable(system.name), label) for system in section.systems[:size]]
+    label = max(cell_len(name) for name in names)
+    console.print()
+    for digits in _column_numbers(size):
+        _row(console, Text(" " * (label + 4) + "".join(digit.ljust(cell) for digit in digits)))
+    for rank, (name, line) in enumerate(zip(names, upper_triangle(section, family), strict=False), 1):
+        symbols = "".join(_symbol(one).ljust(cell) for one in line[1:size])
+        _row(console, Text(f"{rank:>2} {set_cell_size(name, label)} {symbols}"))
+    console.print()
+    _say(console, _legend(settings))
+    if size < len(section.systems):
+        _say(console, too_many(section, size, every_pair="--format json gives"))
+
+
+def _column_numbers(size: int) -> list[list[str]]:
+    """The numbers 2..size written downwards, tens above units."""
+    numbers = range(2, size + 1)
+    tens = [[str(number // 10) if number % 10 == 0 else " " for number in numbers]] if size >= 10 else []
+    return [*tens, [str(number % 10) for number in numbers]]
+
+
+def _symbol(comparison: Comparison | None) -> str:
+    if comparison is None:
+        return " "
+    if has_equal_scores(comparison):
+        return "="
+    shade = shades(comparison.settings).of(comparison)
+    return "·" if shade is None else SYMBOLS[shade]
+
+
+def _legend(settings: Settings) -> str:
+    keys = [f"{SYMBOLS[shade]} p < {limit:g}" for shade, limit in enumerate(shades(settings).thresholds)]
+    return "   ".join([*keys, "· not significant", "= equal scores"])

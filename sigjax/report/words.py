@@ -1,0 +1,98 @@
+"""The sentences that go with the numbers, the same in every format for people."""
+
+from sigjax.records import Comparison, Report, Settings
+from sigjax.report.numbers import alpha, format_raw_p, is_significant, is_unsettled
+from sigjax.report.sections import Family, Section
+
+METHODS = {"exact": "exact", "montecarlo": "Monte Carlo"}
+ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
+AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    Example:
+        >>> count(1, "pair"), count(12000, "pair")
+        ('1 pair', '12,000 pairs')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def caption(section: Section, report: Report) -> str:
+    """The metric, and what it was computed on."""
+    text = f"{section.metric}: {count(report.num_instances, 'instance')}"
+    if report.num_units != report.num_instances:
+        text += f", resampled as {count(report.num_units, 'cluster')}"
+    return f"{text}; lower is better" if section.lower_is_better else text
+
+
+def heading(family: Family, settings: Settings) -> str:
+    """The test, its alternative and what p was adjusted over."""
+    text = f"{family.test} test, {ALTERNATIVES[settings.alternative]}"
+    pairs = len(family.comparisons)
+    if pairs == 1:
+        return text
+    if settings.correction == "none":
+        return f"{text}; p not adjusted for {count(pairs, 'pair')}"
+    return f"{text}; p adjusted by {settings.correction.capitalize()} over {count(pairs, 'pair')}"
+
+
+def method_line(family: Family) -> str:
+    """How the p-values of a family were computed."""
+    exact = [one for one in family.comparisons if one.method == "exact"]
+    sampled = [one for one in family.comparisons if one.method == "montecarlo"]
+    if len(family.comparisons) == 1:
+        one = family.comparisons[0]
+        return f"method: {', '.join([METHODS[one.method], *_resamples([one])])} ({one.reason})"
+    parts = [f"exact ({count(len(exact), 'pair')})"] if exact else []
+    if sampled:
+        parts.append(f"Monte Carlo ({', '.join([count(len(sampled), 'pair'), *_resamples(sampled)])})")
+    return "method: " + ", ".join(parts)
+
+
+def _resamples(comparisons: list[Comparison]) -> list[str]:
+    """How many resamples were drawn, as a range where pairs differ; empty when none were."""
+    numbers = sorted({one.resamples for one in comparisons if one.resamples is not None})
+    if len(numbers) > 1:
+        return [f"{numbers[0]:,} to {count(numbers[-1], 'resample')}"]
+    return [count(number, "resample") for number in numbers]
+
+
+def conclusion(comparison: Comparison) -> str:
+    """What one pair tells, in one sentence.
+
+    For delta = 0 every resample is at least as extreme, so p = 1 does not show that the systems are identical; a
+    standard error of 0 does.
+    """
+    a, b, settings = comparison.a, comparison.b, comparison.settings
+    if comparison.delta == 0 and comparison.p_value == 1:
+        if comparison.standard_error == 0:
+            return f"{a} and {b} have the same score on every resample (p = 1)."
+        return f"{a} and {b} have the same score: there is no difference to test (p = 1)."
+    test = f"{ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]}"
+    p, limit = format_raw_p(comparison), f"{alpha(settings):g}"
+    if is_significant(comparison):
+        better, worse = (a, b) if comparison.better == a else (b, a)
+        return f"{better} is better than {worse}: the difference is unlikely to be chance (p = {p} < {limit}, {test})."
+    return (
+        f"No significant difference between {a} and {b}: if they were equally good, a difference at least this "
+        f"{AT_LEAST[settings.alternative]} would arise by chance with probability {p} (not below {limit}, {test})."
+    )
+
+
+def unsettled(family: Family) -> str | None:
+    """A warning where the decision depends on how many resamples were drawn; None where it does not."""
+    pairs = [one for one in family.comparisons if is_unsettled(one)]
+    if not pairs:
+        return None
+    limit = f"{alpha(pairs[0].settings):g}"
+    if len(family.comparisons) == 1:
+        return f"The decision is not settled: the interval of p holds {limit}. More resamples would settle it."
+    verb = "is" if len(pairs) == 1 else "are"
+    return f"{count(len(pairs), 'pair')} {verb} not settled: p is so close to {limit} that more resamples are needed."
+
+
+def too_many(section: Section, shown: int, *, every_pair: str) -> str:
+    """What a grid leaves out, and where to find it."""
+    return f"The grid shows the first {shown} of {len(section.systems)} systems; {every_pair} every pair."

@@ -1,0 +1,57 @@
+"""Where to run: NumPy, or the devices of one JAX platform. It changes the time, never a result."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from sigjax.records import Device, InputError
+
+_SMALL_WORK_SECONDS = 2.0
+"""Work that NumPy finishes sooner than this is not worth loading JAX and compiling (measured: about 2 s together)."""
+
+
+class Backend(NamedTuple):
+    """NumPy (no devices) or the devices of one JAX platform."""
+
+    platform: str
+    """numpy, cpu or gpu."""
+    devices: tuple[Any, ...] = ()
+
+
+NUMPY = Backend("numpy")
+
+
+def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
+    """The backend for a request; `numpy_seconds` is what the work would take in NumPy.
+
+    Raises:
+        InputError: the requested platform is not there.
+    """
+    if device == "numpy" or (device == "auto" and numpy_seconds < _SMALL_WORK_SECONDS):
+        return NUMPY
+    try:
+        import jax
+
+        if device == "auto":
+            platform = "cpu" if jax.default_backend() == "cpu" else "gpu"
+            return Backend(platform, tuple(jax.local_devices()))
+        return Backend(device, tuple(jax.local_devices(backend=device)))
+    except (ImportError, RuntimeError) as error:
+        if device != "auto":
+            reason = str(error).splitlines()[0]
+            raise InputError(
+                f"device {device!r} cannot be used ({reason}); `sigjax info` lists what is there"
+            ) from None
+        warnings.warn(f"JAX has no usable backend ({error}); running on NumPy", RuntimeWarning, stacklevel=2)
+        return NUMPY
+
+
+def numpy_seconds(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> float:
+    """About how long NumPy takes, from the cost of its parts (measured, see benchmarks/README.md).
+
+    `columns` of statistics are multiplied with weights of `units`, `scored` statistics a resample enter scores, and
+    `counted` tells bootstrap counts from swap masks.
+    """
+    weights = 9.5e-9 if counted else 0.8e-9
+    return resamples * (units * (weights + 0.05e-9 * columns) + 6e-9 * scored)

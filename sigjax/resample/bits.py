@@ -1,0 +1,88 @@
+"""Random words by (seed, block, row, lane): the same in NumPy, on CPU and on GPU, in any order and any grouping.
+
+The generator is threefry2x32 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), the one behind
+`jax.random`. Resample k belongs to block k // BLOCK; the block's key is `jax.random.fold_in(jax.random.key(seed),
+block)`; the words of the resample are the cipher of the counters (k % BLOCK, lane). A word therefore depends on
+nothing but its place: not on how many instances or resamples there are, nor on tiles, devices or processes.
+"""
+
+import numpy as np
+
+from sigjax.records import Array
+
+BLOCK = 1024
+"""Resamples in a block. Part of the definition of the random numbers, not a tuning knob."""
+
+_CACHED_LANES = 2**16
+"""Lanes that NumPy draws at a time, so that its passes stay in the cache (twice as fast)."""
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+
+
+def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
+    """Threefry-2x32 with 20 rounds: two uint32 counters -> two uint32 words, under a key of two uint32.
+
+    All four arrays are uint32 of at least one axis and broadcast; the results have the broadcast shape.
+
+    Example:
+        >>> zero = np.zeros(1, np.uint32)
+        >>> [hex(int(word[0])) for word in threefry2x32(zero, zero, zero, zero)]
+        ['0x6b200159', '0x99ba4efe']
+    """
+    keys = (key0, key1, key0 ^ key1 ^ np.uint32(_PARITY))
+    # Augmented assignments reuse memory in NumPy (three times faster) and merely rebind the names in JAX.
+    x0 = x0 + keys[0] + (x1 ^ x1)
+    x1 = x1 + keys[1] + (x0 ^ x0)
+    for i in range(5):
+        for rotation in _ROTATIONS[i % 2]:
+            x0 += x1
+            carried = x1 >> np.uint32(32 - rotation)
+            x1 <<= np.uint32(rotation)
+            x1 |= carried
+            x1 ^= x0
+        x0 += keys[(i + 1) % 3]
+        x1 += keys[(i + 2) % 3] + np.uint32(i + 1)
+    return x0, x1
+
+
+def block_keys(seed: int, blocks: np.ndarray) -> np.ndarray:
+    """Keys `[block, 2]` (uint32) of the numbered blocks, `fold_in(key(seed), block)` of `jax.random`.
+
+    `seed` is a whole number of 64 bits; `blocks` is `[block]`, each below 2**32.
+
+    Example:
+        >>> block_keys(0, np.array([0, 1])).shape
+        (2, 2)
+    """
+    high, low = (np.full(1, part, np.uint32) for part in (seed >> 32, seed & 0xFFFFFFFF))
+    counters = blocks.astype(np.uint32)
+    return np.stack(threefry2x32(high, low, np.zeros_like(counters), counters), axis=-1)
+
+
+def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
+    """What each resample needs to draw its words: `[row, 3]` uint32 = (key, key, place in the block)."""
+    blocks, inverse = np.unique(resamples // BLOCK, return_inverse=True)
+    keys = block_keys(seed, blocks)[inverse]
+    return np.column_stack([keys, (resamples % BLOCK).astype(np.uint32)])
+
+
+def words(rows: Array, num_words: int) -> Array:
+    """Random words `[row, word]` (uint32) for the rows `[row, 3]` of `row_keys`; `num_words` is even.
+
+    Each counter (place, lane) gives two words: the first of each lane, in order, then the second of each lane.
+    """
+    xp = rows.__array_namespace__()
+    lanes = xp.arange(num_words // 2, dtype=xp.uint32)[None, :]
+    if xp is not np:
+        return xp.concatenate(_lane_words(rows, lanes), axis=1)
+    out = np.empty((len(rows), num_words), np.uint32)
+    step = max(1, _CACHED_LANES // max(lanes.size, 1))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        out[part, : lanes.size], out[part, lanes.size :] = _lane_words(rows[part], lanes)
+    return out
+
+
+def _lane_words(rows: Array, lanes: Array) -> tuple[Array, Array]:
+    key0, key1, place = (rows[:, i : i + 1] for i in range(3))
+    return threefry2x32(key0, key1, place, lanes)

@@ -1,0 +1,166 @@
+"""The engine: tiles of resamples, in order and in bounded memory, on NumPy or on the devices of JAX.
+
+This is the one place that compiles. A kernel takes a tile of rows and gives small results; the engine maps it over all
+resamples and adds or places what comes back. Results do not depend on the tile size, the device or the number of
+devices: the rows carry their own random numbers, counts are integers, and scores are computed row by row in float64.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.records import Alternative, Array
+from sigjax.resample.backend import Backend
+from sigjax.resample.bits import row_keys
+from sigjax.resample.plans import Draws, bootstrap, swap
+from sigjax.resample.project import Columns, project
+from sigjax.resample.tally import Pairs, replicate_scores, swap_exceed
+
+Score = Callable[[Array], Array]
+Kernel = Callable[..., tuple[Array, ...]]
+"""(rows [row, 3], valid [row], *data, **static) -> results of one tile."""
+Static = tuple[tuple[str, Any], ...]
+"""Keyword arguments of a kernel that it is compiled for."""
+Call = Callable[[np.ndarray, np.ndarray], tuple[Array, ...]]
+"""(rows [tile, row, 3], valid [tile, row]) -> results [tile, ...]."""
+Advance = Callable[[int], object]
+"""Told how many resamples are done so far."""
+
+_TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**21, "gpu": 2**27}
+"""Weights, or statistics of pairs, that one tile may hold: what stays in cache, or fills a GPU."""
+_TILES_PER_CALL = 8
+"""Tiles that a device runs in one call: few calls, yet a progress bar that moves."""
+
+
+class Problem(NamedTuple):
+    """Arrays that every tile needs."""
+
+    draws: Draws
+    columns: Columns
+    divisors: np.ndarray | None
+    """[stat] float64; None where every statistic is a whole number as it stands."""
+
+
+class Run(NamedTuple):
+    """How to run: everything but the data."""
+
+    resamples: int
+    seed: int
+    backend: Backend
+    advance: Advance = lambda done: None
+
+
+def count_swaps(
+    problem: Problem, pairs: Pairs, run: Run, *, score: Score, alternative: Alternative
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run the permutation test of all pairs on the same swaps.
+
+    Returns:
+        `[pair]` int64, how many resamples are at least as extreme as observed; `[pair]` bool, every delta was finite.
+    """
+    exceed = np.zeros(len(pairs.delta), np.int64)
+    finite = np.ones(len(pairs.delta), bool)
+    static = (("score", score), ("alternative", alternative))
+    for _, (counts, ok) in _stream(_swap_tile, static, (problem, pairs), run, size=pairs.left.size):
+        exceed += counts.sum(axis=0)
+        finite &= ok.all(axis=0)
+    return exceed, finite
+
+
+def replicate(problem: Problem, run: Run, *, score: Score) -> np.ndarray:
+    """Bootstrap scores `[system, resample]` (float64) of all systems on the same resamples."""
+    places = problem.columns.places
+    out = np.empty((len(places), run.resamples))
+    for start, (tiles,) in _stream(_bootstrap_tile, (("score", score),), (problem,), run, size=places.size):
+        joined = np.concatenate(list(tiles), axis=1)[:, : run.resamples - start]
+        out[:, start : start + joined.shape[1]] = joined
+    return out
+
+
+def _swap_tile(
+    rows: Array, valid: Array, problem: Problem, pairs: Pairs, *, score: Score, alternative: Alternative
+) -> tuple[Array, ...]:
+    matrix = problem.columns.matrix
+    sums = project(swap(rows, problem.draws, matrix.dtype), matrix)
+    return swap_exceed(sums, valid, pairs, problem.divisors, score=score, alternative=alternative)
+
+
+def _bootstrap_tile(rows: Array, valid: Array, problem: Problem, *, score: Score) -> tuple[Array, ...]:
+    del valid  # rows that are padding come last and are cut off by `replicate`
+    matrix = problem.columns.matrix
+    sums = project(bootstrap(rows, problem.draws, matrix.dtype), matrix)
+    return (replicate_scores(sums, problem.columns.places, problem.divisors, score=score),)
+
+
+def _stream(
+    kernel: Kernel, static: Static, data: tuple, run: Run, *, size: int
+) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
+    """Yield (first resample, results `[tile, ...]`) in order; a resample scores `size` statistics."""
+    rows_per_tile = _tile_rows(data[0].columns.matrix.shape[0], size, run)
+    num_tiles = -(-run.resamples // rows_per_tile)
+    num_devices = len(run.backend.devices)
+    per_call = num_devices * min(_TILES_PER_CALL, -(-num_tiles // num_devices)) if num_devices else 1
+    call = _jax_call(kernel, static, data, run.backend.devices) if num_devices else _numpy_call(kernel, static, data)
+    waiting: deque[tuple[int, tuple[Array, ...]]] = deque()
+    for tile in range(0, num_tiles, per_call):
+        resamples = np.arange(per_call * rows_per_tile) + tile * rows_per_tile
+        rows = row_keys(run.seed, resamples).reshape(per_call, rows_per_tile, 3)
+        valid = (resamples < run.resamples).reshape(per_call, rows_per_tile)
+        waiting.append((tile * rows_per_tile, call(rows, valid)))
+        # JAX computes while Python goes on: with two calls under way a device never waits for the host.
+        while len(waiting) > (1 if num_devices and tile + per_call < num_tiles else 0):
+            start, outputs = waiting.popleft()
+            yield start, tuple(np.asarray(output) for output in outputs)
+            run.advance(min(start + resamples.size, run.resamples))
+
+
+def _tile_rows(num_units: int, size: int, run: Run) -> int:
+    """Rows a tile: a power of two within the budget, and not many more than there are resamples."""
+    within = _TILE_ELEMENTS[run.backend.platform] // max(num_units, 4 * size)
+    return 2 ** min(max(within, 1).bit_length() - 1, (run.resamples - 1).bit_length())
+
+
+def _numpy_call(kernel: Kernel, static: Static, data: tuple) -> Call:
+    def call(rows: np.ndarray, valid: np.ndarray) -> tuple[Array, ...]:
+        # What is not finite is counted, and refused later with the systems' names.
+        with np.errstate(all="ignore"):
+            return tuple(output[None] for output in kernel(rows[0], valid[0], *data, **dict(static)))
+
+    return call
+
+
+def _jax_call(kernel: Kernel, static: Static, data: tuple, devices: tuple[Any, ...]) -> Call:
+    import jax
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    compiled, mesh = _compile(kernel, static, devices)
+    # float64 and int64 are switched on for these calls only: the global setting belongs to the user.
+    with jax.enable_x64(True):  # noqa: FBT003
+        on_devices = jax.device_put(data, NamedSharding(mesh, PartitionSpec()))
+
+    def call(rows: np.ndarray, valid: np.ndarray) -> tuple[Array, ...]:
+        with jax.enable_x64(True):  # noqa: FBT003
+            return compiled(rows, valid, on_devices)
+
+    return call
+
+
+@lru_cache(maxsize=64)
+def _compile(kernel: Kernel, static: Static, devices: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Compile `kernel` for these static arguments and devices: each device maps over its share of the tiles."""
+    import jax
+    from jax.sharding import Mesh, PartitionSpec
+
+    mesh = Mesh(np.array(devices), ("tile",))
+
+    def tiles(rows: Array, valid: Array, data: tuple) -> tuple[Array, ...]:
+        return jax.lax.map(lambda tile: kernel(*tile, *data, **dict(static)), (rows, valid))
+
+    shared_out = PartitionSpec("tile")
+    specs = (shared_out, shared_out, PartitionSpec())
+    return jax.jit(jax.shard_map(tiles, mesh=mesh, in_specs=specs, out_specs=shared_out)), mesh

@@ -1,0 +1,71 @@
+"""Plans: random words -> the weights of a resample, `[row, padded unit]`.
+
+`swap` gives each unit's pair of outputs a fair coin (the null hypothesis of the permutation test: within a unit, the
+systems' names carry no information). `bootstrap` gives how often each unit is drawn: units are drawn with replacement,
+as many as there are, within each stratum. A plan has one signature, `(rows, draws, dtype) -> weights`, and adding one
+changes nothing else.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.records import Array
+from sigjax.resample.bits import words
+
+
+class Draws(NamedTuple):
+    """What a plan needs to know of the units: for each draw, the run of units that it chooses from."""
+
+    start: np.ndarray
+    """[unit] int32: the first unit of the stratum."""
+    size: np.ndarray
+    """[unit] float64: the number of units in the stratum."""
+
+
+def draws_from_strata(strata: np.ndarray) -> Draws:
+    """`strata` `[unit]`: sorted codes 0, 1, ... -> `Draws`.
+
+    Example:
+        >>> draws_from_strata(np.array([0, 0, 1])).size
+        array([2., 2., 1.])
+    """
+    sizes = np.bincount(strata)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return Draws(start=starts[strata].astype(np.int32), size=sizes[strata].astype(np.float64))
+
+
+def padded_units(num_units: int) -> int:
+    """Width of the weights: the units, then units that do not exist, up to whole lanes of two words of 32 bits."""
+    return -(-num_units // 64) * 64
+
+
+def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
+    """Masks `[row, padded unit]` of 0 and 1, each 1 with probability 1/2.
+
+    Unit i has bit `i // num_words` of word `i % num_words`: bit by bit is the order in which both NumPy and XLA unpack
+    words without a transpose (thirty times faster in XLA on CPU than word by word).
+    """
+    xp = rows.__array_namespace__()
+    random = words(rows, padded_units(len(draws.size)) // 32)
+    bits = [((random >> xp.uint32(bit)) & xp.uint32(1)).astype(dtype) for bit in range(32)]
+    return xp.concatenate(bits, axis=1)
+
+
+def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
+    """Counts `[row, padded unit]`: multinomial, as many draws as units, within each stratum.
+
+    Each draw is `start + floor(word * size / 2**32)`, so a unit's probability differs from 1/size by less than 2**-32.
+    The product is a double: exact up to two million units, and the same everywhere beyond.
+    """
+    xp = rows.__array_namespace__()
+    num_rows, num_units = len(rows), len(draws.size)
+    width = padded_units(num_units)
+    random = words(rows, num_units + num_units % 2)[:, :num_units]
+    unit = (random * (draws.size * 2.0**-32)).astype(xp.int32)
+    unit += draws.start
+    if xp is np:
+        cells = np.bincount((unit + width * np.arange(num_rows)[:, None]).ravel(), minlength=num_rows * width)
+        return cells.reshape(num_rows, width).astype(dtype)
+    row = xp.arange(num_rows)[:, None]
+    return xp.zeros((num_rows, width), dtype).at[row, unit].add(1)

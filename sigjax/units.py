@@ -1,0 +1,135 @@
+"""Evaluation -> units: what is exchangeable, as whole numbers.
+
+A unit is what a test resamples: an instance, or a cluster of instances that are not independent of each other. Its
+statistics are kept in fixed point, as int64 multiples of a small step, so that every later sum is exact whatever the
+order, the device or the number of threads: equal inputs give equal sums, and ties are ties.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sigjax.records import Array, Evaluation, InputError, Metric
+
+_EPSILON = float(np.finfo(np.float64).eps)
+_SCORE_ROUNDING = 32 * _EPSILON
+"""Relative rounding error granted to a score: a few operations in float64."""
+_LARGEST_SUM = 2**53
+"""Sums of resamples stay below this, so that float64 holds them exactly."""
+_MOST_DECIMALS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Statistics of all systems on the units of a test, in fixed point."""
+
+    values: np.ndarray
+    """[system, unit, stat] int64, in steps of 1 / divisors; units of a stratum stand together."""
+    divisors: np.ndarray | None
+    """[stat] float64; None where every step is 1 (the statistics are whole numbers)."""
+    strata: np.ndarray
+    """[unit]: code of the stratum, ascending from 0."""
+    relative_error: float
+    """Bound on the relative error of a score: float64 rounding and, for reals, the rounding to fixed point."""
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Sums over all units, `[system, stat]` float64 (whole numbers, exact)."""
+        return self.values.sum(axis=1).astype(np.float64)
+
+
+def make_units(evaluation: Evaluation) -> Units:
+    """Sum the statistics of each cluster (or keep the instances), in fixed point, sorted by stratum.
+
+    Raises:
+        InputError: a cluster lies in two strata.
+
+    Example:
+        >>> evaluation = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, clusters=["x", "x", "y"])
+        >>> make_units(evaluation).values[:, :, 0]
+        array([[1, 1],
+               [0, 1]])
+    """
+    num_instances = len(evaluation.ids)
+    unit = _codes(evaluation.clusters) if evaluation.clusters is not None else np.arange(num_instances)
+    num_units = int(unit.max()) + 1
+    most = int(np.bincount(unit).max())
+    values, divisors, error = _fixed_point(evaluation.stats, limit=_LARGEST_SUM // (num_units * most))
+    strata = _strata_of_units(evaluation, unit, num_units)
+    order = np.argsort(strata, kind="stable")
+    if evaluation.clusters is not None:
+        summed = np.zeros((num_units, len(values), values.shape[2]), np.int64)
+        np.add.at(summed, unit, values.swapaxes(0, 1))
+        values = summed.swapaxes(0, 1)
+    return Units(values[:, order], divisors, strata[order], _SCORE_ROUNDING + num_instances * error)
+
+
+def observed_scores(units: Units, metric: Metric) -> np.ndarray:
+    """Scores `[system]` on all units."""
+    return np.asarray(_score(units, metric, units.totals), np.float64)
+
+
+def tolerances(units: Units, metric: Metric) -> np.ndarray:
+    """How far rounding can move the score of each system, `[system]`.
+
+    The error bound is relative to the score of the sums of absolute values, so that it does not vanish where a signed
+    score happens to be near zero.
+    """
+    sizes = np.abs(units.values).sum(axis=1).astype(np.float64)
+    with np.errstate(all="ignore"):
+        scale = np.fmax(np.abs(observed_scores(units, metric)), np.abs(_score(units, metric, sizes)))
+    return units.relative_error * np.where(np.isfinite(scale), scale, 0.0)
+
+
+def _score(units: Units, metric: Metric, sums: np.ndarray) -> Array:
+    return metric.score(sums if units.divisors is None else sums / units.divisors)
+
+
+def _fixed_point(stats: np.ndarray, *, limit: int) -> tuple[np.ndarray, np.ndarray | None, float]:
+    """Statistics `[system, instance, stat]` -> whole numbers below `limit`, divisors, relative error of a value."""
+    columns = [_fixed_point_column(stats[:, :, stat], limit) for stat in range(stats.shape[2])]
+    values = np.stack([column[0] for column in columns], axis=-1)
+    divisors = np.array([column[1] for column in columns])
+    return values, None if np.all(divisors == 1.0) else divisors, max(column[2] for column in columns)
+
+
+def _fixed_point_column(column: np.ndarray, limit: int) -> tuple[np.ndarray, float, float]:
+    """One statistic `[system, instance]`: exact decimals if it is written in decimals, else a grid of powers of two."""
+    largest = float(np.abs(column).max())
+    for decimals in range(_MOST_DECIMALS + 1):
+        divisor = 10.0**decimals
+        if largest * divisor >= limit:
+            break
+        whole = np.rint(column * divisor)
+        if np.array_equal(whole / divisor, column):
+            return whole.astype(np.int64), divisor, 0.0
+    divisor = 2.0 ** int(np.floor(np.log2(limit / largest)))
+    whole = np.rint(column * divisor)
+    exact = np.array_equal(whole / divisor, column)
+    # Rounding moves a value by at most half a step; relative to the mean size of the smallest system.
+    smallest = np.abs(whole).mean(axis=1)
+    error = 0.0 if exact else float(0.5 / smallest[smallest > 0].min()) / column.shape[1]
+    return whole.astype(np.int64), divisor, error
+
+
+def _strata_of_units(evaluation: Evaluation, unit: np.ndarray, num_units: int) -> np.ndarray:
+    """Stratum code of each unit; a cluster must lie in one stratum."""
+    if evaluation.strata is None:
+        return np.zeros(num_units, np.int64)
+    code = _codes(evaluation.strata)
+    of_unit = np.zeros(num_units, np.int64)
+    of_unit[unit] = code
+    wrong = np.flatnonzero(of_unit[unit] != code)
+    if wrong.size and evaluation.clusters is not None:
+        raise InputError(
+            f"cluster {evaluation.clusters[wrong[0]]!r} lies in two strata; expected each cluster within one stratum"
+        )
+    return np.unique(of_unit, return_inverse=True)[1]
+
+
+def _codes(labels: tuple[str, ...]) -> np.ndarray:
+    """Labels -> 0, 1, ... in order of first appearance."""
+    places: dict[str, int] = {}
+    return np.array([places.setdefault(label, len(places)) for label in labels])

@@ -1,0 +1,241 @@
+"""Reading tables: the forms that are taken, round trips through every format, and what is refused."""
+
+import csv
+import gzip
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sigjax.metrics import FSCORE, METRICS
+from sigjax.readers import READERS, read
+from sigjax.records import Evaluation, InputError
+
+WIDE = "id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
+LONG = (
+    "system\tid\tdoc\ttp\tpredicted\tgold\nA\tx\td1\t1\t2\t3\nA\ty\td1\t0\t0\t1\nB\ty\td1\t1\t1\t1\nB\tx\td1\t2\t2\t3\n"
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(name, content):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
+def values(evaluation):
+    """First statistic of each system."""
+    return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", WIDE),
+        ("t.tsv", WIDE.replace(",", "\t")),
+        ("t.txt", WIDE),
+        ("t", WIDE.replace(",", "\t")),
+        ("t.csv", WIDE.replace("\n", "\r\n")),
+        ("t.csv", "\ufeff" + WIDE),
+        ("t.csv", WIDE.rstrip("\n")),
+        ("t.csv", WIDE + "\n\n"),
+        ("t.csv", WIDE.replace("1", "true").replace("0", "FALSE")),
+        ("t.csv", WIDE.replace(",", " , ").replace("x ", "x").replace("y ", "y").replace("z ", "z")),
+        ("t.csv", '"id","A","B"\n"x","1","0"\n"y","1.0","1e0"\n"z","0","1"\n'),
+        ("t.tsv", '"id"\t"A"\t"B"\n"x"\t1\t0\n"y"\t1\t1\n"z"\t0\t1\n'),
+        ("t.jsonl", '{"id": "x", "A": 1, "B": 0}\n{"B": 1, "A": true, "id": "y"}\n\n{"id": "z", "A": false, "B": "1"}'),
+        ("t.csv", "system,id,value\nA,x,1\nA,y,1\nA,z,0\nB,z,1\nB,y,1\nB,x,0\n"),
+        ("t.csv", "note,System,id,v\nf,A,x,1\nf,A,y,1\nf,A,z,0\nf,B,z,1\nf,B,y,1\nf,B,x,0\n"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_same_table_in_many_spellings(write, name, content, packed):
+    data = gzip.compress(content.encode()) if packed else content
+    options = {"id": "id", "ignore": ["note"]} if content.startswith("note") else {}
+    for file in (name, f"{name}.gz"):
+        evaluation = read(write(file, data), metric="accuracy", **options)
+        assert values(evaluation) == {"A": [1, 1, 0], "B": [0, 1, 1]}
+        assert evaluation.ids == ("x", "y", "z")
+        assert evaluation.stats.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "options", "systems", "ids"),
+    [
+        ("Sent_ID,A,B", "1,0,1 2,1,0 3,1,0", {}, ("A", "B"), ("1", "2", "3")),
+        (",A,B", "7,0,1 8,1,0", {}, ("A", "B"), ("7", "8")),
+        ("row,A,B", "a,0,1 b,1,0", {}, ("A", "B"), ("a", "b")),
+        ("A,B", "1,0 0,1", {}, ("A", "B"), ("1", "2")),
+        ("row,A,B", "1,0,1 2,1,0 3,1,0", {"id": "row"}, ("A", "B"), ("1", "2", "3")),
+        ("row,A,B", "1,0,1 2,1,0 3,1,0", {"ignore": ["row"]}, ("A", "B"), ("1", "2", "3")),
+        ("row,A,B", "1,0,1 2,1,0 3,1,0", {"systems": ["row", "B"]}, ("row", "B"), ("1", "2", "3")),
+        ("id,A,note,B", "p,0,text,1 q,1,text,0", {"systems": ["B", "A"]}, ("B", "A"), ("p", "q")),
+        ("repo,id,A,B", "r,p,0,1 r,q,1,0", {"cluster": "repo"}, ("A", "B"), ("p", "q")),
+    ],
+)
+def test_which_columns_are_ids_and_systems(write, header, rows, options, systems, ids):
+    evaluation = read(write("t.csv", "\n".join([header, *rows.split()])), **options)
+    assert (evaluation.systems, evaluation.ids) == (systems, ids)
+
+
+def test_long_table_joins_by_id_and_takes_named_columns(write):
+    expected = [[[1, 2, 3], [0, 0, 1]], [[2, 2, 3], [1, 1, 1]]]
+    evaluation = read(write("t.tsv", LONG), metric="fscore", cluster="doc", strata="gold")
+    assert evaluation.stats.tolist() == expected
+    assert (evaluation.clusters, evaluation.strata) == (("d1", "d1"), ("3", "1"))
+    renamed = write("r.tsv", LONG.replace("tp\tpredicted\tgold", "c\ts\tg"))
+    counts = {"gold": "g", "tp": "c", "predicted": "s"}
+    assert read(renamed, metric=FSCORE, counts=counts).stats.tolist() == expected
+    chosen = read(renamed, metric="fscore", counts=counts, systems=["B", "A"])
+    assert chosen.systems == ("B", "A")
+    assert chosen.stats.tolist() == expected[::-1]
+
+
+def test_a_function_takes_the_counted_columns_in_their_order(write):
+    def share(sums):
+        return sums[..., 0] / sums[..., 1]
+
+    evaluation = read(write("t.tsv", LONG), metric=share, counts={"found": "tp", "all": "gold"})
+    assert evaluation.metric.stat_names == ("found", "all")
+    assert evaluation.stats[0].tolist() == [[1, 3], [0, 1]]
+    assert evaluation.metric.score(evaluation.stats.sum(axis=1)).tolist() == [0.25, 0.75]
+    assert read(write("w.csv", WIDE), metric=lambda sums: sums[..., 0]).stats.shape == (2, 3, 1)
+
+
+HOLES = "id,A,B\nx,1,\ny,1,1\nz,,1\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HOLES,
+        "system,id,value\nA,x,1\nA,y,1\nB,z,1\nB,y,1\n",
+        "system,id,value\nA,x,1\nA,y,1\nA,z,\nB,z,1\nB,y,1\nB,x,\n",
+    ],
+)
+def test_missing_results(write, content):
+    path = write("t.csv", content)
+    with pytest.raises(
+        InputError, match=r"t.csv: systems have different instances: 'A' lacks 1 of 3 \(first: 'z'.*--mi"
+    ):
+        read(path)
+    dropped = read(path, missing="drop")
+    assert (values(dropped), dropped.ids) == ({"A": [1], "B": [1]}, ("y",))
+    assert dropped.notes == ("dropped 2 of 3 instances that some system lacks",)
+    filled = read(path, missing="zero")
+    by_id = dict(zip(filled.ids, filled.stats[:, :, 0].T.tolist(), strict=True))
+    assert by_id == {"x": [1, 0], "y": [1, 1], "z": [0, 1]}
+    assert np.all(filled.stats[:, :, 1] == 1)
+
+
+def test_a_missing_gold_size_is_copied(write):
+    path = write("t.tsv", LONG.replace("B\tx\td1\t2\t2\t3\n", ""))
+    evaluation = read(path, metric="fscore", missing="zero")
+    assert evaluation.stats[1].tolist() == [[0, 0, 3], [1, 1, 1]]
+    assert evaluation.notes == ("counted 1 missing results as 0: 'B' lacks 1 of 2 (first: 'x')",)
+    third = path.read_text() + "C\tx\td1\t0\t0\t4\nC\ty\td1\t0\t0\t1\n"
+    with pytest.raises(InputError, match="gold of instance 'x' is 3 for one system and 4 for another"):
+        read(write("u.tsv", third), metric="fscore", missing="zero")
+
+
+def test_instances_that_only_other_systems_have_are_left_out(write):
+    content = "system,id,value\nA,x,1\nB,x,0\nC,w,1\nA,y,1\nB,y,0\nC,y,0\n"
+    labels = write("labels.txt", "1\n2\n3\n")
+    evaluation = read(write("t.csv", content), systems=["A", "B"], cluster=str(labels))
+    assert (evaluation.ids, evaluation.clusters) == (("x", "y"), ("1", "3"))
+
+
+def test_labels_come_from_a_column_before_a_file(write, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    table = write("t.csv", "id,A,B,doc\nx,1,,d\ny,1,1,d\nz,0,1,e\n")
+    write("doc", "1\n2\n3\n")
+    write("groups.gz", gzip.compress(b"1\r\n2\r\n3"))
+    evaluation = read(table, cluster="doc", strata="groups.gz", missing="drop")
+    assert (evaluation.clusters, evaluation.strata) == (("d", "e"), ("2", "3"))
+
+
+def test_npz_arrays(write, tmp_path):
+    counts = np.array([[1, 2, 3], [0, 1, 1]])
+    np.savez(tmp_path / "t.npz", B=counts, A=counts, ids=["x", "y"], clusters=[5, 5], other=[1, 2], seg=["p", "q"])
+    evaluation = read(tmp_path / "t.npz", metric="recall", ignore=["other"], strata="seg")
+    assert (evaluation.systems, evaluation.ids) == (("B", "A"), ("x", "y"))
+    assert (evaluation.clusters, evaluation.strata) == (("5", "5"), ("p", "q"))
+    assert evaluation.stats[1].tolist() == counts.tolist()
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_a_saved_evaluation_comes_back(tmp_path, metric):
+    numbers = np.ones((3, len(METRICS[metric].inputs)), dtype=int)
+    saved = Evaluation.from_arrays(
+        {"B": numbers, "A": 0 * numbers}, metric=metric, ids="xyz", clusters="ddd", strata=[1, 2, 2]
+    )
+    saved.save(tmp_path / "e.npz")
+    (tmp_path / "e.npz.gz").write_bytes(gzip.compress((tmp_path / "e.npz").read_bytes()))
+    for name in ("e.npz", "e.npz.gz"):
+        loaded = read(tmp_path / name)
+        assert loaded.metric is saved.metric
+        assert loaded.stats.dtype == saved.stats.dtype
+        np.testing.assert_array_equal(loaded.stats, saved.stats)
+        for field in ("systems", "ids", "clusters", "strata", "notes"):
+            assert getattr(loaded, field) == getattr(saved, field)
+    assert read(tmp_path / "e.npz", systems=["A", "B"]).systems == ("A", "B")
+
+
+def test_a_saved_evaluation_serves_metrics_of_the_same_statistics(tmp_path):
+    Evaluation.from_arrays({"A": np.ones((2, 3)), "B": np.ones((2, 3))}, metric="fscore").save(tmp_path / "e.npz")
+    assert read(tmp_path / "e.npz", metric="precision").metric.name == "precision"
+    with pytest.raises(InputError, match="holds statistics of the metric 'fscore'"):
+        read(tmp_path / "e.npz", metric="accuracy")
+
+
+NAMES = st.text(alphabet="abXY019 _-.,;\"'üß漢", min_size=1, max_size=8).map(str.strip).filter(bool)
+TABLES = st.tuples(
+    st.lists(NAMES, min_size=2, max_size=4, unique=True), st.lists(NAMES, min_size=1, max_size=5, unique=True)
+).flatmap(
+    lambda names: st.tuples(
+        st.just(names[0]),
+        st.just(names[1]),
+        st.lists(
+            st.lists(st.integers(-(2**53) + 1, 2**53 - 1), min_size=len(names[1]), max_size=len(names[1])),
+            min_size=len(names[0]),
+            max_size=len(names[0]),
+        ),
+    )
+)
+
+
+def encode(kind, systems, ids, numbers):
+    """The bytes of a wide table."""
+    rows = [dict(zip(systems, row, strict=True)) for row in zip(*numbers, strict=True)]
+    if kind == "npz":
+        buffer = io.BytesIO()
+        arrays: dict[str, Any] = dict(zip(systems, map(np.array, numbers), strict=True))
+        np.savez(buffer, **arrays, ids=np.array(ids))
+        return buffer.getvalue()
+    if kind == "jsonl":
+        return "\n".join(json.dumps({"id": i} | row) for i, row in zip(ids, rows, strict=True)).encode()
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t" if kind == "tsv" else ",")
+    writer.writerows([["id", *systems], *([i, *row.values()] for i, row in zip(ids, rows, strict=True))])
+    return text.getvalue().encode()
+
+
+@pytest.mark.parametrize("kind", READERS)
+@given(table=TABLES, packed=st.booleans(), named=st.booleans())
+def test_round_trip(tmp_path_factory, kind, table, packed, named):
+    systems, ids, numbers = table
+    data = encode(kind, systems, ids, numbers)
+    path = tmp_path_factory.getbasetemp() / (f"t.{kind}" if named else "unnamed")
+    path.write_bytes(gzip.compress(data) if packed else data)
+    evaluation = read(path)
+    assert (evaluation.systems, evaluation.ids) == (tuple(systems), tuple(ids))
+    np.testing.assert_array_equal(evaluation.stats[:, :, 0], np.array(numbers))
+    assert evaluation.stats.dtype == np.int64

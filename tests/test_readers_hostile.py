@@ -1,0 +1,231 @@
+"""Input that cannot be used: every file and option gets one clear line, never another kind of error."""
+
+import gzip
+import io
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sigjax.readers import READERS, read
+from sigjax.records import Evaluation, InputError
+
+WIDE = "id,A,B\nx,1,0\ny,1,1\n"
+LONG = "system,id,tp,predicted,gold\nA,x,1,1,1\nB,x,1,1,1\n"
+JSON = '{"id": "x", "A": 1, "B": 2}\n'
+
+BAD = [
+    # files
+    ("t.csv", "", {}, r"t.csv: is empty; expected a table"),
+    ("t", " \n \n", {}, r"is empty"),
+    ("t.csv", '""', {}, r"line 1: expected the names of the columns, got an empty line"),
+    ("t.csv.gz", gzip.compress(b""), {}, r"is empty"),
+    ("t.csv", gzip.compress(WIDE.encode() * 9)[:-9], {}, r"ends too early.*cut off"),
+    ("t.csv", b"\x1f\x8b" + b"junk" * 9, {}, r"damaged gzip data"),
+    ("t.csv", WIDE.encode("utf-16"), {}, r"UTF-16.*save it as UTF-8"),
+    ("t.csv", "id,A,B\nx,1,1\nJosé,1,1".encode("latin-1"), {}, r"t.csv, line 3: expected UTF-8 text, got byte 0xe9"),
+    ("t.csv", "id,A,B\nx,1,\0\n", {}, r"line 2: expected text, got a NUL byte"),
+    ("t.csv", bytes(range(256)), {}, r"UTF-8|NUL"),
+    ("t", bytes(range(256)), {}, r"UTF-8|NUL"),
+    ("t.parquet", "PAR1 of some kind", {}, r"unknown format; known: tsv, csv, jsonl, npz; .*--reader"),
+    ("t.json", '[{"id": 1, "A": 2}]', {}, r"unknown format"),
+    # tables
+    ("t.csv", "id,A,B\n", {}, r"a header but no rows"),
+    ("t.csv", "id,A,B\nx,1,0\ny,1\n", {}, r"t.csv, line 3: expected 3 fields as in the header, got 2"),
+    ("t.csv", "id,A,B\nx,1,0,\n", {}, r"line 2: expected 3 fields as in the header, got 4"),
+    ("t.csv", "id,A,B\nx,1,0\n\ny,1,1\n", {}, r"line 3: expected 3 fields .*an empty line"),
+    ("t.csv", "\nid,A,B\nx,1,0\n", {}, r"line 1: expected the names of the columns, got an empty line"),
+    ("t.csv", "1,0\n0,1\n", {}, r"line 1: expected the names of the columns, got numbers"),
+    ("t.csv", "id,A,A\nx,1,0\n", {}, r"line 1: columns 2 and 3 are both named 'A'"),
+    ("t.csv", "id,A,\nx,1,0\n", {}, r"line 1: column 3 has no name"),
+    ("t.tsv", WIDE, {}, r"line 1: found one column, 'id,A,B'; expected tabs .*--reader csv"),
+    ("t.csv", 'id,A,B\nx,"1,0\ny,1,1\n', {}, r"line 2: not readable as csv.*quotes"),
+    ("t.csv", "id,A\nx,1\n", {}, r"at least two systems, got 1"),
+    ("t.csv", "system,id,value\nA,x,1\n", {}, r"t.csv: a comparison needs at least two systems, got 1"),
+    # numbers
+    (
+        "t.csv",
+        "id,A,B\nx,1,0\ny,1,oops\n",
+        {},
+        r"t.csv, line 3, column 'B': expected a number, got 'oops'; .*--ignore NA",
+    ),
+    ("t.csv", f"id,A,B\nx,1,{'a' * 99}\n", {}, r"got 'a{37}\.\.\.'"),
+    ("t.csv", "id,A,B\nx,1,1_000\n", {}, r"line 2, column 'B': expected a number, got '1_000'"),
+    ("t.csv", "id,A,B\nx,nan,1\n", {}, r"line 2, column 'A': expected a finite number, got 'nan'"),
+    ("t.csv", "id,A,B\nx,1,-Infinity\n", {}, r"expected a finite number, got '-Infinity'"),
+    ("t.csv", "id,A,B\nx,1,1e400\n", {"missing": "zero"}, r"expected a finite number, got '1e400'"),
+    ("t.csv", f"id,A,B\nx,1,{'9' * 5000}\n", {}, r"expected a finite number"),
+    ("t.csv", "id,A,B\nx,1,9007199254740993\n", {}, r"column 'B': whole numbers beyond 2\*\*53 .* rescale"),
+    ("t.csv", LONG.replace("A,x,1", "A,x,NaN"), {"metric": "fscore"}, r"line 2, column 'tp': expected a finite number"),
+    ("t.csv", LONG.replace("A,x,1", "A,x,q"), {"metric": "fscore"}, r"line 2, column 'tp': .*--counts tp=COLUMN pred"),
+    ("t.csv", LONG.replace("A,x,1", "A,x,5"), {"metric": "fscore"}, r"t.csv: system 'A': tp must lie between"),
+    ("t.csv", WIDE, {"systems": ["A", "id"]}, r"line 2, column 'id': expected a number, got 'x'"),
+    ("t.csv", "id,A,B\nx,1,2\n", {"metric": "accuracy"}, r"t.csv: system 'B': accuracy takes 0 or 1"),
+    # ids
+    ("t.csv", "id,A,B\nx,1,0\ny,1,0\nx,1,1\n", {}, r"line 4, column 'id': instance id 'x' is on line 2 too"),
+    (
+        "t.csv",
+        'id,A,B\n"x\nw",1,0\ny,1,0\n"x\nw",1,1\n',
+        {},
+        r"line 5, column 'id': instance id 'x\\nw' is on line 2 too",
+    ),
+    ("t.csv", "id,A,B\nx,1,0\n ,1,0\n", {}, r"line 3, column 'id': expected a name, got an empty cell"),
+    ("t.csv", "n,A,B\n1,1,0\n2,1,0\n3,1,0\n", {}, r"column 'n' looks like instance numbers.*--id NAME.*--ignore NAME"),
+    ("t.csv", "n,A,B\n0,1,0\n1,1,0\n2,1,0\n", {}, r"column 'n' looks like instance numbers"),
+    ("t.csv", "C,A,B\n5,1,0\n.5,1,0\nq,1,0\n", {}, r"line 4, column 'C': expected a number as in most .*repair it"),
+    ("t.csv", LONG + "A,x,1,1,1\n", {"metric": "fscore"}, r"lines 2 and 4: system 'A' has instance 'x' twice"),
+    ("t.csv", LONG + ",y,1,1,1\n", {"metric": "fscore"}, r"line 4, column 'system': expected a name"),
+    ("t.csv", LONG + "A,,1,1,1\n", {"metric": "fscore"}, r"line 4, column 'id': expected a name"),
+    # missing instances
+    (
+        "t.csv",
+        "id,A,B\nx,1,\ny,,0\n",
+        {},
+        r"'A' lacks 1 of 2 \(first: 'y', line 3\), 'B' lacks 1 of 2 \(first: 'x', line 2\)",
+    ),
+    ("t.csv", "id,A,B\nx,1,\ny,,0\n", {"missing": "drop"}, r"no instance is left that all systems have"),
+    (
+        "t.csv",
+        LONG + "A,y,1,1,1\n",
+        {"metric": "fscore"},
+        r"'B' lacks 1 of 2 \(first: 'y'\); use --missing drop or --mis",
+    ),
+    ("t.csv", LONG + "A,y,1,1,\n", {"metric": "fscore", "missing": "zero"}, r"no system has instance 'y', so its gold"),
+    ("t.csv", WIDE, {"missing": "keep"}, r"missing: expected one of error, drop, zero, got 'keep'"),
+    # options
+    ("t.csv", WIDE, {"metric": "blue"}, r"unknown metric 'blue'; known: accuracy"),
+    ("t.csv", WIDE, {"metric": None}, r"metric must be a name"),
+    ("t.csv", WIDE, {"reader": "xls"}, r"reader: expected one of tsv, csv, jsonl, npz, got 'xls'"),
+    (
+        "t.csv",
+        WIDE,
+        {"metric": "fscore"},
+        r"takes 3 numbers .*long table with the columns: system, id, tp, predicted, gold",
+    ),
+    ("t.csv", WIDE, {"counts": {"value": "A"}}, r"--counts is for long tables"),
+    ("t.csv", WIDE, {"counts": ["value"]}, r"counts: expected input -> column"),
+    ("t.csv", WIDE, {"systems": "AB"}, r"systems: expected a list of names, got the text 'AB'"),
+    ("t.csv", WIDE, {"ignore": "A"}, r"ignore: expected a list of names"),
+    ("t.csv", WIDE, {"systems": ["A", "Bb"]}, r"no system 'Bb'; did you mean 'B'\?"),
+    ("t.csv", WIDE, {"systems": ["A", "A"]}, r"system 'A' is asked for twice"),
+    ("t.csv", WIDE, {"ignore": ["zzz"]}, r"--ignore: no column 'zzz'; columns: 'id', 'A', 'B'"),
+    ("t.csv", WIDE, {"id": "Id"}, r"--id: no column 'Id'; did you mean 'id'\?"),
+    ("t.csv", WIDE, {"cluster": "doc"}, r"t.csv: --cluster: no column and no file 'doc'"),
+    ("t.csv", WIDE, {"strata": "\0"}, r"--strata: no column and no file"),
+    ("t.csv", "id,A,B,d\nx,1,0,\n", {"cluster": "d"}, r"line 2, column 'd': expected a name, got an empty cell"),
+    ("t.csv", LONG, {"metric": "fscore", "counts": {"TP": "tp"}}, r"takes tp, predicted, gold, not 'TP'"),
+    ("t.csv", LONG, {"metric": "fscore", "counts": {"tp": "t"}}, r"--counts: no column 't'"),
+    ("t.csv", LONG, {"metric": "fscore", "ignore": ["zzz"]}, r"--ignore: no column 'zzz'"),
+    ("t.csv", LONG, {"metric": "fscore", "id": "zzz"}, r"--id: no column 'zzz'"),
+    ("t.csv", LONG, {}, r"which column is value of metric 'mean'\? columns: 'system', .* --counts value=COLUMN"),
+    ("t.csv", "system,value\nA,1\nB,1\n", {}, r"no column is left for the instance ids"),
+    (
+        "t.csv",
+        "system,id,value,d\nA,x,1,p\nB,x,1,q\n",
+        {"cluster": "d"},
+        r"line 3, column 'd': 'q', but the same instance has 'p' in another row",
+    ),
+    # jsonl
+    ("t.jsonl", JSON + "{", {}, r"t.jsonl, line 2: not readable as JSON"),
+    ("t.jsonl", JSON + "[1, 2]", {}, r"line 2: expected an object such as"),
+    ("t.jsonl", '{"id": "x", "A": 1, "A": 2}', {}, r"line 1: field 'A' occurs twice"),
+    ("t.jsonl", '{"id": "x", "A": 1, "B": [2]}', {}, r"line 1, field 'B': expected .*got a list; leave it out"),
+    ("t.jsonl", '{"id": "x", "A": 1, "B": {}}', {}, r"field 'B': expected .*got an object"),
+    ("t.jsonl", '{"id": "x", "A": 1, "B": NaN}', {}, r"column 'B': expected a finite number, got 'NaN'"),
+    ("t.jsonl", '{"id": "\\ud800", "A": 1, "B": 2}', {}, r"field 'id': holds half a character"),
+    ("t.jsonl", "[" * 100_000, {}, r"line 1: nested too deeply|not readable as JSON"),
+    ("t.jsonl", '{"id": "x", "A": 1, "": 2}', {}, r"t.jsonl: a system has no name"),
+    ("t.jsonl", "{}\n{}", {}, r"the objects have no fields"),
+    ("t.jsonl", JSON + '{"id": "y", "A": 1}', {}, r"'B' lacks 1 of 2 \(first: 'y', line 2\)"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "options", "message"), BAD)
+def test_bad_input_gets_one_clear_line(tmp_path, monkeypatch, name, content, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(InputError, match=message) as caught:
+        read(name, **options)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("nix.csv", "no such file"), (".", "is a folder"), ("a\0b", "cannot be")]
+)
+def test_paths_that_cannot_be_read(name, message):
+    with pytest.raises(InputError, match=message):
+        read(name)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (b"a\n", "groups.txt: expected 2 lines.*got 1"),
+        (b"a\n\n", "groups.txt, line 2: expected a label"),
+        (b"", "is emp"),
+    ],
+)
+@pytest.mark.parametrize("saved", [False, True])
+def test_bad_label_files(tmp_path, labels, message, saved):
+    (tmp_path / "groups.txt").write_bytes(labels)
+    if saved:
+        Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}).save(tmp_path / "t.npz")
+    else:
+        (tmp_path / "t.csv").write_text(WIDE)
+    with pytest.raises(InputError, match=message):
+        read(tmp_path / ("t.npz" if saved else "t.csv"), cluster=str(tmp_path / "groups.txt"))
+
+
+def test_tables_that_are_almost_all_holes_do_not_exhaust_the_memory(tmp_path):
+    rows = range(20_000)
+    (tmp_path / "t.csv").write_text("system,id,value\n" + "".join(f"s{i},i{i},1\n" for i in rows))
+    with pytest.raises(InputError, match="systems by instances of the columns 'system' and 'id': 20000 by 20000"):
+        read(tmp_path / "t.csv", missing="zero")
+    (tmp_path / "t.jsonl").write_text("".join(f'{{"id": {i}, "s{i}": 1}}\n' for i in rows))
+    with pytest.raises(InputError, match="lines by different fields: 20000 by 20001"):
+        read(tmp_path / "t.jsonl")
+
+
+def read_quietly(path, data, **options):
+    """Whether the file was taken; any error but an `InputError` of one line gets out."""
+    path.write_bytes(data)
+    try:
+        return read(path, **options) is not None
+    except InputError as refusal:
+        message = str(refusal)
+    assert re.fullmatch(r"[^\n]+", message)
+    return False
+
+
+@pytest.mark.parametrize("reader", [*READERS, None])
+@given(data=st.binary(max_size=80) | st.text(alphabet='ab1,.\t\n"{}:[]-e system', max_size=80).map(str.encode))
+def test_any_bytes_are_taken_or_refused(tmp_path_factory, reader, data):
+    read_quietly(tmp_path_factory.getbasetemp() / "bytes", data, reader=reader)
+
+
+def pack_arrays(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+SOUND = {
+    "csv": WIDE.encode(),
+    "jsonl": JSON.encode(),
+    "npz": pack_arrays(A=[1, 0], B=[0, 1]),
+    "packed": gzip.compress(WIDE.encode()),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(SOUND))
+@given(changes=st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), min_size=1, max_size=4))
+def test_damaged_files_are_taken_or_refused(tmp_path_factory, kind, changes):
+    path = tmp_path_factory.getbasetemp() / "damaged"
+    assert read_quietly(path, SOUND[kind])
+    data = bytearray(SOUND[kind])
+    for position, value in changes:
+        data[position % len(data)] = value
+    read_quietly(path, bytes(data))

@@ -1,0 +1,114 @@
+"""NumPy archives that cannot be used: one clear line each, and never an unpickled object."""
+
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sigjax.readers import read
+from sigjax.records import InputError
+
+
+def pack(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def pack_header(stats=None, **changes):
+    header = {"schema": "sigjax-evaluation/1", "systems": ["A", "B"], "ids": ["x", "y"], "metric": "mean", "notes": []}
+    encoded = np.frombuffer(json.dumps(header | changes).encode(), dtype=np.uint8)
+    return pack(header=encoded, stats=np.ones((2, 2, 2)) if stats is None else stats)
+
+
+AB = {"A": np.arange(2), "B": np.arange(2)}
+BAD_NPZ = [
+    (b"", {}, r"t.npz: not readable as .npz without pickle"),
+    (b"junk" * 9, {}, r"not readable as .npz"),
+    (b"PK\x03\x04" + b"junk" * 9, {}, r"not readable as .npz"),
+    (pack(**AB)[:-30], {}, r"not readable as .npz"),
+    (pack(), {}, r"at least two systems, got 0"),
+    (pack(A=AB["A"]), {}, r"t.npz: a comparison needs at least two systems, got 1"),
+    (pack(**AB, C=np.array([{}], dtype=object)), {}, r"t.npz: not readable as .npz without pickle: Object arrays"),
+    (pack(A=AB["A"], B=np.arange(3)), {}, r"t.npz: systems have different instances"),
+    (pack(A=np.array(1), B=np.array(2)), {}, r"got 0 axes"),
+    (pack(A=[1.0, np.nan], B=AB["B"]), {}, r"t.npz: system 'A': nan at instance 2"),
+    (pack(A=["p", "q"], B=AB["B"]), {}, r"system 'A': expected numbers"),
+    (pack(A=np.array([2**60, 1]), B=AB["B"]), {}, r"array 'A': whole numbers beyond 2\*\*53"),
+    (pack(A=np.array([2**64 - 1], np.uint64), B=AB["B"]), {}, r"array 'A': whole numbers beyond 2\*\*53"),
+    (pack(**AB, ids=["x", "x"]), {}, r"t.npz: instance id 'x' occurs more than once"),
+    (pack(**AB, ids=["x", " "]), {}, r"array 'ids': label 2 is empty"),
+    (pack(**AB, ids=["x"]), {}, r"ids: expected one label for each of the 2 instances, got 1"),
+    (pack(**AB, clusters=[0.5, 1.0]), {}, r"array 'clusters': expected labels \[instance\] of text or whole"),
+    (pack(**AB), {"metric": "fscore"}, r"t.npz: metric 'fscore' takes 3 number"),
+    (pack(**AB), {"counts": {"tp": "A"}}, r"--counts is for long tables"),
+    (pack(**AB), {"ignore": ["C"]}, r"no array 'C'; arrays: 'A', 'B'"),
+    (pack(**AB), {"systems": ["A", "C"]}, r"no system 'C'"),
+    (pack(**AB), {"cluster": "doc"}, r"--cluster: no column and no file 'doc'"),
+    (pack_header(schema="other/1"), {}, r"array 'header': expected JSON of the schema 'sigjax-evaluation/1'"),
+    (pack(header=np.arange(3), stats=np.ones((2, 2, 2))), {}, r"array 'header': expected JSON"),
+    (pack_header(ids="xy"), {}, r"field 'ids': expected a list of texts"),
+    (pack_header(clusters=[1, 2]), {}, r"field 'clusters': expected a list of texts"),
+    (pack_header(metric="blue"), {}, r"field 'metric': unknown metric 'blue'"),
+    (pack_header(metric=[]), {}, r"field 'metric': unknown metric"),
+    (pack_header(ids=["x", "x"]), {}, r"t.npz: instance id 'x' occurs more than once"),
+    (pack_header(ids=["x"]), {}, r"array 'stats': expected the shape \(2, 1, 2\) of the header, got \(2, 2, 2\)"),
+    (pack_header(systems=["A", "A"]), {}, r"field 'systems': a name occurs twice"),
+    (pack_header(clusters=["d"]), {}, r"clusters: expected one label for each"),
+    (pack_header(stats=np.full((2, 2, 2), np.inf)), {}, r"t.npz: system 'A': inf at instance 1"),
+    (pack_header(stats=np.full((2, 2, 2), "q")), {}, r"expected numbers"),
+    (pack_header(), {"id": "x"}, r"--id is for tables"),
+    (pack_header(), {"ignore": ["C"]}, r"--ignore: no system 'C'"),
+    (pack_header(), {"strata": "doc"}, r"--strata: no column and no file 'doc'"),
+]
+
+
+@pytest.mark.parametrize(("content", "options", "message"), BAD_NPZ)
+def test_bad_npz_gets_one_clear_line(tmp_path, content, options, message):
+    (tmp_path / "t.npz").write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read(tmp_path / "t.npz", **options)
+    assert "\n" not in str(caught.value)
+
+
+class Trap:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('unpickled')",)
+
+
+@pytest.mark.parametrize("member", ["A.npy", "A"])
+def test_nothing_is_unpickled(tmp_path, member):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        archive.writestr(member, pickle.dumps(Trap()))
+    with pytest.raises(InputError, match="not an array|without pickle"):
+        read(tmp_path / "t.npz")
+    (tmp_path / "t.npz").write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(InputError, match="without pickle"):
+        read(tmp_path / "t.npz")
+
+
+def test_repeated_arrays_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        for name in ("A", "A.npy", "B.npy"):
+            archive.writestr(name, zipfile.ZipFile(io.BytesIO(pack(**AB))).read("A.npy"))
+    with pytest.raises(InputError, match="two arrays are named 'A'"):
+        read(tmp_path / "t.npz")
+
+
+@given(changes=st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), min_size=1, max_size=4))
+def test_damaged_evaluations_are_taken_or_refused(tmp_path_factory, changes):
+    data = bytearray(pack_header())
+    for position, value in changes:
+        data[position % len(data)] = value
+    path = tmp_path_factory.getbasetemp() / "damaged.npz"
+    path.write_bytes(bytes(data))
+    try:
+        systems = read(path).systems
+    except InputError as refusal:
+        systems = str(refusal).splitlines()[1:]
+    assert len(systems) in (0, 2)

@@ -1,0 +1,147 @@
+"""Formats for programs and the figure: what goes in comes out."""
+
+import csv
+import io
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reports import NOTE, SIGNATURE, STRANGE, make_report, with_pair, without_intervals
+
+from sigjax.records import InputError, Interval, Settings
+from sigjax.report import to_csv, to_dataframe, to_figure, to_json
+
+
+def test_json_holds_the_records_and_exactly_the_agreed_keys():
+    report = with_pair(
+        make_report(["数学", "b"], p_of=lambda i, j: 1 / 3),
+        p_interval=Interval(0.33, 0.34),
+        method="montecarlo",
+        resamples=99_999,
+        exceed=33_333,
+    )
+    text = to_json(report)
+    loaded = json.loads(text)
+    assert list(loaded) == ["schema", "settings", "signature", "notes", "systems", "pairs"]
+    assert loaded["schema"] == "sigjax/1"
+    assert loaded["signature"] == SIGNATURE
+    assert loaded["notes"] == [NOTE]
+    assert loaded["settings"] == json.loads(json.dumps(report.settings_dict()))
+    assert loaded["settings"]["seed"] == 12345
+    assert loaded["systems"] == [
+        {"name": one.name, "metric": one.metric, "score": one.score, "standard_error": 0.0092}
+        | {"interval": list(one.interval or ())}
+        for one in report.systems
+    ]
+    (pair,) = loaded["pairs"]
+    assert set(pair) == {
+        *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted", "method", "reason"),
+        *("resamples", "exceed", "standard_error", "interval"),
+    }
+    for key, value in pair.items():
+        expected = getattr(report.comparisons[0], key)
+        assert value == (list(expected) if isinstance(expected, tuple) else expected), key
+    assert "数学" in text
+
+
+def test_json_has_one_line_a_system_and_one_a_pair():
+    lines = to_json(make_report(5)).splitlines()
+    assert sum(line.lstrip().startswith('{"name"') for line in lines) == 5
+    assert sum(line.lstrip().startswith('{"a"') for line in lines) == 10
+
+
+def test_json_gives_null_for_what_is_missing_and_refuses_nan():
+    loaded = json.loads(to_json(without_intervals(make_report(2))))
+    assert loaded["systems"][0]["interval"] is None
+    assert [loaded["pairs"][0][key] for key in ("p_interval", "exceed", "resamples", "interval")] == [None] * 4
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_json(with_pair(make_report(2), delta=math.nan))
+
+
+def test_json_gives_a_p_below_the_smallest_double_by_its_logarithm():
+    (pair,) = json.loads(to_json(make_report(2, p_of=lambda i, j: 0.0)))["pairs"]
+    assert (pair["p_value"], pair["log10_p"]) == (0.0, -411.5)
+
+
+def test_csv_gives_names_and_numbers_back():
+    report = with_pair(make_report(STRANGE, p_of=lambda i, j: 1 / 3), p_interval=Interval(0.1, 0.2))
+    rows = list(csv.DictReader(io.StringIO(to_csv(report))))
+    assert [(row["a"], row["b"]) for row in rows] == [(one.a, one.b) for one in report]
+    assert [float(row["p_value"]) for row in rows] == [1 / 3] * 21
+    assert [float(row["interval_low"]) for row in rows] == [one.interval and one.interval.low for one in report]
+    assert (rows[0]["p_interval_low"], rows[0]["p_interval_high"], rows[1]["p_interval_low"]) == ("0.1", "0.2", "")
+
+
+def test_csv_and_dataframe_without_pairs_keep_their_columns():
+    report = replace(make_report(2), comparisons=())
+    assert to_csv(report).startswith("a,b,metric,test,score_a,")
+    assert list(to_dataframe(report).columns) == to_csv(report).strip().split(",")
+
+
+def test_dataframe_has_one_row_a_pair_and_numeric_columns():
+    frame = to_dataframe(with_pair(without_intervals(make_report(5)), exceed=7, resamples=99))
+    assert len(frame) == 10
+    assert list(frame["p_value"]) == [one.p_value for one in make_report(5)]
+    assert (frame["exceed"].iloc[0], frame["exceed"].isna().sum()) == (7, 9)
+    assert frame["interval_low"].dtype == "float64"
+
+
+@pytest.mark.parametrize(
+    ("format_", "module", "hint"),
+    [(to_dataframe, "pandas", "pip install pandas"), (to_figure, "matplotlib.figure", r"sigjax\[plot\]")],
+)
+def test_missing_extras_say_what_to_install(monkeypatch, format_, module, hint):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(InputError, match=hint):
+        format_(make_report(2))
+
+
+def points(axes):
+    return sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == "o")
+
+
+def cells(axes):
+    return int((np.asarray(axes.images[0].get_array())[..., 3] > 0).sum())
+
+
+def test_figure_has_a_point_a_system_and_a_cell_a_pair():
+    figure = to_figure(make_report(STRANGE[4:] + STRANGE[:2]))
+    figure.draw_without_rendering()
+    left, right = figure.axes
+    assert points(left) == 5
+    assert len(right.texts) == 10
+    assert cells(right) == 10
+    low, high = left.get_ylim()
+    assert low > high  # the best system on top
+    assert figure.get_supxlabel() == SIGNATURE
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings(baseline="system-3")])
+@pytest.mark.parametrize("count", [2, 25])
+def test_figure_shows_every_pair_and_touches_nothing_global(count, settings):
+    names = [f"system-{i}" for i in range(2, count + 2)]
+    report = without_intervals(make_report(names, settings=settings))
+    left, right = to_figure(report).axes
+    assert points(left) == count
+    shown = cells(right) if right.images else points(right)
+    assert shown == len(report)
+    assert "matplotlib.pyplot" not in sys.modules
+
+
+def test_figure_has_a_row_a_metric_and_a_panel_a_test():
+    report = make_report(3)
+    both = report.comparisons + tuple(replace(one, test="bootstrap") for one in report)
+    systems = report.systems + tuple(replace(one, metric="bleu") for one in report.systems)
+    axes = to_figure(replace(report, systems=systems, comparisons=both)).axes
+    assert [panel.axison for panel in axes] == [True, True, True, True, False, False]
+
+
+def test_importing_the_formats_imports_nothing_heavy():
+    code = (
+        "import sys, sigjax.report; print(sorted({'rich', 'pandas', 'matplotlib', 'jax', 'scipy'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

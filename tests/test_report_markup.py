@@ -1,0 +1,137 @@
+"""Markdown, LaTeX and HTML: names are shown as they are, in every format."""
+
+import re
+from html.parser import HTMLParser
+from itertools import combinations
+
+import pytest
+from markdown_it import MarkdownIt
+from reports import NOTE, SIGNATURE, STRANGE, make_report, without_intervals
+
+from sigjax.records import Settings
+from sigjax.report import to_csv, to_html, to_json, to_latex, to_markdown, to_text
+
+FORMATS = (to_text, to_json, to_markdown, to_latex, to_csv, to_html)
+
+
+class Page(HTMLParser):
+    """Collects the text of cells and titles, and fails on tags that do not match."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.cells, self.titles, self.tags, self._open = [], [], [], []
+        self.feed(source)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self._open.append(tag)
+        self.tags.append(tag)
+        self.titles += [value for key, value in attrs if key == "title"]
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        if self._open and self._open[-1] in ("td", "th"):
+            self.cells[-1] += data
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_has_its_last_line_ended(format_):
+    assert format_(make_report(STRANGE)).endswith("\n")
+
+
+@pytest.mark.parametrize("format_", [to_text, to_json, to_markdown, to_latex, to_html])
+def test_signature_and_notes_are_in(format_):
+    assert SIGNATURE in format_(make_report(3))
+    assert NOTE in format_(make_report(3))
+
+
+def test_text_keeps_strange_names():
+    text = to_text(make_report(STRANGE))
+    for name in STRANGE:
+        assert f"  {name}  " in text
+
+
+def test_markdown_shows_strange_names_as_they_are():
+    source = to_markdown(make_report(STRANGE))
+    page = Page(MarkdownIt("commonmark").enable("table").render(source))
+    assert page.cells[6:41:5] == list(STRANGE)
+    assert "script" not in page.tags
+    pairs = [(page.cells[i], page.cells[i + 1]) for i in range(48, len(page.cells), 8)]
+    assert pairs == list(combinations(STRANGE, 2))
+
+
+def test_markdown_of_one_pair_has_the_sentence():
+    assert "A is better than B" in to_markdown(make_report(["A", "B"], p_of=lambda i, j: 0.01))
+
+
+@pytest.mark.parametrize(
+    ("name", "escaped"),
+    [
+        ("a_b & c%", r"a\_b \& c\%"),
+        ("<script>", r"\textless{}script\textgreater{}"),
+        ("x--y", "x-{}-y"),
+        (r"$z$ #~^\{}", r"\$z\$ \#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}"),
+        ("[bold]", "{}[bold]"),
+        ("naïve 数学", "naïve 数学"),
+    ],
+)
+def test_latex_escapes_names(name, escaped):
+    assert f"1 & {escaped} & 0.9000" in to_latex(make_report([name, "other"]))
+
+
+def test_latex_grid_is_there_for_twelve_systems_and_not_for_thirteen():
+    twelve, thirteen = to_latex(make_report(12)), to_latex(make_report(13))
+    assert twelve.count(r"\begin{tabular}") == twelve.count(r"\bottomrule") == 2
+    assert r"$<0.001{}^{*}$" in twelve
+    assert thirteen.count(r"\begin{tabular}") == 1
+    assert "% 78 pairs of accuracy left out" in thirteen
+
+
+def test_latex_rows_have_as_many_cells_as_columns():
+    for report in (make_report(2), make_report(7), make_report(4, settings=Settings(baseline="system-2"))):
+        for columns, body in re.findall(
+            r"\\begin{tabular}{(\w+)}(.*?)\\end{tabular}", to_latex(report), flags=re.DOTALL
+        ):
+            rows = [line for line in body.splitlines() if line.endswith(r"\\")]
+            assert rows
+            assert {row.count(" & ") + 1 for row in rows} == {len(columns)}
+
+
+def test_latex_writes_powers_of_ten():
+    assert r"$1\times10^{-12}$" in to_latex(make_report(2, p_of=lambda i, j: 1e-12))
+    assert r"$3.16\times10^{-412}$" in to_latex(make_report(2, p_of=lambda i, j: 0.0))
+
+
+def test_html_is_well_formed_and_escapes():
+    source = to_html(make_report([*STRANGE, 'quote" onclick="x']))
+    page = Page(source)
+    assert "script" not in page.tags
+    assert page.cells[6:46:5] == [*STRANGE, 'quote" onclick="x']
+    assert len(page.titles) == 28
+    assert page.titles[0].startswith(
+        "[bold]red[/bold] - a_b & c%: delta +0.0100, 95% interval [-0.0060, +0.0263], p = "
+    )
+
+
+def test_html_of_many_systems_is_a_grid_of_shades_for_sixty():
+    source = to_html(make_report(80))
+    assert len(Page(source).titles) == 60 * 59 // 2
+    assert "first 60 of 80 systems" in source
+    assert "background-color" in source
+
+
+def test_html_of_one_pair_and_of_a_baseline():
+    assert "A is better than B" in to_html(make_report(["A", "B"], p_of=lambda i, j: 0.01))
+    cells = Page(to_html(make_report(["A", "B", "C"], settings=Settings(baseline="B")))).cells
+    assert "baseline" in cells
+    assert "-0.0100" in cells
+
+
+@pytest.mark.parametrize("format_", [to_markdown, to_latex, to_html])
+def test_missing_intervals_are_dashes(format_):
+    assert re.search(r"0\.9000\D+(–|--)\D+(–|--)", format_(without_intervals(make_report(2))))

@@ -1,0 +1,188 @@
+"""Text: nothing is wider than the terminal, and the numbers and sentences are the right ones."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from reports import NOTE, SIGNATURE, make_report, with_pair, without_intervals
+from rich.cells import cell_len
+
+from sigjax.records import Interval, Settings
+from sigjax.report import to_text
+from sigjax.report.text import middle_cut
+
+
+def unwrapped(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+@pytest.mark.parametrize("count", [2, 5, 8, 9, 25, 80])
+@pytest.mark.parametrize(
+    "prefix", ["s", "transformer-with-a-very-long-name-that-goes-on-and-on-", "数学数学数学数学数学数学"]
+)
+def test_text_stays_within_the_width_and_names_every_system(count, prefix, width):
+    names = [f"{prefix}{i:02}" for i in range(count)]
+    lines = to_text(make_report(names), width=width).splitlines()
+    assert lines[-1] == SIGNATURE  # copied as a whole, so never broken
+    assert max(cell_len(line) for line in lines[:-1]) <= width
+    assert f"note: {NOTE}" in lines
+    rows = [line.split() for line in lines[: count + 4]]
+    for rank, name in enumerate(names, 1):
+        (shown,) = [row[1] for row in rows if row and row[0] == str(rank)]
+        assert shown == name or ("…" in shown and shown[0] == name[0] and shown[-2:] == name[-2:])
+
+
+def test_text_is_plain_unless_colours_are_asked_for(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b" not in to_text(make_report(5))
+    assert "\x1b[" in to_text(make_report(5), color=True)
+    assert re.sub(r"\x1b\[[\d;]*m", "", to_text(make_report(5), color=True)) == to_text(make_report(5))
+
+
+def test_text_of_a_pair_that_differs():
+    text = unwrapped(to_text(make_report(["A", "B"], p_of=lambda i, j: 0.0123)))
+    assert "1 A 0.9000 0.0092 [0.8820, 0.9175]" in text
+    assert "delta (A - B) +0.0100" in text
+    assert "95% interval of delta [-0.0060, +0.0263]" in text
+    expected = (
+        "A is better than B: the difference is unlikely to be chance (p = 0.0123 < 0.05, two-sided permutation test"
+    )
+    assert expected in text
+    assert "method: exact (whole numbers)" in text
+
+
+def test_text_of_a_pair_where_lower_is_better():
+    report = with_pair(make_report(["A", "B"], p_of=lambda i, j: 0.001), better="B")
+    text = unwrapped(to_text(replace(report, lower_is_better=("accuracy",), num_units=24)))
+    assert "accuracy: 1,000 instances, resampled as 24 clusters; lower is better" in text
+    assert "B is better than A" in text
+
+
+@pytest.mark.parametrize(
+    ("alternative", "wording"),
+    [("two-sided", "at least this large"), ("greater", "at least this high"), ("less", "at least this low")],
+)
+def test_text_of_a_pair_that_may_be_chance(alternative, wording):
+    settings = Settings(alternative=alternative)
+    text = unwrapped(to_text(make_report(["A", "B"], p_of=lambda i, j: 0.2345, settings=settings)))
+    assert "No significant difference between A and B" in text
+    assert wording in text
+    assert "with probability 0.234 (not below 0.05" in text or "with probability 0.235 (not below 0.05" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "wording"),
+    [(0.0, "have the same score on every resample (p = 1)"), (0.01, "have the same score: there is no difference")],
+)
+def test_text_tells_identical_systems_from_equal_scores(error, wording):
+    report = with_pair(make_report(2, p_of=lambda i, j: 1.0, step=0.0), standard_error=error)
+    assert wording in unwrapped(to_text(report))
+
+
+@pytest.mark.parametrize(("high", "settled"), [(0.0499, True), (0.0508, False)])
+def test_text_says_when_more_resamples_would_decide(high, settled):
+    report = with_pair(
+        make_report(2, p_of=lambda i, j: 0.0495),
+        p_interval=Interval(0.0482, high),
+        method="montecarlo",
+        resamples=100_000,
+        exceed=4949,
+    )
+    text = unwrapped(to_text(report))
+    assert ("decision is not settled" not in text) is settled
+    assert "method: Monte Carlo, 100,000 resamples" in text
+    assert f"95% interval of p [0.0482, {high}]" in text
+
+
+def test_text_counts_the_pairs_that_more_resamples_would_decide():
+    report = with_pair(make_report(3, p_of=lambda i, j: 0.02), p_interval=Interval(0.016, 0.024))
+    assert "1 pair is not settled" in to_text(report)  # three times as much: 0.048 to 0.072
+    report = with_pair(make_report(3, p_of=lambda i, j: 0.02), p_interval=Interval(0.018, 0.024))
+    assert "not settled" not in to_text(report)
+
+
+def test_text_grid_of_numbers():
+    p_of = {(0, 1): 0.5, (0, 2): 0.004, (1, 2): 0.0}
+    lines = to_text(make_report(["A", "B", "C"], p_of=lambda i, j: p_of[i, j])).splitlines()
+    assert "permutation test, two-sided; p adjusted by Holm over 3 pairs" in lines
+    assert [line.split() for line in lines if line.startswith("1  A")][1] == ["1", "A", "1", "0.012*"]
+    assert [line.split() for line in lines if line.startswith("2  B")][1] == ["2", "B", "<1e-300*"]
+
+
+def test_text_grid_of_symbols():
+    chosen = {1: 0.0005, 2: 0.005, 3: 0.03, 4: 0.5, 5: 1.0}
+    report = make_report(
+        10, p_of=lambda i, j: chosen.get(j, 0.9) if i == 0 else 0.9, settings=Settings(correction="none")
+    )
+    pair = next(one for one in report if one.p_value == 1)
+    equal = replace(pair, score_b=pair.score_a, delta=0.0, better=None)
+    comparisons = tuple(equal if one is pair else one for one in report)
+    lines = to_text(replace(report, comparisons=comparisons)).splitlines()
+    assert " 1 system-1  █ ▓ ▒ · = · · · ·" in lines
+    assert "█ p < 0.001   ▓ p < 0.01   ▒ p < 0.05   · not significant   = equal scores" in lines
+    assert "permutation test, two-sided; p not adjusted for 45 pairs" in lines
+
+
+def test_text_symbols_follow_a_stricter_level():
+    settings = Settings(level=0.999, correction="none")
+    text = to_text(make_report(9, p_of=lambda i, j: 0.002, settings=settings))
+    assert "█ p < 0.001   · not significant" in text
+    assert "1 system-1 · · · · · · · ·" in text
+
+
+def test_text_of_many_systems_shows_the_first_sixty_pairwise():
+    text = to_text(make_report(80))
+    assert "The grid shows the first 60 of 80 systems; --format json gives every pair." in text
+    assert "80  system-80" in text
+
+
+@pytest.mark.parametrize("width", [1, 20, 45])
+def test_text_in_a_narrow_terminal_breaks_no_row(width):
+    text = to_text(make_report(12), width=width)
+    assert len(re.findall(r"^ *\d+ +system-\d+ .*\[0\.\d{4}, 0\.\d{4}\]$", text, flags=re.MULTILINE)) == 12
+
+
+def test_text_against_a_baseline_turns_every_delta_the_same_way():
+    text = to_text(make_report(["A", "B", "C"], settings=Settings(baseline="B")))
+    rows = [unwrapped(line) for line in text.splitlines()]
+    assert "1 A +0.0100 [-0.0060, +0.0263] 0.100 0.200" in rows
+    assert "2 B baseline" in rows
+    assert "3 C -0.0100 [-0.0263, +0.0060] 0.100 0.200" in rows
+
+
+def test_text_has_one_grid_a_test_and_counts_the_methods():
+    report = make_report(3)
+    sampled = tuple(replace(one, test="bootstrap", method="montecarlo", resamples=2000) for one in report)
+    text = to_text(replace(report, comparisons=report.comparisons + sampled))
+    assert text.count("columns are numbered as the rows are") == 2
+    assert text.index("permutation test, two-sided") < text.index("bootstrap test, two-sided")
+    assert "method: exact (3 pairs)" in text
+    assert "method: Monte Carlo (3 pairs, 2,000 resamples)" in text
+
+
+def test_text_has_a_section_a_metric():
+    report = make_report(2)
+    systems = report.systems + tuple(replace(one, metric="bleu", score=31.234) for one in report.systems)
+    text = to_text(replace(report, systems=systems))
+    assert "accuracy: 1,000 instances" in text
+    assert "bleu: 1,000 instances" in text
+    assert "31.23" in text
+
+
+def test_text_shows_a_dash_for_a_missing_interval():
+    rows = [unwrapped(line) for line in to_text(without_intervals(make_report(["A", "B"]))).splitlines()]
+    assert "1 A 0.9000 – –" in rows
+    assert "95% interval of delta –" in rows
+
+
+def test_text_spells_control_characters_out():
+    text = to_text(make_report(["a\nb", "c\x1b[31m"]))
+    assert r"a\nb" in text
+    assert r"c\x1b[31m" in text
+    assert "\x1b" not in text
+
+
+def test_middle_cut_counts_wide_characters():
+    assert cell_len(middle_cut("数学" * 10, 11)) <= 11
+    assert middle_cut("abcdef", 1) == "…"
