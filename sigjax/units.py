@@ -7,6 +7,7 @@ order, the device or the number of threads: equal inputs give equal sums, and ti
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ _SCORE_ROUNDING = 32 * _EPSILON
 _LARGEST_SUM = 2**53
 """Sums of resamples stay below this, so that float64 holds them exactly."""
 _MOST_DECIMALS = 15
+_LARGEST_EXPONENT = 1023
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,7 @@ def _fixed_point_column(column: np.ndarray, limit: int) -> tuple[np.ndarray, flo
         whole = np.rint(column * divisor)
         if np.array_equal(whole / divisor, column):
             return whole.astype(np.int64), divisor, 0.0
-    divisor = 2.0 ** int(np.floor(np.log2(limit / largest)))
+    divisor = 2.0 ** min(math.frexp(limit)[1] - 1 - math.frexp(largest)[1], _LARGEST_EXPONENT)
     whole = np.rint(column * divisor)
     exact = np.array_equal(whole / divisor, column)
     # Rounding moves a value by at most half a step; relative to the mean size of the smallest system.

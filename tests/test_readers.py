@@ -165,7 +165,7 @@ def test_labels_come_from_a_column_before_a_file(write, monkeypatch, tmp_path):
 def test_npz_arrays(write, tmp_path):
     counts = np.array([[1, 2, 3], [0, 1, 1]])
     np.savez(tmp_path / "t.npz", B=counts, A=counts, ids=["x", "y"], clusters=[5, 5], other=[1, 2], seg=["p", "q"])
-    evaluation = read(tmp_path / "t.npz", metric="recall", ignore=["other"], strata="seg")
+    evaluation = read(tmp_path / "t.npz", metric="fscore", ignore=["other"], strata="seg")
     assert (evaluation.systems, evaluation.ids) == (("B", "A"), ("x", "y"))
     assert (evaluation.clusters, evaluation.strata) == (("5", "5"), ("p", "q"))
     assert evaluation.stats[1].tolist() == counts.tolist()

@@ -2,7 +2,6 @@
 
 import csv
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -84,16 +83,3 @@ def test_trec_covid_runs(data, table, column):
     expected = published(folder / "leaderboard.csv", "run", column, delimiter=",")
     assert len(means) == 143
     assert {name for name, mean in means.items() if abs(mean - expected[name]) > 6e-5} <= {"BERT"}
-
-
-@pytest.mark.parametrize("kind", ["int", "float"])
-def test_large_tables_are_read_quickly(tmp_path, kind):
-    rng = np.random.default_rng(1)
-    numbers = rng.integers(0, 9, (57_755, 14)) if kind == "int" else rng.random((57_755, 14))
-    rows = ["\t".join([f"w{i}", *map(str, row)]) for i, row in enumerate(numbers.tolist())]
-    path = tmp_path / "t.tsv"
-    path.write_text("\n".join(["\t".join(["word", *(f"S{k}" for k in range(14))]), *rows]))
-    np.testing.assert_array_equal(read(path).stats[:, :, 0].T, numbers)
-    start = time.perf_counter()
-    read(path)
-    assert time.perf_counter() - start < 1.5

@@ -1,6 +1,8 @@
 """Precision, recall and F1 from counts: tp (correct), predicted (by the system) and gold (in the reference).
 
-Micro-averaged: the counts are added over instances first. An empty denominator gives 0. Reference: Yeh (2000), "More
+All three take the three counts and keep those that they use, so that recall, where gold sizes are the same for all
+systems, can be tested exactly. Micro-averaged: the counts are added over instances first. An empty denominator gives
+0. Reference: Yeh (2000), "More
 accurate tests for the statistical significance of result differences", for their tests.
 """
 
@@ -14,13 +16,13 @@ def precision_score(sums: Array) -> Array:
     r"""Precision, $tp / predicted$.
 
     Args:
-        sums: `[..., stat]` with stat = (tp, predicted, gold).
+        sums: `[..., stat]` with stat = (tp, predicted).
 
     Returns:
         `[...]` in [0, 1]; 0 where nothing is predicted.
 
     Example:
-        >>> float(precision_score(np.array([25.0, 40.0, 100.0])))
+        >>> float(precision_score(np.array([25.0, 40.0])))
         0.625
     """
     return divide(sums[..., 0], sums[..., 1])
@@ -30,16 +32,16 @@ def recall_score(sums: Array) -> Array:
     r"""Recall, $tp / gold$.
 
     Args:
-        sums: `[..., stat]` with stat = (tp, predicted, gold).
+        sums: `[..., stat]` with stat = (tp, gold).
 
     Returns:
         `[...]` in [0, 1]; 0 where there is nothing to find.
 
     Example:
-        >>> float(recall_score(np.array([25.0, 40.0, 100.0])))
+        >>> float(recall_score(np.array([25.0, 100.0])))
         0.25
     """
-    return divide(sums[..., 0], sums[..., 2])
+    return divide(sums[..., 0], sums[..., 1])
 
 
 def f1_score(sums: Array) -> Array:
@@ -71,7 +73,18 @@ def count_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np
     return np.stack([tp, predicted, gold], axis=-1)
 
 
+def precision_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """As `count_extract`, with stat = (tp, predicted)."""
+    return count_extract(tp, predicted, gold)[:, :2]
+
+
+def recall_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """As `count_extract`, with stat = (tp, gold)."""
+    return count_extract(tp, predicted, gold)[:, ::2]
+
+
 COUNTS = ("tp", "predicted", "gold")
-PRECISION = Metric("precision", precision_score, COUNTS, count_extract, COUNTS, shared_inputs=("gold",))
-RECALL = Metric("recall", recall_score, COUNTS, count_extract, COUNTS, shared_inputs=("gold",))
-FSCORE = Metric("fscore", f1_score, COUNTS, count_extract, COUNTS, shared_inputs=("gold",))
+SHARED = ("gold",)
+FSCORE = Metric("fscore", f1_score, COUNTS, count_extract, COUNTS, shared_inputs=SHARED)
+PRECISION = Metric("precision", precision_score, COUNTS[:2], precision_extract, COUNTS, shared_inputs=SHARED)
+RECALL = Metric("recall", recall_score, COUNTS[::2], recall_extract, COUNTS, shared_inputs=SHARED)

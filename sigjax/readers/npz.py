@@ -87,8 +87,9 @@ def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tup
 def _read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
     with naming(file):
         header = _header(arrays["header"])
-        metric = _saved_metric(header["metric"], options)
-        _check_saved(header, arrays["stats"], metric, options)
+        saved = _saved_metric(header["metric"])
+        metric = _asked_metric(saved, options)
+        _check_saved(header, arrays["stats"], saved, options)
     names = [name for name in header["systems"] if name not in options.ignore]
     names = select_systems(file, names, options.systems)
     labels = {"clusters": header["clusters"], "strata": header["strata"]}
@@ -100,7 +101,7 @@ def _read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -
     with naming(file):
         evaluation = evaluation_from_arrays(
             {name: stats[name] for name in names},
-            metric=replace(metric, inputs=metric.stat_names, extract=stack_inputs),
+            metric=replace(metric, inputs=saved.stat_names, extract=stack_inputs) if metric is saved else metric,
             ids=header["ids"],
             notes=tuple(header["notes"]),
             **labels,
@@ -138,14 +139,20 @@ def _header(encoded: np.ndarray) -> dict[str, Any]:
     return header
 
 
-def _saved_metric(name: object, options: Options) -> Metric:
-    """The metric of the file, or another one that takes the very statistics of the file."""
+def _saved_metric(name: object) -> Metric:
+    """The metric of the file."""
     if not isinstance(name, str) or name not in METRICS:
         raise InputError(f"array 'header', field 'metric': unknown metric {name!r}; known: {listing(sorted(METRICS))}")
-    saved = METRICS[name]
-    if options.metric in ("mean", name) or options.metric is saved:
+    return METRICS[name]
+
+
+def _asked_metric(saved: Metric, options: Options) -> Metric:
+    """The metric of the file, or another one whose inputs are the statistics of the file."""
+    if options.metric in ("mean", saved.name) or options.metric is saved:
         return saved
     asked = METRICS.get(options.metric) if isinstance(options.metric, str) else None
-    if asked is None or not asked.inputs == asked.stat_names == saved.stat_names:
-        raise InputError(f"holds statistics of the metric {name!r}; another metric needs the table that they came from")
+    if asked is None or asked.inputs != saved.stat_names:
+        raise InputError(
+            f"holds statistics of the metric {saved.name!r}; another metric needs the table that they came from"
+        )
     return asked

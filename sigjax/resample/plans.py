@@ -62,7 +62,7 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
     num_rows, num_units = len(rows), len(draws.size)
     width = padded_units(num_units)
     random = words(rows, num_units + num_units % 2)[:, :num_units]
-    unit = (random * (draws.size * 2.0**-32)).astype(xp.int32)
+    unit = (random.astype(xp.float64) * (draws.size * 2.0**-32)).astype(xp.int32)
     unit += draws.start
     if xp is np:
         cells = np.bincount((unit + width * np.arange(num_rows)[:, None]).ravel(), minlength=num_rows * width)

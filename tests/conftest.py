@@ -1,0 +1,19 @@
+"""Fixtures for all tests. JAX runs on two CPU devices and under strict promotion: no type is widened by accident."""
+
+import os
+import pathlib
+
+import pytest
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "2")
+os.environ.setdefault("JAX_NUMPY_DTYPE_PROMOTION", "strict")
+
+
+@pytest.fixture(scope="session")
+def data() -> pathlib.Path:
+    """The folder of real data, when the environment names it."""
+    folder = os.environ.get("SIGJAX_DATA")
+    if not folder:
+        pytest.skip("SIGJAX_DATA is not set: the real data is not part of the repository")
+    return pathlib.Path(folder)

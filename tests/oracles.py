@@ -1,0 +1,74 @@
+"""What sigjax is tested against: definitions carried out by brute force, in plain Python and NumPy, without JAX."""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+Score = Callable[[np.ndarray], np.ndarray]
+
+
+def extreme(delta: np.ndarray, observed: float, alternative: str, tolerance: float = 1e-12) -> np.ndarray:
+    """Ties count; the tolerance is far above rounding and far below any difference in the tests."""
+    return {
+        "two-sided": np.abs(delta) >= abs(observed) - tolerance,
+        "greater": delta >= observed - tolerance,
+        "less": delta <= observed + tolerance,
+    }[alternative]
+
+
+def enumerate_swaps(a: np.ndarray, b: np.ndarray, score: Score, alternative: str) -> float:
+    """The permutation p-value over all 2^n swaps of statistics `[instance, stat]`."""
+    masks = np.array(list(itertools.product([0, 1], repeat=len(a))))
+    delta = swapped_deltas(masks, a, b, score)
+    observed = float(score(a.sum(axis=0) * 1.0) - score(b.sum(axis=0) * 1.0))
+    return float(extreme(delta, observed, alternative).mean())
+
+
+def swapped_deltas(masks: np.ndarray, a: np.ndarray, b: np.ndarray, score: Score) -> np.ndarray:
+    """Delta of each mask `[resample, instance]`, by exchanging the rows that it marks."""
+    swapped_a = np.where(masks[:, :, None] == 1, b, a).sum(axis=1) * 1.0
+    swapped_b = np.where(masks[:, :, None] == 1, a, b).sum(axis=1) * 1.0
+    return score(swapped_a) - score(swapped_b)
+
+
+def random_sign_counts(sizes: list[int]) -> dict[int, int]:
+    """How many of the 2^n sign vectors give each value of the sum of +-sizes, in whole numbers of any length."""
+    counts = {0: 1}
+    for size in sizes:
+        after: dict[int, int] = {}
+        for value, count in counts.items():
+            for step in (size, -size):
+                after[value + step] = after.get(value + step, 0) + count
+        counts = after
+    return counts
+
+
+def log10_tail(differences: np.ndarray, alternative: str = "two-sided") -> float:
+    """Base-10 logarithm of the exact p-value of a mean of whole numbers."""
+    observed = int(differences.sum())
+    counts = random_sign_counts([abs(int(d)) for d in differences])
+    hit = sum(count for value, count in counts.items() if extreme(np.array(value), observed, alternative, 0.0))
+    return math.log10(hit) - len(differences) * math.log10(2)
+
+
+def montecarlo_error(p_value: float, resamples: int) -> float:
+    """Standard error of a Monte Carlo p-value, and no less than one resample."""
+    return max(math.sqrt(p_value * (1 - p_value) / resamples), 1 / resamples)
+
+
+def f1(sums: np.ndarray) -> np.ndarray:
+    """F1 from (tp, predicted, gold), 0 for nothing."""
+    both = sums[..., 1] + sums[..., 2]
+    return np.divide(2 * sums[..., 0], both, out=np.zeros_like(both, dtype=float), where=both > 0)
+
+
+def random_counts(rng: np.random.Generator, num_systems: int, num_instances: int) -> dict[str, np.ndarray]:
+    """Made-up counts (tp, predicted, gold) `[instance, 3]` of some systems on the same instances."""
+    gold = rng.integers(0, 6, num_instances)
+    tables = {}
+    for system in range(num_systems):
+        tp = rng.binomial(gold, rng.uniform(0.5, 0.9))
+        tables[f"s{system}"] = np.column_stack([tp, tp + rng.integers(0, 3, num_instances), gold])
+    return tables

@@ -1,0 +1,145 @@
+"""The command line: the contract, the exit codes, and one line for each error."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+import sigjax
+from sigjax.cli import _run
+
+LONG = "system\tid\tok\tsys\tref\n" + "".join(
+    f"{name}\tq{i}\t{min(i % shift, 2)}\t{2 + i % 2}\t{2 + i % 3}\n"
+    for name, shift in (("A", 3), ("B", 4))
+    for i in range(40)
+)
+
+
+@pytest.fixture
+def wide(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("id\tA\tB\tC\n" + "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\t{i % 2}\n" for i in range(40)))
+    return path
+
+
+@pytest.fixture
+def long(tmp_path):
+    path = tmp_path / "long.tsv"
+    path.write_text(LONG)
+    return path
+
+
+def run(capsys, *arguments):
+    code = _run([str(a) for a in arguments], debug=False)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_json_by_the_contract(capsys, wide):
+    code, out, err = run(capsys, "compare", wide, "-m", "accuracy", "--format", "json", "--resamples", "500")
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert list(report) == ["schema", "settings", "signature", "notes", "systems", "pairs"]
+    assert report["schema"] == "sigjax/1"
+    assert [(p["a"], p["b"]) for p in report["pairs"]] == [("A", "B"), ("A", "C"), ("B", "C")]
+    assert report["pairs"][1]["p_value"] == 1.0
+    assert report == json.loads(sigjax.compare(sigjax.read(wide, metric="accuracy"), resamples=500).to_json())
+
+
+def test_all_options(capsys, long, tmp_path):
+    output = tmp_path / "out.json"
+    code, out, err = run(
+        capsys, "compare", long, "--metric", "fscore", "precision", "--counts", "tp=ok", "predicted=sys", "gold=ref",
+        "--test", "permutation", "bootstrap", "--method", "montecarlo", "--resamples", "300", "--seed", "0",
+        "--alternative", "greater", "--baseline", "A", "--correction", "none", "--level", "0.9", "--interval",
+        "percentile", "--device", "cpu", "--missing", "drop", "--id", "id", "--systems", "A", "B", "--reader", "tsv",
+        "--format", "json", "-o", output,
+    )  # fmt: skip
+    assert (code, out, err) == (0, "", "")
+    report = json.loads(output.read_text())
+    assert len(report["pairs"]) == 4
+    assert {(p["a"], p["b"], p["metric"], p["test"]) for p in report["pairs"]} == {
+        ("B", "A", metric, test) for metric in ("fscore", "precision") for test in ("permutation", "bootstrap")
+    }
+    assert report["settings"]["seed"] == 0
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "latex", "html"])
+def test_formats_name_every_system(capsys, wide, format):
+    code, out, _ = run(capsys, "compare", wide, "--format", format, "--resamples", "200")
+    assert code == 0
+    assert all(name in out for name in "ABC")
+    assert out.endswith("\n")
+
+
+def test_csv_has_one_row_a_pair(capsys, wide):
+    _, out, _ = run(capsys, "compare", wide, "--format", "csv", "--resamples", "200")
+    assert len(list(csv.DictReader(io.StringIO(out)))) == 3
+
+
+def test_demo_has_an_identical_a_close_and_a_far_pair(capsys):
+    code, out, _ = run(capsys, "demo", "--format", "json")
+    pairs = {(p["a"], p["b"]): p for p in json.loads(out)["pairs"]}
+    assert code == 0
+    assert pairs["bilstm", "bilstm-copy"]["p_value"] == 1.0
+    assert 0.05 < pairs["bilstm", "crf"]["p_value"] < 1.0
+    assert pairs["transformer", "rules"]["p_adjusted"] < 0.001
+
+
+def test_info_names_versions_devices_and_metrics(capsys):
+    code, out, _ = run(capsys, "info")
+    assert code == 0
+    for word in (sigjax.__version__, "jax:", "devices:", "cpu", "fscore", "jsonl"):
+        assert word in out
+
+
+BAD = {
+    "no file": (["compare", "nothing.tsv"], "nothing.tsv"),
+    "no argument": (["compare"], "TABLE requires an argument"),
+    "unknown command": (["compere"], "compare"),
+    "unknown option": (["compare", "{wide}", "--tset", "bootstrap"], "--tset"),
+    "unknown metric": (["compare", "{wide}", "-m", "bleau"], "unknown metric 'bleau'"),
+    "unknown choice": (["compare", "{wide}", "--test", "anova"], "anova"),
+    "not a number": (["compare", "{wide}", "--resamples", "many"], "--resamples"),
+    "few resamples": (["compare", "{wide}", "--resamples", "1"], "resamples must be"),
+    "counts": (["compare", "{long}", "-m", "fscore", "--counts", "tp"], "--counts takes NAME=COLUMN"),
+    "counts twice": (["compare", "{long}", "-m", "fscore", "--counts", "tp=a", "tp=b"], "names 'tp' twice"),
+    "unknown column": (["compare", "{long}", "-m", "fscore", "--counts", "tp=no"], "'no'"),
+    "unknown cluster": (["compare", "{wide}", "--cluster", "document"], "'document'"),
+    "baseline": (["compare", "{wide}", "--baseline", "Z"], "baseline 'Z' is not a system"),
+    "output": (["compare", "{wide}", "-o", "no/such/folder/out.txt", "--resamples", "50"], "cannot be written"),
+    "gpu": (["compare", "{wide}", "--device", "gpu"], "device 'gpu' cannot be used"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_one_line_and_code_two(capsys, wide, long, arguments, message):
+    code, out, err = run(capsys, *(a.format(wide=wide, long=long) for a in arguments))
+    assert (code, out) == (2, "")
+    assert err.startswith("sigjax: error: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_a_failure_is_one_line_and_code_one(capsys, wide, monkeypatch):
+    def fail(*args, **options):
+        raise ZeroDivisionError("of course")
+
+    monkeypatch.setattr("sigjax.cli.compare_evaluations", fail)
+    code, _, err = run(capsys, "compare", wide)
+    assert code == 1
+    assert err == "sigjax: error: ZeroDivisionError: of course (--debug shows where)\n"
+    with pytest.raises(ZeroDivisionError):
+        _run(["compare", str(wide)], debug=True)
+
+
+def test_as_a_module_and_into_a_closed_pipe(wide):
+    command = f"{sys.executable} -m sigjax compare {wide} --resamples 200 --format json | head -c 10"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
+    assert done.stdout == '{\n  "schem'
+    assert done.stderr == ""
+    version = subprocess.run([sys.executable, "-m", "sigjax", "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout.strip() == sigjax.__version__

@@ -1,0 +1,247 @@
+"""The front door: against SciPy, on clusters and strata, and what it refuses."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from oracles import montecarlo_error, random_counts
+
+from sigjax import Evaluation, InputError, bootstrap_test, compare, permutation_test
+
+RNG = np.random.default_rng(7)
+A = RNG.normal(0.3, 1.0, 60).round(3)
+B = RNG.normal(0.0, 1.0, 60).round(3)
+
+
+def ratio(sums):
+    return sums[..., 0] / sums[..., 1]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_permutation_test_of_scipy(alternative):
+    """Both Monte Carlo, so five standard errors of the difference apart at most."""
+    resamples = 20_000
+    expected = scipy.stats.permutation_test(
+        (A, B),
+        lambda a, b, axis: np.mean(a, axis=axis) - np.mean(b, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=resamples,
+        alternative=alternative,
+        rng=np.random.default_rng(1),
+    )
+    ours = permutation_test(A, B, method="montecarlo", resamples=resamples, alternative=alternative)
+    assert ours.delta == pytest.approx(expected.statistic, rel=1e-12)
+    assert abs(ours.p_value - expected.pvalue) < 5 * math.sqrt(2) * montecarlo_error(expected.pvalue, resamples)
+
+
+def test_exact_permutation_test_of_scipy():
+    a, b = [3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]
+    expected = scipy.stats.permutation_test(
+        (a, b), lambda x, y: np.mean(x) - np.mean(y), permutation_type="samples", n_resamples=np.inf, vectorized=False
+    )
+    assert permutation_test(a, b).p_value == expected.pvalue
+
+
+def test_bootstrap_of_scipy():
+    """Standard errors and percentile ends within Monte Carlo error: that of an SE is SE / sqrt(2K), that of a
+    2.5 % quantile of a nearly normal law is 2.67 SE / sqrt(K)."""
+    resamples = 20_000
+    expected = scipy.stats.bootstrap(
+        (A, B),
+        lambda a, b, axis: np.mean(a, axis=axis) - np.mean(b, axis=axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=resamples,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    )
+    ours = bootstrap_test(A, B, resamples=resamples)
+    error = expected.standard_error
+    assert abs(ours.standard_error - error) < 5 * math.sqrt(2) * error / math.sqrt(2 * resamples)
+    ends = np.array(ours.interval) - np.array(expected.confidence_interval)
+    assert np.abs(ends).max() < 5 * math.sqrt(2) * 2.67 * error / math.sqrt(resamples)
+
+
+def test_bootstrap_standard_error_of_a_mean_has_a_closed_form():
+    resamples = 50_000
+    ours = bootstrap_test(A, B, resamples=resamples).standard_error
+    exact = (A - B).std(ddof=0) / math.sqrt(len(A))
+    assert abs(ours - exact) < 5 * exact / math.sqrt(2 * resamples)
+
+
+def test_bootstrap_p_of_a_mean_is_nearly_normal():
+    """For n = 400 the law of the mean is normal to about 1/sqrt(n) in the skewness term; two-sided p is better."""
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.1, 1.0, (2, 400))
+    a += 0.12
+    ours = bootstrap_test(a, b, resamples=50_000)
+    z = abs(ours.delta) / ((a - b).std() / 20)
+    expected = 2 * scipy.stats.norm.sf(z)
+    assert abs(ours.p_value - expected) < 5 * montecarlo_error(expected, 50_000) + 0.02 * expected
+
+
+def test_clusters_are_resampled_whole():
+    """One value a cluster is the same as the clusters' sums: equal p, equal interval."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 12))
+    clusters = np.repeat(["x", "y", "z", "u"], 3)
+    clustered = compare(
+        Evaluation.from_arrays({"a": a, "b": b}, clusters=clusters.tolist()), test=["permutation", "bootstrap"]
+    )
+    sums = [np.column_stack([v.reshape(4, 3).sum(axis=1), np.full(4, 3)]) for v in (a, b)]
+    summed = compare(
+        Evaluation.from_arrays({"a": sums[0], "b": sums[1]}, metric=ratio), test=["permutation", "bootstrap"]
+    )
+    assert clustered.num_units == 4
+    for one, other in zip(clustered, summed, strict=True):
+        assert one.p_value == other.p_value
+        assert one.interval == other.interval
+
+
+def test_strata_keep_their_share_in_the_bootstrap():
+    """All the variance is between the strata, so none is left within."""
+    a, b = np.repeat([0, 10, 20], 5), np.zeros(15, int)
+    strata = [str(value) for value in a]
+    free = compare(Evaluation.from_arrays({"a": a, "b": b}), test="bootstrap", resamples=1000)
+    kept = compare(Evaluation.from_arrays({"a": a, "b": b}, strata=strata), test="bootstrap", resamples=1000)
+    assert free.comparisons[0].standard_error > 1
+    assert kept.comparisons[0].standard_error == 0.0
+    assert kept.comparisons[0].interval == (10.0, 10.0)
+
+
+def test_baseline():
+    arrays = random_counts(np.random.default_rng(0), 4, 30)
+    report = compare(Evaluation.from_arrays(arrays, metric="fscore"), baseline="s1", resamples=500)
+    assert [(c.a, c.b) for c in report] == [("s0", "s1"), ("s2", "s1"), ("s3", "s1")]
+
+
+def test_systems_are_sorted_best_first_and_pairs_keep_the_order_of_the_data():
+    evaluation = Evaluation.from_arrays({"low": [0, 0, 1], "high": [1, 1, 1], "mid": [0, 1, 1]})
+    report = compare(evaluation, resamples=100)
+    assert [system.name for system in report.systems] == ["high", "mid", "low"]
+    assert [(c.a, c.b, c.better) for c in report] == [
+        ("low", "high", "high"),
+        ("low", "mid", "mid"),
+        ("high", "mid", "high"),
+    ]
+
+
+def test_lower_is_better():
+    from dataclasses import replace
+
+    from sigjax.metrics import MEAN
+
+    metric = replace(MEAN, name="errors", higher_is_better=False)
+    report = compare(Evaluation.from_arrays({"few": [0, 0, 1], "many": [2, 2, 2]}, metric=metric), resamples=100)
+    assert report.lower_is_better == ("errors",)
+    assert [system.name for system in report.systems] == ["few", "many"]
+    assert report.comparisons[0].delta < 0
+    assert report.comparisons[0].better == "few"
+
+
+def test_several_metrics_share_a_report():
+    arrays = random_counts(np.random.default_rng(0), 3, 30)
+    evaluations = [Evaluation.from_arrays(arrays, metric=m) for m in ("fscore", "recall")]
+    report = compare(evaluations, resamples=500)
+    alone = compare(evaluations[1], resamples=500)
+    assert [c for c in report if c.metric == "recall"] == list(alone)
+    assert len(report) == 6
+
+
+def test_corrections_are_made_within_metric_and_test():
+    arrays = random_counts(np.random.default_rng(1), 3, 30)
+    report = compare(
+        Evaluation.from_arrays(arrays, metric="fscore"),
+        test=["permutation", "bootstrap"],
+        correction="bonferroni",
+        resamples=500,
+    )
+    for c in report:
+        assert c.p_adjusted == min(1.0, 3 * c.p_value)
+
+
+def test_one_unit_has_a_permutation_p_and_no_spread():
+    evaluation = Evaluation.from_arrays({"a": [1], "b": [0]})
+    report = compare(evaluation)
+    assert report.comparisons[0].p_value == 1.0
+    assert report.comparisons[0].standard_error is report.comparisons[0].interval is None
+    assert report.systems[0].interval is None
+    with pytest.raises(InputError, match="at least two units"):
+        compare(evaluation, test="bootstrap")
+
+
+def test_a_score_that_is_not_finite_is_refused_by_name():
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for test in ("permutation", "bootstrap"):
+            with pytest.raises(InputError, match="metric 'ratio' is not a finite number for .*'zero'"):
+                compare(
+                    Evaluation.from_arrays({"zero": [[1, 0], [1, 0]], "one": [[1, 1], [1, 1]]}, metric=ratio), test=test
+                )
+
+
+@pytest.mark.parametrize("device", ["numpy", "cpu"])
+def test_a_score_that_is_not_finite_on_a_resample_is_refused(device):
+    a, b = [[1, 1], [1, 0], [2, 0]], [[1, 0], [1, 1], [1, 0]]
+    evaluation = Evaluation.from_arrays({"a": a, "b": b}, metric=ratio)
+    for options in ({"test": "bootstrap"}, {"test": "permutation", "interval": "none"}):
+        with pytest.raises(InputError, match="not a finite number"):
+            compare(evaluation, device=device, method="auto", resamples=2000, **options)
+
+
+EVALUATION = Evaluation.from_arrays({"a": [1, 2, 3], "b": [1, 2, 4]})
+BAD_OPTIONS = {
+    "test": ({"test": "anova"}, "test must be one of permutation, bootstrap, got 'anova'"),
+    "no test": ({"test": []}, "test must name one or more"),
+    "twice": ({"test": ["bootstrap", "bootstrap"]}, "different tests"),
+    "method": ({"method": "magic"}, "method must be one of"),
+    "alternative": ({"alternative": "two_sided"}, "alternative must be one of two-sided, greater, less"),
+    "correction": ({"correction": "fdr"}, "correction must be one of"),
+    "interval": ({"interval": "wide"}, "interval must be one of"),
+    "device": ({"device": "tpu"}, "device must be one of"),
+    "no resamples": ({"resamples": 0}, "resamples must be a whole number from 2"),
+    "half a resample": ({"resamples": 100.5}, "resamples must be a whole number"),
+    "true": ({"resamples": True}, "resamples must be a whole number"),
+    "negative seed": ({"seed": -1}, "seed must be a whole number from 0"),
+    "huge seed": ({"seed": 2**64}, "seed must be a whole number"),
+    "no seed": ({"seed": None}, "seed must be a whole number"),
+    "level": ({"level": 1.0}, "level must be a number between 0 and 1"),
+    "percent": ({"level": 95}, "level must be a number between 0 and 1"),
+    "baseline": ({"baseline": "c"}, "baseline 'c' is not a system; known: a, b"),
+    "exact bootstrap": ({"method": "exact", "test": "bootstrap"}, "the bootstrap test samples"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), BAD_OPTIONS.values(), ids=BAD_OPTIONS)
+def test_bad_options(options, message):
+    with pytest.raises(InputError, match=message):
+        compare(EVALUATION, **options)
+
+
+def test_evaluations_must_belong_together():
+    longer = Evaluation.from_arrays({"a": [1, 1, 1, 0], "b": [1, 0, 0, 1]}, metric="accuracy")
+    with pytest.raises(InputError, match="differ in their systems, instances"):
+        compare([EVALUATION, longer])
+    with pytest.raises(InputError, match="two evaluations have the metric 'mean'"):
+        compare([EVALUATION, EVALUATION])
+    with pytest.raises(InputError, match="no evaluation"):
+        compare([])
+
+
+def test_seed_zero_is_a_seed():
+    first, second = (permutation_test(A, B, method="montecarlo", seed=0, resamples=500).exceed for _ in range(2))
+    assert first == second
+
+
+def test_the_random_state_of_numpy_is_left_alone():
+    np.random.seed(3)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    bootstrap_test(A, B, resamples=500)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_signature_says_what_makes_the_numbers():
+    report = compare(EVALUATION, seed=0, resamples=500, alternative="less", baseline="a")
+    for part in ("seed:0", "n:500", "alt:less", "ties:ge", "metric:mean", "test:permutation", "units:3 instances"):
+        assert part in report.signature.split("|")

@@ -1,0 +1,160 @@
+"""Same seed, same counts, whatever the tile size, the backend and the number of devices; and the counts are right."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from oracles import extreme, f1, random_counts, swapped_deltas
+
+from sigjax import Evaluation, InputError, compare
+from sigjax.metrics import FSCORE
+from sigjax.resample import engine
+from sigjax.resample.backend import NUMPY, choose_backend
+from sigjax.resample.bits import row_keys
+from sigjax.resample.plans import bootstrap, draws_from_strata, swap
+
+RESAMPLES = 3000  # not a multiple of any tile
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return Evaluation.from_arrays(random_counts(np.random.default_rng(1), 5, 70), metric="fscore")
+
+
+def run(evaluation, **options):
+    options = {"method": "montecarlo", "resamples": RESAMPLES, "test": ["permutation", "bootstrap"]} | options
+    return compare(evaluation, **options)
+
+
+def test_counts_are_those_of_the_masks(evaluation):
+    """Exchange the rows that the masks mark and count."""
+    mask = swap(row_keys(12345, np.arange(RESAMPLES)), draws_from_strata(np.zeros(70, int)), np.dtype(np.float64))
+    for c in run(evaluation, test="permutation", interval="none", device="numpy"):
+        a, b = (evaluation.stats[evaluation.systems.index(name)] for name in (c.a, c.b))
+        delta = swapped_deltas(mask[:, :70], a, b, f1)
+        assert c.exceed == extreme(delta, c.delta, "two-sided").sum()
+
+
+def test_replicates_are_those_of_the_counts(evaluation):
+    counts = bootstrap(row_keys(12345, np.arange(RESAMPLES)), draws_from_strata(np.zeros(70, int)), np.dtype(float))
+    scores = f1(np.einsum("ri,kis->krs", counts[:, :70], evaluation.stats))
+    for c in run(evaluation, test="bootstrap", device="numpy"):
+        delta = scores[evaluation.systems.index(c.a)] - scores[evaluation.systems.index(c.b)]
+        assert c.exceed == extreme(delta - c.delta, c.delta, "two-sided").sum()
+        assert c.standard_error == pytest.approx(delta.std(ddof=1), rel=1e-12)
+        assert c.interval == pytest.approx(np.quantile(delta, [0.025, 0.975]), rel=1e-12)
+
+
+@pytest.mark.parametrize("elements", [64, 1000, 2**13, 2**22])
+@pytest.mark.parametrize("platform", ["numpy", "cpu"])
+def test_tile_size_changes_nothing(evaluation, elements, platform, monkeypatch):
+    expected = run(evaluation, device="numpy").to_json()
+    monkeypatch.setitem(engine._TILE_ELEMENTS, platform, elements)
+    assert run(evaluation, device=platform, resamples=RESAMPLES).to_json() == expected
+
+
+@pytest.mark.parametrize("tiles", [1, 3, 64])
+def test_tiles_per_call_change_nothing(evaluation, tiles, monkeypatch):
+    expected = run(evaluation, device="cpu").to_json()
+    monkeypatch.setattr(engine, "_TILES_PER_CALL", tiles)
+    monkeypatch.setitem(engine._TILE_ELEMENTS, "cpu", 5000)
+    assert run(evaluation, device="cpu").to_json() == expected
+
+
+@pytest.mark.parametrize("devices", [1, 8])
+def test_number_of_devices_changes_nothing(devices, tmp_path):
+    """In a process of its own: the number of devices is fixed when JAX starts."""
+    code = (
+        "import jax, sigjax; from importlib.resources import files\n"
+        f"assert jax.local_device_count() == {devices}\n"
+        "evaluation = sigjax.read(files('sigjax') / 'data' / 'demo.tsv', metric='fscore', cluster='document')\n"
+        "report = sigjax.compare(evaluation, test=['permutation', 'bootstrap'], resamples=5000, device='cpu')\n"
+        "assert report.to_json() == sigjax.compare(evaluation, test=['permutation', 'bootstrap'], resamples=5000, "
+        "device='numpy').to_json()"
+    )
+    environment = os.environ | {"JAX_NUM_CPU_DEVICES": str(devices), "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_more_resamples_extend_the_list(evaluation):
+    first = run(evaluation, test="permutation", resamples=1000, interval="none")
+    more = run(evaluation, test="permutation", resamples=2000, interval="none")
+    mask = swap(row_keys(12345, np.arange(1000, 2000)), draws_from_strata(np.zeros(70, int)), np.dtype(np.float64))
+    for before, after in zip(first, more, strict=True):
+        a, b = (evaluation.stats[evaluation.systems.index(name)] for name in (before.a, before.b))
+        added = extreme(swapped_deltas(mask[:, :70], a, b, f1), before.delta, "two-sided").sum()
+        assert before.exceed + added == after.exceed
+
+
+def test_adding_a_system_leaves_old_pairs_alone(evaluation):
+    """Adding a system, also in front, changes no count: not even through the system that others are measured from."""
+    fewer = Evaluation.from_arrays(
+        {name: evaluation.stats[i] for i, name in enumerate(evaluation.systems) if i}, metric="fscore"
+    )
+    old = {(c.a, c.b, c.test): c.exceed for c in run(fewer)}
+    new = {(c.a, c.b, c.test): c.exceed for c in run(evaluation)}
+    assert old == {pair: new[pair] for pair in old}
+
+
+def test_other_seeds_give_other_counts(evaluation):
+    counts = [[c.exceed for c in run(evaluation, seed=seed)] for seed in (0, 1, 2**64 - 1)]
+    assert counts[0] != counts[1] != counts[2] != counts[0]
+
+
+def test_one_program_serves_all_tiles():
+    """The kernel is traced once, however many tiles and calls there are."""
+    traces = []
+
+    def score(sums):
+        traces.append(sums.shape)
+        return sums[..., 0] / sums[..., 2]
+
+    arrays = {name: values[:, [0, 1, 2]] + 1 for name, values in random_counts(np.random.default_rng(0), 3, 50).items()}
+    evaluation = Evaluation.from_arrays(arrays, metric=score)
+    for resamples in (4096, 20_000):
+        traces.clear()
+        run(evaluation, test="permutation", interval="none", device="cpu", resamples=resamples)
+    traces.clear()
+    run(evaluation, test="permutation", interval="none", device="cpu", resamples=20_000, seed=3)
+    on_host = [shape for shape in traces if len(shape) == 2]
+    assert traces == on_host  # the compiled program of the run before served again
+
+
+def test_the_global_setting_of_jax_is_left_alone(evaluation):
+    import jax
+
+    before = jax.config.jax_enable_x64
+    run(evaluation, device="cpu")
+    assert jax.config.jax_enable_x64 is before is False
+
+
+def test_small_work_runs_on_numpy():
+    assert choose_backend("auto", numpy_seconds=0.01) is NUMPY
+    assert choose_backend("numpy", numpy_seconds=1e9) is NUMPY
+    assert choose_backend("auto", numpy_seconds=1e9).platform == "cpu"
+
+
+def test_a_platform_that_is_not_there_is_refused():
+    with pytest.raises(InputError, match="device 'gpu' cannot be used"):
+        choose_backend("gpu", numpy_seconds=1.0)
+
+
+def test_without_jax_numpy_is_used_and_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.warns(RuntimeWarning, match="running on NumPy"):
+        assert choose_backend("auto", numpy_seconds=1e9) is NUMPY
+
+
+def test_progress_is_told(evaluation):
+    done = []
+    problem = engine.Problem(
+        draws_from_strata(np.zeros(70, int)),
+        engine.Columns(np.zeros((128, 4), np.float32), np.zeros((2, 3), int)),
+        None,
+    )
+    engine.replicate(problem, engine.Run(5000, 0, NUMPY, done.append), score=FSCORE.score)
+    assert done == sorted(done)
+    assert done[-1] == 5000

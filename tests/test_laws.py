@@ -1,0 +1,167 @@
+"""Laws that every metric and every test obeys, over a registry: a new metric adds one line here and is tested."""
+
+import numpy as np
+import pytest
+from oracles import enumerate_swaps, f1, montecarlo_error, random_counts
+
+from sigjax import Evaluation, compare
+from sigjax.metrics import METRICS
+
+
+def product(sums):
+    """A user's metric: not linear, three varying statistics."""
+    return sums[..., 0] * sums[..., 1] / (1.0 + sums[..., 2])
+
+
+def counts(rng, num_systems, num_instances):
+    return random_counts(rng, num_systems, num_instances)
+
+
+def bits(rng, num_systems, num_instances):
+    return {f"s{k}": rng.integers(0, 2, num_instances) for k in range(num_systems)}
+
+
+def reals(rng, num_systems, num_instances):
+    return {f"s{k}": rng.normal(k / 9, 1.0, num_instances) for k in range(num_systems)}
+
+
+# name -> (metric, what makes the arrays, the score of summed columns, by somebody else's formula)
+REGISTRY = {
+    "mean": ("mean", reals, lambda sums: sums[..., 0] / sums[..., 1]),
+    "accuracy": ("accuracy", bits, lambda sums: sums[..., 0] / sums[..., 1]),
+    "precision": ("precision", counts, lambda sums: sums[..., 0] / np.maximum(sums[..., 1], 1e-300)),
+    "recall": ("recall", counts, lambda sums: sums[..., 0] / np.maximum(sums[..., 1], 1e-300)),
+    "fscore": ("fscore", counts, f1),
+    "function": (product, counts, product),
+}
+TESTS = ("permutation", "bootstrap")
+
+
+def make_arrays(name, *, num_systems=3, num_instances=40, seed=0):
+    return REGISTRY[name][1](np.random.default_rng(seed), num_systems, num_instances)
+
+
+def make(name, **options):
+    return Evaluation.from_arrays(make_arrays(name, **options), metric=REGISTRY[name][0])
+
+
+def run(evaluation, **options):
+    return compare(evaluation, **({"resamples": 2000, "device": "numpy", "test": TESTS} | options))
+
+
+def by_pair(report):
+    return {(c.a, c.b, c.test): c for c in report}
+
+
+def test_the_registry_holds_every_metric():
+    assert set(METRICS) <= set(REGISTRY)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_scores_are_those_of_the_summed_data(name):
+    evaluation = make(name)
+    expected = REGISTRY[name][2](evaluation.stats.sum(axis=1).astype(float))
+    scores = {system.name: system.score for system in run(evaluation).systems}
+    np.testing.assert_allclose([scores[system] for system in evaluation.systems], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("name", REGISTRY)
+def test_permutation_p_is_that_of_all_masks(name, alternative):
+    """Exact: equal. Monte Carlo: within four and a half standard errors, for 3 pairs x 6 metrics x 3 alternatives."""
+    evaluation = make(name, num_instances=10, seed=3)
+    resamples = 40_000
+    for method in ("auto", "montecarlo"):
+        report = run(evaluation, test="permutation", method=method, alternative=alternative, resamples=resamples)
+        for c in report:
+            a, b = (evaluation.stats[evaluation.systems.index(system)] for system in (c.a, c.b))
+            expected = enumerate_swaps(a, b, REGISTRY[name][2], alternative)
+            if c.method == "exact":
+                assert c.p_value == pytest.approx(expected, rel=1e-12)
+            else:
+                assert abs(c.p_value - expected) < 4.5 * montecarlo_error(expected, resamples)
+                assert c.p_interval.low <= c.exceed / resamples <= c.p_interval.high
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_exchanging_the_systems_turns_delta_and_keeps_p(name):
+    arrays, metric = make_arrays(name), REGISTRY[name][0]
+    turned = Evaluation.from_arrays(dict(reversed(arrays.items())), metric=metric)
+    straight = Evaluation.from_arrays(arrays, metric=metric)
+    first, second = by_pair(run(straight)), by_pair(run(turned))
+    for (a, b, test), c in first.items():
+        other = second[b, a, test]
+        assert other.delta == -c.delta
+        assert other.p_value == c.p_value
+        assert other.interval == pytest.approx((-c.interval.high, -c.interval.low), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("name", REGISTRY)
+def test_one_sided_tests_are_turned_by_exchange(name, test):
+    arrays, metric = make_arrays(name, num_systems=2), REGISTRY[name][0]
+    evaluation = Evaluation.from_arrays(arrays, metric=metric)
+    turned = Evaluation.from_arrays(dict(reversed(arrays.items())), metric=metric)
+    (greater,) = run(evaluation, test=test, alternative="greater")
+    (less,) = run(turned, test=test, alternative="less")
+    assert greater.p_value == less.p_value
+
+
+@pytest.mark.parametrize("method", ["auto", "montecarlo"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("name", REGISTRY)
+def test_identical_systems_give_one(name, alternative, method):
+    metric, arrays, _ = REGISTRY[name]
+    (values,) = arrays(np.random.default_rng(5), 1, 30).values()
+    report = run(
+        Evaluation.from_arrays({"a": values, "b": values}, metric=metric), alternative=alternative, method=method
+    )
+    assert [c.p_value for c in report] == [1.0, 1.0]
+    assert report.comparisons[0].interval == (0.0, 0.0)
+    assert any("identical" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_monte_carlo_p_is_between_its_bounds(name):
+    for c in run(make(name, seed=9), method="montecarlo", resamples=50):
+        assert 1 / 51 <= c.p_value <= 1.0
+        assert c.p_value == (c.exceed + 1) / 51
+        assert c.p_value <= c.p_adjusted <= 1.0
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_numpy_and_jax_give_the_same_report(name):
+    evaluation = make(name, num_systems=4, num_instances=33)
+    assert run(evaluation, device="numpy").to_json() == run(evaluation, device="cpu").to_json()
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_inputs_are_not_modified(name):
+    metric, arrays, _ = REGISTRY[name]
+    given = arrays(np.random.default_rng(2), 2, 20)
+    kept = {system: values.copy() for system, values in given.items()}
+    run(Evaluation.from_arrays(given, metric=metric))
+    for system in given:
+        np.testing.assert_array_equal(given[system], kept[system])
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_order_of_instances_is_irrelevant_to_exact_tests(name):
+    arrays, metric = make_arrays(name, num_systems=2), REGISTRY[name][0]
+    evaluation = Evaluation.from_arrays(arrays, metric=metric)
+    order = np.random.default_rng(0).permutation(len(evaluation.ids))
+    shuffled = Evaluation.from_arrays({k: v[order] for k, v in arrays.items()}, metric=metric)
+    (first,), (second,) = run(evaluation, test="permutation"), run(shuffled, test="permutation")
+    assert first.delta == pytest.approx(second.delta, abs=1e-15)
+    if first.method == "exact":
+        assert first.p_value == second.p_value
+
+
+def test_adding_a_constant_changes_nothing():
+    rng = np.random.default_rng(4)
+    values = rng.integers(0, 9, (2, 25))
+    (first,), (second,) = (
+        run(Evaluation.from_arrays({"a": values[0] + c, "b": values[1] + c}), test="permutation") for c in (0, 1000)
+    )
+    assert first.p_value == second.p_value
+    assert first.exceed == second.exceed

@@ -1,0 +1,83 @@
+"""Swap masks are fair coins, bootstrap counts are multinomial, and both are the same in NumPy and JAX."""
+
+import itertools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from sigjax.resample.bits import row_keys
+from sigjax.resample.plans import bootstrap, draws_from_strata, padded_units, swap
+
+NUM_ROWS = 20_000
+
+
+def draw(plan, num_units, *, rows=NUM_ROWS, strata=None, seed=11):
+    strata = np.zeros(num_units, int) if strata is None else strata
+    return plan(row_keys(seed, np.arange(rows)), draws_from_strata(strata), np.dtype(np.float32))
+
+
+@pytest.mark.parametrize("plan", [swap, bootstrap])
+@pytest.mark.parametrize("num_units", [1, 2, 31, 64, 65, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numpy_and_jax_draw_the_same(plan, num_units, dtype):
+    rows, draws = row_keys(0, np.arange(1000, 1100)), draws_from_strata(np.arange(num_units) * 3 // num_units)
+    expected = plan(rows, draws, np.dtype(dtype))
+    with jax.enable_x64(True):
+        drawn = jax.jit(lambda r, d: plan(r, d, np.dtype(dtype)))(jnp.asarray(rows), jax.tree.map(jnp.asarray, draws))
+    assert drawn.dtype == expected.dtype == dtype
+    np.testing.assert_array_equal(expected, np.asarray(drawn))
+    assert expected.shape == (100, padded_units(num_units))
+
+
+@pytest.mark.parametrize("num_units", [1, 5, 64, 100])
+def test_masks_are_fair_and_independent(num_units):
+    mask = draw(swap, num_units)[:, :num_units]
+    assert set(np.unique(mask)) <= {0.0, 1.0}
+    assert np.abs(mask.mean(axis=0) - 0.5).max() < 5 * 0.5 / math.sqrt(NUM_ROWS)
+    agree = np.cov(mask.T).reshape(num_units, num_units) - 0.25 * np.eye(num_units)
+    assert np.abs(agree).max() < 5 * 0.25 / math.sqrt(NUM_ROWS)
+
+
+def test_every_mask_of_few_units_is_equally_likely():
+    mask = draw(swap, 4)[:, :4]
+    codes = (mask @ [8, 4, 2, 1]).astype(int)
+    assert chisquare(np.bincount(codes, minlength=16)).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("num_units", [1, 2, 7, 63, 130])
+def test_counts_are_complete(num_units):
+    counts = draw(bootstrap, num_units, rows=500)
+    assert (counts[:, :num_units].sum(axis=1) == num_units).all()
+    assert (counts[:, num_units:] == 0).all()
+    assert (counts >= 0).all()
+
+
+def test_counts_have_multinomial_moments():
+    num_units = 40
+    counts = draw(bootstrap, num_units)[:, :num_units].astype(float)
+    expected = np.eye(num_units) - 1.0 / num_units
+    assert np.abs(counts.mean(axis=0) - 1.0).max() < 5 / math.sqrt(NUM_ROWS)
+    # The standard error of a sample (co)variance of counts with variance about 1 and kurtosis about 4.
+    assert np.abs(np.cov(counts.T) - expected).max() < 5 * math.sqrt(3.0 / NUM_ROWS)
+
+
+def test_counts_of_few_units_are_multinomial():
+    num_units = 4
+    counts = draw(bootstrap, num_units)[:, :num_units].astype(int)
+    cells = [c for c in itertools.product(range(num_units + 1), repeat=num_units) if sum(c) == num_units]
+    chance = [math.factorial(4) / math.prod(map(math.factorial, c)) / 4**4 for c in cells]
+    place = {cell: i for i, cell in enumerate(cells)}
+    seen = np.bincount([place[tuple(row)] for row in counts.tolist()], minlength=len(cells))
+    assert chisquare(seen, np.array(chance) * NUM_ROWS).pvalue > 1e-4
+
+
+def test_strata_keep_their_size():
+    strata = np.array([0] * 3 + [1] * 10 + [2])
+    counts = draw(bootstrap, 14, rows=2000, strata=strata)
+    for code, size in enumerate((3, 10, 1)):
+        assert (counts[:, :14][:, strata == code].sum(axis=1) == size).all()
+    assert np.unique(counts[:, :3], axis=0).shape[0] == 10  # all ways to spread three draws over three units

@@ -1,0 +1,89 @@
+"""What users rely on: names, docstrings with examples, and an import that changes nothing."""
+
+import inspect
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import sigjax
+
+PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
+README = pathlib.Path(__file__).parents[1] / "README.md"
+
+
+def test_the_public_names():
+    assert PUBLIC == [
+        "Comparison",
+        "Evaluation",
+        "InputError",
+        "Interval",
+        "Metric",
+        "Report",
+        "bootstrap_test",
+        "compare",
+        "permutation_test",
+        "read",
+    ]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_documented(name):
+    thing = getattr(sigjax, name)
+    assert inspect.getdoc(thing)
+    if inspect.isfunction(thing):
+        for part in ("Args:", "Raises:", "Example:"):
+            assert part in thing.__doc__, f"{name} lacks {part}"
+        options = [p for p in inspect.signature(thing).parameters.values() if p.default is not p.empty]
+        assert all(p.kind is p.KEYWORD_ONLY for p in options)
+
+
+@pytest.mark.parametrize("name", ["read", "compare", "permutation_test", "bootstrap_test", "Evaluation.from_arrays"])
+def test_readme_shows_the_main_names(name):
+    assert name in README.read_text(encoding="utf-8")
+
+
+def run_python(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+LOADED = "import sys, json; print(json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
+
+
+def test_importing_loads_nothing_heavy():
+    loaded = json.loads(run_python(f"import sigjax.cli; {LOADED}"))
+    assert not {"jax", "scipy", "matplotlib", "pandas", "chex"} & set(loaded)
+
+
+def test_a_small_comparison_loads_neither_jax_nor_scipy(tmp_path):
+    table = tmp_path / "table.tsv"
+    table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3 > 0:d}\t{i % 2}\n" for i in range(2000)))
+    code = (
+        "from sigjax.cli import _run\n"
+        f"assert _run(['compare', {str(table)!r}, '--resamples', '1000', '--method', 'montecarlo', '--test', "
+        "'permutation', 'bootstrap', '--format', 'json', '-o', 'out.json'], debug=True) == 0\n" + LOADED
+    )
+    here = os.getcwd()
+    os.chdir(tmp_path)
+    try:
+        loaded = json.loads(run_python(code))
+    finally:
+        os.chdir(here)
+    assert not {"jax", "scipy"} & set(loaded)
+
+
+def test_importing_changes_no_setting():
+    code = (
+        "import os, logging, warnings, random, numpy\n"
+        "before = dict(os.environ), logging.root.handlers[:], warnings.filters[:], random.getstate()\n"
+        "import sigjax\n"
+        "assert before == (dict(os.environ), logging.root.handlers[:], warnings.filters[:], random.getstate())\n"
+    )
+    run_python(code)

@@ -1,0 +1,57 @@
+"""Units: exact fixed point, clusters summed, strata sorted."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sigjax import Evaluation, InputError
+from sigjax.metrics import MEAN
+from sigjax.units import make_units, observed_scores, tolerances
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.decimals(-999, 999, places=4), min_size=2, max_size=40))
+def test_decimals_become_whole_numbers(values):
+    numbers = np.array([float(v) for v in values])
+    units = make_units(Evaluation.from_arrays({"a": numbers, "b": numbers[::-1]}))
+    divisor = 1 if units.divisors is None else units.divisors[0]
+    total = int(units.values[0, :, 0].sum())
+    assert total * 10**4 == int(sum(values) * 10**4) * divisor
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False), min_size=2, max_size=40))
+def test_reals_are_rounded_within_the_stated_error(numbers):
+    evaluation = Evaluation.from_arrays({"a": np.array(numbers), "b": np.abs(numbers)})
+    units = make_units(evaluation)
+    error = np.abs(observed_scores(units, MEAN) - evaluation.stats[:, :, 0].mean(axis=1))
+    assert (error <= tolerances(units, MEAN) + 1e-300).all()
+
+
+def test_whole_numbers_need_no_divisor():
+    units = make_units(Evaluation.from_arrays({"a": [1, 2], "b": [3, 4]}))
+    assert units.divisors is None
+    assert units.totals.tolist() == [[3, 2], [7, 2]]
+
+
+def test_huge_and_tiny_reals_stay_below_the_bound():
+    numbers = np.array([1e300, 3e-300, 1 / 3])
+    units = make_units(Evaluation.from_arrays({"a": numbers, "b": numbers[::-1]}))
+    assert np.abs(units.values).max() * 3 < 2**53
+
+
+def test_clusters_are_summed():
+    evaluation = Evaluation.from_arrays(
+        {"a": [1, 2, 3, 4], "b": [0, 0, 0, 1]}, clusters=["y", "x", "y", "z"], strata=["s", "r", "s", "r"]
+    )
+    units = make_units(evaluation)
+    assert units.strata.tolist() == [0, 1, 1]
+    assert units.values[:, :, 0].tolist() == [[4, 2, 4], [0, 0, 1]]
+    assert units.values[0, :, 1].tolist() == [2, 1, 1]
+
+
+def test_a_cluster_lies_in_one_stratum():
+    evaluation = Evaluation.from_arrays({"a": [1, 2], "b": [0, 0]}, clusters=["x", "x"], strata=["r", "s"])
+    with pytest.raises(InputError, match="cluster 'x' lies in two strata"):
+        make_units(evaluation)
