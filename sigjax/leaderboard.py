@@ -8,20 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.exact.lattice import Lattice
-from sigjax.inference.bootstrap import bootstrap_outcome, system_replicates
+from sigjax.inference.answer import answer
 from sigjax.inference.corrections import adjust
 from sigjax.inference.intervals import percentile_interval, standard_error
-from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Question
-from sigjax.inference.permutation import exact_outcome, montecarlo_outcomes, plan_exact
+from sigjax.inference.outcome import NotExact, NotFinite, NotTraceable, Outcome, Pair, Question
 from sigjax.inference.pvalues import clopper_pearson
+from sigjax.metrics import check_score
 from sigjax.records import Comparison, Device, Evaluation, InputError, Interval, Settings, SystemScore, Test
-from sigjax.resample.backend import choose_backend, numpy_seconds
-from sigjax.resample.engine import Run
-from sigjax.resample.progress import progress_bar
 from sigjax.units import Units, make_units, observed_scores, tolerances
-
-Pair = tuple[int, int]
 
 
 class Leaderboard(NamedTuple):
@@ -46,22 +40,28 @@ def leaderboard(evaluation: Evaluation, settings: Settings, device: Device, *, p
         raise InputError("the bootstrap test needs at least two units, got one; use --test permutation")
     if num_units == 1:
         notes.append("one unit: no standard errors and no intervals")
+    metric = evaluation.metric
+    check_score(metric, units.totals if units.divisors is None else units.totals / units.divisors)
     try:
-        scores = observed_scores(units, evaluation.metric)
+        scores = observed_scores(units, metric)
         wrong = np.flatnonzero(~np.isfinite(scores))
         if wrong.size:
             raise NotFinite((int(wrong[0]),))
         pairs = _pairs(evaluation, settings)
-        question = Question(pairs, tuple(scores.tolist()), tuple(tolerances(units, evaluation.metric).tolist()))
-        outcomes, replicates = _run(evaluation, units, question, settings, device, progress=progress)
+        question = Question(pairs, tuple(scores.tolist()), tuple(tolerances(units, metric).tolist()))
+        outcomes, replicates = answer(units, metric, question, settings, device, progress=progress)
     except NotExact as error:
         a, b = (evaluation.systems[i] for i in error.pair)
         raise InputError(f"no exact test for {a!r} and {b!r}: {error.reason}; use --method auto") from None
     except NotFinite as error:
         names = " and ".join(repr(evaluation.systems[i]) for i in error.systems)
         raise InputError(
-            f"metric {evaluation.metric.name!r} is not a finite number for {names} on the data or on a resample of it; "
+            f"metric {metric.name!r} is not a finite number for {names} on the data or on a resample of it; "
             "have it return a number where a denominator is 0"
+        ) from None
+    except NotTraceable:
+        raise InputError(
+            f"metric {metric.name!r} cannot be compiled for --device {device}; write it with array operators"
         ) from None
     comparisons = _comparisons(evaluation, question, outcomes, replicates, settings)
     return Leaderboard(_systems(evaluation, question, replicates, settings), comparisons, tuple(notes), num_units)
@@ -86,47 +86,6 @@ def _identical_systems(evaluation: Evaluation, units: Units) -> list[str]:
         for names in groups.values()
         if len(names) > 1
     ]
-
-
-def _run(
-    evaluation: Evaluation, units: Units, question: Question, settings: Settings, device: Device, *, progress: bool
-) -> tuple[dict[Test, list[Outcome]], np.ndarray | None]:
-    """Outcomes of each test, and the bootstrap replicates `[system, resample]` where there are any."""
-    metric, alternative = evaluation.metric, settings.alternative
-    lattices = {}
-    if "permutation" in settings.tests:
-        lattices = {pair: plan_exact(units, metric, pair, settings.method) for pair in question.pairs}
-    sampled = [(pair, why) for pair, why in lattices.items() if not isinstance(why, Lattice)]
-    num_systems, num_units, num_stats = units.values.shape
-    bootstrap = num_units > 1 and ("bootstrap" in settings.tests or settings.interval != "none")
-    work = {"units": num_units, "columns": num_systems * num_stats, "resamples": settings.resamples}
-    seconds = 0.0
-    if sampled:
-        seconds += numpy_seconds(**work, scored=len(sampled) * num_stats, counted=False)
-    if bootstrap:
-        seconds += numpy_seconds(**work, scored=num_systems * num_stats, counted=True)
-    backend = choose_backend(device, numpy_seconds=seconds)
-
-    drawn, replicates = [], None
-    if sampled:
-        with progress_bar("permutation", settings.resamples, shown=progress and seconds > 1.0) as advance:
-            run = Run(settings.resamples, settings.seed, backend, advance)
-            drawn = montecarlo_outcomes(units, metric, question, sampled, alternative, run)
-    if bootstrap:
-        with progress_bar("bootstrap", settings.resamples, shown=progress and seconds > 1.0) as advance:
-            replicates = system_replicates(units, metric, Run(settings.resamples, settings.seed, backend, advance))
-
-    outcomes: dict[Test, list[Outcome]] = {}
-    for test in settings.tests:
-        if test == "permutation":
-            by_pair = dict(zip((pair for pair, _ in sampled), drawn, strict=True))
-            for pair, lattice in lattices.items():
-                if isinstance(lattice, Lattice):
-                    by_pair[pair] = exact_outcome(units, metric, question, pair, lattice, alternative)
-            outcomes[test] = [by_pair[pair] for pair in question.pairs]
-        elif replicates is not None:
-            outcomes[test] = [bootstrap_outcome(replicates, question, pair, alternative) for pair in question.pairs]
-    return outcomes, replicates
 
 
 def _spread(replicates: np.ndarray | None, settings: Settings) -> tuple[float | None, Interval | None]:

@@ -62,6 +62,9 @@ class Metric:
     higher_is_better: bool = True
     shared_inputs: tuple[str, ...] = ()
     """Inputs that belong to the instance (a gold size) rather than to the system."""
+    portable: bool = False
+    """Whether `score` rounds alike in NumPy and on every device: sums, differences, one quotient, but no product that
+    a compiler may fuse with a sum and no function such as log. Other metrics get their bootstrap scores from NumPy."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,8 @@ from sigjax.records import Array, Evaluation, InputError, Metric
 _EPSILON = float(np.finfo(np.float64).eps)
 _SCORE_ROUNDING = 32 * _EPSILON
 """Relative rounding error granted to a score: a few operations in float64."""
+_STEP = 2.0**-20
+"""Relative step of the finite differences."""
 _LARGEST_SUM = 2**53
 """Sums of resamples stay below this, so that float64 holds them exactly."""
 _MOST_DECIMALS = 15
@@ -76,13 +78,19 @@ def observed_scores(units: Units, metric: Metric) -> np.ndarray:
 def tolerances(units: Units, metric: Metric) -> np.ndarray:
     """How far rounding can move the score of each system, `[system]`.
 
-    The error bound is relative to the score of the sums of absolute values, so that it does not vanish where a signed
-    score happens to be near zero.
+    The relative error of the sums is carried through the score by finite differences, from sums of absolute values, so
+    that the bound does not vanish where terms of opposite sign happen to cancel.
     """
     sizes = np.abs(units.values).sum(axis=1).astype(np.float64)
-    with np.errstate(all="ignore"):
-        scale = np.fmax(np.abs(observed_scores(units, metric)), np.abs(_score(units, metric, sizes)))
-    return units.relative_error * np.where(np.isfinite(scale), scale, 0.0)
+    scores = observed_scores(units, metric)
+    scale = np.abs(scores)
+    for stat in range(sizes.shape[1]):
+        moved = units.totals
+        moved[:, stat] += _STEP * sizes[:, stat]
+        with np.errstate(all="ignore"):
+            change = np.abs(_score(units, metric, moved) - scores) / _STEP
+        scale += np.where(np.isfinite(change), change, 0.0)
+    return units.relative_error * scale
 
 
 def _score(units: Units, metric: Metric, sums: np.ndarray) -> Array:

@@ -190,6 +190,58 @@ def test_a_score_that_is_not_finite_on_a_resample_is_refused(device):
             compare(evaluation, device=device, method="auto", resamples=2000, **options)
 
 
+BAD_SCORES = {
+    "first axis": lambda sums: sums[0] / sums[1],
+    "all axes": lambda sums: sums.sum(),
+    "no reduction": lambda sums: sums,
+    "a number": lambda sums: 1.0,
+    "mixes systems": lambda sums: sums[..., 0] - sums[..., 0].mean(),
+}
+
+
+@pytest.mark.parametrize("score", BAD_SCORES.values(), ids=BAD_SCORES)
+def test_a_score_must_work_on_the_last_axis(score):
+    for num_systems in (2, 3):
+        arrays = {name: np.random.default_rng(i).random((4, 2)) for i, name in enumerate("abc"[:num_systems])}
+        with pytest.raises(InputError, match=r"must turn sums \[..., stat\] into \[...\]"):
+            compare(Evaluation.from_arrays(arrays, metric=score))
+
+
+def host_only(sums):
+    return np.log(sums[..., 0]) / np.log(sums[..., 1] + 2)
+
+
+def test_a_metric_that_jax_cannot_compile_runs_on_numpy(monkeypatch):
+    """By itself when the device is ours to choose, with a warning; refused when a device was named."""
+    evaluation = Evaluation.from_arrays(
+        {name: np.random.default_rng(i).random((30, 2)) + 1 for i, name in enumerate("ab")}, metric=host_only
+    )
+    expected = compare(evaluation, device="numpy", resamples=500)
+    monkeypatch.setattr("sigjax.resample.backend._SMALL_WORK_SECONDS", 0.0)
+    with pytest.warns(RuntimeWarning, match="JAX cannot compile the metric 'host_only'"):
+        assert compare(evaluation, resamples=500).to_json() == expected.to_json()
+    with pytest.raises(InputError, match="'host_only' cannot be compiled for --device cpu"):
+        compare(evaluation, device="cpu", resamples=500)
+
+
+def test_rounding_does_not_break_ties_of_a_score_that_cancels():
+    """The score is a small difference of large terms; every swap that ties exactly must count."""
+
+    def score(sums):
+        return (0.1 * sums[..., 0] + 0.7 * sums[..., 1]) - 0.8 * sums[..., 2]
+
+    rng = np.random.default_rng(0)
+    a, b = (np.repeat(rng.integers(1, 10**6, (12, 1)), 3, axis=1) + rng.integers(0, 2, (12, 3)) for _ in range(2))
+    exact = (10 * np.array([0.1, 0.7, -0.8])).round().astype(int)
+
+    def whole(sums):
+        return (sums * exact).sum(axis=-1)
+
+    ours = permutation_test(a, b, metric=score, method="montecarlo", resamples=5000)
+    twin = permutation_test(a, b, metric=whole, method="montecarlo", resamples=5000)
+    assert ours.exceed == twin.exceed
+
+
 EVALUATION = Evaluation.from_arrays({"a": [1, 2, 3], "b": [1, 2, 4]})
 BAD_OPTIONS = {
     "test": ({"test": "anova"}, "test must be one of permutation, bootstrap, got 'anova'"),

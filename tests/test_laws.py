@@ -13,6 +13,11 @@ def product(sums):
     return sums[..., 0] * sums[..., 1] / (1.0 + sums[..., 2])
 
 
+def weighted(sums):
+    """A user's metric that a compiler computes with fused operations, so that its last digits differ from NumPy's."""
+    return (0.3 * sums[..., 0] + 0.7 * sums[..., 1]) / 11.0
+
+
 def counts(rng, num_systems, num_instances):
     return random_counts(rng, num_systems, num_instances)
 
@@ -33,6 +38,7 @@ REGISTRY = {
     "recall": ("recall", counts, lambda sums: sums[..., 0] / np.maximum(sums[..., 1], 1e-300)),
     "fscore": ("fscore", counts, f1),
     "function": (product, counts, product),
+    "fused function": (weighted, counts, weighted),
 }
 TESTS = ("permutation", "bootstrap")
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from sigjax.inference.outcome import NotFinite, Outcome, Question
+from sigjax.inference.outcome import NotFinite, Outcome, Pair, Question
 from sigjax.inference.pvalues import bootstrap_exceed, montecarlo_p
 from sigjax.records import Alternative, Metric
 from sigjax.resample.engine import Problem, Run, replicate
@@ -24,16 +24,14 @@ def system_replicates(units: Units, metric: Metric, run: Run) -> np.ndarray:
     """
     columns = distinct_columns(units.values, largest_weight_sum=units.values.shape[1])
     problem = Problem(draws_from_strata(units.strata), columns, units.divisors)
-    replicates = replicate(problem, run, score=metric.score)
+    replicates = replicate(problem, run, score=metric.score, on_host=not metric.portable)
     finite = np.isfinite(replicates).all(axis=1)
     if not finite.all():
         raise NotFinite((int(np.argmin(finite)),))
     return replicates
 
 
-def bootstrap_outcome(
-    replicates: np.ndarray, question: Question, pair: tuple[int, int], alternative: Alternative
-) -> Outcome:
+def bootstrap_outcome(replicates: np.ndarray, question: Question, pair: Pair, alternative: Alternative) -> Outcome:
     """The bootstrap test of one pair, from replicates `[system, resample]`."""
     a, b = pair
     exceed = bootstrap_exceed(replicates[a], replicates[b], question.delta(pair), question.tolerance(pair), alternative)

@@ -2,6 +2,9 @@
 
 from typing import Literal, NamedTuple
 
+Pair = tuple[int, int]
+"""(a, b), positions of two systems."""
+
 
 class Outcome(NamedTuple):
     """The p-value of one pair and how it was found."""
@@ -17,18 +20,17 @@ class Outcome(NamedTuple):
 class Question(NamedTuple):
     """Which pairs to test, by position of the systems, and the observed differences."""
 
-    pairs: tuple[tuple[int, int], ...]
-    """(a, b), positions of systems."""
+    pairs: tuple[Pair, ...]
     scores: tuple[float, ...]
     """[system]: observed scores."""
     tolerances: tuple[float, ...]
     """[system]: rounding error of a score."""
 
-    def delta(self, pair: tuple[int, int]) -> float:
+    def delta(self, pair: Pair) -> float:
         """Observed score_a - score_b."""
         return self.scores[pair[0]] - self.scores[pair[1]]
 
-    def tolerance(self, pair: tuple[int, int]) -> float:
+    def tolerance(self, pair: Pair) -> float:
         """Differences between deltas below this are rounding: the deltas are ties."""
         return 2.0 * (self.tolerances[pair[0]] + self.tolerances[pair[1]])
 
@@ -36,7 +38,7 @@ class Question(NamedTuple):
 class NotExact(ValueError):
     """method="exact" was asked for and `pair` (positions) has no exact test."""
 
-    def __init__(self, pair: tuple[int, int], reason: str) -> None:
+    def __init__(self, pair: Pair, reason: str) -> None:
         super().__init__(reason)
         self.pair = pair
         self.reason = reason
@@ -48,3 +50,7 @@ class NotFinite(ValueError):
     def __init__(self, systems: tuple[int, ...]) -> None:
         super().__init__(f"score is not finite for systems {systems}")
         self.systems = systems
+
+
+class NotTraceable(ValueError):
+    """The metric cannot run on the device that was asked for, because JAX cannot compile it."""

@@ -11,7 +11,7 @@ import numpy as np
 from sigjax.exact.charfun import grid_cost
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import exact_p
-from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Question
+from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Pair, Question
 from sigjax.inference.pvalues import montecarlo_p
 from sigjax.records import Alternative, Method, Metric
 from sigjax.resample.engine import Problem, Run, count_swaps
@@ -24,7 +24,7 @@ EXACT_BUDGET = 2**22
 """Terms of the characteristic function, per pair, that method="auto" computes rather than sample: about 0.2 s."""
 
 
-def plan_exact(units: Units, metric: Metric, pair: tuple[int, int], method: Method) -> Lattice | NotEligible:
+def plan_exact(units: Units, metric: Metric, pair: Pair, method: Method) -> Lattice | NotEligible:
     """The lattice of a pair if it is to be tested exactly, else why not.
 
     Raises:
@@ -45,7 +45,7 @@ def plan_exact(units: Units, metric: Metric, pair: tuple[int, int], method: Meth
 
 
 def exact_outcome(
-    units: Units, metric: Metric, question: Question, pair: tuple[int, int], lattice: Lattice, alternative: Alternative
+    units: Units, metric: Metric, question: Question, pair: Pair, lattice: Lattice, alternative: Alternative
 ) -> Outcome:
     """The exact test of one pair."""
     totals_a, totals_b = (units.values[system].sum(axis=0) for system in pair)
@@ -74,29 +74,28 @@ def montecarlo_outcomes(
     units: Units,
     metric: Metric,
     question: Question,
-    pairs: list[tuple[tuple[int, int], NotEligible]],
+    pairs: dict[Pair, NotEligible],
     alternative: Alternative,
     run: Run,
-) -> list[Outcome]:
+) -> dict[Pair, Outcome]:
     """The Monte Carlo test of several pairs (each with why it is not exact) on the same swaps."""
     # Swaps see differences only: measured from the first system, columns that all systems share vanish.
     columns = distinct_columns(units.values - units.values[:1])
-    divisors = units.divisors
-    a, b = np.array([pair for pair, _ in pairs]).T
+    a, b = np.array(list(pairs)).T
     packed = Pairs(
         left=columns.places[a],
         right=columns.places[b],
         totals_a=units.totals[a],
         totals_b=units.totals[b],
-        delta=np.array([question.delta(pair) for pair, _ in pairs]),
-        tolerance=np.array([question.tolerance(pair) for pair, _ in pairs]),
+        delta=np.array([question.delta(pair) for pair in pairs]),
+        tolerance=np.array([question.tolerance(pair) for pair in pairs]),
     )
-    problem = Problem(draws_from_strata(units.strata), columns, divisors)
+    problem = Problem(draws_from_strata(units.strata), columns, units.divisors)
     exceed, finite = count_swaps(problem, packed, run, score=metric.score, alternative=alternative)
     if not finite.all():
-        raise NotFinite(pairs[int(np.argmin(finite))][0])
+        raise NotFinite(list(pairs)[int(np.argmin(finite))])
     p_values = np.asarray(montecarlo_p(exceed, run.resamples))
-    return [
-        Outcome(float(p), math.log10(p), "montecarlo", why.reason, int(count))
-        for p, count, (_, why) in zip(p_values, exceed, pairs, strict=True)
-    ]
+    return {
+        pair: Outcome(float(p), math.log10(p), "montecarlo", why.reason, int(count))
+        for p, count, (pair, why) in zip(p_values, exceed, pairs.items(), strict=True)
+    }

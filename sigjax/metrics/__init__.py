@@ -7,9 +7,20 @@ knows about tests. A new metric is a record in one of these files plus its name 
 """
 
 from sigjax.metrics.arrays import evaluation_from_arrays as evaluation_from_arrays
+from sigjax.metrics.check import check_score as check_score
 from sigjax.metrics.fscore import FSCORE, PRECISION, RECALL
 from sigjax.metrics.mean import ACCURACY, MEAN
 from sigjax.metrics.registry import METRICS as METRICS
 from sigjax.metrics.registry import resolve_metric as resolve_metric
 
-__all__ = ["ACCURACY", "FSCORE", "MEAN", "METRICS", "PRECISION", "RECALL", "evaluation_from_arrays", "resolve_metric"]
+__all__ = [
+    "ACCURACY",
+    "FSCORE",
+    "MEAN",
+    "METRICS",
+    "PRECISION",
+    "RECALL",
+    "check_score",
+    "evaluation_from_arrays",
+    "resolve_metric",
+]

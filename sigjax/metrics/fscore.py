@@ -85,6 +85,8 @@ def recall_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> n
 
 COUNTS = ("tp", "predicted", "gold")
 SHARED = ("gold",)
-FSCORE = Metric("fscore", f1_score, COUNTS, count_extract, COUNTS, shared_inputs=SHARED)
-PRECISION = Metric("precision", precision_score, COUNTS[:2], precision_extract, COUNTS, shared_inputs=SHARED)
-RECALL = Metric("recall", recall_score, COUNTS[::2], recall_extract, COUNTS, shared_inputs=SHARED)
+FSCORE = Metric("fscore", f1_score, COUNTS, count_extract, COUNTS, shared_inputs=SHARED, portable=True)
+PRECISION = Metric(
+    "precision", precision_score, COUNTS[:2], precision_extract, COUNTS, shared_inputs=SHARED, portable=True
+)
+RECALL = Metric("recall", recall_score, COUNTS[::2], recall_extract, COUNTS, shared_inputs=SHARED, portable=True)

@@ -42,5 +42,5 @@ def accuracy_extract(value: np.ndarray) -> np.ndarray:
     return mean_extract(value)
 
 
-MEAN = Metric("mean", mean_score, ("value", "count"), mean_extract, ("value",))
-ACCURACY = Metric("accuracy", mean_score, ("value", "count"), accuracy_extract, ("value",))
+MEAN = Metric("mean", mean_score, ("value", "count"), mean_extract, ("value",), portable=True)
+ACCURACY = Metric("accuracy", mean_score, ("value", "count"), accuracy_extract, ("value",), portable=True)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from sigjax.records import Device, InputError
+import numpy as np
+
+from sigjax.records import Array, Device, InputError
 
 _SMALL_WORK_SECONDS = 2.0
 """Work that NumPy finishes sooner than this is not worth loading JAX and compiling (measured: about 2 s together)."""
@@ -20,6 +23,18 @@ class Backend(NamedTuple):
 
 
 NUMPY = Backend("numpy")
+
+
+def is_traceable(score: Callable[[Array], Array], num_stats: int) -> bool:
+    """Whether JAX can compile a score, sums `[..., stat] -> [...]`."""
+    import jax
+
+    try:
+        with jax.enable_x64(True):  # noqa: FBT003
+            jax.eval_shape(score, jax.ShapeDtypeStruct((2, num_stats), np.float64))
+    except Exception:  # a user's function may fail in any way
+        return False
+    return True
 
 
 def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:

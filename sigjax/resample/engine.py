@@ -72,13 +72,20 @@ def count_swaps(
     return exceed, finite
 
 
-def replicate(problem: Problem, run: Run, *, score: Score) -> np.ndarray:
-    """Bootstrap scores `[system, resample]` (float64) of all systems on the same resamples."""
+def replicate(problem: Problem, run: Run, *, score: Score, on_host: bool) -> np.ndarray:
+    """Bootstrap scores `[system, resample]` (float64) of all systems on the same resamples.
+
+    `on_host` leaves the scores, but not the sums, to NumPy: a score that rounds differently on a device would show in
+    the last digits of intervals.
+    """
     places = problem.columns.places
     out = np.empty((len(places), run.resamples))
-    for start, (tiles,) in _stream(_bootstrap_tile, (("score", score),), (problem,), run, size=places.size):
+    in_kernel = None if on_host else score
+    for start, (tiles,) in _stream(_bootstrap_tile, (("score", in_kernel),), (problem,), run, size=places.size):
         joined = np.concatenate(list(tiles), axis=1)[:, : run.resamples - start]
-        out[:, start : start + joined.shape[1]] = joined
+        with np.errstate(all="ignore"):
+            found = replicate_scores(joined, places, problem.divisors, score=score) if on_host else joined
+        out[:, start : start + joined.shape[1]] = found
     return out
 
 
@@ -90,10 +97,12 @@ def _swap_tile(
     return swap_exceed(sums, valid, pairs, problem.divisors, score=score, alternative=alternative)
 
 
-def _bootstrap_tile(rows: Array, valid: Array, problem: Problem, *, score: Score) -> tuple[Array, ...]:
+def _bootstrap_tile(rows: Array, valid: Array, problem: Problem, *, score: Score | None) -> tuple[Array, ...]:
     del valid  # rows that are padding come last and are cut off by `replicate`
     matrix = problem.columns.matrix
     sums = project(bootstrap(rows, problem.draws, matrix.dtype), matrix)
+    if score is None:
+        return (sums,)
     return (replicate_scores(sums, problem.columns.places, problem.divisors, score=score),)
 
 
@@ -153,12 +162,15 @@ def _jax_call(kernel: Kernel, static: Static, data: tuple, devices: tuple[Any, .
 @lru_cache(maxsize=64)
 def _compile(kernel: Kernel, static: Static, devices: tuple[Any, ...]) -> tuple[Any, Any]:
     """Compile `kernel` for these static arguments and devices: each device maps over its share of the tiles."""
+    import chex
     import jax
     from jax.sharding import Mesh, PartitionSpec
 
     mesh = Mesh(np.array(devices), ("tile",))
 
     def tiles(rows: Array, valid: Array, data: tuple) -> tuple[Array, ...]:
+        chex.assert_shape(rows, (*valid.shape, 3))
+        chex.assert_rank(data[0].columns.matrix, 2)
         return jax.lax.map(lambda tile: kernel(*tile, *data, **dict(static)), (rows, valid))
 
     shared_out = PartitionSpec("tile")

@@ -1,0 +1,34 @@
+"""Does a score do what every later part relies on? Asked once of each evaluation, on its own sums."""
+
+import numpy as np
+
+from sigjax.records import InputError, Metric
+
+
+def check_score(metric: Metric, sums: np.ndarray) -> None:
+    """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`.
+
+    The sums `[system, stat]` are scored one system at a time and all together with an axis more: both must agree.
+
+    Raises:
+        InputError: a wrong shape, or values that depend on the other axes.
+
+    Example:
+        >>> from sigjax.metrics.registry import resolve_metric
+        >>> check_score(resolve_metric(lambda sums: sums[0] / sums[1], num_inputs=2), np.ones((3, 2)))
+        Traceback (most recent call last):
+            ...
+        sigjax.records.InputError: metric '<lambda>' must turn sums [..., stat] into [...]: write sums[..., 0] for the
+        first statistic
+    """
+    together = np.broadcast_to(sums[:, None], (len(sums), len(sums) + 1, sums.shape[1]))
+    with np.errstate(all="ignore"):
+        scores = np.asarray(metric.score(together.copy()))
+        right = scores.shape == together.shape[:2] and all(
+            np.array_equal(row, np.full(len(row), metric.score(one)), equal_nan=True)
+            for row, one in zip(scores, sums, strict=True)
+        )
+    if not right:
+        raise InputError(
+            f"metric {metric.name!r} must turn sums [..., stat] into [...]: write sums[..., 0] for the first statistic"
+        )
