@@ -4,13 +4,14 @@ import csv
 import io
 
 from sigjax.records import Report
-from sigjax.report.sections import FLAT_COLUMNS, flat_pair
+from sigjax.report.sections import flat_pair
 
 
 def to_csv(report: Report) -> str:
     """The comparisons as CSV; what is missing is an empty field, names are kept as they are."""
+    rows = [flat_pair(comparison) for comparison in report]
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, FLAT_COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(flat_pair(comparison) for comparison in report)
+    writer.writerows(rows)
     return stream.getvalue()

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sigjax.records import InputError, Report
-from sigjax.report.sections import FLAT_COLUMNS, flat_pair
+from sigjax.report.sections import flat_pair
 
 WHOLE = ("resamples", "exceed")
 REAL = ("p_interval_low", "p_interval_high", "standard_error", "interval_low", "interval_high")
@@ -19,5 +19,5 @@ def to_dataframe(report: Report) -> Any:
         import pandas
     except ModuleNotFoundError:
         raise InputError("a DataFrame needs pandas, which is not installed; run: pip install pandas") from None
-    frame = pandas.DataFrame([flat_pair(comparison) for comparison in report], columns=list(FLAT_COLUMNS))
+    frame = pandas.DataFrame([flat_pair(comparison) for comparison in report])
     return frame.astype(dict.fromkeys(WHOLE, "Int64") | dict.fromkeys(REAL, "float64"))

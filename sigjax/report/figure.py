@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,19 @@ def to_figure(report: Report) -> Figure:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         raise InputError('figures need matplotlib, which is not installed; run: pip install "sigjax[plot]"') from None
+
+    class ReportFigure(Figure):
+        """A figure that notebooks show without pyplot, which would keep it in a global list."""
+
+        def _repr_png_(self) -> bytes:
+            stream = io.BytesIO()
+            self.savefig(stream, format="png", dpi=110)
+            return stream.getvalue()
+
     parts = sections(report)
     panels = 1 + max((len(section.families) for section in parts), default=0)
     heights = [1.4 + ROW_HEIGHT * max(MIN_ROWS, len(section.systems)) for section in parts]
-    figure = Figure(figsize=(1.5 + 4.7 * panels, min(MAX_HEIGHT, 0.3 + sum(heights))), layout="constrained")
+    figure = ReportFigure(figsize=(1.5 + 4.7 * panels, min(MAX_HEIGHT, 0.3 + sum(heights))), layout="constrained")
     axes = figure.subplots(len(parts), panels, squeeze=False, height_ratios=heights)
     for line, section in zip(axes, parts, strict=True):
         _scores(line[0], section, report)

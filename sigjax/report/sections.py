@@ -83,11 +83,3 @@ def flat_pair(comparison: Comparison) -> dict[str, str | float | int | None]:
         "interval_low": low,
         "interval_high": high,
     }
-
-
-FLAT_COLUMNS = (
-    *("a", "b", "metric", "test", "score_a", "score_b", "delta", "better"),
-    *("p_value", "log10_p", "p_interval_low", "p_interval_high", "p_adjusted"),
-    *("method", "reason", "resamples", "exceed", "standard_error", "interval_low", "interval_high"),
-)
-"""The keys of `flat_pair`: a report without pairs still has its columns."""

@@ -6,6 +6,7 @@ from sigjax.report.sections import Family, Section
 
 METHODS = {"exact": "exact", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
+CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
 
@@ -35,7 +36,7 @@ def heading(family: Family, settings: Settings) -> str:
         return text
     if settings.correction == "none":
         return f"{text}; p not adjusted for {count(pairs, 'pair')}"
-    return f"{text}; p adjusted by {settings.correction.capitalize()} over {count(pairs, 'pair')}"
+    return f"{text}; p adjusted by {CORRECTIONS[settings.correction]} over {count(pairs, 'pair')}"
 
 
 def method_line(family: Family) -> str:
