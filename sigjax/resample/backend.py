@@ -68,5 +68,5 @@ def numpy_seconds(*, resamples: int, units: int, columns: int, scored: int, coun
     `columns` of statistics are multiplied with weights of `units`, `scored` statistics a resample enter scores, and
     `counted` tells bootstrap counts from swap masks.
     """
-    weights = 9.5e-9 if counted else 0.8e-9
+    weights = 7e-9 if counted else 0.8e-9
     return resamples * (units * (weights + 0.05e-9 * columns) + 6e-9 * scored)

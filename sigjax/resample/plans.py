@@ -13,6 +13,9 @@ import numpy as np
 from sigjax.records import Array
 from sigjax.resample.bits import words
 
+_CACHED_DRAWS = 2**17
+"""Draws that NumPy counts at a time."""
+
 
 class Draws(NamedTuple):
     """What a plan needs to know of the units: for each draw, the run of units that it chooses from."""
@@ -59,13 +62,27 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
     The product is a double: exact up to two million units, and the same everywhere beyond.
     """
     xp = rows.__array_namespace__()
-    num_rows, num_units = len(rows), len(draws.size)
-    width = padded_units(num_units)
-    random = words(rows, num_units + num_units % 2)[:, :num_units]
-    unit = (random.astype(xp.float64) * (draws.size * 2.0**-32)).astype(xp.int32)
-    unit += draws.start
     if xp is np:
-        cells = np.bincount((unit + width * np.arange(num_rows)[:, None]).ravel(), minlength=num_rows * width)
-        return cells.reshape(num_rows, width).astype(dtype)
-    row = xp.arange(num_rows)[:, None]
-    return xp.zeros((num_rows, width), dtype).at[row, unit].add(1)
+        return _count_in_cache(rows, draws, dtype)
+    row = xp.arange(len(rows))[:, None]
+    return xp.zeros((len(rows), padded_units(len(draws.size))), dtype).at[row, _drawn_units(rows, draws)].add(1)
+
+
+def _drawn_units(rows: Array, draws: Draws) -> Array:
+    """The unit of each draw, `[row, draw]` int32."""
+    xp = rows.__array_namespace__()
+    num_units = len(draws.size)
+    random = words(rows, num_units + num_units % 2)[:, :num_units]
+    return (random.astype(xp.float64) * (draws.size * 2.0**-32)).astype(xp.int32) + draws.start
+
+
+def _count_in_cache(rows: np.ndarray, draws: Draws, dtype: Any) -> np.ndarray:
+    """Count the draws a few rows at a time, so that NumPy's passes stay in the cache."""
+    width = padded_units(len(draws.size))
+    counts = np.empty((len(rows), width), dtype)
+    step = max(1, _CACHED_DRAWS // width)
+    for start in range(0, len(rows), step):
+        units = _drawn_units(rows[start : start + step], draws)
+        units += np.arange(0, len(units) * width, width, dtype=np.int32)[:, None]
+        counts[start : start + step] = np.bincount(units.ravel(), minlength=len(units) * width).reshape(-1, width)
+    return counts
