@@ -114,3 +114,13 @@ def test_decimals_are_exact():
     whole = permutation_test(a * 10 // 1, b * 10 // 1, method="exact").p_value
     assert permutation_test(a, b).p_value == permutation_test([1, 2, 0, 5], [0, 0, 3, 0]).p_value
     assert whole > 0
+
+
+def test_work_beyond_the_budget_is_sampled_or_refused():
+    """Six decimals on many instances: the grid would be enormous."""
+    a, b = np.random.default_rng(0).random((2, 500)).round(6)
+    sampled = permutation_test(a, b, resamples=500)
+    assert sampled.method == "montecarlo"
+    assert "over the budget" in sampled.reason
+    with pytest.raises(InputError, match="an exact test takes .* terms, over the budget"):
+        permutation_test(a, b, method="exact")

@@ -44,13 +44,13 @@ def window(lattice: Lattice) -> int:
 
 def grid_cost(lattice: Lattice) -> int:
     """Terms of the characteristic function to evaluate: rows times frequencies."""
-    return len(lattice.steps) * _grid_length(lattice) // 2
+    return len(lattice.steps) * grid_length(lattice) // 2
 
 
 def upper_tail(lattice: Lattice, edge: int) -> Tail:
     """Probabilities of S = edge, edge + 2, ..., up to the end of the window; `edge` >= 0 has the parity of S."""
     theta = _tilt(lattice, edge)
-    length = _grid_length(lattice)
+    length = grid_length(lattice)
     odds = 1.0 / (1.0 + np.exp(-2.0 * theta * lattice.steps))
     log_size = np.zeros(length // 2 + 1)
     angle = np.zeros(length // 2 + 1)
@@ -69,7 +69,7 @@ def upper_tail(lattice: Lattice, edge: int) -> Tail:
     return Tail(edge, theta, _log_moment(lattice, theta) - theta * edge, probabilities)
 
 
-def _grid_length(lattice: Lattice) -> int:
+def grid_length(lattice: Lattice) -> int:
     """Length of the FFT: a power of two that holds the whole window, in steps of 2 of S."""
     values = min(lattice.reach, window(lattice)) + 1
     return 2 ** max(1, (values - 1).bit_length())

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from sigjax.exact.charfun import grid_cost
+from sigjax.exact.charfun import grid_cost, grid_length
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import exact_p
 from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Pair, Question
@@ -22,26 +22,29 @@ from sigjax.units import Units
 
 EXACT_BUDGET = 2**22
 """Terms of the characteristic function, per pair, that method="auto" computes rather than sample: about 0.2 s."""
+EXACT_LIMIT = 2**30
+"""Terms, per pair, up to which method="exact" goes: about a minute."""
+GRID_LIMIT = 2**24
+"""Values of the sum, per pair, up to which method="exact" goes: about a gigabyte."""
 
 
 def plan_exact(units: Units, metric: Metric, pair: Pair, method: Method) -> Lattice | NotEligible:
     """The lattice of a pair if it is to be tested exactly, else why not.
 
     Raises:
-        NotExact: method is "exact" and the pair is not eligible.
+        NotExact: method is "exact" and the pair is not eligible, or takes too long.
     """
     if method == "montecarlo":
         return NotEligible("as asked")
     a, b = pair
-    lattice = pair_lattice(units.values[a], units.values[b], metric.stat_names)
-    if isinstance(lattice, NotEligible):
-        if method == "exact":
-            raise NotExact(pair, lattice.reason)
-        return lattice
-    cost = grid_cost(lattice)
-    if method == "auto" and cost > EXACT_BUDGET:
-        return NotEligible(f"an exact test takes {cost:,} terms, over the budget of {EXACT_BUDGET:,}")
-    return lattice
+    plan = pair_lattice(units.values[a], units.values[b], metric.stat_names)
+    if isinstance(plan, Lattice):
+        cost, budget = grid_cost(plan), EXACT_BUDGET if method == "auto" else EXACT_LIMIT
+        if cost > budget or grid_length(plan) > GRID_LIMIT:
+            plan = NotEligible(f"an exact test takes {cost:,} terms, over the budget of {budget:,}")
+    if method == "exact" and isinstance(plan, NotEligible):
+        raise NotExact(pair, plan.reason)
+    return plan
 
 
 def exact_outcome(
