@@ -66,4 +66,5 @@ def _log_mass(lattice: Lattice, values: np.ndarray) -> float:
     place = (values - tail.edge) // 2
     place = place[place < len(tail.probabilities)]
     mass = float((np.exp(-2.0 * tail.theta * place) * tail.probabilities[place]).sum())
-    return tail.log_scale + math.log(mass)
+    # Values that no combination of signs reaches have mass 0, or rounding noise around it.
+    return tail.log_scale + math.log(mass) if mass > 0.0 else -math.inf
