@@ -27,7 +27,7 @@ from sigjax.resample.tally import Pairs, replicate_scores, swap_exceed
 from sigjax.units import make_units
 
 REPEATS = 30
-TILE_ROWS = {"numpy": 512, "cpu": 1024, "gpu": 65536}
+TILE_ROWS = {"numpy": 512, "cpu": 256, "gpu": 65536}
 """Resamples that the engine puts into a tile for this many instances."""
 TILES = 32
 

@@ -36,6 +36,8 @@ from sigjax.records import (
 from sigjax.version import __version__
 
 Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
+Whole = Parameter(converter=lambda type_, tokens: int(tokens[0].value))
+"""Whole numbers as written: 1.9 is refused, not rounded."""
 Many = Parameter(consume_multiple=True, negative="")
 
 app = App(
@@ -56,9 +58,9 @@ class Questions:
     """Permutation (the default) or bootstrap, or both."""
     method: Method = "auto"
     """Exact (no sampling), Monte Carlo, or exact where that is cheap."""
-    resamples: int = DEFAULT_RESAMPLES
+    resamples: Annotated[int, Whole] = DEFAULT_RESAMPLES
     """Number of Monte Carlo resamples."""
-    seed: int = DEFAULT_SEED
+    seed: Annotated[int, Whole] = DEFAULT_SEED
     """The same seed gives the same report on every device."""
     alternative: Alternative = "two-sided"
     """Which differences (first system minus second) count as extreme."""

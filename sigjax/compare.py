@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any, get_args
+
+import numpy as np
 
 from sigjax.leaderboard import leaderboard
 from sigjax.records import (
@@ -24,6 +27,7 @@ from sigjax.records import (
     Settings,
     Test,
 )
+from sigjax.resample.backend import double_precision
 from sigjax.version import __version__
 
 
@@ -75,10 +79,12 @@ def compare(
     """
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
     tests: tuple[Test, ...] = (test,) if isinstance(test, str) else tuple(test)
+    resamples, seed, level = (_plain(number) for number in (resamples, seed, level))
     settings = Settings(tests, method, resamples, seed, alternative, baseline, correction, level, interval)
     _check_settings(settings, device)
     _check_evaluations(evaluations, settings)
-    boards = [leaderboard(each, settings, device, progress=progress) for each in evaluations]
+    with double_precision():
+        boards = [leaderboard(each, settings, device, progress=progress) for each in evaluations]
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
         comparisons=tuple(comparison for board in boards for comparison in board.comparisons),
@@ -202,6 +208,11 @@ def bootstrap_test(
     return comparison
 
 
+def _plain(number: Any) -> Any:
+    """A number of NumPy as one of Python; anything else as it is."""
+    return number.item() if isinstance(number, np.generic) else number
+
+
 def _check_settings(settings: Settings, device: Device) -> None:
     """Refuse options outside their domain."""
     choices = {
@@ -230,6 +241,8 @@ def _check_settings(settings: Settings, device: Device) -> None:
 
 def _check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> None:
     """Refuse evaluations that do not belong together, and a baseline that is not there."""
+    if not all(isinstance(each, Evaluation) for each in evaluations):
+        raise InputError("expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, or a list of them")
     if not evaluations:
         raise InputError("there is no evaluation to compare on")
     first = evaluations[0]
@@ -248,7 +261,8 @@ def _check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) ->
     if len(set(names)) < len(names):
         raise InputError(f"two evaluations have the metric {max(names, key=names.count)!r}; give each metric once")
     if settings.baseline is not None and settings.baseline not in first.systems:
-        raise InputError(f"baseline {settings.baseline!r} is not a system; known: {', '.join(first.systems)}")
+        close = get_close_matches(settings.baseline, first.systems) or first.systems[:12]
+        raise InputError(f"baseline {settings.baseline!r} is not a system; did you mean {' or '.join(close)}?")
 
 
 def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units: int) -> str:
@@ -262,6 +276,7 @@ def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units:
         "seed": settings.seed,
         "alt": settings.alternative,
         "ties": "ge",
+        "systems": len(evaluations[0].systems),
         "units": f"{num_units} {unit}s",
         "strata": None if evaluations[0].strata is None else len(set(evaluations[0].strata)),
         "baseline": settings.baseline,

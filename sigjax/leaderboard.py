@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from sigjax.inference.outcome import NotExact, NotFinite, NotTraceable, Outcome,
 from sigjax.inference.pvalues import clopper_pearson
 from sigjax.metrics import check_score
 from sigjax.records import Comparison, Device, Evaluation, InputError, Interval, Settings, SystemScore, Test
-from sigjax.units import Units, make_units, observed_scores, tolerances
+from sigjax.units import make_units, observed_scores, tolerances
 
 
 class Leaderboard(NamedTuple):
@@ -35,7 +36,7 @@ def leaderboard(evaluation: Evaluation, settings: Settings, device: Device, *, p
     """
     units = make_units(evaluation)
     num_units = units.values.shape[1]
-    notes = list(evaluation.notes) + _identical_systems(evaluation, units)
+    notes = list(evaluation.notes) + _identical_systems(evaluation)
     if num_units == 1 and "bootstrap" in settings.tests:
         raise InputError("the bootstrap test needs at least two units, got one; use --test permutation")
     if num_units == 1:
@@ -56,13 +57,15 @@ def leaderboard(evaluation: Evaluation, settings: Settings, device: Device, *, p
     except NotFinite as error:
         names = " and ".join(repr(evaluation.systems[i]) for i in error.systems)
         raise InputError(
-            f"metric {metric.name!r} is not a finite number for {names} on the data or on a resample of it; "
-            "have it return a number where a denominator is 0"
+            f"metric {metric.name!r} is not a finite number for {names} on the data or on a resample of it; have it "
+            "return a number everywhere, also where a denominator is 0"
         ) from None
     except NotTraceable:
         raise InputError(
-            f"metric {metric.name!r} cannot be compiled for --device {device}; write it with array operators"
+            f"metric {metric.name!r} cannot be compiled for device {device!r}; write it with array operators and the "
+            "functions of sums.__array_namespace__(), or use the device auto or numpy"
         ) from None
+    notes += _out_of_reach(outcomes, settings)
     comparisons = _comparisons(evaluation, question, outcomes, replicates, settings)
     return Leaderboard(_systems(evaluation, question, replicates, settings), comparisons, tuple(notes), num_units)
 
@@ -76,13 +79,29 @@ def _pairs(evaluation: Evaluation, settings: Settings) -> tuple[Pair, ...]:
     return tuple((system, base) for system in range(count) if system != base)
 
 
-def _identical_systems(evaluation: Evaluation, units: Units) -> list[str]:
-    """A note for each group of systems with the same statistics on every unit."""
+def _out_of_reach(outcomes: dict[Test, list[Outcome]], settings: Settings) -> list[str]:
+    """A note for each test whose Monte Carlo p-values cannot become significant, however small."""
+    alpha = 1.0 - settings.level
+    notes = []
+    for test, of_test in outcomes.items():
+        # Holm and the others multiply the smallest p-value by the number of pairs.
+        needed = math.ceil(len(of_test) / alpha)
+        sampled = any(outcome.exceed is not None for outcome in of_test)
+        if sampled and settings.correction != "none" and settings.resamples < needed:
+            notes.append(
+                f"{test} test: for {len(of_test):,} pairs, more than {needed:,} resamples are needed before an "
+                f"adjusted Monte Carlo p-value can fall below {alpha:.3g}"
+            )
+    return notes
+
+
+def _identical_systems(evaluation: Evaluation) -> list[str]:
+    """A note for each group of systems with the same statistics on every instance."""
     groups: dict[bytes, list[str]] = {}
-    for name, values in zip(evaluation.systems, units.values, strict=True):
-        groups.setdefault(values.tobytes(), []).append(name)
+    for name, stats in zip(evaluation.systems, evaluation.stats, strict=True):
+        groups.setdefault(stats.tobytes(), []).append(name)
     return [
-        f"identical on every unit ({evaluation.metric.name}): {', '.join(names)}"
+        f"identical on every instance ({evaluation.metric.name}): {', '.join(names)}"
         for names in groups.values()
         if len(names) > 1
     ]

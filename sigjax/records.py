@@ -209,7 +209,7 @@ class SystemScore:
 class Report:
     """Scores, comparisons and the settings that reproduce them. Iterating gives the comparisons.
 
-    Systems are sorted, metric by metric, from best to worst; the pairs of each metric and test likewise.
+    Systems are sorted, metric by metric, from best to worst; pairs keep the order of the data: a stands before b there.
     """
 
     systems: tuple[SystemScore, ...]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,12 @@ _STEP = 2.0**-20
 """Relative step of the finite differences."""
 _LARGEST_SUM = 2**53
 """Sums of resamples stay below this, so that float64 holds them exactly."""
+_MOST_DRAWS = 32
+"""A bootstrap draws no unit more often than this (chance below 1e-30), which bounds the sums."""
 _MOST_DECIMALS = 15
 _LARGEST_EXPONENT = 1023
+_WORST_ERROR = 1e-7
+"""Relative rounding error of a score from which the numbers are refused: differences would drown in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +42,8 @@ class Units:
     """[unit]: code of the stratum, ascending from 0."""
     relative_error: float
     """Bound on the relative error of a score: float64 rounding and, for reals, the rounding to fixed point."""
+    exact: bool
+    """Whether the values are the statistics themselves: whole numbers or decimals, not rounded reals."""
 
     @property
     def totals(self) -> np.ndarray:
@@ -48,7 +55,7 @@ def make_units(evaluation: Evaluation) -> Units:
     """Sum the statistics of each cluster (or keep the instances), in fixed point, sorted by stratum.
 
     Raises:
-        InputError: a cluster lies in two strata.
+        InputError: a cluster lies in two strata, or the numbers differ so much in size that one grid cannot hold them.
 
     Example:
         >>> evaluation = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, clusters=["x", "x", "y"])
@@ -59,20 +66,36 @@ def make_units(evaluation: Evaluation) -> Units:
     num_instances = len(evaluation.ids)
     unit = _codes(evaluation.clusters) if evaluation.clusters is not None else np.arange(num_instances)
     num_units = int(unit.max()) + 1
-    most = int(np.bincount(unit).max())
-    values, divisors, error = _fixed_point(evaluation.stats, limit=_LARGEST_SUM // (num_units * most))
+    limit = _LARGEST_SUM // min(num_units, _MOST_DRAWS)
+    columns = [_fixed_point(evaluation.stats[:, :, stat], limit) for stat in range(evaluation.stats.shape[2])]
+    for name, column in zip(evaluation.metric.stat_names, columns, strict=True):
+        if column.error.max() > _WORST_ERROR:
+            raise InputError(
+                f"statistic {name!r}: the numbers of system {evaluation.systems[int(column.error.argmax())]!r} are too "
+                "small beside the largest numbers for exact sums; compare it apart (--systems), or rescale"
+            )
+    values = np.stack([column.values for column in columns], axis=-1)
+    divisors = np.array([column.divisor for column in columns])
+    error = max(float(column.error.max()) for column in columns)
     strata = _strata_of_units(evaluation, unit, num_units)
     order = np.argsort(strata, kind="stable")
     if evaluation.clusters is not None:
         summed = np.zeros((num_units, len(values), values.shape[2]), np.int64)
         np.add.at(summed, unit, values.swapaxes(0, 1))
         values = summed.swapaxes(0, 1)
-    return Units(values[:, order], divisors, strata[order], _SCORE_ROUNDING + num_instances * error)
+    return Units(
+        values=values[:, order],
+        divisors=None if np.all(divisors == 1.0) else divisors,
+        strata=strata[order],
+        relative_error=_SCORE_ROUNDING + error,
+        exact=error == 0.0,
+    )
 
 
 def observed_scores(units: Units, metric: Metric) -> np.ndarray:
     """Scores `[system]` on all units."""
-    return np.asarray(_score(units, metric, units.totals), np.float64)
+    with np.errstate(all="ignore"):
+        return np.asarray(_score(units, metric, units.totals), np.float64)
 
 
 def tolerances(units: Units, metric: Metric) -> np.ndarray:
@@ -97,31 +120,39 @@ def _score(units: Units, metric: Metric, sums: np.ndarray) -> Array:
     return metric.score(sums if units.divisors is None else sums / units.divisors)
 
 
-def _fixed_point(stats: np.ndarray, *, limit: int) -> tuple[np.ndarray, np.ndarray | None, float]:
-    """Statistics `[system, instance, stat]` -> whole numbers below `limit`, divisors, relative error of a value."""
-    columns = [_fixed_point_column(stats[:, :, stat], limit) for stat in range(stats.shape[2])]
-    values = np.stack([column[0] for column in columns], axis=-1)
-    divisors = np.array([column[1] for column in columns])
-    return values, None if np.all(divisors == 1.0) else divisors, max(column[2] for column in columns)
+class _FixedPoint(NamedTuple):
+    """One statistic as whole numbers."""
+
+    values: np.ndarray
+    """[system, instance] int64, in steps of 1 / divisor."""
+    divisor: float
+    error: np.ndarray
+    """[system]: bound on the relative rounding error of a sum; 0 where nothing was rounded."""
 
 
-def _fixed_point_column(column: np.ndarray, limit: int) -> tuple[np.ndarray, float, float]:
-    """One statistic `[system, instance]`: exact decimals if it is written in decimals, else a grid of powers of two."""
-    largest = float(np.abs(column).max())
+def _fixed_point(column: np.ndarray, limit: int) -> _FixedPoint:
+    """One statistic `[system, instance]`: exact decimals if it is written in decimals, else a grid of powers of two.
+
+    The sum of the sizes of any system stays below `limit`.
+    """
+    with np.errstate(over="ignore"):
+        sizes = np.abs(column).sum(axis=1, dtype=np.float64)
+    if not np.isfinite(sizes).all():
+        raise InputError("the sum of the numbers is beyond the range of a double; rescale them")
+    largest = float(sizes.max())
     for decimals in range(_MOST_DECIMALS + 1):
         divisor = 10.0**decimals
         if largest * divisor >= limit:
             break
         whole = np.rint(column * divisor)
         if np.array_equal(whole / divisor, column):
-            return whole.astype(np.int64), divisor, 0.0
+            return _FixedPoint(whole.astype(np.int64), divisor, np.zeros(len(column)))
     divisor = 2.0 ** min(math.frexp(limit)[1] - 1 - math.frexp(largest)[1], _LARGEST_EXPONENT)
     whole = np.rint(column * divisor)
-    exact = np.array_equal(whole / divisor, column)
-    # Rounding moves a value by at most half a step; relative to the mean size of the smallest system.
-    smallest = np.abs(whole).mean(axis=1)
-    error = 0.0 if exact else float(0.5 / smallest[smallest > 0].min()) / column.shape[1]
-    return whole.astype(np.int64), divisor, error
+    # A value moves by at most half a step, and only where it was rounded.
+    moved = np.count_nonzero(whole / divisor != column, axis=1) * 0.5
+    error = np.divide(moved, sizes * divisor, out=np.zeros(len(column)), where=moved > 0)
+    return _FixedPoint(whole.astype(np.int64), divisor, error)
 
 
 def _strata_of_units(evaluation: Evaluation, unit: np.ndarray, num_units: int) -> np.ndarray:

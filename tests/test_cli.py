@@ -104,6 +104,7 @@ BAD = {
     "unknown metric": (["compare", "{wide}", "-m", "bleau"], "unknown metric 'bleau'"),
     "unknown choice": (["compare", "{wide}", "--test", "anova"], "anova"),
     "not a number": (["compare", "{wide}", "--resamples", "many"], "--resamples"),
+    "not whole": (["compare", "{wide}", "--seed", "1.9"], "--seed"),
     "few resamples": (["compare", "{wide}", "--resamples", "1"], "resamples must be"),
     "counts": (["compare", "{long}", "-m", "fscore", "--counts", "tp"], "--counts takes NAME=COLUMN"),
     "counts twice": (["compare", "{long}", "-m", "fscore", "--counts", "tp=a", "tp=b"], "names 'tp' twice"),

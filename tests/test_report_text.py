@@ -120,7 +120,7 @@ def test_text_grid_of_symbols():
     comparisons = tuple(equal if one is pair else one for one in report)
     lines = to_text(replace(report, comparisons=comparisons)).splitlines()
     assert " 1 system-1  █ ▓ ▒ · = · · · ·" in lines
-    assert "█ p < 0.001   ▓ p < 0.01   ▒ p < 0.05   · not significant   = equal scores" in lines
+    assert "█ p < 0.001   ▓ p < 0.01   ▒ p < 0.05   · not significant   ? not settled   = equal scores" in lines
     assert "permutation test, two-sided; p not adjusted for 45 pairs" in lines
 
 

@@ -24,7 +24,9 @@ def system_replicates(units: Units, metric: Metric, run: Run) -> np.ndarray:
     """
     columns = distinct_columns(units.values, largest_weight_sum=units.values.shape[1])
     problem = Problem(draws_from_strata(units.strata), columns, units.divisors)
-    replicates = replicate(problem, run, score=metric.score, on_host=not metric.portable)
+    # A compiler may merge the division by the divisors with the metric's own.
+    on_host = not metric.portable or units.divisors is not None
+    replicates = replicate(problem, run, score=metric.score, on_host=on_host)
     finite = np.isfinite(replicates).all(axis=1)
     if not finite.all():
         raise NotFinite((int(np.argmin(finite)),))

@@ -38,6 +38,8 @@ def plan_exact(units: Units, metric: Metric, pair: Pair, method: Method) -> Latt
         return NotEligible("as asked")
     a, b = pair
     plan = pair_lattice(units.values[a], units.values[b], metric.stat_names)
+    if not units.exact and isinstance(plan, Lattice) and plan.stat >= 0:
+        plan = NotEligible("the statistics are reals, held rounded; exact tests take whole numbers or decimals")
     if isinstance(plan, Lattice):
         cost, budget = grid_cost(plan), EXACT_BUDGET if method == "auto" else EXACT_LIMIT
         if cost > budget or grid_length(plan) > GRID_LIMIT:

@@ -23,6 +23,10 @@ def evaluation_from_arrays(
     notes: tuple[str, ...] = (),
 ) -> Evaluation:
     """Check and assemble; see `Evaluation.from_arrays`."""
+    if not isinstance(arrays, Mapping):
+        raise InputError(
+            f"expected numbers by system, such as {{'A': [1, 0], 'B': [1, 1]}}, got {type(arrays).__name__}"
+        )
     if len(arrays) < 2:
         raise InputError(f"a comparison needs at least two systems, got {len(arrays)}")
     tables = {str(name): _numbers(str(name), values) for name, values in arrays.items()}
@@ -55,6 +59,8 @@ def evaluation_from_arrays(
 
 def _numbers(name: str, values: object) -> np.ndarray:
     """Values of one system -> float64 or int64 `[instance, input]`."""
+    if np.ma.is_masked(values):
+        raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -102,8 +108,9 @@ def _labels(what: str, labels: Sequence[object] | None, num_instances: int) -> t
         return None
     if len(labels) != num_instances:
         raise InputError(f"{what}: expected one label for each of the {num_instances} instances, got {len(labels)}")
-    if any(str(label) == "" for label in labels):
-        raise InputError(f"{what}: expected a label for every instance, got an empty one")
+    for i, label in enumerate(labels):
+        if label is None or str(label) == "" or label != label:  # NaN differs from itself
+            raise InputError(f"{what}: expected a label for every instance, got {label!r} at instance {i + 1}")
     return tuple(str(label) for label in labels)
 
 

@@ -1,6 +1,7 @@
 """The metrics by name, and how a user's function becomes one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from functools import partial
 
 import numpy as np
 
@@ -37,7 +38,9 @@ def resolve_metric(metric: str | Metric | Callable[[Array], Array], *, num_input
             raise InputError(f"metric must be a name, a Metric or a function of sums, got {type(metric).__name__}")
         names = tuple(f"s{i}" for i in range(num_inputs))
         name = getattr(metric, "__name__", type(metric).__name__)
-        return Metric(name, metric, names, stack_inputs, names)
+        # Bound to nothing, but hashable whatever the callable is: compiled programs are kept by it.
+        score = metric if isinstance(metric, Hashable) else partial(metric)
+        return Metric(name, score, names, stack_inputs, names)
     if len(metric.inputs) != num_inputs:
         raise InputError(
             f"metric {metric.name!r} takes {len(metric.inputs)} number(s) an instance ({', '.join(metric.inputs)}), "

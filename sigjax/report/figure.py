@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.records import InputError, Interval, Report, Settings
-from sigjax.report.grid import shades, upper_triangle
+from sigjax.report.grid import first_column, pair_grid, shades
 from sigjax.report.numbers import alpha, format_adjusted_p, is_significant, percent
 from sigjax.report.sections import Family, Section, ToBaseline, sections, to_baseline
 from sigjax.report.words import caption, heading
@@ -103,13 +103,13 @@ def _deltas(axes: Axes, rows: dict[int, ToBaseline], settings: Settings) -> None
 
 
 def _grid(axes: Axes, section: Section, family: Family, settings: Settings) -> None:
-    """Adjusted p-values as shades, the upper triangle only."""
+    """Adjusted p-values as shades."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
     scale, size = shades(settings), len(section.systems)
     image = np.zeros((size, size, 4))
-    for i, line in enumerate(upper_triangle(section, family)):
+    for i, line in enumerate(pair_grid(section, family)):
         for j, one in enumerate(line):
             if one is None:
                 continue
@@ -120,7 +120,8 @@ def _grid(axes: Axes, section: Section, family: Family, settings: Settings) -> N
                 axes.text(j, i, format_adjusted_p(one), ha="center", va="center", fontsize=6, color=ink)
     axes.imshow(image, aspect="auto", interpolation="nearest")
     _label_rows(axes, [str(row + 1) for row in range(size)])
-    axes.set_xticks(range(1, size), [str(column + 1) for column in range(1, size)], fontsize=min(7, _font(size)))
+    columns = range(first_column(settings), size)
+    axes.set_xticks(columns, [str(column + 1) for column in columns], fontsize=min(7, _font(size)))
     keys = [Patch(color=BLUES[shade], label=f"p < {limit:g}") for shade, limit in enumerate(scale.thresholds)]
     keys.append(Patch(color=NOT_SIGNIFICANT, label="not significant"))
     below = -0.25 / (ROW_HEIGHT * max(MIN_ROWS, size))

@@ -36,10 +36,27 @@ def has_equal_scores(comparison: Comparison) -> bool:
     return comparison.delta == 0 and comparison.p_value == 1
 
 
-def upper_triangle(section: Section, family: Family) -> list[list[Comparison | None]]:
-    """`[system][system]` in score order; None on and below the diagonal, and where a pair was not compared."""
-    pairs = {frozenset((one.a, one.b)): one for one in family.comparisons}
+def first_column(settings: Settings) -> int:
+    """The first column of the grid that is shown: the best system has no pair above the diagonal.
+
+    Example:
+        >>> first_column(Settings()), first_column(Settings(alternative="greater"))
+        (1, 0)
+    """
+    return 1 if settings.alternative == "two-sided" else 0
+
+
+def pair_grid(section: Section, family: Family) -> list[list[Comparison | None]]:
+    """`[system][system]` in score order; None on and below the diagonal, and where a pair was not compared.
+
+    A one-sided p-value belongs to row minus column, so it stands where its first system is the row, also below the
+    diagonal.
+    """
     names = [system.name for system in section.systems]
+    if first_column(family.comparisons[0].settings) == 0:
+        directed = {(one.a, one.b): one for one in family.comparisons}
+        return [[directed.get((row, column)) for column in names] for row in names]
+    pairs = {frozenset((one.a, one.b)): one for one in family.comparisons}
     return [
         [pairs.get(frozenset((row, column))) if j > i else None for j, column in enumerate(names)]
         for i, row in enumerate(names)

@@ -3,7 +3,7 @@
 from html import escape
 
 from sigjax.records import Comparison, Report, Settings
-from sigjax.report.grid import MAX_GRID, has_equal_scores, shades, upper_triangle
+from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
 from sigjax.report.numbers import alpha, format_adjusted_p, format_interval, format_number, format_raw_p, percent
 from sigjax.report.rows import Table, baseline_table, delta_spec, pair_table, systems_table
 from sigjax.report.sections import Family, Section, sections
@@ -71,10 +71,11 @@ def _table(table: Table) -> str:
 def _grid(section: Section, family: Family) -> str:
     size = min(len(section.systems), MAX_GRID)
     spec = delta_spec(family.comparisons)
-    numbers = "".join(f"<th>{number}</th>" for number in range(2, size + 1))
+    first = first_column(family.comparisons[0].settings)
+    numbers = "".join(f"<th>{number + 1}</th>" for number in range(first, size))
     lines = []
-    for rank, (system, line) in enumerate(zip(section.systems, upper_triangle(section, family), strict=True), 1):
-        cells = "".join(_cell(one, spec, in_words=size <= MAX_NUMBERS) for one in line[1:size])
+    for rank, (system, line) in enumerate(zip(section.systems, pair_grid(section, family), strict=True), 1):
+        cells = "".join(_cell(one, spec, in_words=size <= MAX_NUMBERS) for one in line[first:size])
         lines.append(f'<tr><th class="name">{rank} {escape(system.name)}</th>{cells}</tr>')
     head = f'<thead><tr><th class="name">adjusted p</th>{numbers}</tr></thead>'
     return f'<table class="grid">\n{head}\n<tbody>\n' + "\n".join(lines[:size]) + "\n</tbody>\n</table>"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from sigjax.records import Comparison, Interval, Settings
-from sigjax.report.grid import upper_triangle
+from sigjax.report.grid import first_column, pair_grid
 from sigjax.report.numbers import (
     format_adjusted_p,
     format_interval,
@@ -103,9 +103,10 @@ def _delta(delta: float, interval: Interval | None, comparison: Comparison, spec
 
 def grid_table(section: Section, family: Family, *, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:
     """Adjusted p-values of all pairs; rows are named, columns are numbered as the rows are."""
-    header = ("#", "system", *(str(number) for number in range(2, len(section.systems) + 1)))
+    first = first_column(family.comparisons[0].settings)
+    header = ("#", "system", *(str(number + 1) for number in range(first, len(section.systems))))
     rows = [
-        (str(i + 1), system.name, *("" if one is None else cell(one) for one in line[1:]))
-        for i, (system, line) in enumerate(zip(section.systems, upper_triangle(section, family), strict=True))
+        (str(i + 1), system.name, *("" if one is None else cell(one) for one in line[first:]))
+        for i, (system, line) in enumerate(zip(section.systems, pair_grid(section, family), strict=True))
     ]
     return Table(header, rows, names=(1,))

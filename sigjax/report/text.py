@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from sigjax.records import Comparison, Report, Settings
-from sigjax.report.grid import MAX_GRID, has_equal_scores, shades, upper_triangle
-from sigjax.report.numbers import alpha
+from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
+from sigjax.report.numbers import alpha, is_unsettled
 from sigjax.report.rows import Table, baseline_table, grid_table, pair_table, systems_table
 from sigjax.report.sections import Family, Section, sections
 from sigjax.report.words import caption, conclusion, heading, method_line, too_many, unsettled
@@ -159,10 +159,11 @@ def _draw_symbols(console: Console, section: Section, family: Family, settings: 
     names = [middle_cut(printable(system.name), label) for system in section.systems[:size]]
     label = max(cell_len(name) for name in names)
     console.print()
-    for digits in _column_numbers(size):
+    first = first_column(settings)
+    for digits in _column_numbers(first, size):
         _row(console, Text(" " * (label + 4) + "".join(digit.ljust(cell) for digit in digits)))
-    for rank, (name, line) in enumerate(zip(names, upper_triangle(section, family), strict=False), 1):
-        symbols = "".join(_symbol(one).ljust(cell) for one in line[1:size])
+    for rank, (name, line) in enumerate(zip(names, pair_grid(section, family), strict=False), 1):
+        symbols = "".join(_symbol(one).ljust(cell) for one in line[first:size])
         _row(console, Text(f"{rank:>2} {set_cell_size(name, label)} {symbols}"))
     console.print()
     _say(console, _legend(settings))
@@ -170,9 +171,9 @@ def _draw_symbols(console: Console, section: Section, family: Family, settings: 
         _say(console, too_many(section, size, every_pair="--format json gives"))
 
 
-def _column_numbers(size: int) -> list[list[str]]:
-    """The numbers 2..size written downwards, tens above units."""
-    numbers = range(2, size + 1)
+def _column_numbers(first: int, size: int) -> list[list[str]]:
+    """The numbers of the columns written downwards, tens above units."""
+    numbers = range(first + 1, size + 1)
     tens = [[str(number // 10) if number % 10 == 0 else " " for number in numbers]] if size >= 10 else []
     return [*tens, [str(number % 10) for number in numbers]]
 
@@ -183,9 +184,11 @@ def _symbol(comparison: Comparison | None) -> str:
     if has_equal_scores(comparison):
         return "="
     shade = shades(comparison.settings).of(comparison)
-    return "·" if shade is None else SYMBOLS[shade]
+    if shade is None:
+        return "?" if is_unsettled(comparison) else "·"
+    return SYMBOLS[shade]
 
 
 def _legend(settings: Settings) -> str:
     keys = [f"{SYMBOLS[shade]} p < {limit:g}" for shade, limit in enumerate(shades(settings).thresholds)]
-    return "   ".join([*keys, "· not significant", "= equal scores"])
+    return "   ".join([*keys, "· not significant", "? not settled", "= equal scores"])

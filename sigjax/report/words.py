@@ -31,6 +31,8 @@ def caption(section: Section, report: Report) -> str:
 def heading(family: Family, settings: Settings) -> str:
     """The test, its alternative and what p was adjusted over."""
     text = f"{family.test} test, {ALTERNATIVES[settings.alternative]}"
+    if settings.alternative != "two-sided" and settings.baseline is None:
+        text += ": first system minus second, in the order of the data"
     pairs = len(family.comparisons)
     if pairs == 1:
         return text
@@ -91,7 +93,7 @@ def unsettled(family: Family) -> str | None:
     if len(family.comparisons) == 1:
         return f"The decision is not settled: the interval of p holds {limit}. More resamples would settle it."
     verb = "is" if len(pairs) == 1 else "are"
-    return f"{count(len(pairs), 'pair')} {verb} not settled: p is so close to {limit} that more resamples are needed."
+    return f"{count(len(pairs), 'pair')} {verb} not settled at {limit}: more resamples could change the decision."
 
 
 def too_many(section: Section, shown: int, *, every_pair: str) -> str:

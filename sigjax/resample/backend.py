@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +25,15 @@ class Backend(NamedTuple):
 
 
 NUMPY = Backend("numpy")
+
+
+def double_precision() -> AbstractContextManager[Any]:
+    """While it lasts, a metric written with `jax.numpy` computes in float64 on the host too, as it does in kernels."""
+    if "jax" not in sys.modules:
+        return nullcontext()
+    import jax
+
+    return jax.enable_x64(True)  # noqa: FBT003
 
 
 def is_traceable(score: Callable[[Array], Array], num_stats: int) -> bool:

@@ -31,9 +31,9 @@ Call = Callable[[np.ndarray, np.ndarray], tuple[Array, ...]]
 Advance = Callable[[int], object]
 """Told how many resamples are done so far."""
 
-_TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**21, "gpu": 2**27}
+_TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**19, "gpu": 2**27}
 """Weights, or statistics of pairs, that one tile may hold: what stays in cache, or fills a GPU."""
-_TILES_PER_CALL = 8
+_TILES_PER_CALL = 32
 """Tiles that a device runs in one call: few calls, yet a progress bar that moves."""
 
 

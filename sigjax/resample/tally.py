@@ -31,7 +31,8 @@ class Pairs(NamedTuple):
 
 def scores(score: Callable[[Array], Array], sums: Array, divisors: Array | None) -> Array:
     """Scores `[...]` of fixed-point sums `[..., stat]` (float64) in units of 1 / divisors `[stat]`; None means 1."""
-    return score(sums if divisors is None else sums / divisors)
+    found = score(sums if divisors is None else sums / divisors)
+    return np.asarray(found, np.float64) if isinstance(sums, np.ndarray) else found
 
 
 def extreme(delta: Array, observed: Array, tolerance: Array, alternative: Alternative) -> Array:
