@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any
 
-import numpy as np
-
+from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.leaderboard import leaderboard
 from sigjax.records import (
     DEFAULT_LEVEL,
@@ -19,7 +17,6 @@ from sigjax.records import (
     Correction,
     Device,
     Evaluation,
-    InputError,
     IntervalKind,
     Method,
     Metric,
@@ -79,10 +76,10 @@ def compare(
     """
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
     tests: tuple[Test, ...] = (test,) if isinstance(test, str) else tuple(test)
-    resamples, seed, level = (_plain(number) for number in (resamples, seed, level))
+    resamples, seed, level = (as_plain(number) for number in (resamples, seed, level))
     settings = Settings(tests, method, resamples, seed, alternative, baseline, correction, level, interval)
-    _check_settings(settings, device)
-    _check_evaluations(evaluations, settings)
+    check_settings(settings, device)
+    check_evaluations(evaluations, settings)
     with double_precision():
         boards = [leaderboard(each, settings, device, progress=progress) for each in evaluations]
     return Report(
@@ -206,63 +203,6 @@ def bootstrap_test(
         progress=False,
     )
     return comparison
-
-
-def _plain(number: Any) -> Any:
-    """A number of NumPy as one of Python; anything else as it is."""
-    return number.item() if isinstance(number, np.generic) else number
-
-
-def _check_settings(settings: Settings, device: Device) -> None:
-    """Refuse options outside their domain."""
-    choices = {
-        "method": (settings.method, get_args(Method)),
-        "alternative": (settings.alternative, get_args(Alternative)),
-        "correction": (settings.correction, get_args(Correction)),
-        "interval": (settings.interval, get_args(IntervalKind)),
-        "device": (device, get_args(Device)),
-    }
-    for option, (value, allowed) in [*choices.items(), *(("test", (test, get_args(Test))) for test in settings.tests)]:
-        if value not in allowed:
-            raise InputError(f"{option} must be one of {', '.join(allowed)}, got {value!r}")
-    if not settings.tests or len(set(settings.tests)) < len(settings.tests):
-        raise InputError(f"test must name one or more different tests, got {settings.tests!r}")
-    for option, value, least, most in (
-        ("resamples", settings.resamples, 2, 2**32 * 1024),
-        ("seed", settings.seed, 0, 2**64 - 1),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InputError(f"{option} must be a whole number from {least} to {most}, got {value!r}")
-    if not isinstance(settings.level, float) or not 0.0 < settings.level < 1.0:
-        raise InputError(f"level must be a number between 0 and 1, such as 0.95, got {settings.level!r}")
-    if settings.method == "exact" and "bootstrap" in settings.tests:
-        raise InputError('the bootstrap test samples; use method "auto" with it')
-
-
-def _check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> None:
-    """Refuse evaluations that do not belong together, and a baseline that is not there."""
-    if not all(isinstance(each, Evaluation) for each in evaluations):
-        raise InputError("expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, or a list of them")
-    if not evaluations:
-        raise InputError("there is no evaluation to compare on")
-    first = evaluations[0]
-    for other in evaluations[1:]:
-        same = (other.systems, other.ids, other.clusters, other.strata) == (
-            first.systems,
-            first.ids,
-            first.clusters,
-            first.strata,
-        )
-        if not same:
-            raise InputError(
-                "the evaluations differ in their systems, instances, clusters or strata; compare them apart"
-            )
-    names = [each.metric.name for each in evaluations]
-    if len(set(names)) < len(names):
-        raise InputError(f"two evaluations have the metric {max(names, key=names.count)!r}; give each metric once")
-    if settings.baseline is not None and settings.baseline not in first.systems:
-        close = get_close_matches(settings.baseline, first.systems) or first.systems[:12]
-        raise InputError(f"baseline {settings.baseline!r} is not a system; did you mean {' or '.join(close)}?")
 
 
 def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units: int) -> str:

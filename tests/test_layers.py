@@ -9,6 +9,7 @@ ROOT = pathlib.Path(sigjax.__file__).parent
 ORDER = (
     "version",
     "records",
+    "checks",
     "metrics",
     "readers",
     "units",
