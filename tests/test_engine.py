@@ -1,5 +1,6 @@
 """Same seed, same counts, whatever the tile size, the backend and the number of devices; and the counts are right."""
 
+import io
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from sigjax.resample import engine
 from sigjax.resample.backend import NUMPY, choose_backend
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata, swap
+from sigjax.resample.progress import progress_bar
 
 RESAMPLES = 3000  # not a multiple of any tile
 
@@ -157,3 +159,15 @@ def test_progress_is_told(evaluation):
     engine.replicate(problem, engine.Run(5000, 0, NUMPY, done.append), score=FSCORE.score, on_host=False)
     assert done == sorted(done)
     assert done[-1] == 5000
+
+
+@pytest.mark.parametrize(
+    ("terminal", "shown", "drawn"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_a_progress_bar_is_drawn_on_a_terminal_only(monkeypatch, terminal, shown, drawn):
+    stream = io.StringIO()
+    stream.isatty = lambda: terminal
+    monkeypatch.setattr(sys, "stderr", stream)
+    with progress_bar("permutation", 10, shown=shown) as advance:
+        advance(10)
+    assert ("permutation" in stream.getvalue()) is drawn

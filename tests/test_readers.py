@@ -140,7 +140,7 @@ def test_a_missing_gold_size_is_copied(write):
     path = write("t.tsv", LONG.replace("B\tx\td1\t2\t2\t3\n", ""))
     evaluation = read(path, metric="fscore", missing="zero")
     assert evaluation.stats[1].tolist() == [[0, 0, 3], [1, 1, 1]]
-    assert evaluation.notes == ("counted 1 missing results as 0: 'B' lacks 1 of 2 (first: 'x')",)
+    assert evaluation.notes == ("counted 1 missing result as 0: 'B' lacks 1 of 2 (first: 'x')",)
     third = path.read_text() + "C\tx\td1\t0\t0\t4\nC\ty\td1\t0\t0\t1\n"
     with pytest.raises(InputError, match="gold of instance 'x' is 3 for one system and 4 for another"):
         read(write("u.tsv", third), metric="fscore", missing="zero")

@@ -89,7 +89,9 @@ def _fill(grid: Grid, absent: np.ndarray, *, metric: Metric) -> Grid:
     for j, name in enumerate(metric.inputs):
         if name in metric.shared_inputs:
             values[:, :, j] = np.where(absent, _shared(grid, absent, j, name), values[:, :, j])
-    note = f"counted {np.count_nonzero(absent)} missing results as 0: {_lacks(grid, absent)}"
+    count = np.count_nonzero(absent)
+    results = "result" if count == 1 else "results"
+    note = f"counted {count} missing {results} as 0: {_lacks(grid, absent)}"
     return replace(grid, values=values, notes=(*grid.notes, note))
 
 

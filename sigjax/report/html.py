@@ -4,7 +4,15 @@ from html import escape
 
 from sigjax.records import Comparison, Report, Settings
 from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
-from sigjax.report.numbers import alpha, format_adjusted_p, format_interval, format_number, format_raw_p, percent
+from sigjax.report.numbers import (
+    alpha,
+    format_adjusted_p,
+    format_interval,
+    format_number,
+    format_raw_p,
+    is_unsettled,
+    percent,
+)
 from sigjax.report.rows import Table, baseline_table, delta_spec, pair_table, systems_table
 from sigjax.report.sections import Family, Section, sections
 from sigjax.report.words import caption, conclusion, heading, method_line, too_many, unsettled
@@ -86,7 +94,8 @@ def _cell(comparison: Comparison | None, spec: str, *, in_words: bool) -> str:
         return "<td></td>"
     shade = shades(comparison.settings).of(comparison)
     style = "" if shade is None else f' style="background-color: {_colour(shade)}"'
-    symbol = "=" if has_equal_scores(comparison) else "·" if shade is None else ""
+    undecided = "?" if is_unsettled(comparison) else "·"
+    symbol = "=" if has_equal_scores(comparison) else undecided if shade is None else ""
     text = format_adjusted_p(comparison) if in_words else symbol
     return f'<td{style} title="{escape(_tooltip(comparison, spec))}">{text}</td>'
 
@@ -105,7 +114,7 @@ def _legend(settings: Settings, *, shaded: bool) -> str:
         f'<span class="key" style="background-color: {_colour(shade)}">&nbsp;</span>p &lt; {limit:g} &ensp;'
         for shade, limit in enumerate(shades(settings).thresholds)
     ]
-    signs = "· not significant &ensp; = equal scores" if shaded else ""
+    signs = "· not significant &ensp; ? not settled &ensp; = equal scores" if shaded else ""
     return f'<p class="small">{"".join(keys)}{signs}</p>'
 
 
