@@ -42,7 +42,7 @@ def leaderboard(evaluation: Evaluation, settings: Settings, device: Device, *, p
     if num_units == 1:
         notes.append("one unit: no standard errors and no intervals")
     metric = evaluation.metric
-    check_score(metric, units.totals if units.divisors is None else units.totals / units.divisors)
+    check_score(metric, units.unscaled(units.totals))
     try:
         scores = observed_scores(units, metric)
         wrong = np.flatnonzero(~np.isfinite(scores))
@@ -82,12 +82,15 @@ def _pairs(evaluation: Evaluation, settings: Settings) -> tuple[Pair, ...]:
 def _out_of_reach(outcomes: dict[Test, list[Outcome]], settings: Settings) -> list[str]:
     """A note for each test whose Monte Carlo p-values cannot become significant, however small."""
     alpha = 1.0 - settings.level
+    if settings.correction not in ("holm", "bonferroni"):
+        return []  # the others do not multiply the smallest p-values when there are many of them
     notes = []
     for test, of_test in outcomes.items():
-        # Holm and the others multiply the smallest p-value by the number of pairs.
-        needed = math.ceil(len(of_test) / alpha)
-        sampled = any(outcome.exceed is not None for outcome in of_test)
-        if sampled and settings.correction != "none" and settings.resamples < needed:
+        # Holm multiplies by the number of pairs that are not smaller: exact p-values may be.
+        exact = [outcome.p_value for outcome in of_test if outcome.exceed is None]
+        smaller = sum(p < 1.0 / (settings.resamples + 1) for p in exact) if settings.correction == "holm" else 0
+        needed = math.ceil((len(of_test) - smaller) / alpha)
+        if len(exact) < len(of_test) and settings.resamples < needed:
             notes.append(
                 f"{test} test: for {len(of_test):,} pairs, more than {needed:,} resamples are needed before an "
                 f"adjusted Monte Carlo p-value can fall below {alpha:.3g}"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.records import Array, Evaluation, InputError, Metric
+from sigjax.records import Evaluation, InputError, Metric
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _SCORE_ROUNDING = 32 * _EPSILON
@@ -49,6 +49,10 @@ class Units:
     def totals(self) -> np.ndarray:
         """Sums over all units, `[system, stat]` float64 (whole numbers, exact)."""
         return self.values.sum(axis=1).astype(np.float64)
+
+    def unscaled(self, sums: np.ndarray) -> np.ndarray:
+        """Fixed-point sums `[..., stat]` (float64) in the units of the statistics, as a score takes them."""
+        return sums if self.divisors is None else sums / self.divisors
 
 
 def make_units(evaluation: Evaluation) -> Units:
@@ -95,7 +99,7 @@ def make_units(evaluation: Evaluation) -> Units:
 def observed_scores(units: Units, metric: Metric) -> np.ndarray:
     """Scores `[system]` on all units."""
     with np.errstate(all="ignore"):
-        return np.asarray(_score(units, metric, units.totals), np.float64)
+        return np.asarray(metric.score(units.unscaled(units.totals)), np.float64)
 
 
 def tolerances(units: Units, metric: Metric) -> np.ndarray:
@@ -111,13 +115,9 @@ def tolerances(units: Units, metric: Metric) -> np.ndarray:
         moved = units.totals
         moved[:, stat] += _STEP * sizes[:, stat]
         with np.errstate(all="ignore"):
-            change = np.abs(_score(units, metric, moved) - scores) / _STEP
+            change = np.abs(metric.score(units.unscaled(moved)) - scores) / _STEP
         scale += np.where(np.isfinite(change), change, 0.0)
     return units.relative_error * scale
-
-
-def _score(units: Units, metric: Metric, sums: np.ndarray) -> Array:
-    return metric.score(sums if units.divisors is None else sums / units.divisors)
 
 
 class _FixedPoint(NamedTuple):

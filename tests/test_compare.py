@@ -392,12 +392,12 @@ def test_what_is_no_evaluation_is_refused():
 def test_corrected_p_values_out_of_reach_are_told():
     """Three pairs at level 0.95 need more than 60 resamples before Holm can give less than 0.05."""
     evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(0), 3, 30), metric="fscore")
-    few, enough, alone = (
+    few, enough, alone, discovery = (
         compare(evaluation, method="montecarlo", resamples=resamples, correction=correction).notes
-        for resamples, correction in ((50, "holm"), (70, "holm"), (50, "none"))
+        for resamples, correction in ((50, "holm"), (70, "holm"), (50, "none"), (50, "bh"))
     )
     assert any("more than 60 resamples" in note for note in few)
-    assert not any("resamples" in note for note in (*enough, *alone))
+    assert not any("resamples" in note for note in (*enough, *alone, *discovery))
 
 
 def test_a_one_sided_grid_puts_the_first_system_in_the_row():

@@ -1,21 +1,11 @@
 """The readers on real tables: published numbers come out. The folder is in the environment variable SIGJAX_DATA."""
 
 import csv
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sigjax.readers import read
-
-
-@pytest.fixture
-def data():
-    folder = os.environ.get("SIGJAX_DATA")
-    if not folder:
-        pytest.skip("SIGJAX_DATA is not set")
-    return Path(folder)
 
 
 def scores(evaluation):
