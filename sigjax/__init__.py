@@ -1,5 +1,7 @@
 """Significance tests for comparing systems on a test set: permutation, bootstrap and exact, on CPU or GPU."""
 
+from sigjax.association import Association as Association
+from sigjax.association import association_test as association_test
 from sigjax.compare import bootstrap_test as bootstrap_test
 from sigjax.compare import compare as compare
 from sigjax.compare import permutation_test as permutation_test

@@ -16,6 +16,7 @@ from sigjax.records import (
     Method,
     Settings,
     Test,
+    Variant,
 )
 
 
@@ -31,6 +32,7 @@ def check_settings(settings: Settings, device: Device) -> None:
         "alternative": (settings.alternative, get_args(Alternative)),
         "correction": (settings.correction, get_args(Correction)),
         "interval": (settings.interval, get_args(IntervalKind)),
+        "variant": (settings.variant, get_args(Variant)),
         "device": (device, get_args(Device)),
     }
     for option, (value, allowed) in [*choices.items(), *(("test", (test, get_args(Test))) for test in settings.tests)]:
@@ -46,8 +48,21 @@ def check_settings(settings: Settings, device: Device) -> None:
             raise InputError(f"{option} must be a whole number from {least} to {most}, got {value!r}")
     if not isinstance(settings.level, float) or not 0.0 < settings.level < 1.0:
         raise InputError(f"level must be a number between 0 and 1, such as 0.95, got {settings.level!r}")
-    if settings.method == "exact" and "bootstrap" in settings.tests:
-        raise InputError('the bootstrap test samples; use method "auto" with it')
+    if settings.method in ("dp", "tree") and "bootstrap" in settings.tests:
+        raise InputError(f"method {settings.method} belongs to the permutation test; use exact, montecarlo or auto")
+    _check_exact(settings)
+
+
+def _check_exact(settings: Settings) -> None:
+    """Refuse settings of exact tests outside their domain."""
+    limits = {"memory": settings.memory} | ({} if settings.budget is None else {"budget": settings.budget})
+    for option, value in limits.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < float("inf"):
+            raise InputError(f"{option} must be a number above 0, got {value!r}")
+    if not isinstance(settings.mid_p, bool):
+        raise InputError(f"mid_p must be true or false, got {settings.mid_p!r}")
+    if settings.mid_p and (settings.method in ("auto", "montecarlo") or settings.tests != ("permutation",)):
+        raise InputError("mid-p belongs to exact permutation tests; use method exact with it, and no other test")
 
 
 def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> None:

@@ -20,6 +20,7 @@ from sigjax.metrics import METRICS
 from sigjax.readers import READERS, read
 from sigjax.records import (
     DEFAULT_LEVEL,
+    DEFAULT_MEMORY,
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     Alternative,
@@ -32,6 +33,7 @@ from sigjax.records import (
     Missing,
     Report,
     Test,
+    Variant,
 )
 from sigjax.version import __version__
 
@@ -57,7 +59,7 @@ class Questions:
     test: Annotated[list[Test], Many] | None = None
     """Permutation (the default) or bootstrap, or both."""
     method: Method = "auto"
-    """Exact (no sampling), Monte Carlo, or exact where that is cheap."""
+    """Exact (no sampling), Monte Carlo, or exact where that is cheap; dp and tree are exact by slower algorithms."""
     resamples: Annotated[int, Whole] = DEFAULT_RESAMPLES
     """Number of Monte Carlo resamples."""
     seed: Annotated[int, Whole] = DEFAULT_SEED
@@ -72,6 +74,14 @@ class Questions:
     """Confidence level of all intervals."""
     interval: IntervalKind = "percentile"
     """Bootstrap intervals, or none to leave the bootstrap out."""
+    variant: Variant = "shift"
+    """Null distribution of the bootstrap test: shift (delta* - delta) or flip (delta - delta*)."""
+    mid_p: Annotated[bool, Parameter(negative="")] = False
+    """Count ties half in exact permutation tests (with --method exact, dp or tree)."""
+    budget: float | None = None
+    """Seconds that the exact tests may take in all, by an estimate; 10 for auto, else 600."""
+    memory: float = DEFAULT_MEMORY
+    """GiB that the exact test of one pair may take."""
     device: Device = "auto"
     """Changes the time, never the numbers."""
     format: Format = "text"
@@ -92,6 +102,10 @@ class Questions:
             correction=self.correction,
             level=self.level,
             interval=self.interval,
+            variant=self.variant,
+            mid_p=self.mid_p,
+            budget=self.budget,
+            memory=self.memory,
             device=self.device,
         )
         _write(report, self.format, self.output)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.leaderboard import leaderboard
 from sigjax.records import (
     DEFAULT_LEVEL,
+    DEFAULT_MEMORY,
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     Alternative,
@@ -23,6 +24,7 @@ from sigjax.records import (
     Report,
     Settings,
     Test,
+    Variant,
 )
 from sigjax.resample.backend import double_precision
 from sigjax.version import __version__
@@ -40,6 +42,10 @@ def compare(
     correction: Correction = "holm",
     level: float = DEFAULT_LEVEL,
     interval: IntervalKind = "percentile",
+    variant: Variant = "shift",
+    mid_p: bool = False,
+    budget: float | None = None,
+    memory: float = DEFAULT_MEMORY,
     device: Device = "auto",
     progress: bool = True,
 ) -> Report:
@@ -49,8 +55,9 @@ def compare(
         evaluation: the statistics of the systems (`sigjax.read`, `Evaluation.from_arrays`), or several evaluations of
             the same systems on the same instances, one a metric.
         test: "permutation", "bootstrap", or both.
-        method: "exact" (without sampling), "montecarlo", or "auto": exact where that is possible at little cost. The
-            bootstrap always samples.
+        method: "exact" (without sampling), "montecarlo", or "auto": exact where that is possible within `budget` and
+            `memory`. "dp" and "tree" are exact too, by Algorithms 3 and 4 of Zmigrod et al. (2022): slower, for
+            comparison. The bootstrap is exact where the score is linear in one statistic, as means are.
         resamples: number of Monte Carlo resamples.
         seed: a whole number from 0; the same seed gives the same report on every device.
         alternative: "two-sided": |delta*| >= |delta|; "greater": delta* >= delta; "less": delta* <= delta, where delta
@@ -59,6 +66,14 @@ def compare(
         correction: how p-values are adjusted for the number of pairs, within each metric and test.
         level: confidence level of all intervals, between 0 and 1.
         interval: "percentile" bootstrap intervals and standard errors, or "none" to leave the bootstrap out.
+        variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
+            a one-sided p is the share of resamples on which delta has the other sign, or is 0.
+        mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many
+            differences are equal, but no longer certain to keep the level.
+        budget: seconds that the exact tests of an evaluation may take, in all, by an estimate that does not depend on
+            the machine; 10 for method "auto", which samples the pairs beyond it, and 600 for the exact methods, which
+            refuse.
+        memory: GiB that the exact test of one pair may take.
         device: "auto", "numpy", "cpu" or "gpu"; changes the time, never the numbers.
         progress: whether to draw a progress bar when stderr is a terminal.
 
@@ -76,8 +91,22 @@ def compare(
     """
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
     tests: tuple[Test, ...] = (test,) if isinstance(test, str) else tuple(test)
-    resamples, seed, level = (as_plain(number) for number in (resamples, seed, level))
-    settings = Settings(tests, method, resamples, seed, alternative, baseline, correction, level, interval)
+    resamples, seed, level, budget, memory = map(as_plain, (resamples, seed, level, budget, memory))
+    settings = Settings(
+        tests=tests,
+        method=method,
+        resamples=resamples,
+        seed=seed,
+        alternative=alternative,
+        baseline=baseline,
+        correction=correction,
+        level=level,
+        interval=interval,
+        variant=variant,
+        mid_p=mid_p,
+        budget=budget,
+        memory=memory,
+    )
     check_settings(settings, device)
     check_evaluations(evaluations, settings)
     with double_precision():
@@ -103,13 +132,16 @@ def permutation_test(
     alternative: Alternative = "two-sided",
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
+    mid_p: bool = False,
+    budget: float | None = None,
+    memory: float = DEFAULT_MEMORY,
     device: Device = "auto",
 ) -> Comparison:
     r"""Paired permutation test (approximate or exact randomization) of two systems.
 
     Under the null hypothesis the two outputs of an instance may be swapped; p is the probability, over all swaps, of a
     delta at least as extreme as observed, ties included. Equivalent to `scipy.stats.permutation_test(...,
-    permutation_type="samples")` for a difference of scores, but exact wherever one statistic differs.
+    permutation_type="samples")` for a difference of scores, but exact wherever at most two statistics differ.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
@@ -119,6 +151,9 @@ def permutation_test(
         alternative: see `compare`.
         resamples: see `compare`.
         seed: see `compare`.
+        mid_p: see `compare`.
+        budget: see `compare`.
+        memory: see `compare`.
         device: see `compare`.
 
     Returns:
@@ -142,6 +177,9 @@ def permutation_test(
         resamples=resamples,
         seed=seed,
         interval="none",
+        mid_p=mid_p,
+        budget=budget,
+        memory=memory,
         device=device,
         progress=False,
     )
@@ -153,10 +191,12 @@ def bootstrap_test(
     b: Any,
     *,
     metric: str | Metric | Callable[[Array], Array] = "mean",
+    method: Literal["auto", "exact", "montecarlo"] = "auto",
     alternative: Alternative = "two-sided",
     resamples: int = DEFAULT_RESAMPLES,
     level: float = DEFAULT_LEVEL,
     interval: IntervalKind = "percentile",
+    variant: Variant = "shift",
     seed: int = DEFAULT_SEED,
     device: Device = "auto",
 ) -> Comparison:
@@ -170,10 +210,12 @@ def bootstrap_test(
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: the same instances, in the same order, of the second system.
         metric: a name, a `Metric`, or a function of sums `[..., stat] -> [...]`.
+        method: see `compare`.
         alternative: see `compare`.
         resamples: see `compare`.
         level: see `compare`.
         interval: see `compare`.
+        variant: see `compare`.
         seed: see `compare`.
         device: see `compare`.
 
@@ -186,18 +228,20 @@ def bootstrap_test(
     Reference: Berg-Kirkpatrick et al. (2012), "An empirical investigation of statistical significance in NLP".
 
     Example:
-        >>> result = bootstrap_test([3, 2, 4, 5], [1, 1, 1, 1], resamples=1000)
-        >>> result.delta, result.interval
-        (2.5, Interval(low=1.5, high=3.75))
+        >>> result = bootstrap_test([3, 2, 4, 5], [1, 1, 1, 1])
+        >>> result.delta, result.interval, result.method
+        (2.5, Interval(low=1.5, high=3.5), 'exact')
     """
     evaluation = Evaluation.from_arrays({"a": a, "b": b}, metric=metric)
     (comparison,) = compare(
         evaluation,
         test="bootstrap",
+        method=method,
         alternative=alternative,
         resamples=resamples,
         level=level,
         interval=interval,
+        variant=variant,
         seed=seed,
         device=device,
         progress=False,
@@ -215,7 +259,8 @@ def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units:
         "n": settings.resamples,
         "seed": settings.seed,
         "alt": settings.alternative,
-        "ties": "ge",
+        "null": settings.variant if "bootstrap" in settings.tests else None,
+        "ties": "mid" if settings.mid_p else "ge",
         "systems": len(evaluations[0].systems),
         "units": f"{num_units} {unit}s",
         "strata": None if evaluations[0].strata is None else len(set(evaluations[0].strata)),
@@ -223,6 +268,8 @@ def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units:
         "correction": settings.correction,
         "interval": settings.interval,
         "level": settings.level,
+        "budget": settings.budget,
+        "memory": settings.memory,
         "sigjax": __version__,
     }
     return "|".join(f"{name}:{value}" for name, value in parts.items() if value is not None)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.inference.answer import answer
+from sigjax.inference.answer import Answers, answer
 from sigjax.inference.corrections import adjust
-from sigjax.inference.intervals import percentile_interval, standard_error
-from sigjax.inference.outcome import NotExact, NotFinite, NotTraceable, Outcome, Pair, Question
+from sigjax.inference.intervals import Spread
+from sigjax.inference.outcome import Case, NotExact, NotFinite, NotTraceable, Outcome, Pair, Question
 from sigjax.inference.pvalues import clopper_pearson
 from sigjax.metrics import check_score
 from sigjax.records import Comparison, Device, Evaluation, InputError, Interval, Settings, SystemScore, Test
@@ -50,10 +50,14 @@ def leaderboard(evaluation: Evaluation, settings: Settings, device: Device, *, p
             raise NotFinite((int(wrong[0]),))
         pairs = _pairs(evaluation, settings)
         question = Question(pairs, tuple(scores.tolist()), tuple(tolerances(units, metric).tolist()))
-        outcomes, replicates = answer(units, metric, question, settings, device, progress=progress)
+        answers = answer(Case(units, metric, question, settings), device, progress=progress)
     except NotExact as error:
-        a, b = (evaluation.systems[i] for i in error.pair)
-        raise InputError(f"no exact test for {a!r} and {b!r}: {error.reason}; use --method auto") from None
+        which = (
+            "bootstrap test"
+            if error.pair is None
+            else "test for {!r} and {!r}".format(*(evaluation.systems[i] for i in error.pair))
+        )
+        raise InputError(f"no exact {which}: {error.reason}; use method auto") from None
     except NotFinite as error:
         names = " and ".join(repr(evaluation.systems[i]) for i in error.systems)
         raise InputError(
@@ -65,9 +69,9 @@ def leaderboard(evaluation: Evaluation, settings: Settings, device: Device, *, p
             f"metric {metric.name!r} cannot be compiled for device {device!r}; write it with array operators and the "
             "functions of sums.__array_namespace__(), or use the device auto or numpy"
         ) from None
-    notes += _out_of_reach(outcomes, settings)
-    comparisons = _comparisons(evaluation, question, outcomes, replicates, settings)
-    return Leaderboard(_systems(evaluation, question, replicates, settings), comparisons, tuple(notes), num_units)
+    notes += _out_of_reach(answers.outcomes, settings)
+    comparisons = _comparisons(evaluation, question, answers, settings)
+    return Leaderboard(_systems(evaluation, question, answers.systems), comparisons, tuple(notes), num_units)
 
 
 def _pairs(evaluation: Evaluation, settings: Settings) -> tuple[Pair, ...]:
@@ -110,16 +114,7 @@ def _identical_systems(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def _spread(replicates: np.ndarray | None, settings: Settings) -> tuple[float | None, Interval | None]:
-    """Standard error and interval of one row of replicates `[resample]`."""
-    if replicates is None or settings.interval == "none":
-        return None, None
-    return standard_error(replicates), percentile_interval(replicates, settings.level)
-
-
-def _systems(
-    evaluation: Evaluation, question: Question, replicates: np.ndarray | None, settings: Settings
-) -> tuple[SystemScore, ...]:
+def _systems(evaluation: Evaluation, question: Question, spreads: Sequence[Spread]) -> tuple[SystemScore, ...]:
     """Scores with their spread, best first (ties in the order of the data)."""
     sign = -1.0 if evaluation.metric.higher_is_better else 1.0
     order = sorted(range(len(question.scores)), key=lambda system: sign * question.scores[system])
@@ -128,29 +123,22 @@ def _systems(
             evaluation.systems[system],
             evaluation.metric.name,
             question.scores[system],
-            *_spread(None if replicates is None else replicates[system], settings),
+            *spreads[system],
         )
         for system in order
     )
 
 
 def _comparisons(
-    evaluation: Evaluation,
-    question: Question,
-    outcomes: dict[Test, list[Outcome]],
-    replicates: np.ndarray | None,
-    settings: Settings,
+    evaluation: Evaluation, question: Question, answers: Answers, settings: Settings
 ) -> tuple[Comparison, ...]:
     """Named records of all pairs, test by test, with p-values adjusted within each test."""
-    spreads = [
-        _spread(None if replicates is None else replicates[a] - replicates[b], settings) for a, b in question.pairs
-    ]
     records = []
-    for test, of_test in outcomes.items():
+    for test, of_test in answers.outcomes.items():
         adjusted = adjust(np.array([outcome.p_value for outcome in of_test]), settings.correction)
         intervals = _p_intervals(of_test, settings)
         for pair, outcome, spread, p_adjusted, p_interval in zip(
-            question.pairs, of_test, spreads, adjusted, intervals, strict=True
+            question.pairs, of_test, answers.pairs, adjusted, intervals, strict=True
         ):
             a, b = (evaluation.systems[i] for i in pair)
             delta = question.delta(pair)
@@ -168,12 +156,13 @@ def _comparisons(
                     log10_p=outcome.log10_p,
                     p_interval=p_interval,
                     p_adjusted=float(p_adjusted),
+                    error_bound=outcome.error_bound,
                     method=outcome.method,
                     reason=outcome.reason,
                     exceed=outcome.exceed,
                     resamples=None if outcome.exceed is None else settings.resamples,
-                    standard_error=spread[0],
-                    interval=spread[1],
+                    standard_error=spread.standard_error,
+                    interval=spread.interval,
                     settings=settings,
                 )
             )
@@ -181,10 +170,14 @@ def _comparisons(
 
 
 def _p_intervals(outcomes: Sequence[Outcome], settings: Settings) -> list[Interval | None]:
-    """Clopper-Pearson intervals of the Monte Carlo p-values; None for exact ones."""
+    """Clopper-Pearson intervals of the Monte Carlo p-values; the brackets of exact ones, or None."""
     exceed = np.array([-1 if outcome.exceed is None else outcome.exceed for outcome in outcomes])
     low, high = clopper_pearson(np.maximum(exceed, 0), settings.resamples, settings.level)
     return [
-        None if count < 0 else Interval(float(least), float(most))
-        for count, least, most in zip(exceed, low, high, strict=True)
+        Interval(float(least), float(most)) if outcome.exceed is not None else _bracket(outcome)
+        for outcome, least, most in zip(outcomes, low, high, strict=True)
     ]
+
+
+def _bracket(outcome: Outcome) -> Interval | None:
+    return None if outcome.bracket is None else Interval(*outcome.bracket)

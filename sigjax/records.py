@@ -22,16 +22,18 @@ Array = Any
 """An array of NumPy or of JAX (possibly traced): whatever has `__array_namespace__`."""
 
 Test = Literal["permutation", "bootstrap"]
-Method = Literal["auto", "exact", "montecarlo"]
+Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
 Correction = Literal["holm", "bonferroni", "bh", "by", "none"]
 IntervalKind = Literal["percentile", "none"]
+Variant = Literal["shift", "flip"]
 Missing = Literal["error", "drop", "zero"]
 Device = Literal["auto", "numpy", "cpu", "gpu"]
 
 DEFAULT_SEED = 12345
 DEFAULT_RESAMPLES = 100_000
 DEFAULT_LEVEL = 0.95
+DEFAULT_MEMORY = 1.0
 
 
 class InputError(ValueError):
@@ -155,6 +157,13 @@ class Settings:
     correction: Correction = "holm"
     level: float = DEFAULT_LEVEL
     interval: IntervalKind = "percentile"
+    variant: Variant = "shift"
+    """Null replicates of the bootstrap test: delta* - delta (shift) or delta - delta* (flip)."""
+    mid_p: bool = False
+    budget: float | None = None
+    """Nominal seconds that exact tests may take; None for the default of the method."""
+    memory: float = DEFAULT_MEMORY
+    """GiB that an exact test of a pair may take."""
 
 
 @dataclass(frozen=True)
@@ -174,11 +183,13 @@ class Comparison:
     log10_p: float
     """log10 of the p-value; right also where `p_value` is below the smallest double."""
     p_interval: Interval | None
-    """Clopper-Pearson interval, at the report's level, for the p-value that resamples -> infinity would give;
-    None when the p-value is exact."""
+    """Clopper-Pearson interval, at the report's level, for the p-value that resamples -> infinity would give. For an
+    exact test of reals, the bracket that the p-value certainly lies in, `p_value` being its upper end. Else None."""
     p_adjusted: float
     """The p-value adjusted for all pairs of the same metric and test."""
-    method: Literal["exact", "montecarlo"]
+    error_bound: float | None
+    """An exact p-value is right up to this fraction of itself; None for Monte Carlo."""
+    method: Literal["exact", "dp", "tree", "montecarlo"]
     reason: str
     """Why this method was taken."""
     exceed: int | None

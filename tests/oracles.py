@@ -33,24 +33,35 @@ def swapped_deltas(masks: np.ndarray, a: np.ndarray, b: np.ndarray, score: Score
     return score(swapped_a) - score(swapped_b)
 
 
-def random_sign_counts(sizes: list[int]) -> dict[int, int]:
-    """How many of the 2^n sign vectors give each value of the sum of +-sizes, in whole numbers of any length."""
-    counts = {0: 1}
-    for size in sizes:
-        after: dict[int, int] = {}
+def random_sign_counts(sizes: list) -> dict:
+    """How many of the 2^n sign vectors give each value of the sum of +-sizes, in whole numbers of any length.
+
+    Sizes are numbers, or points (lists of numbers), whose sums are tuples.
+    """
+    points = [tuple(size) if isinstance(size, list) else (size,) for size in sizes]
+    counts = {tuple(0 for _ in points[0]): 1}
+    for point in points:
+        after: dict[tuple[int, ...], int] = {}
         for value, count in counts.items():
-            for step in (size, -size):
-                after[value + step] = after.get(value + step, 0) + count
+            for sign in (1, -1):
+                moved = tuple(v + sign * p for v, p in zip(value, point, strict=True))
+                after[moved] = after.get(moved, 0) + count
         counts = after
-    return counts
+    return counts if isinstance(sizes[0], list) else {value[0]: count for value, count in counts.items()}
 
 
-def log10_tail(differences: np.ndarray, alternative: str = "two-sided") -> float:
-    """Base-10 logarithm of the exact p-value of a mean of whole numbers."""
-    observed = int(differences.sum())
-    counts = random_sign_counts([abs(int(d)) for d in differences])
-    hit = sum(count for value, count in counts.items() if extreme(np.array(value), observed, alternative, 0.0))
-    return math.log10(hit) - len(differences) * math.log10(2)
+def log10_p_of_counts(counts: dict, delta: Score, observed: float, alternative: str) -> float:
+    """Base-10 logarithm of a p-value, from the number of times that each point `[axis]` occurs.
+
+    `delta` takes points `[point, axis]`. Whole numbers up to one quotient, of the side that keeps the digits.
+    """
+    hit = extreme(delta(np.array(list(counts))), observed, alternative)
+    total = sum(counts.values())
+    extremes = sum(count for count, counted in zip(counts.values(), hit.tolist(), strict=True) if counted)
+    if 2 * extremes > total:
+        return math.log1p(-((total - extremes) / total)) / math.log(10)
+    share = extremes / total
+    return math.log10(share) if share > 1e-300 else math.log10(extremes) - math.log10(total)
 
 
 def montecarlo_error(p_value: float, resamples: int) -> float:

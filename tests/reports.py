@@ -37,6 +37,7 @@ def make_comparison(a, b, *, score_a, score_b, p, pairs, settings):
         method="exact",
         reason="whole numbers",
         exceed=None,
+        error_bound=None,
         resamples=None,
         standard_error=0.0081,
         interval=Interval(delta - 0.016, delta + 0.0163),

@@ -261,7 +261,11 @@ BAD_OPTIONS = {
     "level": ({"level": 1.0}, "level must be a number between 0 and 1"),
     "percent": ({"level": 95}, "level must be a number between 0 and 1"),
     "baseline": ({"baseline": "c"}, "baseline 'c' is not a system; did you mean a or b"),
-    "exact bootstrap": ({"method": "exact", "test": "bootstrap"}, "the bootstrap test samples"),
+    "dp bootstrap": ({"method": "dp", "test": "bootstrap"}, "method dp belongs to the permutation test"),
+    "variant": ({"variant": "turn"}, "variant must be one of shift, flip"),
+    "mid-p": ({"mid_p": True}, "mid-p belongs to exact permutation tests"),
+    "mid-p of bootstrap": ({"mid_p": True, "method": "exact", "test": "bootstrap"}, "mid-p belongs to exact"),
+    "memory": ({"memory": 0}, "memory must be a number above 0, got 0"),
 }
 
 
@@ -327,10 +331,12 @@ def test_a_large_value_in_another_system_changes_no_decision():
 
 
 def test_reals_that_are_rounded_are_not_called_exact():
-    a, b = np.array([1 / 3, 2 / 3, 1.0]), np.array([1 / 7, 0.0, 1.0])
-    assert permutation_test(a, b, resamples=100).method == "montecarlo"
-    with pytest.raises(InputError, match="the statistics are reals, held rounded"):
-        permutation_test(a, b, method="exact")
+    """Two of them: for one, there are counts of few units and brackets."""
+    a, b = np.array([[1 / 3, 2 / 3], [1.0, 1 / 9]]), np.array([[1 / 7, 0.0], [1.0, 1.0]])
+    assert permutation_test(a, b, metric=lambda sums: sums[..., 0] / sums[..., 1], resamples=100).method == "montecarlo"
+    for method in ("exact", "dp"):
+        with pytest.raises(InputError, match="reals, held rounded"):
+            permutation_test(a, b, metric=lambda sums: sums[..., 0] / sums[..., 1], method=method)
 
 
 @pytest.mark.parametrize("num_instances", [1, 2, 4])

@@ -6,40 +6,69 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import enumerate_swaps, log10_tail, random_sign_counts
-from scipy.stats import binomtest
+from oracles import enumerate_swaps, f1, log10_p_of_counts, random_counts, random_sign_counts
+from scipy.stats import binomtest, wilcoxon
 
 from sigjax import InputError, permutation_test
-from sigjax.exact.charfun import upper_tail
-from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import exact_p
+from sigjax.exact.lattice import pair_lattice
 
 ALTERNATIVES = ("two-sided", "greater", "less")
+EPSILON = np.finfo(float).eps
 
 
-def squared(sums):
-    return sums[..., 0] ** 2 - 3 * sums[..., 0]
+def wavy(sums):
+    """A score that is monotone in nothing."""
+    return np.sin(0.7 * sums[..., 0]) + 0.1 * sums[..., 1] ** 2
 
 
-def lattice_of(differences):
-    lattice = pair_lattice(np.array(differences)[:, None], np.zeros((len(differences), 1), int), ("value",))
-    assert isinstance(lattice, Lattice)
-    return lattice
+def ratio(sums):
+    return sums[..., 0] / (2.0 + sums[..., 1])
+
+
+def natural_distance(log10_p, expected):
+    """Distance of natural logarithms, less the rounding of the logarithms themselves."""
+    return abs(log10_p - expected) * math.log(10) - 4 * EPSILON * abs(expected)
+
+
+def product(sums):
+    return sums[..., 0] * sums[..., 1]
+
+
+SCORES = (wavy, ratio, product)
+ROWS = st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=1, max_size=10)
+
+
+@settings(max_examples=80, deadline=None)
+@given(ROWS, st.sampled_from(ALTERNATIVES), st.sampled_from(SCORES), st.sampled_from(["exact", "dp", "tree"]))
+def test_two_statistics_are_enumeration(rows, alternative, score, method):
+    a, b = np.array(rows)[:, :2], np.array(rows)[:, 2:]
+    result = permutation_test(a, b, metric=score, method=method, alternative=alternative)
+    assert result.method == method or (a == b).all()
+    assert result.p_value == pytest.approx(enumerate_swaps(a, b, score, alternative), rel=1e-9)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-6, 6), st.integers(-6, 6)), min_size=1, max_size=11),
     st.sampled_from(ALTERNATIVES),
-    st.sampled_from([None, squared]),
+    st.sampled_from([None, lambda sums: sums[..., 0] ** 2 - 3 * sums[..., 0]]),
 )
-def test_exact_is_enumeration(table, alternative, metric):
+def test_one_statistic_is_enumeration(table, alternative, metric):
     """Also for a score that is not monotone in the sum."""
     a, b = np.array(table).T[:, :, None]
     result = permutation_test(a, b, metric=metric or "mean", method="exact", alternative=alternative)
-    score = squared if metric else (lambda sums: sums[..., 0] / len(a))
+    score = metric or (lambda sums: sums[..., 0] / len(a))
     assert result.method == "exact"
     assert result.p_value == pytest.approx(enumerate_swaps(a, b, score, alternative), rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("size", range(1, 17))
+def test_enumeration_up_to_16_units(size, alternative):
+    """Counts of F1, all 2^n swaps."""
+    a, b = random_counts(np.random.default_rng(size), 2, size).values()
+    result = permutation_test(a, b, metric="fscore", method="exact", alternative=alternative)
+    assert result.p_value == pytest.approx(enumerate_swaps(a, b, f1, alternative), rel=1e-12)
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(1, 0), (5, 3), (30, 30), (31, 30), (400, 20), (1000, 0), (3000, 1000)])
@@ -54,32 +83,72 @@ def test_sign_test(wins, losses, alternative):
     assert result.p_value == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("size", [5, 30, 50])
+def test_signed_rank_sum_is_wilcoxon(size, alternative):
+    differences = np.random.default_rng(size).normal(0.3, 1.0, size)
+    ranks = np.argsort(np.argsort(np.abs(differences))) + 1
+    result = permutation_test(ranks * np.sign(differences), np.zeros(size), method="exact", alternative=alternative)
+    expected = wilcoxon(differences, method="exact", alternative=alternative).pvalue
+    assert result.p_value == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("seed", range(40))
-def test_log10_p_by_whole_numbers(seed):
+def test_log10_p_by_whole_numbers(seed, alternative):
+    """Within its own bound on the error, and 1e-10 of log10 p."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 30))
     shift = rng.integers(0, size + 1)  # from no difference to all in one direction
     differences = rng.integers(-size, size + 1, int(rng.integers(1, 250))) + shift
-    result = permutation_test(differences, np.zeros_like(differences), method="exact")
-    expected = log10_tail(differences)
-    assert result.log10_p == pytest.approx(expected, rel=1e-11, abs=1e-11)
+    result = permutation_test(differences, np.zeros_like(differences), method="exact", alternative=alternative)
+    counts = {(value,): count for value, count in random_sign_counts(np.abs(differences).tolist()).items()}
+    observed = int(differences.sum())
+    expected = log10_p_of_counts(counts, lambda values: values[:, 0], observed, alternative)
+    assert result.log10_p == pytest.approx(expected, rel=1e-10, abs=0)
+    assert natural_distance(result.log10_p, expected) <= result.error_bound + 4 * EPSILON
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_log10_p_of_two_statistics_by_whole_numbers(seed):
+    """F1, from p = 1 to very small ones, within the bound on the error."""
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, rng.integers(2, 7), int(rng.integers(10, 120)))
+    tp = [rng.binomial(gold, chance) for chance in rng.uniform(0.2, 1.0, 2)]
+    a, b = (np.column_stack([hits, hits + rng.integers(0, 3, len(gold)), gold]) for hits in tp)
+    lattice = pair_lattice(a, b, ("tp", "predicted", "gold"))
+    counts = random_sign_counts(lattice.rows.repeat(lattice.multiplicity, axis=0).tolist())
+    together = (a + b).sum(axis=0)
+
+    def delta(values):
+        apart = values @ lattice.basis
+        return f1((together + apart) / 2.0) - f1((together - apart) / 2.0)
+
+    observed = float(f1(a.sum(axis=0) * 1.0) - f1(b.sum(axis=0) * 1.0))
+    for alternative in ALTERNATIVES:
+        expected = log10_p_of_counts(counts, delta, observed, alternative)
+        result = permutation_test(a, b, metric="fscore", method="exact", alternative=alternative)
+        assert natural_distance(result.log10_p, expected) <= result.error_bound + 4 * EPSILON
+        assert result.error_bound < 2e-9
 
 
 def test_p_values_below_the_smallest_double():
     result = permutation_test(np.ones(2000), np.zeros(2000))
     assert result.p_value == 0.0
     assert result.log10_p == pytest.approx(-1999 * math.log10(2), rel=1e-12)
+    # Two statistics whose product is largest when all signs are equal, 2^-1999 again.
+    both = np.column_stack([np.ones(2000), 1 + np.arange(2000) % 3])
+    twice = permutation_test(both, 0 * both, metric=product, method="exact")
+    assert twice.p_value == 0.0
+    assert twice.log10_p == pytest.approx(-1999 * math.log10(2), rel=1e-12)
 
 
-def test_probabilities_of_the_tilted_sum():
-    differences = [3, 3, -5, 7, 1, 1, 1, 9]
-    lattice = lattice_of(differences)
-    counts = random_sign_counts(differences)
-    for edge in range(0, lattice.reach + 1, 2):
-        tail = upper_tail(lattice, edge)
-        for k, tilted in enumerate(tail.probabilities):
-            chance = math.exp(tail.log_scale - 2 * tail.theta * k) * tilted
-            assert chance == pytest.approx(counts.get(edge + 2 * k, 0) / 2**8, abs=1e-15)
+def test_a_million_units():
+    """The sum of a million signs is a binomial count."""
+    wins, losses = 502_000, 498_000
+    a, b = np.r_[np.ones(wins), np.zeros(losses)], np.r_[np.zeros(wins), np.ones(losses)]
+    result = permutation_test(a, b, metric="accuracy")
+    assert result.p_value == pytest.approx(binomtest(wins, wins + losses).pvalue, rel=1e-9)
 
 
 def test_extreme_cases():
@@ -88,39 +157,130 @@ def test_extreme_cases():
     assert permutation_test([0, 1, 0], [0, 1, 0]).p_value == 1.0
     assert permutation_test([5] * 10, [0] * 10).p_value == 2**-9
     assert permutation_test([1, -1], [0, 0], alternative="less").p_value == 0.75
+    one = permutation_test([[3, 4, 5]], [[1, 3, 5]], metric="fscore", alternative="greater", method="exact")
+    assert one.p_value == 0.5
+    same = permutation_test([[3, 4, 5]] * 3, [[3, 4, 5]] * 3, metric="fscore", method="exact")
+    assert same.p_value == 1.0
+    assert permutation_test([1e-3] * 60, [0.0] * 60, method="exact").log10_p == pytest.approx(-59 * math.log10(2))
 
 
-def test_large_steps_are_divided_by_their_common_divisor():
-    lattice = lattice_of([1000, -3000, 7000, 0])
-    assert (lattice.steps.tolist(), lattice.observed, lattice.scale) == ([1, 3, 7], 5, 1000)
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_mid_p_counts_ties_half(alternative):
+    """For 0/1 data it is the mid-p McNemar test: P(X > x) + P(X = x) / 2."""
+    a, b = np.r_[np.ones(14), np.zeros(5)], np.r_[np.zeros(14), np.ones(5)]
+    whole = permutation_test(a, b, method="exact", alternative=alternative).p_value
+    result = permutation_test(a, b, method="exact", alternative=alternative, mid_p=True)
+    tie = math.comb(19, 5) / 2**19 * (2 if alternative == "two-sided" else 1)
+    assert result.p_value == pytest.approx(whole - tie / 2, rel=1e-12)
+    assert permutation_test(a, a, method="exact", mid_p=True).p_value == 1.0
 
 
-def test_pairs_with_two_varying_statistics_are_not_eligible():
-    a, b = np.array([[3, 4, 5], [1, 1, 1]]), np.array([[2, 3, 5], [1, 1, 1]])
-    refused = pair_lattice(a, b, ("tp", "predicted", "gold"))
-    assert isinstance(refused, NotEligible)
-    assert "tp, predicted" in refused.reason
-    with pytest.raises(InputError, match="no exact test for 'a' and 'b': 2 statistics differ"):
-        permutation_test(a, b, metric="fscore", method="exact")
+@pytest.mark.parametrize("method", ["exact", "dp", "tree"])
+def test_mid_p_of_two_statistics(method):
+    a, b = random_counts(np.random.default_rng(3), 2, 9).values()
+    masks = np.array(np.meshgrid(*[[0, 1]] * 9)).reshape(9, -1).T[:, :, None]
+    deltas = f1(np.where(masks, b, a).sum(axis=1) * 1.0) - f1(np.where(masks, a, b).sum(axis=1) * 1.0)
+    observed = abs(float(f1(a.sum(axis=0) * 1.0) - f1(b.sum(axis=0) * 1.0)))
+    expected = (np.abs(deltas) > observed + 1e-12).mean() + 0.5 * (np.abs(np.abs(deltas) - observed) <= 1e-12).mean()
+    assert permutation_test(a, b, metric="fscore", method=method, mid_p=True).p_value == pytest.approx(expected)
 
 
-def test_all_values_extreme_is_one():
-    assert exact_p(lattice_of([2, 3, 4]), lambda s: s > -100).p_value == 1.0
+def test_mid_p_needs_an_exact_permutation_test():
+    with pytest.raises(InputError, match="mid-p belongs to exact permutation tests; use method exact"):
+        permutation_test([1, 0], [0, 1], mid_p=True)
+
+
+@pytest.mark.parametrize("method", ["dp", "tree"])
+@pytest.mark.parametrize("metric", ["fscore", "recall"])
+def test_the_algorithms_agree(method, metric):
+    a, b = random_counts(np.random.default_rng(8), 2, 200).values()
+    exact = permutation_test(a, b, metric=metric, method="exact")
+    other = permutation_test(a, b, metric=metric, method=method)
+    assert other.method == method
+    assert other.p_value == pytest.approx(exact.p_value, rel=exact.error_bound + other.error_bound)
+    assert other.error_bound < 1e-3
+
+
+def test_dp_and_tree_refuse_what_they_cannot_hold():
+    with pytest.raises(InputError, match="too small for the dynamic program"):
+        permutation_test(np.ones(1500), np.zeros(1500), method="dp")
+    with pytest.raises(InputError, match="rounding error of the exact test may exceed 1% of p"):
+        permutation_test(np.ones(200), np.zeros(200), method="tree")
+
+
+def test_three_statistics_are_not_eligible():
+    a, b = np.array([[3, 4, 5], [1, 1, 1], [0, 0, 2]]), np.array([[2, 3, 5], [1, 0, 1], [0, 0, 1]])
+    with pytest.raises(InputError, match=r"no exact test for 'a' and 'b': 3 statistics differ .* exact tests take two"):
+        permutation_test(a, b, metric=wavy, method="exact")
+    assert permutation_test(a, b, metric=wavy, resamples=500).method == "montecarlo"
+
+
+def test_dependent_statistics_are_one():
+    """Right and wrong answers out of a fixed number: two columns, but one axis."""
+    right = np.array([[3], [5], [2], [7], [4]]), np.array([[2], [5], [4], [3], [3]])
+    a, b = (np.column_stack([hits, 8 - hits, 2 * hits]) for hits in right)
+    result = permutation_test(a, b, metric=lambda sums: sums[..., 0] / sums[..., 1], method="exact")
+    assert result.reason.startswith("one statistic differs")
+    assert result.p_value == enumerate_swaps(a, b, lambda sums: sums[..., 0] / sums[..., 1], "two-sided")
 
 
 def test_decimals_are_exact():
     """0.1 + 0.2 and 0.3 tie, though their doubles differ."""
     a, b = np.array([0.1, 0.2, 0.0, 0.5]), np.array([0.0, 0.0, 0.3, 0.0])
-    whole = permutation_test(a * 10 // 1, b * 10 // 1, method="exact").p_value
     assert permutation_test(a, b).p_value == permutation_test([1, 2, 0, 5], [0, 0, 3, 0]).p_value
-    assert whole > 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 14), st.integers(0, 10**6), st.sampled_from(ALTERNATIVES), st.booleans())
+def test_few_reals_are_enumeration(size, seed, alternative, decimals):
+    values = np.random.default_rng(seed).normal(0.2, 1.0, (2, size, 1))
+    a, b = values.round(6) if decimals else values
+    result = permutation_test(a, b, method="exact", alternative=alternative)
+    assert result.error_bound == 0.0
+    assert result.p_value == enumerate_swaps(a, b, lambda sums: sums[..., 0] / size, alternative)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("shift", [0.0, 0.05, 0.3, 1.0])
+def test_brackets_of_reals_hold_the_p_value(shift, alternative):
+    """Against Monte Carlo, and, where p is small, against the exact test of the numbers cut to few decimals."""
+    values = np.random.default_rng(2).normal(0.0, 1.0, 400) + shift
+    result = permutation_test(values, np.zeros(400), method="exact", alternative=alternative)
+    assert result.p_interval is not None
+    low, high = result.p_interval
+    assert result.p_value == high
+    assert 1.0 - low / high == pytest.approx(result.error_bound, rel=1e-9)
+    assert 0.0 < result.error_bound <= 0.01
+    close = permutation_test(values.round(3), np.zeros(400), method="exact", alternative=alternative)
+    assert close.p_interval is None
+    # Cutting moves the standardised sum by less than sqrt(400) 5e-4 / 20, and log p by that times the slope.
+    slope = 1.0 + math.sqrt(2.0 * abs(close.log10_p) * math.log(10.0))
+    assert abs(close.log10_p - result.log10_p) * math.log(10.0) < 0.01 + 3 * 5e-4 * slope
+    if close.p_value > 1e-3:
+        sampled = permutation_test(values, np.zeros(400), method="montecarlo", alternative=alternative)
+        assert sampled.p_interval is not None
+        least, most = sampled.p_interval
+        assert least * 0.97 < high
+        assert low < most * 1.03
 
 
 def test_work_beyond_the_budget_is_sampled_or_refused():
-    """Six decimals on many instances: the grid would be enormous."""
-    a, b = np.random.default_rng(0).random((2, 500)).round(6)
-    sampled = permutation_test(a, b, resamples=500)
+    a, b = random_counts(np.random.default_rng(0), 2, 800).values()
+    sampled = permutation_test(a, b, metric="fscore", resamples=500, budget=1e-3)
     assert sampled.method == "montecarlo"
-    assert "over the budget" in sampled.reason
-    with pytest.raises(InputError, match="an exact test takes .* terms, over the budget"):
-        permutation_test(a, b, method="exact")
+    assert "over the budget of 0.001 s" in sampled.reason
+    assert permutation_test(a, b, metric="fscore", budget=1).method == "exact"
+    with pytest.raises(InputError, match=r"exact tests take about \S+ s, over the budget of 0.001 s; use method auto"):
+        permutation_test(a, b, metric="fscore", method="exact", budget=1e-3)
+    with pytest.raises(InputError, match=r"an exact test takes about \S+ GiB, more than 0.0001; use method auto"):
+        permutation_test(a, b, metric="fscore", method="exact", memory=1e-4)
+    with pytest.raises(InputError, match="budget must be a number above 0, got -1"):
+        permutation_test(a, b, metric="fscore", budget=-1)
+
+
+def test_a_score_that_is_not_monotone_has_no_bracket():
+    a, b = np.random.default_rng(0).normal(size=(2, 100, 2))
+    a[:, 1] = b[:, 1]
+    assert permutation_test(a, b, metric=wavy, resamples=500).method == "montecarlo"
+    with pytest.raises(InputError, match="not monotone"):
+        permutation_test(a, b, metric=wavy, method="exact")

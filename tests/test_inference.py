@@ -43,13 +43,21 @@ def test_montecarlo_p_is_never_zero_and_at_most_one():
 
 
 @pytest.mark.parametrize(
-    ("alternative", "expected"),
+    ("variant", "alternative", "expected"),
     # delta = 1; centred deltas: -1.5, -1, -0.5, 0, 1, 1.5
-    [("two-sided", 4), ("greater", 2), ("less", 5)],
+    [("shift", "two-sided", 4), ("shift", "greater", 2), ("shift", "less", 5)]
+    + [("flip", "two-sided", 4), ("flip", "greater", 2), ("flip", "less", 5)],
 )
-def test_bootstrap_test_centres_first(alternative, expected):
+def test_bootstrap_test_centres_first(variant, alternative, expected):
     replicates = np.array([-0.5, 0.0, 0.5, 1.0, 2.0, 2.5])
-    assert bootstrap_exceed(replicates, np.zeros(6), 1.0, 1e-12, alternative) == expected
+    assert bootstrap_exceed(replicates, 1.0, 1e-12, alternative, variant) == expected
+
+
+def test_variants_of_the_bootstrap_test_look_at_opposite_tails():
+    """delta = 1: shift asks for delta* >= 2, flip for delta* <= 0."""
+    replicates = np.array([0.5, 1.0, 1.5, 2.0, 2.5, -0.5])
+    assert bootstrap_exceed(replicates, 1.0, 1e-12, "greater", "shift") == 2
+    assert bootstrap_exceed(replicates, 1.0, 1e-12, "greater", "flip") == 1
 
 
 def test_standard_error_uses_n_minus_one():

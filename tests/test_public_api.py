@@ -17,12 +17,14 @@ README = pathlib.Path(__file__).parents[1] / "README.md"
 
 def test_the_public_names():
     assert PUBLIC == [
+        "Association",
         "Comparison",
         "Evaluation",
         "InputError",
         "Interval",
         "Metric",
         "Report",
+        "association_test",
         "bootstrap_test",
         "compare",
         "permutation_test",

@@ -1,33 +1,47 @@
 """From a pair's statistics to the smallest problem with the same null distribution.
 
 Swapping a unit exchanges its two outputs, so a* + b* never changes and a* - b* is the sum of e_i D_i over units, with
-D_i = s_a,i - s_b,i and e_i = +1 or -1 at random. Columns of D that are zero (gold sizes) drop out; if one column is
-left, the null distribution is that of one sum of whole numbers, and it can be had without sampling.
+D_i = s_a,i - s_b,i and e_i = +1 or -1 at random. Columns of D that are zero (gold sizes) drop out, and the others are
+written in a basis of the lattice that they generate. With one or two axes left, the null distribution of any score can
+be had without sampling.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.exact.basis import coordinates
+
+MOST_AXES = 2
+_LARGEST_KEY = 2**62
+
 
 class Lattice(NamedTuple):
     """The random-sign sum S = sum over rows v of v times (heads minus tails of its multiplicity coins)."""
 
-    steps: np.ndarray
-    """[row] int64: distinct sizes |D_i| / scale, ascending, without 0."""
+    rows: np.ndarray
+    """[row, axis] int64: distinct differences up to their sign, without 0; none or one or two axes."""
     multiplicity: np.ndarray
-    """[row] int64: how many units have this size."""
-    observed: int
-    """The value of S in the data."""
-    scale: int
-    """Greatest common divisor of the differences: D = scale * S."""
-    stat: int
-    """The statistic that varies; -1 when none does."""
+    """[row] int64: how many units have this difference."""
+    observed: np.ndarray
+    """[axis] int64: the value of S in the data."""
+    basis: np.ndarray
+    """[axis, stat] int64: the differences of the statistics are S @ basis."""
 
     @property
-    def reach(self) -> int:
-        """The largest value of S; S has the same parity as this."""
-        return int((self.steps * self.multiplicity).sum())
+    def reach(self) -> np.ndarray:
+        """[axis] int64: the largest value of S on each axis; S has the same parity."""
+        return self.multiplicity @ np.abs(self.rows)
+
+    @property
+    def coins(self) -> int:
+        """How many units differ."""
+        return int(self.multiplicity.sum())
+
+    @property
+    def axes(self) -> int:
+        """The number of axes: 0 for identical systems."""
+        return self.rows.shape[1]
 
 
 class NotEligible(NamedTuple):
@@ -41,19 +55,41 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
 
     Example:
         >>> a = np.array([[1, 1], [1, 1], [0, 1]])
-        >>> b = np.array([[0, 1], [1, 1], [2, 1]])
-        >>> pair_lattice(a, b, ("value", "count"))
-        Lattice(steps=array([1, 2]), multiplicity=array([1, 1]), observed=-1, scale=1, stat=0)
+        >>> b = np.array([[0, 1], [1, 1], [4, 1]])
+        >>> lattice = pair_lattice(a, b, ("value", "count"))
+        >>> lattice.rows.tolist(), lattice.multiplicity.tolist(), lattice.observed.tolist(), lattice.basis.tolist()
+        ([[1], [4]], [1, 1], [-3], [[1, 0]])
     """
     differences = a - b
     varying = np.flatnonzero(differences.any(axis=0))
-    if varying.size > 1:
+    differences = differences[:, varying]
+    differences = differences[differences.any(axis=1)]
+    rows, multiplicity = _distinct(differences)
+    # The sum of the differences lies in their lattice: its coordinates are the observed value.
+    written = coordinates(np.vstack([rows, differences.sum(axis=0)]), np.append(multiplicity, 0), MOST_AXES)
+    if written is None:
         names = ", ".join(stat_names[i] for i in varying)
-        return NotEligible(f"{varying.size} statistics differ between the systems ({names}); exact tests take one")
-    if varying.size == 0:
-        return Lattice(np.zeros(0, np.int64), np.zeros(0, np.int64), observed=0, scale=1, stat=-1)
-    column = differences[:, varying[0]]
-    column = column[column != 0]
-    scale = int(np.gcd.reduce(column))
-    steps, multiplicity = np.unique(np.abs(column) // scale, return_counts=True)
-    return Lattice(steps, multiplicity, int(column.sum()) // scale, scale, int(varying[0]))
+        return NotEligible(f"{varying.size} statistics differ between the systems ({names}); exact tests take two")
+    basis = np.zeros((len(written.basis), a.shape[1]), np.int64)
+    basis[:, varying] = written.basis
+    values = np.abs(written.values[:-1]) if len(basis) == 1 else written.values[:-1]
+    return Lattice(values, multiplicity, written.values[-1], basis)
+
+
+def _distinct(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows, the first number of each made positive, and how often they occur; in ascending order."""
+    if differences.shape[1] == 1:
+        values, counts = np.unique(np.abs(differences[:, 0]), return_counts=True)
+        return values[:, None], counts
+    if not len(differences):
+        return differences, np.zeros(0, np.int64)
+    lead = differences[np.arange(len(differences)), (differences != 0).argmax(axis=1)]
+    rows = differences * np.sign(lead)[:, None]
+    low = rows.min(axis=0)
+    spans = [int(span) + 1 for span in rows.max(axis=0) - low]
+    if np.prod(np.array(spans, object)) >= _LARGEST_KEY:
+        values, counts = np.unique(rows, axis=0, return_counts=True)
+        return values, counts
+    # One whole number a row is far quicker to sort.
+    keys, counts = np.unique(np.ravel_multi_index(tuple((rows - low).T), spans), return_counts=True)
+    return np.stack(np.unravel_index(keys, spans), axis=1) + low, counts

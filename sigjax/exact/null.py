@@ -1,70 +1,200 @@
-"""The exact p-value of a pair: the probability of all sums whose score is at least as extreme as observed.
+"""The exact p-value of a pair: the probability of all sums whose difference of scores is as extreme as observed.
 
-The score is evaluated on every value that the sum can take within the window, so any metric will do: it need not be
-linear or even monotone in the sum.
+The score is evaluated on every value that the sum can take, so any metric will do: it need not be linear or even
+monotone in the sum. Exchanging the systems turns S into -S and delta into -delta, so half of the values are enough.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.exact.charfun import upper_tail, window
+from sigjax.exact.bracket import Bracket
+from sigjax.exact.charfun import DEVIATIONS, EPSILON
 from sigjax.exact.lattice import Lattice
+from sigjax.exact.line import Mass, join_lines, line_values, upper_mass
+from sigjax.exact.plane import Plane, make_plane, plane_mass
+from sigjax.exact.tilt import log_moment, plane_tilt
+from sigjax.records import Alternative
+from sigjax.resample.tally import extreme
 
-_FEW_COINS = 36
-"""With so few coins the number of extreme outcomes is a whole number that float64 rounding cannot blur."""
+Delta = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""(position of the pair [pair], values of S [pair, value, axis]) -> differences of scores [pair, value]."""
+SetMass = Callable[[np.ndarray, np.ndarray], Mass]
+"""(values hit [pair, value], values whose mirror image is hit [pair, value]) -> their mass."""
+
+_MOST_COINS = 50
+"""With so few coins a p-value times 2^coins is a whole number that a double can hold."""
+_SPARE = 30.0
+"""What lies outside the box is below exp(-30) = 1e-13 of the p-value."""
+_FAR = 40.0
+"""The first box is made for p-values above exp(-50) at most."""
+
+
+class Asked(NamedTuple):
+    """What is asked of each pair."""
+
+    delta: np.ndarray
+    """[pair]: the observed difference."""
+    tolerance: np.ndarray
+    """[pair]: differences closer than this are ties."""
+    alternative: Alternative
+    mid_p: bool = False
+    """Count ties half."""
+
+    def at(self, pairs: np.ndarray) -> "Asked":
+        """The same for some of the pairs."""
+        return self._replace(delta=self.delta[pairs, None], tolerance=self.tolerance[pairs, None])
 
 
 class ExactP(NamedTuple):
-    """An exact p-value and its logarithm, which stays right below the smallest double."""
+    """An exact p-value."""
 
     p_value: float
     log10_p: float
+    """Right also where `p_value` is below the smallest double."""
+    error_bound: float = 0.0
+    """The p-value is right up to this fraction of itself; 0 where it is a whole number of 2^coins outcomes."""
+    bracket: tuple[float, float] | None = None
+    """What the p-value certainly lies between, where it is not known more closely; it is the upper end."""
 
 
-def exact_p(lattice: Lattice, is_extreme: Callable[[np.ndarray], np.ndarray]) -> ExactP:
-    """Probability that the random-sign sum S is extreme.
-
-    Args:
-        lattice: the pair.
-        is_extreme: values of S `[s]` (int64) -> `[s]` bool. The observed value must be extreme.
-
-    Returns:
-        The p-value, in (0, 1], and its base-10 logarithm.
+def line_ps(lattices: Sequence[Lattice], delta: Delta, asked: Asked) -> list[ExactP]:
+    """Exact p-values of pairs with one axis, together on a common grid.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice
         >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
-        >>> exact_p(lattice, lambda s: s >= 3).p_value
+        >>> asked = Asked(np.array([3.0]), np.array([1e-9]), "greater")
+        >>> line_ps([lattice], lambda pairs, values: values[:, :, 0], asked)[0].p_value
         0.125
     """
-    if lattice.reach == 0:
-        return ExactP(1.0, 0.0)
-    farthest = min(lattice.reach, abs(lattice.observed) + window(lattice))
-    farthest -= (lattice.reach - farthest) % 2
-    values = np.arange(-farthest, farthest + 1, 2)
-    hit = is_extreme(values)
-    if hit.all():
-        return ExactP(1.0, 0.0)
-    above = _log_mass(lattice, values[hit & (values >= 0)])
-    below = _log_mass(lattice, -values[hit & (values < 0)][::-1])
-    log_p = min(float(np.logaddexp(above, below)), 0.0)
-    coins = int(lattice.multiplicity.sum())
-    if coins <= _FEW_COINS:
-        p_value = round(math.exp(log_p) * 2**coins) / 2**coins
-        return ExactP(p_value, math.log10(p_value))
-    return ExactP(math.exp(log_p), log_p / math.log(10.0))
+    lines = join_lines(lattices)
+    deviation = np.sqrt((lines.multiplicity * lines.steps.astype(np.float64) ** 2).sum(axis=1))
+    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
+    farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * deviation / 2).astype(np.int64))
+    values = line_values(lines, farthest)
+    valid = np.ones(values.shape, bool)
+    valid[:, 1:] = values[:, 1:] > values[:, :-1]
+
+    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+        above = upper_mass(lines, hit)
+        if not mirrored.any():
+            return above
+        below = above if np.array_equal(hit, mirrored) else upper_mass(lines, mirrored)
+        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
+
+    found = delta(np.arange(len(lattices)), values[:, :, None])
+    return _settle(mass, found, valid, values > 0, asked.at(np.arange(len(lattices))), lines.coins)
 
 
-def _log_mass(lattice: Lattice, values: np.ndarray) -> float:
-    """Logarithm of P(S in values), for ascending values >= 0; S is symmetric, so a lower tail is an upper one."""
-    if not values.size:
-        return -math.inf
-    tail = upper_tail(lattice, int(values[0]))
-    place = (values - tail.edge) // 2
-    place = place[place < len(tail.probabilities)]
-    mass = float((np.exp(-2.0 * tail.theta * place) * tail.probabilities[place]).sum())
-    # Values that no combination of signs reaches have mass 0, or rounding noise around it.
-    return tail.log_scale + math.log(mass) if mass > 0.0 else -math.inf
+def plane_p(lattice: Lattice, delta: Delta, asked: Asked, pair: int) -> ExactP:
+    """Exact p-value of a pair with two axes."""
+    theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
+    rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
+    exponent = _SPARE + min(rate, _FAR) + 10.0
+    while True:
+        plane = make_plane(lattice, exponent)
+        answer = _on_plane(plane, delta, asked, pair)
+        needed = math.inf if answer is None else _SPARE - answer.log10_p * math.log(10.0)
+        if answer is not None and plane.log_outside < -needed:
+            return answer
+        exponent = min(2.0 * exponent, needed + 2.0)
+
+
+def _on_plane(plane: Plane, delta: Delta, asked: Asked, pair: int) -> ExactP | None:
+    """The p-value from the points of a box; None where no point of it is extreme."""
+
+    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+        times = hit[0].astype(np.int8) + mirrored[0]
+        estimate = plane_mass(plane, times)
+        return Mass(np.array([estimate.log_p]), np.array([estimate.log_error]))
+
+    values, asked = plane.values[None], asked.at(np.array([pair]))
+    found = delta(np.array([pair]), values)
+    if not extreme(found, asked.delta, asked.tolerance, "two-sided").any():
+        return None
+    (answer,) = _settle(mass, found, np.ones(found.shape, bool), values[:, :, 0] > 0, asked, [plane.lattice.coins])
+    return answer
+
+
+def full_p(
+    lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, asked: Asked, pair: int
+) -> ExactP:
+    """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
+
+    `error` tells the bound on the absolute error of a sum of them.
+    """
+    first = np.arange((lattice.reach[0] + 1) // 2, lattice.reach[0] + 1)
+    places = np.stack(np.meshgrid(first, *(np.arange(n) for n in probabilities.shape[1:]), indexing="ij"), axis=-1)
+    values = (2 * places - lattice.reach).reshape(1, -1, lattice.axes)
+    chances = probabilities[first].reshape(1, -1)
+    possible = chances[0] > 0.0
+    values, chances = values[:, possible], chances[:, possible]
+
+    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+        found = (chances * hit).sum(axis=1) + (chances * mirrored).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            return Mass(np.log(found), np.log(np.array([error(float(each)) for each in found])))
+
+    asked = asked.at(np.array([pair]))
+    found = delta(np.array([pair]), values)
+    return _settle(mass, found, np.ones(found.shape, bool), values[:, :, 0] > 0, asked, [lattice.coins])[0]
+
+
+def bracketed_p(found: Bracket, coins: int | None) -> ExactP:
+    """The upper end of a bracket; `coins` where both ends were counted in whole outcomes."""
+    width = -math.expm1(found.log_low - found.log_high)
+    if width == 0.0 and coins is not None:
+        return _rounded(found.log_high, 0.0, coins)
+    ends = (math.exp(found.log_low), math.exp(found.log_high))
+    return ExactP(ends[1], found.log_high / math.log(10.0), width, ends)
+
+
+def _settle(
+    mass: SetMass,
+    delta: np.ndarray,
+    valid: np.ndarray,
+    mirrored: np.ndarray,
+    asked: Asked,
+    coins: Sequence[int] | np.ndarray,
+) -> list[ExactP]:
+    """From differences of scores `[pair, value]` to p-values; `mirrored` tells values that are not their own mirror."""
+    mirrored = mirrored & valid
+    hit = extreme(delta, asked.delta, asked.tolerance, asked.alternative) & valid
+    image = extreme(-delta, asked.delta, asked.tolerance, asked.alternative) & mirrored
+    log_p, log_error = mass(hit, image)
+    if (log_p > math.log(0.5)).any():
+        # Close to 1 the rest is the small number, and tells its digits.
+        rest = mass(valid & ~hit, mirrored & ~image)
+        likely = log_p > math.log(0.5)
+        with np.errstate(divide="ignore"):  # pairs that are not likely
+            log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
+        log_error = np.where(likely, rest.log_error, log_error)
+    if asked.mid_p:
+        ties = mass(hit & _tied(delta, asked), image & _tied(-delta, asked))
+        log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
+        log_error = np.logaddexp(log_error, ties.log_error)
+    with np.errstate(invalid="ignore"):  # -inf where everything underflows
+        error = np.exp(log_error - log_p)
+    return [_rounded(*each) for each in zip(log_p.tolist(), error.tolist(), coins, strict=True)]
+
+
+def _tied(delta: np.ndarray, asked: Asked) -> np.ndarray:
+    """Whether an extreme `delta` is no more extreme than observed."""
+    if asked.alternative == "greater":
+        return delta <= asked.delta + asked.tolerance
+    if asked.alternative == "less":
+        return delta >= asked.delta - asked.tolerance
+    return abs(delta) <= abs(asked.delta) + asked.tolerance
+
+
+def _rounded(log_p: float, error: float, coins: int) -> ExactP:
+    """The p-value; with few coins, the whole number of outcomes (or half of one, for mid-p) that it must be."""
+    p_value = math.exp(log_p)
+    outcomes = 2.0 ** (min(int(coins), _MOST_COINS) + 1) * p_value
+    if coins <= _MOST_COINS and error * outcomes < 0.25:
+        p_value = round(outcomes) / 2.0 ** (int(coins) + 1)
+        return ExactP(p_value, math.log10(p_value), 0.0)
+    return ExactP(p_value, log_p / math.log(10.0), error + EPSILON * (1.0 - log_p))

@@ -5,13 +5,21 @@ from __future__ import annotations
 import warnings
 from typing import NamedTuple
 
-import numpy as np
-
-from sigjax.exact.lattice import Lattice, NotEligible
+from sigjax.exact.lattice import NotEligible
+from sigjax.exact.plan import Plan
 from sigjax.inference.bootstrap import bootstrap_outcome, system_replicates
-from sigjax.inference.outcome import NotTraceable, Outcome, Pair, Question
-from sigjax.inference.permutation import exact_outcome, montecarlo_outcomes, plan_exact
-from sigjax.records import Device, Metric, Settings, Test
+from sigjax.inference.exact import exact_budget, exact_outcomes, plan_exact
+from sigjax.inference.exact_bootstrap import (
+    BootstrapPlan,
+    bootstrap_outcomes,
+    pair_spreads,
+    plan_bootstrap,
+    system_spreads,
+)
+from sigjax.inference.intervals import Spread, replicate_spread
+from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Pair
+from sigjax.inference.permutation import montecarlo_outcomes
+from sigjax.records import Device, Metric, Test
 from sigjax.resample.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.progress import progress_bar
@@ -26,56 +34,108 @@ class Answers(NamedTuple):
 
     outcomes: dict[Test, list[Outcome]]
     """For each test, one outcome a pair, in the order of the question."""
-    replicates: np.ndarray | None
-    """[system, resample] bootstrap scores; None where nothing asks for them, or there is one unit."""
+    systems: list[Spread]
+    """How the score of each system varies."""
+    pairs: list[Spread]
+    """How the delta of each pair varies, in the order of the question."""
 
 
-def answer(
-    units: Units, metric: Metric, question: Question, settings: Settings, device: Device, *, progress: bool
-) -> Answers:
-    """Run the tests that the settings ask for."""
-    plans: dict[Pair, Lattice | NotEligible] = {}
-    if "permutation" in settings.tests:
-        plans = {pair: plan_exact(units, metric, pair, settings.method) for pair in question.pairs}
-    sampled = {pair: plan for pair, plan in plans.items() if isinstance(plan, NotEligible)}
-    bootstrap = units.values.shape[1] > 1 and ("bootstrap" in settings.tests or settings.interval != "none")
-    seconds = _numpy_seconds(units, settings.resamples, num_sampled=len(sampled), bootstrap=bootstrap)
+class _Bootstrap(NamedTuple):
+    """What the bootstrap says."""
+
+    outcomes: list[Outcome]
+    systems: list[Spread]
+    pairs: list[Spread]
+
+
+def answer(case: Case, device: Device, *, progress: bool) -> Answers:
+    """Run the tests that the settings ask for.
+
+    Raises:
+        NotExact: an exact method was asked for and cannot be had.
+        NotFinite: the metric gave NaN or infinity.
+        NotTraceable: the device cannot run the metric.
+    """
+    settings, question = case.settings, case.question
+    found = _without_sampling(case) if "permutation" in settings.tests else {}
+    swapped = {pair: why for pair, why in found.items() if isinstance(why, NotEligible)}
+    plan = _plan_bootstrap(case)
+    drawn = isinstance(plan, NotEligible)
+    seconds = _numpy_seconds(case.units, settings.resamples, num_swapped=len(swapped), drawn=drawn)
     backend = choose_backend(device, numpy_seconds=seconds)
     shown = progress and seconds > _WORTH_A_BAR
 
-    by_pair: dict[Pair, Outcome] = {}
-    if sampled:
-        with progress_bar("permutation", settings.resamples, shown=shown) as advance:
-            run = Run(settings.resamples, settings.seed, _traceable(backend, metric, device), advance)
-            by_pair = montecarlo_outcomes(units, metric, question, sampled, settings.alternative, run)
-    for pair, plan in plans.items():
-        if isinstance(plan, Lattice):
-            by_pair[pair] = exact_outcome(units, metric, question, pair, plan, settings.alternative)
-    replicates = None
-    if bootstrap:
-        with progress_bar("bootstrap", settings.resamples, shown=shown) as advance:
-            replicates = system_replicates(units, metric, Run(settings.resamples, settings.seed, backend, advance))
-
     outcomes: dict[Test, list[Outcome]] = {}
-    for test in settings.tests:
-        if test == "permutation":
-            outcomes[test] = [by_pair[pair] for pair in question.pairs]
-        elif replicates is not None:
-            outcomes[test] = [
-                bootstrap_outcome(replicates, question, pair, settings.alternative) for pair in question.pairs
-            ]
-    return Answers(outcomes, replicates)
+    if swapped:
+        with progress_bar("permutation", settings.resamples, shown=shown) as advance:
+            run = Run(settings.resamples, settings.seed, _traceable(backend, case.metric, device), advance)
+            found |= montecarlo_outcomes(case, swapped, run)
+    if found:
+        outcomes["permutation"] = [each for pair in question.pairs if isinstance(each := found[pair], Outcome)]
+    nothing = [Spread()]
+    bootstrap = _Bootstrap([], nothing * len(question.scores), nothing * len(question.pairs))
+    if isinstance(plan, NotEligible):
+        with progress_bar("bootstrap", settings.resamples, shown=shown) as advance:
+            run = Run(settings.resamples, settings.seed, backend, advance)
+            bootstrap = _sampled_bootstrap(case, run, plan.reason, bootstrap)
+    elif plan is not None:
+        bootstrap = _exact_bootstrap(case, plan, bootstrap)
+    if "bootstrap" in settings.tests:
+        outcomes["bootstrap"] = bootstrap.outcomes
+    return Answers({test: outcomes[test] for test in settings.tests}, bootstrap.systems, bootstrap.pairs)
 
 
-def _numpy_seconds(units: Units, resamples: int, *, num_sampled: int, bootstrap: bool) -> float:
+def _without_sampling(case: Case) -> dict[Pair, Outcome | NotEligible]:
+    """The exact test of each pair, or why there is none."""
+    plans = plan_exact(case)
+    exact = {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}
+    refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, NotEligible)}
+    return exact_outcomes(case, exact) | refused
+
+
+def _plan_bootstrap(case: Case) -> BootstrapPlan | NotEligible | None:
+    """How to do without sampling, or why the bootstrap samples; None where nothing asks for it."""
+    settings = case.settings
+    tested = "bootstrap" in settings.tests
+    if case.units.values.shape[1] == 1 or not (tested or settings.interval != "none"):
+        return None
+    if settings.method == "montecarlo":
+        return NotEligible("as asked")
+    plan = plan_bootstrap(case, exact_budget(settings))
+    if tested and settings.method == "exact" and isinstance(plan, NotEligible):
+        raise NotExact(None, plan.reason)
+    return plan
+
+
+def _sampled_bootstrap(case: Case, run: Run, reason: str, empty: _Bootstrap) -> _Bootstrap:
+    settings, pairs = case.settings, case.question.pairs
+    replicates = system_replicates(case.units, case.metric, run)
+    tested = [bootstrap_outcome(replicates, case, pair, reason) for pair in pairs if "bootstrap" in settings.tests]
+    if settings.interval == "none":
+        return empty._replace(outcomes=tested)
+    return _Bootstrap(
+        tested,
+        [replicate_spread(of_system, settings.level) for of_system in replicates],
+        [replicate_spread(replicates[a] - replicates[b], settings.level) for a, b in pairs],
+    )
+
+
+def _exact_bootstrap(case: Case, plan: BootstrapPlan, empty: _Bootstrap) -> _Bootstrap:
+    tested = bootstrap_outcomes(case, plan) if "bootstrap" in case.settings.tests else []
+    if case.settings.interval == "none":
+        return empty._replace(outcomes=tested)
+    return _Bootstrap(tested, system_spreads(case, plan), pair_spreads(case, plan))
+
+
+def _numpy_seconds(units: Units, resamples: int, *, num_swapped: int, drawn: bool) -> float:
     num_systems, num_units, num_stats = units.values.shape
     columns = num_systems * num_stats
     seconds = 0.0
-    if num_sampled:
+    if num_swapped:
         seconds += numpy_seconds(
-            resamples=resamples, units=num_units, columns=columns, scored=num_sampled * num_stats, counted=False
+            resamples=resamples, units=num_units, columns=columns, scored=num_swapped * num_stats, counted=False
         )
-    if bootstrap:
+    if drawn:
         seconds += numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
     return seconds
 

@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from sigjax.inference.outcome import NotFinite, Outcome, Pair, Question
+from sigjax.inference.outcome import Case, NotFinite, Outcome, Pair
 from sigjax.inference.pvalues import bootstrap_exceed, montecarlo_p
-from sigjax.records import Alternative, Metric
+from sigjax.records import Metric
 from sigjax.resample.engine import Problem, Run, replicate
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import distinct_columns
@@ -33,9 +33,15 @@ def system_replicates(units: Units, metric: Metric, run: Run) -> np.ndarray:
     return replicates
 
 
-def bootstrap_outcome(replicates: np.ndarray, question: Question, pair: Pair, alternative: Alternative) -> Outcome:
-    """The bootstrap test of one pair, from replicates `[system, resample]`."""
-    a, b = pair
-    exceed = bootstrap_exceed(replicates[a], replicates[b], question.delta(pair), question.tolerance(pair), alternative)
+def bootstrap_outcome(replicates: np.ndarray, case: Case, pair: Pair, reason: str) -> Outcome:
+    """The bootstrap test of one pair, from replicates `[system, resample]`; `reason` is why it samples."""
+    (a, b), question, settings = pair, case.question, case.settings
+    exceed = bootstrap_exceed(
+        replicates[a] - replicates[b],
+        question.delta(pair),
+        question.tolerance(pair),
+        settings.alternative,
+        settings.variant,
+    )
     p_value = float(montecarlo_p(exceed, replicates.shape[1]))
-    return Outcome(p_value, math.log10(p_value), "montecarlo", "the bootstrap samples", exceed)
+    return Outcome(p_value, math.log10(p_value), "montecarlo", reason, exceed)

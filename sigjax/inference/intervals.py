@@ -1,8 +1,17 @@
 """Bootstrap standard errors and intervals from replicates."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sigjax.records import Interval
+
+
+class Spread(NamedTuple):
+    """How a score or a delta varies over bootstrap resamples; None where nothing asks for it, or there is one unit."""
+
+    standard_error: float | None = None
+    interval: Interval | None = None
 
 
 def standard_error(replicates: np.ndarray) -> float:
@@ -27,3 +36,8 @@ def percentile_interval(replicates: np.ndarray, level: float) -> Interval:
     """
     low, high = np.quantile(replicates, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(float(low), float(high))
+
+
+def replicate_spread(replicates: np.ndarray, level: float) -> Spread:
+    """Standard error and percentile interval of replicates `[resample]`."""
+    return Spread(standard_error(replicates), percentile_interval(replicates, level))

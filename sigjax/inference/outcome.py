@@ -2,6 +2,9 @@
 
 from typing import Literal, NamedTuple
 
+from sigjax.records import Metric, Settings
+from sigjax.units import Units
+
 Pair = tuple[int, int]
 """(a, b), positions of two systems."""
 
@@ -11,10 +14,14 @@ class Outcome(NamedTuple):
 
     p_value: float
     log10_p: float
-    method: Literal["exact", "montecarlo"]
+    method: Literal["exact", "dp", "tree", "montecarlo"]
     reason: str
     exceed: int | None
     """None when exact."""
+    error_bound: float | None = None
+    """Bound on the relative error of an exact p-value."""
+    bracket: tuple[float, float] | None = None
+    """What an exact p-value certainly lies between, where it is not known more closely."""
 
 
 class Question(NamedTuple):
@@ -35,10 +42,19 @@ class Question(NamedTuple):
         return 2.0 * (self.tolerances[pair[0]] + self.tolerances[pair[1]])
 
 
-class NotExact(ValueError):
-    """method="exact" was asked for and `pair` (positions) has no exact test."""
+class Case(NamedTuple):
+    """One evaluation and what is asked of it."""
 
-    def __init__(self, pair: Pair, reason: str) -> None:
+    units: Units
+    metric: Metric
+    question: Question
+    settings: Settings
+
+
+class NotExact(ValueError):
+    """An exact method was asked for and `pair` (positions; None for the bootstrap of all) has no exact test."""
+
+    def __init__(self, pair: Pair | None, reason: str) -> None:
         super().__init__(reason)
         self.pair = pair
         self.reason = reason

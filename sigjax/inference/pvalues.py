@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.records import Alternative
+from sigjax.records import Alternative, Variant
 from sigjax.resample.tally import extreme
 
 
@@ -23,26 +23,27 @@ def montecarlo_p(exceed: np.ndarray | int, resamples: int) -> np.ndarray | float
 
 
 def bootstrap_exceed(
-    replicates_a: np.ndarray, replicates_b: np.ndarray, delta: float, tolerance: float, alternative: Alternative
+    replicates: np.ndarray, delta: float, tolerance: float, alternative: Alternative, variant: Variant
 ) -> int:
-    r"""Count bootstrap resamples that speak against the observed delta, by the shifted null distribution.
+    r"""Count bootstrap resamples that speak against the observed delta.
 
-    The null distribution is $\delta^* - \delta$ (Berg-Kirkpatrick et al. 2012, section 2). Two-sided: $|\delta^* -
-    \delta| \ge |\delta|$, centred before the absolute value; greater: $\delta^* - \delta \ge \delta$, their $\delta^*
-    > 2\delta$ with ties counted; less: $\delta^* - \delta \le \delta$.
+    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta
+    - \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
+    both; greater, shift: $\delta^* - \delta \ge \delta$, their $\delta^* > 2\delta$ with ties counted; greater, flip:
+    $\delta^* \le 0$; less: the other way round.
 
     Args:
-        replicates_a: `[resample]` bootstrap scores of system a.
-        replicates_b: `[resample]` bootstrap scores of system b on the same resamples.
+        replicates: `[resample]` bootstrap scores of system a minus those of system b on the same resamples.
         delta: the observed score_a - score_b.
         tolerance: differences smaller than this are ties.
         alternative: which deltas are extreme.
+        variant: shift or flip.
 
     Example:
-        >>> bootstrap_exceed(np.array([0.3, 0.6]), np.array([0.1, 0.1]), 0.2, 1e-12, "two-sided")
+        >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
         1
     """
-    centred = (replicates_a - replicates_b) - delta
+    centred = replicates - delta if variant == "shift" else delta - replicates
     return int(np.count_nonzero(extreme(centred, np.float64(delta), np.float64(tolerance), alternative)))
 
 

@@ -37,7 +37,7 @@ def is_significant(comparison: Comparison) -> bool:
 
 def is_unsettled(comparison: Comparison) -> bool:
     """Whether the Monte Carlo interval of p, adjusted by the same factor as p, holds the threshold."""
-    if comparison.p_interval is None:
+    if comparison.p_interval is None or comparison.method != "montecarlo":
         return False
     factor = comparison.p_adjusted / comparison.p_value
     low, high = comparison.p_interval

@@ -4,7 +4,7 @@ from sigjax.records import Comparison, Report, Settings
 from sigjax.report.numbers import alpha, format_raw_p, is_significant, is_unsettled
 from sigjax.report.sections import Family, Section
 
-METHODS = {"exact": "exact", "montecarlo": "Monte Carlo"}
+METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
 CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
@@ -30,7 +30,7 @@ def caption(section: Section, report: Report) -> str:
 
 def heading(family: Family, settings: Settings) -> str:
     """The test, its alternative and what p was adjusted over."""
-    text = f"{family.test} test, {ALTERNATIVES[settings.alternative]}"
+    text = f"{family.test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
     if settings.alternative != "two-sided" and settings.baseline is None:
         text += ": first system minus second, in the order of the data"
     pairs = len(family.comparisons)
@@ -43,12 +43,12 @@ def heading(family: Family, settings: Settings) -> str:
 
 def method_line(family: Family) -> str:
     """How the p-values of a family were computed."""
-    exact = [one for one in family.comparisons if one.method == "exact"]
+    exact = [one for one in family.comparisons if one.method != "montecarlo"]
     sampled = [one for one in family.comparisons if one.method == "montecarlo"]
     if len(family.comparisons) == 1:
         one = family.comparisons[0]
         return f"method: {', '.join([METHODS[one.method], *_resamples([one])])} ({one.reason})"
-    parts = [f"exact ({count(len(exact), 'pair')})"] if exact else []
+    parts = [f"{METHODS[exact[0].method]} ({count(len(exact), 'pair')})"] if exact else []
     if sampled:
         parts.append(f"Monte Carlo ({', '.join([count(len(sampled), 'pair'), *_resamples(sampled)])})")
     return "method: " + ", ".join(parts)

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,35 @@ def double_precision() -> AbstractContextManager[Any]:
     import jax
 
     return jax.enable_x64(True)  # noqa: FBT003
+
+
+def jitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as JAX compiles it, once for each set of shapes. Nothing else in sigjax compiles."""
+    import jax
+
+    return jax.jit(function)
+
+
+@lru_cache(maxsize=64)
+def compiled(kernel: Callable[..., Any], static: tuple[tuple[str, Any], ...] = ()) -> Callable[..., Any]:
+    """A kernel `(*arrays, **static) -> arrays`, compiled for its static arguments; it computes in float64 and int64.
+
+    It runs on JAX's default device. The same kernel and static arguments give the same program.
+
+    Example:
+        >>> np.asarray(compiled(lambda x, power: x**power, (("power", 3),))(np.arange(3.0)))
+        array([0., 1., 8.])
+    """
+    program = jitted(partial(kernel, **dict(static)))
+
+    def call(*arrays: Array) -> Any:
+        import jax
+
+        # 64 bits are switched on for this call only: the global setting belongs to the user.
+        with jax.enable_x64(True):  # noqa: FBT003
+            return program(*arrays)
+
+    return call
 
 
 def is_traceable(score: Callable[[Array], Array], num_stats: int) -> bool:

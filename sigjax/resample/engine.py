@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Alternative, Array
-from sigjax.resample.backend import Backend
+from sigjax.resample.backend import Backend, jitted
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import Draws, bootstrap, swap
 from sigjax.resample.project import Columns, project
@@ -175,4 +175,4 @@ def _compile(kernel: Kernel, static: Static, devices: tuple[Any, ...]) -> tuple[
 
     shared_out = PartitionSpec("tile")
     specs = (shared_out, shared_out, PartitionSpec())
-    return jax.jit(jax.shard_map(tiles, mesh=mesh, in_specs=specs, out_specs=shared_out)), mesh
+    return jitted(jax.shard_map(tiles, mesh=mesh, in_specs=specs, out_specs=shared_out)), mesh

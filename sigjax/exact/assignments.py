@@ -1,0 +1,250 @@
+"""Exact null distributions of two labelings of the same instances: every assignment of the labels equally likely.
+
+The numbers of instances with each gold label and with each label (the margins) stay as they are, so all n! assignments
+fall into groups. `rook` numbers count them by agreements alone, in whole numbers of any length; other statistics need
+the confusion tables with these margins, each with its number of assignments. Nothing here enumerates assignments.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from operator import mul
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.exact.null import ExactP
+from sigjax.records import Alternative
+
+TABLE_BUDGET = 200_000
+"""Confusion tables that are enumerated rather than sampled."""
+ENTRY_BUDGET = 2**25
+"""Entries of all enumerated tables together: 128 MiB."""
+
+_FEW_BITS = 36
+"""With at most 2^36 assignments their number is a whole number that float64 rounding cannot blur."""
+_STEP_COST = 5_000
+"""Products of digits that take as long as one step of Python."""
+
+
+class Edges(NamedTuple):
+    """Extreme are at most `low` and at least `high` agreements."""
+
+    low: int
+    high: int
+
+    @property
+    def tails(self) -> tuple[int, ...]:
+        """The k for which P(agreements >= k) must be worked out; for k = 0 it is 1."""
+        return tuple(k for k in (self.low + 1, self.high) if k > 0)
+
+
+def agreement_edges(
+    gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
+) -> Edges:
+    """Which numbers of agreements are at least as extreme as observed, ties included, found in whole numbers.
+
+    Two-sided: |agreements - mean| >= |observed - mean|, with the null mean sum_c gold_counts[c] label_counts[c] / n.
+
+    Example:
+        >>> agreement_edges([3, 1], [3, 1], 4, "two-sided")  # the mean is 2.5
+        Edges(low=1, high=4)
+    """
+    size = sum(gold_counts)
+    if alternative == "greater":
+        return Edges(-1, observed)
+    if alternative == "less":
+        return Edges(observed, size + 1)
+    expected = sum(map(mul, gold_counts, label_counts))
+    distance = abs(size * observed - expected)
+    if distance == 0:
+        return Edges(size, size + 1)
+    return Edges((expected - distance) // size, -(-(expected + distance) // size))
+
+
+def agreements_p(gold_counts: Sequence[int], label_counts: Sequence[int], edges: Edges) -> ExactP:
+    r"""Probability of extreme numbers of agreements, in whole numbers throughout.
+
+    With the rook numbers $R_j$ (`rook_numbers`), the number of the n! assignments with at least k agreements is
+    $\sum_{j \ge k} (-1)^{j-k} \binom{j-1}{k-1} R_j (n-j)!$ (inclusion and exclusion). Reference: Kaplansky and Riordan
+    (1946), "The problem of the rooks and its applications"; Riordan (1958), chapter 7.
+
+    Args:
+        gold_counts: `[label]` whole numbers, how many instances have each gold label.
+        label_counts: `[label]`, the same labels in the same order, how many instances were given each.
+        edges: what is extreme, from `agreement_edges`.
+
+    Example:
+        >>> agreements_p([1, 1, 1, 1], [1, 1, 1, 1], Edges(-1, 2)).p_value * 24
+        7.0
+    """
+    size = sum(gold_counts)
+    every = math.factorial(size)
+    start = min(edges.tails, default=size + 1)
+    rooks = rook_numbers(gold_counts, label_counts, start)
+    upper = _at_least(edges.high, rooks, start, size)
+    count = upper + every - _at_least(edges.low + 1, rooks, start, size)
+    p_value = count / every
+    # Only below the range of doubles is a difference of large logarithms the better one.
+    log10_p = math.log10(p_value) if p_value > 1e-300 else math.log10(count) - math.log10(every)
+    return ExactP(p_value, log10_p)
+
+
+def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> list[int]:
+    r"""Rook numbers R_start, R_start+1, ...: ways to choose j instances and give each a label that agrees.
+
+    The coefficients of $\prod_c \sum_j \binom{r_c}{j} \binom{l_c}{j} j! x^j$, with the margins r and l of label c.
+    What cannot reach `start` any more is left out on the way.
+
+    Example:
+        >>> rook_numbers([2, 1], [1, 2], 0)  # (1 + 2x) (1 + 2x)
+        [1, 4, 4]
+    """
+    product, lowest = [1], 0
+    for gold, label, least, most in _stages(gold_counts, label_counts, start):
+        highest, top = lowest + len(product) - 1, min(gold, label)
+        bottom = max(least - highest, 0)
+        factor = [math.comb(gold, bottom) * math.perm(label, bottom)]
+        for j in range(bottom, top):
+            factor.append(factor[-1] * (gold - j) * (label - j) // (j + 1))
+        after = []
+        for j in range(least, most + 1):
+            first, last = max(lowest, j - top), min(highest, j - bottom)
+            terms = reversed(product[first - lowest : last - lowest + 1])
+            after.append(sum(map(mul, terms, factor[j - last - bottom : j - first - bottom + 1])))
+        product, lowest = after, least
+    return product[max(start - lowest, 0) :]
+
+
+def agreement_cost(gold_counts: Sequence[int], label_counts: Sequence[int], edges: Edges) -> int:
+    """Products of two digits of 30 bits that `agreements_p` takes, roughly: some 1e10 a second.
+
+    Example:
+        >>> agreement_cost([50, 50], [50, 50], Edges(-1, 60)) < agreement_cost([500, 500], [500, 500], Edges(-1, 600))
+        True
+    """
+    size = sum(gold_counts)
+    digits = math.log2(size + 1) / 30.0
+    cost = (size * digits) ** 2  # the factorial of the size
+    for gold, label, least, most in _stages(gold_counts, label_counts, min(edges.tails, default=size + 1)):
+        width, agreeing = most - least + 1, min(gold, label)
+        terms = min(agreeing + 1, width)
+        cost += width * (_STEP_COST + terms * (1.0 + agreeing * digits) * (1.0 + most * digits))
+    return int(cost)
+
+
+def confusion_counts(gold: np.ndarray, labels: np.ndarray, num_labels: int) -> np.ndarray:
+    """Tables `[row, gold label, label]` (float64) of gold codes `[instance]` and label codes `[row, instance]`."""
+    cells = (np.arange(len(labels))[:, None] * num_labels + gold) * num_labels + labels
+    counts = np.bincount(cells.ravel(), minlength=len(labels) * num_labels**2)
+    return counts.reshape(-1, num_labels, num_labels).astype(np.float64)
+
+
+def confusion_tables(
+    gold_counts: np.ndarray, label_counts: np.ndarray, *, budget: int = TABLE_BUDGET
+) -> np.ndarray | None:
+    """All confusion tables `[table, gold label, label]` (int32) with these margins; None when that exceeds the budget.
+
+    Built cell by cell. Every choice that leaves room for the rest of its row can be completed, so the beginnings of
+    tables are never more than the tables, and the work stops as soon as they pass the budget.
+
+    Args:
+        gold_counts: `[gold label]` int64, row sums.
+        label_counts: `[label]` int64, column sums, of the same total.
+        budget: the most tables; `ENTRY_BUDGET` bounds their entries too.
+
+    Example:
+        >>> tables = confusion_tables(np.array([1, 1]), np.array([1, 1]))
+        >>> tables.tolist()
+        [[[0, 1], [1, 0]], [[1, 0], [0, 1]]]
+        >>> confusion_tables(np.array([1, 1]), np.array([1, 1]), budget=1) is None
+        True
+    """
+    shape = len(gold_counts), len(label_counts)
+    most = min(budget, ENTRY_BUDGET // math.prod(shape))
+    if most == 0:
+        return None
+    tables = np.zeros((1, *shape), np.int32)
+    left = label_counts.astype(np.int64)[None]
+    for row in np.flatnonzero(gold_counts):
+        need = np.full(len(tables), gold_counts[row], np.int64)
+        for column in np.flatnonzero(label_counts):
+            low = np.maximum(need - left[:, column + 1 :].sum(axis=1), 0)
+            choices = np.minimum(need, left[:, column]) - low + 1
+            total = int(choices.sum())
+            if total > most:
+                return None
+            if total > len(tables):
+                parent = np.repeat(np.arange(len(tables)), choices)
+                tables, left, need, low = tables[parent], left[parent], need[parent], low[parent]
+                low += np.arange(total) - np.repeat(np.cumsum(choices) - choices, choices)
+            tables[:, row, column] = low
+            left[:, column] -= low
+            need -= low
+    return tables
+
+
+def log_assignments(tables: np.ndarray) -> np.ndarray:
+    r"""Logarithm of the number of assignments of the labels behind each table, `[table]`.
+
+    That is $\prod_g r_g! / \prod_{g,l} t_{gl}!$: within the instances of a gold label only the numbers matter. Equal
+    labels are not told apart; all assignments together are $n! / \prod_l c_l!$.
+
+    Example:
+        >>> np.exp(log_assignments(np.array([[[2, 1], [0, 1]]]))).round(12)
+        array([3.])
+    """
+    rows = tables.sum(axis=2)
+    log_factorial = np.array([math.lgamma(k + 1.0) for k in range(int(rows.max()) + 1)])
+    return log_factorial[rows].sum(axis=1) - log_factorial[tables].sum(axis=(1, 2))
+
+
+def tables_p(log_counts: np.ndarray, hit: np.ndarray) -> ExactP:
+    """Probability of the tables marked by `hit` `[table]`, from the logarithms of their assignments `[table]`.
+
+    Example:
+        >>> tables_p(np.log([1.0, 4.0, 1.0]), np.array([False, True, True])).p_value * 6
+        5.0
+    """
+    if hit.all():
+        return ExactP(1.0, 0.0)
+    log_every = _log_sum(log_counts)
+    log_p = min(_log_sum(log_counts[hit]) - log_every, 0.0)
+    if log_every <= _FEW_BITS * math.log(2.0):
+        every = round(math.exp(log_every))
+        p_value = round(math.exp(log_p) * every) / every
+        return ExactP(p_value, math.log10(p_value))
+    return ExactP(math.exp(log_p), log_p / math.log(10.0))
+
+
+def _stages(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> Iterator[tuple[int, ...]]:
+    """Factors (gold count, label count) of the rook polynomial, with the (least, most) coefficient to keep after each.
+
+    There is none where `start` agreements cannot be reached.
+    """
+    counts = [pair for pair in zip(gold_counts, label_counts, strict=True) if min(pair) > 0]
+    reachable = sum(map(min, counts))
+    if start > reachable:
+        return
+    most = 0
+    for gold, label in counts:
+        most += min(gold, label)
+        yield gold, label, max(0, start - (reachable - most)), most
+
+
+def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
+    """Number of the `size`! assignments with at least k agreements, from the rook numbers from `start` <= k onwards."""
+    if k <= 0:
+        return math.factorial(size)
+    last = start + len(rooks) - 1
+    count = 0
+    # The factorials (size - j)! are shared out as in Horner's scheme: each step multiplies by a small number.
+    for j in range(k, last + 1):
+        signed = math.comb(j - 1, k - 1) * rooks[j - start]
+        count = count * (size - j + 1) + (signed if (j - k) % 2 == 0 else -signed)
+    return count * math.factorial(size - last)
+
+
+def _log_sum(logs: np.ndarray) -> float:
+    """Logarithm of the sum of exp(logs)."""
+    largest = float(logs.max())
+    return largest + math.log(float(np.exp(logs - largest).sum()))

@@ -1,0 +1,119 @@
+"""Real numbers, and decimals too fine for a grid: a certified bracket of the p-value.
+
+The differences d_i are rounded to multiples k_i of a step h, d_i = h (k_i + r_i). So S = h (S_k + R): the law of S_k,
+the sum of e_i k_i, is exact on a grid, and the remainder R, the sum of e_i r_i, is small. Little happens outside of
+R = mean -+ x. For a tilt theta that makes the edge y likely, mean that of R, Hoeffding's inequality gives
+
+    P(S >= y, R > mean + x)                  <= M(theta) exp(-theta y) exp(-x^2 / (2 sum r_i^2))
+    P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
+
+and P(S >= y) lies between P(h (S_k + mean - x) >= y) less the second and P(h (S_k + mean + x) >= y) plus the first.
+Rounding to the nearest, rather than all up or all down, makes the bracket narrower by the square root of the number of
+units.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.exact.charfun import DEVIATIONS, EPSILON, fft_length
+from sigjax.exact.lattice import Lattice
+from sigjax.exact.line import join_lines, upper_mass
+from sigjax.exact.tilt import line_tilts, log_moment
+
+BRACKET_WIDTH = 0.01
+"""A bracket counts as exact when its width is at most this share of its upper end."""
+_AIM = 0.6 * BRACKET_WIDTH
+"""The width that the step is chosen for."""
+_SPARE = math.log(1e4 / BRACKET_WIDTH) + 8.0
+"""x makes the last factor above exp(-_SPARE); exp(-8) allows for the distance between Chernoff's bound and the
+probability itself."""
+
+
+class Bracket(NamedTuple):
+    """Natural logarithms of two numbers with the p-value between them."""
+
+    log_low: float
+    log_high: float
+
+
+class Step(NamedTuple):
+    """How finely to round."""
+
+    size: float
+    """h, in units of S."""
+    length: int
+    """Values of the grid."""
+
+
+def choose_step(lattice: Lattice, edge: float) -> Step:
+    """The coarsest step that makes the bracket of P(S >= edge) narrow enough; known before anything is computed."""
+    steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
+    deviation = math.sqrt(float((steps**2) @ multiplicity))
+    theta = _tilt(steps, multiplicity, edge)
+    # Rounding errors are uniform; the tail falls by theta a unit, and by about 1 / deviation where theta is 0.
+    slack = math.sqrt(2.0 * _SPARE * lattice.coins / 12.0)
+    size = _AIM / (2.0 * slack * (theta + 1.0 / deviation))
+    return Step(size, fft_length(int(min(DEVIATIONS * deviation, lattice.reach[0]) / size) + 2))
+
+
+def bracket_tail(lattice: Lattice, edge: float, step: Step) -> Bracket:
+    """Bracket of P(S >= edge), edge > 0.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> values = np.array([[314159], [271828], [141421], [173205]])
+        >>> lattice = pair_lattice(values, np.zeros_like(values), ("value",))
+        >>> low, high = bracket_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0))
+        >>> low <= math.log(2 / 16) <= high and high - low < BRACKET_WIDTH
+        True
+    """
+    steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
+    whole = np.rint(steps / step.size)
+    left = steps / step.size - whole
+    spread = float((np.abs(left) + EPSILON * whole) ** 2 @ multiplicity)
+    slack = math.sqrt(2.0 * _SPARE * spread)
+    theta = _tilt(steps, multiplicity, edge)
+    mean, mean_of_sum = (float(multiplicity @ (np.tanh(theta * of) * left)) for of in (step.size * whole, steps))
+    above = float(log_moment(theta * steps, multiplicity)) - theta * edge
+    above -= max(slack + mean - mean_of_sum, 0.0) ** 2 / (2.0 * spread) if spread else math.inf
+    below = float(log_moment(theta * step.size * whole, multiplicity)) - _SPARE
+    below -= theta * (edge - step.size * (mean - slack))
+    coarse = _coarse(whole.astype(np.int64), multiplicity)
+    high, error = _grid_tail(coarse, edge / step.size - mean - slack, round_up=False)
+    low, doubt = _grid_tail(coarse, edge / step.size - mean + slack, round_up=True)
+    high = float(np.logaddexp.reduce([high, error, above]))
+    doubt = float(np.logaddexp(doubt, below if spread else -math.inf))
+    return Bracket(low + math.log1p(-math.exp(doubt - low)) if doubt < low else -math.inf, min(high, 0.0))
+
+
+def _tilt(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
+    """The tilt that makes the edge the mean of S."""
+    largest = float(steps.max())
+    mean = min(edge, float(steps @ multiplicity))
+    return float(line_tilts(steps[None] / largest, multiplicity[None], np.array([mean / largest]))[0]) / largest
+
+
+def _grid_tail(lattice: Lattice, edge: float, *, round_up: bool) -> tuple[float, float]:
+    """Logarithms of P(S_k >= edge) and of its error, from the first value that is at least the edge, or just below."""
+    lines = join_lines([lattice])
+    parity = int(lines.reach[0] % 2)
+    # A part in 10^12 covers the roundings of the edge.
+    nudge = 1e-12 * (abs(edge) + 1.0) * (1.0 if round_up else -1.0)
+    start = max(math.ceil((edge + nudge - parity) / 2.0), 0)
+    count = min(start + lines.length, (int(lines.reach[0]) - parity) // 2 + 1)
+    if start >= count:
+        return -math.inf, -math.inf
+    hit = np.zeros((1, count), bool)
+    hit[:, start:] = True
+    log_p, log_error = upper_mass(lines, hit)
+    return float(log_p[0]), float(log_error[0])
+
+
+def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
+    """The lattice of rounded differences; those that round to 0 are part of the remainder."""
+    steps, place = np.unique(sizes, return_inverse=True)
+    counts = np.bincount(place, weights=multiplicity).astype(np.int64)
+    steps, counts = steps[steps > 0], counts[steps > 0]
+    return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))

@@ -1,0 +1,112 @@
+"""Which exact way a pair takes, and what it costs, known before anything is computed.
+
+Costs are counted in nominal seconds: terms times constants measured once on a slow core. They do not depend on the
+machine at hand, so that the same data take the same way everywhere.
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sigjax.exact.bracket import Step, choose_step
+from sigjax.exact.charfun import grid_lengths
+from sigjax.exact.dp import dp_cost
+from sigjax.exact.halves import MOST_COINS, halves_cost
+from sigjax.exact.lattice import Lattice, NotEligible
+from sigjax.exact.tilt import windows
+from sigjax.exact.tree import tree_cost
+
+Way = Literal["identical", "line", "plane", "halves", "bracket", "dp", "tree"]
+
+_PATIENCE = 1.0
+"""Nominal seconds that an exact value may take where a bracket would do."""
+_BOX = 80.0
+"""Exponent of the box of two axes that costs are counted for: that of a p-value near 1e-20."""
+_LARGEST_STEP = 2**40
+"""Differences beyond this are not exact in the arithmetic of a grid."""
+
+
+class Plan(NamedTuple):
+    """How to test a pair exactly."""
+
+    way: Way
+    lattice: Lattice
+    seconds: float
+    """Nominal."""
+    num_bytes: float
+    step: Step | None = None
+    """For a bracket."""
+
+
+def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
+    """The way for a lattice, if there is one within the memory.
+
+    Args:
+        lattice: the pair.
+        method: "dp", "tree", or anything else for the best way.
+        rounded: whether the statistics are reals held rounded, so that their lattice means nothing.
+        num_bytes: memory that may be used.
+    """
+    if lattice.axes == 0:
+        return Plan("identical", lattice, 0.0, 0.0)
+    if method in ("dp", "tree"):
+        plan = _named(lattice, "dp" if method == "dp" else "tree")
+        if rounded:
+            return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
+        return plan if plan.num_bytes <= num_bytes else too_large(plan, num_bytes)
+    plans = [_plane(lattice)] if lattice.axes == 2 else [_line(lattice), *_halves(lattice), _bracket(lattice)]
+    if rounded:
+        plans = [plan for plan in plans if plan.way in ("halves", "bracket")]
+    if not plans:
+        return NotEligible("two statistics differ and are reals, held rounded; exact tests of two take whole numbers")
+    fitting = [plan for plan in plans if plan.num_bytes <= num_bytes]
+    if not fitting:
+        return too_large(min(plans, key=lambda plan: plan.num_bytes), num_bytes)
+    quick = [plan for plan in fitting if plan.way != "bracket" and plan.seconds <= _PATIENCE]
+    return min(quick or fitting, key=lambda plan: plan.seconds)
+
+
+def too_large(plan: Plan, num_bytes: float) -> NotEligible:
+    """The reason, with what would have been needed."""
+    return NotEligible(f"an exact test takes about {_gib(plan.num_bytes)} GiB, more than {_gib(num_bytes)}")
+
+
+def _gib(num_bytes: float) -> str:
+    return f"{num_bytes / 2**30:,.3g}"
+
+
+def _line(lattice: Lattice) -> Plan:
+    (length,) = grid_lengths(lattice)
+    values = length + float(np.abs(lattice.observed[0])) / 2.0
+    usable = float(lattice.rows.max()) < _LARGEST_STEP
+    seconds = 2e-4 + 3e-7 * values + 5e-10 * length * len(lattice.rows)
+    return Plan("line", lattice, seconds, 150.0 * values if usable else math.inf)
+
+
+def _halves(lattice: Lattice) -> list[Plan]:
+    if lattice.coins > MOST_COINS:
+        return []
+    sums = halves_cost(lattice)
+    return [Plan("halves", lattice, 2e-3 + 5e-8 * sums, 40.0 * sums)]
+
+
+def _bracket(lattice: Lattice) -> Plan:
+    step = choose_step(lattice, abs(float(lattice.observed[0])))
+    seconds = 3e-3 + 4e-7 * step.length + 1e-9 * step.length * len(lattice.rows)
+    return Plan("bracket", lattice, seconds, 250.0 * step.length, step)
+
+
+def _plane(lattice: Lattice) -> Plan:
+    box = windows(lattice.rows, lattice.multiplicity, np.zeros(2), _BOX).max(axis=1)
+    points = float(np.prod(np.minimum(box, lattice.reach) + 1.0))
+    terms = points * len(lattice.rows)
+    return Plan("plane", lattice, 5e-3 + 2e-7 * points + 2e-9 * terms, 150.0 * points)
+
+
+def _named(lattice: Lattice, way: Literal["dp", "tree"]) -> Plan:
+    """The algorithms of Zmigrod et al. hold all that the sum can reach."""
+    points = float(np.prod(lattice.reach.astype(np.float64) + 1.0))
+    if way == "dp":
+        return Plan("dp", lattice, 0.2 + 1.5e-9 * dp_cost(lattice), 60.0 * points)
+    return Plan("tree", lattice, 1.0 + 1e-8 * tree_cost(lattice), 320.0 * points)

@@ -1,0 +1,250 @@
+"""The association test against enumeration of all permutations, closed forms and SciPy."""
+
+import itertools
+import math
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import extreme, montecarlo_error
+from scipy.stats import binomtest, chisquare, fisher_exact
+
+from sigjax import InputError, association
+from sigjax.association import association_test
+from sigjax.exact import assignments
+from sigjax.exact.assignments import agreement_edges, agreements_p, confusion_tables
+from sigjax.resample.bits import row_keys
+
+ALTERNATIVES = ("greater", "less", "two-sided")
+CONTENTS = ["Polish", "Premium", "Russian", "Budget"]
+EXPERT = ["Polish", "Premium", "Budget", "Russian"]
+
+agreements = partial(np.trace, axis1=-2, axis2=-1)
+
+
+def divide(a, b):
+    return np.divide(a, b, out=np.zeros(np.broadcast(a, b).shape), where=np.asarray(b) != 0)
+
+
+def kappa(counts):
+    size = counts.sum(axis=(-2, -1))
+    agree = counts.trace(axis1=-2, axis2=-1) / size
+    chance = (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1) / size**2
+    return divide(agree - chance, 1 - chance)
+
+
+def chi_square(counts):
+    """Unlike the others not a function of the agreements, nor monotone in any entry."""
+    expected = counts.sum(axis=-1, keepdims=True) * counts.sum(axis=-2, keepdims=True)
+    expected = expected / counts.sum(axis=(-2, -1), keepdims=True)
+    return divide((counts - expected) ** 2, expected).sum(axis=(-2, -1))
+
+
+def enumerated_p(gold, labels, statistic, alternative):
+    """The p-value over all n! permutations of the labels; the first of them is the data."""
+    names = sorted({*gold, *labels})
+    gold_is, label_is = (np.eye(len(names))[[names.index(label) for label in side]] for side in (gold, labels))
+    orders = np.array(list(itertools.permutations(range(len(gold)))))
+    values = statistic(np.einsum("ig,pil->pgl", gold_is, label_is[orders]))
+    centre = values.mean() if alternative == "two-sided" else 0.0
+    return float(extreme(values - centre, values[0] - centre, alternative, 1e-10).mean())
+
+
+def random_labels(seed, size, num_labels, skill):
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(0, num_labels, size)
+    return gold, np.where(rng.random(size) < skill, gold, rng.integers(0, num_labels, size))
+
+
+def test_glasses():
+    """The example of the slides on approximate randomization, "Exact randomization test"."""
+    result = association_test(CONTENTS, EXPERT)
+    assert result.p_value == float(Fraction(7, 24))
+    assert result.log10_p == pytest.approx(math.log10(7 / 24), rel=1e-15)
+    assert (result.statistic, result.method, result.num_instances) == (2.0, "exact", 4)
+    assert (result.p_interval, result.exceed, result.resamples) == (None, None, None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abce")), min_size=1, max_size=7),
+    st.sampled_from(ALTERNATIVES),
+    st.sampled_from([agreements, kappa, chi_square]),
+)
+def test_exact_is_enumeration(pairs, alternative, statistic):
+    """Also with repeated labels, labels that are never given, and labels that are never right."""
+    gold, labels = zip(*pairs, strict=True)
+    expected = pytest.approx(enumerated_p(gold, labels, statistic, alternative), rel=1e-12)
+    options = {"alternative": alternative, "method": "exact"}
+    assert association_test(gold, labels, statistic=statistic, **options).p_value == expected
+    if statistic is agreements:
+        assert association_test(gold, labels, **options).p_value == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_agreements_by_rooks_and_by_tables(monkeypatch, seed, alternative):
+    """Two ways that share nothing; n is far beyond enumeration."""
+    gold, labels = random_labels(seed, 24, 4 - seed % 2, 0.1 * seed)
+    by_rooks = association_test(gold, labels, alternative=alternative)
+    monkeypatch.setattr(association, "AGREEMENT_BUDGET", -1)
+    by_tables = association_test(gold, labels, alternative=alternative)
+    assert "rooks" in by_rooks.reason
+    assert "confusion tables" in by_tables.reason
+    assert by_tables.p_value == pytest.approx(by_rooks.p_value, rel=1e-11)
+    assert by_tables.log10_p == pytest.approx(by_rooks.log10_p, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("cells", [(3, 1, 1, 3), (8, 2, 5, 1), (40, 30, 20, 50), (5060, 4900, 4950, 5050)])
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+@pytest.mark.parametrize("budget", [2**33, -1])
+def test_two_labels_are_fishers_exact_test(monkeypatch, cells, alternative, budget):
+    monkeypatch.setattr(association, "AGREEMENT_BUDGET", budget)
+    gold, labels = (np.repeat(side, cells) for side in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    expected = fisher_exact(np.reshape(cells, (2, 2)), alternative=alternative).pvalue
+    assert association_test(gold, labels, alternative=alternative).p_value == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 30, 200])
+def test_all_labels_different(size):
+    """No agreement: derangements. All agree: one in n!, for 200 far below the smallest double."""
+    labels = list(range(size))
+    derangements = sum((-1) ** k * (math.factorial(size) // math.factorial(k)) for k in range(size + 1))
+    at_least_one = agreements_p([1] * size, [1] * size, agreement_edges([1] * size, [1] * size, 1, "greater"))
+    assert at_least_one.p_value == float(1 - Fraction(derangements, math.factorial(size)))
+    assert association_test(labels, labels).log10_p == pytest.approx(-math.lgamma(size + 1) / math.log(10), rel=1e-12)
+
+
+def test_the_budget_of_tables(monkeypatch):
+    """3 x 3 tables with all margins r: the number of magic squares, Anand, Dumir and Gupta (1966)."""
+    margins = np.full(3, 12)
+    expected = math.comb(12 + 2, 4) + math.comb(12 + 3, 4) + math.comb(12 + 4, 4)
+    assert len(confusion_tables(margins, margins, budget=expected)) == expected
+    assert confusion_tables(margins, margins, budget=expected - 1) is None
+    assert confusion_tables(np.full(30, 10**4), np.full(30, 10**4)) is None
+    monkeypatch.setattr(assignments, "ENTRY_BUDGET", 8)
+    assert confusion_tables(margins, margins) is None
+
+
+def test_work_beyond_the_budgets(monkeypatch):
+    gold, labels = random_labels(0, 60, 5, 0.2)
+    expected = association_test(gold, labels)
+    monkeypatch.setattr(association, "AGREEMENT_BUDGET", 10)
+    assert association_test(gold, labels, resamples=100).method == "montecarlo"
+    assert association_test(gold, labels, method="exact") == expected
+    with pytest.raises(InputError, match="no exact test: counting would pass the budget of 200,000 confusion tables"):
+        association_test(gold, labels, statistic=kappa, method="exact")
+    with pytest.raises(InputError, match="at most 1000 labels; got .* for 1001 labels"):
+        association_test(range(1001), range(1001), statistic=kappa)
+    monkeypatch.setattr(association, "AGREEMENT_LIMIT", 10)
+    with pytest.raises(InputError, match="no exact test"):
+        association_test(gold, labels, method="exact")
+
+
+@pytest.mark.parametrize("statistic", ["agreements", kappa, chi_square])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_montecarlo_agrees_with_exact(statistic, alternative):
+    gold, labels = random_labels(1, 21, 3, 0.3)
+    options = {"statistic": statistic, "alternative": alternative}
+    exact = association_test(gold, labels, method="exact", **options)
+    sampled = association_test(gold, labels, method="montecarlo", resamples=20_000, **options)
+    assert (sampled.method, sampled.reason, sampled.resamples) == ("montecarlo", "as asked", 20_000)
+    assert sampled.p_value == (sampled.exceed + 1) / 20_001
+    assert sampled.log10_p == pytest.approx(math.log10(sampled.p_value))
+    assert abs(sampled.p_value - exact.p_value) < 4.5 * montecarlo_error(exact.p_value, 20_000)
+    reference = binomtest(sampled.exceed, 20_000).proportion_ci(0.95, method="exact")
+    assert sampled.p_interval == pytest.approx((reference.low, reference.high), rel=1e-6)
+
+
+@pytest.mark.parametrize("statistic", ["agreements", chi_square])
+def test_seeds_and_blocks(monkeypatch, statistic):
+    gold, labels = random_labels(2, 31, 3, 0.1)
+    options = {"statistic": statistic, "method": "montecarlo", "resamples": 3001, "alternative": "two-sided"}
+    first = association_test(gold, labels, seed=0, **options)
+    assert association_test(gold, labels, seed=0, **options) == first
+    assert association_test(gold, labels, seed=1, **options).exceed != first.exceed
+    order = np.random.default_rng(0).permutation(31)
+    assert association_test(gold[order], labels[order], seed=0, **options) == first
+    for entries in (1, 1000, 2**30):
+        monkeypatch.setattr(association, "_BLOCK_ENTRIES", entries)
+        assert association_test(gold, labels, seed=0, **options) == first
+
+
+@pytest.mark.parametrize("labels", [(0, 1, 2, 3), (0, 0, 1, 2), (0, 2, 2, 2)])
+def test_shuffles_are_uniform(labels):
+    drawn = association._shuffle(np.array(labels), row_keys(4, np.arange(24_000)))
+    orders, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert {tuple(order) for order in orders.tolist()} == set(itertools.permutations(labels))
+    assert chisquare(counts).pvalue > 1e-5
+
+
+def test_certain_cases():
+    for alternative in ALTERNATIVES:
+        assert association_test(["x"], ["y"], alternative=alternative).p_value == 1.0
+        assert association_test(["x"] * 5, ["x"] * 5, alternative=alternative).p_value == 1.0
+        assert association_test([1, 2], [3, 3], statistic=kappa, alternative=alternative).log10_p == 0.0
+    assert association_test([0, 0, 1, 1], [0, 1, 0, 1], alternative="two-sided").p_value == 1.0  # 2 is the mean
+
+
+def test_labels_may_be_any_text_or_numbers():
+    expected = association_test(CONTENTS, EXPERT)
+    places = [CONTENTS.index(name) for name in EXPERT]
+    assert association_test(np.array(CONTENTS), tuple(EXPERT)) == expected
+    assert association_test(np.arange(4), [float(place) for place in places]) == expected
+    assert association_test([10**400, -1, 0.5, True], [10**400, -1, True, 0.5]) == expected
+
+
+def test_functions_may_change_their_array():
+    def greedy(counts):
+        found = kappa(counts)
+        counts[...] = 0
+        return found
+
+    gold, labels = random_labels(0, 20, 3, 0.5)
+    assert association_test(gold, labels, statistic=greedy) == association_test(gold, labels, statistic=kappa)
+
+
+@pytest.mark.parametrize(
+    ("gold", "labels", "message"),
+    [
+        ([], [], "a gold label and a label for each instance, got 0 and 0"),
+        ([], ["a"], "got 0 and 1"),
+        (["a", None], ["a", "b"], r"gold\[1\] is None; expected text or a finite number"),
+        ([1.0, 2.0], [1.0, math.nan], r"labels\[1\] is nan; expected text"),
+        (np.ma.masked_array([1, 2], [False, True]), [1, 2], r"gold\[1\] is masked"),
+        (["1", 2], ["1", "2"], r"gold\[1\] is 2; but gold\[0\] is '1'; expected all text or all numbers"),
+        (["1"], [1], r"labels\[0\] is 1; but gold\[0\] is '1'"),
+        (np.zeros((2, 2, 2)), [0, 0], r"gold\[0\] is array\(\[\[0., 0.\], \[0., 0.\]\]\); expected text"),
+        (["a"], "a", "labels must be a sequence of labels, one an instance, got a str"),
+    ],
+)
+def test_labels_that_are_refused(gold, labels, message):
+    with pytest.raises(InputError, match=message):
+        association_test(gold, labels)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "message"),
+    [
+        (lambda counts: counts[..., 0, 0] * np.nan, "not finite on an assignment"),
+        (lambda counts: 1 / counts[..., 0, 1], "not finite on an assignment"),  # 0 only after some shuffles
+        (lambda counts: counts.sum(axis=-1), "must turn confusion counts .* real numbers"),
+        (lambda counts: counts[..., 0, 0] / counts.sum(), "must turn confusion counts .* table by table"),
+        (lambda counts: counts[..., 0, 0] * 1j, "must turn confusion counts"),
+        (lambda counts: counts["a"], r"must turn confusion counts .*; it failed \(IndexError: only integers"),
+        ("accuracy", "statistic must be \"agreements\", or a function .* got 'accuracy'"),
+    ],
+)
+@pytest.mark.parametrize("method", ["exact", "montecarlo"])
+def test_statistics_that_are_refused(statistic, message, method):
+    with pytest.raises(InputError, match=message):
+        association_test([0, 0, 1, 1, 1], [0, 1, 0, 1, 1], statistic=statistic, method=method, resamples=100)
+
+
+@pytest.mark.parametrize("options", [{"alternative": "bigger"}, {"method": "sample"}, {"resamples": 0}, {"seed": -1}])
+def test_options_that_are_refused(options):
+    with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
+        association_test(CONTENTS, EXPERT, **options)

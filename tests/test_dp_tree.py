@@ -1,0 +1,207 @@
+"""Algorithms 3 and 4 of Zmigrod et al. (2022) against counting in whole numbers, enumeration and each other."""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import random_sign_counts
+
+from sigjax.exact import dp, tree
+from sigjax.exact.dp import dp_cost, dp_null
+from sigjax.exact.tree import tree_cost, tree_error, tree_null
+
+EPS = np.finfo(np.float64).eps
+TINY = np.finfo(np.float64).tiny
+
+
+class Lattice(NamedTuple):
+    """The fields of `sigjax.exact.lattice.Lattice` that the two methods use."""
+
+    rows: np.ndarray
+    multiplicity: np.ndarray
+
+    @property
+    def reach(self):
+        return (np.abs(self.rows) * self.multiplicity[:, None]).sum(axis=0)
+
+
+def lattice_of(table):
+    """Differences `[unit][axis]` -> the distinct rows, each with the sign in which it was seen first."""
+    seen = Counter()
+    for row in map(tuple, np.asarray(table).tolist()):
+        negative = tuple(-value for value in row)
+        if any(row):
+            seen[negative if negative in seen else row] += 1
+    num_axes = np.shape(table)[1]
+    rows = np.array(list(seen), np.int64).reshape(-1, num_axes)
+    return Lattice(rows, np.array(list(seen.values()), np.int64))
+
+
+def counted(sizes):
+    """P(S = 2k - reach) for every k, as fractions."""
+    counts, reach = random_sign_counts(sizes), sum(map(abs, sizes))
+    return [Fraction(counts.get(2 * k - reach, 0), 2 ** len(sizes)) for k in range(reach + 1)]
+
+
+def enumerated(table):
+    """The same for two axes, from all sign vectors; the probabilities have few bits and are exact."""
+    table = np.asarray(table)
+    reach = np.abs(table).sum(axis=0)
+    null = np.zeros(reach + 1)
+    for signs in itertools.product([-1, 1], repeat=len(table)):
+        null[tuple((signs @ table + reach) // 2)] += 0.5 ** len(table)
+    return null
+
+
+def assert_digits(null, expected):
+    """The bound of `dp_null`: relative, down to where probabilities underflow."""
+    num_units = Fraction(expected[0]).denominator.bit_length() - 1
+    for computed, chance in zip(null.tolist(), expected, strict=True):
+        assert abs(Fraction(computed) - chance) <= num_units * (Fraction(EPS) * chance + Fraction(TINY))
+
+
+def assert_sum_of_errors(lattice, null, expected):
+    assert null.shape == np.shape(expected)
+    assert null.min() >= 0
+    assert np.abs(null - np.array(expected, float)).sum() <= tree_error(lattice) + EPS
+
+
+one_axis = st.lists(st.integers(-40, 40).filter(bool), min_size=1, max_size=60)
+two_axes = st.lists(st.tuples(st.integers(-3, 3), st.integers(-4, 4)).filter(any), min_size=1, max_size=8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(one_axis)
+def test_one_axis_by_whole_numbers(sizes):
+    lattice = lattice_of(np.array(sizes)[:, None])
+    expected = counted(sizes)
+    assert_digits(dp_null(lattice), expected)
+    assert_sum_of_errors(lattice, tree_null(lattice), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(two_axes)
+def test_two_axes_by_enumeration(table):
+    """Any signs in either column, rows on one axis only, and columns that are zero."""
+    lattice = lattice_of(table)
+    expected = enumerated(table)
+    np.testing.assert_array_equal(dp_null(lattice), expected)
+    assert_sum_of_errors(lattice, tree_null(lattice), expected)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [(1, -2), (2, 1), (0, -3), (0, 1), (1, 0), (-3, 3), (1, -2), (2, 2), (-1, -1), (1, -1)],
+        [(1, 0), (2, 0), (-2, 0)],
+        [(0, 1), (0, -1), (0, 3)],
+        [(1, -1)] * 9,
+    ],
+)
+def test_two_axes_where_signs_differ_or_a_column_is_zero(table):
+    expected = enumerated(table)
+    np.testing.assert_array_equal(dp_null(lattice_of(table)), expected)
+    assert_sum_of_errors(lattice_of(table), tree_null(lattice_of(table)), expected)
+
+
+@pytest.mark.parametrize("num_axes", [1, 2])
+def test_the_methods_agree_on_a_table(num_axes):
+    table = np.random.default_rng(3).integers(-5, 6, (300, num_axes))
+    lattice = lattice_of(table)
+    by_units = dp_null(lattice)
+    assert by_units.shape == tuple(np.abs(table).sum(axis=0) + 1)
+    assert by_units.sum() == pytest.approx(1.0, abs=300 * EPS)
+    assert np.abs(tree_null(lattice) - by_units).sum() <= tree_error(lattice) + 300 * EPS
+
+
+def test_columns_of_a_table_have_their_own_distributions():
+    """Summed over the other axis (at most 47 terms), two axes give what each column gives by counting."""
+    table = np.random.default_rng(4).integers(-2, 3, (40, 2))
+    null = dp_null(lattice_of(table))
+    for axis in (0, 1):
+        expected = counted([int(value) for value in table[:, axis] if value])
+        np.testing.assert_allclose(null.sum(axis=1 - axis), np.array(expected, float), rtol=90 * EPS)
+
+
+def test_small_probabilities_keep_their_digits():
+    sizes = np.random.default_rng(5).integers(1, 4, 700).tolist()
+    expected = counted(sizes)
+    assert 0 < expected[-1] < 1e-210
+    assert_digits(dp_null(lattice_of(np.array(sizes)[:, None])), expected)
+
+
+def test_probabilities_underflow_to_zero():
+    null = dp_null(Lattice(np.ones((1, 1), np.int64), np.array([1200])))
+    assert null[0] == null[-1] == 0.0
+    assert_digits(null, [Fraction(math.comb(1200, k), 2**1200) for k in range(1201)])
+
+
+@pytest.mark.parametrize("sizes", [[1] * 400 + [1000], [1, 1, 3, 4000], [2**12] * 5 + [7], [1000, 999, 998]])
+def test_unequal_units(sizes):
+    lattice = lattice_of(np.array(sizes)[:, None])
+    expected = counted(sizes)
+    assert_digits(dp_null(lattice), expected)
+    assert_sum_of_errors(lattice, tree_null(lattice), expected)
+    widest = max(tree._padded(level.nodes) * math.prod(level.lengths) for level in tree._levels(lattice))
+    assert widest <= 8 * (sum(sizes) + 1)
+
+
+@pytest.mark.parametrize("null", [dp_null, tree_null])
+def test_one_unit(null):
+    one = np.array([1])
+    assert null(Lattice(np.array([[3]]), one)).tolist() == [0.5, 0, 0, 0.5]
+    assert null(Lattice(np.array([[1, -2]]), one)).tolist() == [[0, 0, 0.5], [0.5, 0, 0]]
+    assert null(Lattice(np.array([[0, -1]]), one)).tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize("null", [dp_null, tree_null])
+@pytest.mark.parametrize("num_axes", [0, 1, 2])
+def test_without_units_zero_is_certain(null, num_axes):
+    empty = Lattice(np.zeros((0, num_axes), np.int64), np.zeros(0, np.int64))
+    certain = null(empty)
+    assert certain.shape == (1,) * num_axes
+    assert certain == 1.0
+
+
+def test_costs_and_bound():
+    """Four units of one: two products of 4 coefficients, one of 8. One unit: none."""
+    four = Lattice(np.array([[1]]), np.array([4]))
+    assert dp_cost(four) == 4 * 5
+    assert dp_cost(Lattice(np.array([[1, -2], [0, 1]]), np.array([3, 1]))) == 4 * 4 * 8
+    assert tree_cost(four) == 2 * 4 * 2 + 8 * 3
+    assert tree_error(four) == pytest.approx(12 * EPS * (2 * 2 * 2 + 3 * math.sqrt(8)), rel=1e-12, abs=0)
+    lone = Lattice(np.array([[5]]), np.array([1]))
+    assert (tree_cost(lone), tree_error(lone)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("module", "kernel", "null", "programs"),
+    [(dp, "_add_units", dp_null, 1), (tree, "_multiply", tree_null, 9)],
+)
+def test_problems_of_similar_size_share_programs(module, kernel, null, programs, monkeypatch):
+    """The tree takes one program a level: for lengths 4, 8, ..., 512, and 512 once more for the last pair."""
+    original, traces = getattr(module, kernel), []
+
+    def traced(*arrays):
+        traces.append(arrays)
+        return original(*arrays)
+
+    monkeypatch.setattr(module, kernel, traced)
+    for multiplicity in ([200, 150], [190, 158], [205, 149]):
+        null(Lattice(np.array([[1], [2]]), np.array(multiplicity)))
+        assert len(traces) == programs
+
+
+@pytest.mark.parametrize("null", [dp_null, tree_null])
+def test_the_global_setting_of_jax_is_left_alone(null):
+    import jax
+
+    before = jax.config.jax_enable_x64
+    assert null(Lattice(np.array([[1]]), np.array([3]))).dtype == np.float64
+    assert jax.config.jax_enable_x64 is before is False
