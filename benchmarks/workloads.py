@@ -49,6 +49,31 @@ def f1_workload(num_systems: int = 2) -> Workload:
     return Workload(name, evaluation, Pair(a, b, _ratio), 0.0)
 
 
+def tagged_words(num_sentences: int, num_systems: int = 2, *, step: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Words `[sentence]`, and how many of them each tagger has right `[system, sentence]`.
+
+    The generator of Zmigrod et al. (2022), section 5 and Table 1: lengths normal(12.08, 10.60), rounded, at least 1;
+    the accuracy of each tagger on each sentence normal(0.9543, 0.1116), clipped to [0, 1]; right words rounded. Their
+    taggers are equally good; `step` is what the mean accuracy loses from one tagger to the next.
+    """
+    rng = np.random.default_rng(22)
+    words = np.maximum(1, np.rint(rng.normal(12.08, 10.60, num_sentences))).astype(np.int64)
+    mean = 0.9543 - step * np.arange(num_systems)
+    accuracy = np.clip(rng.normal(mean[:, None], 0.1116, (num_systems, num_sentences)), 0.0, 1.0)
+    return words, np.rint(words * accuracy).astype(np.int64)
+
+
+def matched_words(num_sentences: int, num_systems: int = 2, *, step: float = 0.0) -> np.ndarray:
+    """The same with words that are made up or missed: tp, predicted and gold `[system, sentence, stat]`.
+
+    gold = words; predicted = gold + Poisson(0.5) - Poisson(0.5), at least 1; tp = right words, at most predicted.
+    """
+    gold, right = tagged_words(num_sentences, num_systems, step=step)
+    rng = np.random.default_rng(23)
+    predicted = np.maximum(1, gold + rng.poisson(0.5, right.shape) - rng.poisson(0.5, right.shape))
+    return np.stack([np.minimum(right, predicted), predicted, np.broadcast_to(gold, right.shape)], axis=-1)
+
+
 def tables() -> dict[str, str]:
     """Two systems as text tables for the command line: 0/1, and decimals with six digits."""
     rng = np.random.default_rng(11)

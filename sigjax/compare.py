@@ -269,7 +269,7 @@ def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units:
         "interval": settings.interval,
         "level": settings.level,
         "budget": settings.budget,
-        "memory": settings.memory,
+        "memory": None if settings.memory == DEFAULT_MEMORY else settings.memory,
         "sigjax": __version__,
     }
     return "|".join(f"{name}:{value}" for name, value in parts.items() if value is not None)

@@ -104,3 +104,14 @@ def test_reals_and_budgets_are_sampled():
     assert "more than the budget" in small.reason
     (narrow,) = compare(evaluation, test="bootstrap", memory=1e-6, resamples=500)
     assert "GiB" in narrow.reason
+
+
+@pytest.mark.parametrize("variant", ["shift", "flip"])
+def test_a_p_value_of_zero_is_sampled(variant):
+    """Every difference is 1: no resample can have twice the delta, nor the other sign; the intervals stay exact."""
+    a, b = np.ones(20), np.zeros(20)
+    result = bootstrap_test(a, b, alternative="greater", variant=variant, resamples=999)
+    assert (result.method, result.p_value, result.exceed) == ("montecarlo", 1 / 1000, 0)
+    assert result.standard_error == 0.0
+    with pytest.raises(InputError, match="no exact test for 'a' and 'b': no resample at all is as extreme"):
+        bootstrap_test(a, b, alternative="greater", variant=variant, method="exact")

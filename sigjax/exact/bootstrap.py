@@ -11,21 +11,40 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.exact.draws import DrawLattice, Tilt, log_characteristic, log_moment, significant_frequencies, tilt, tilt_to
+from sigjax.exact.draws import (
+    DrawLattice,
+    Tilt,
+    log_characteristic,
+    log_moment,
+    significant_frequencies,
+    smooth_length,
+    tilt,
+    tilt_to,
+    window,
+)
 from sigjax.records import Alternative, Variant
 
-WINDOW_LOSS = 1e-17
-"""Bound on the probability outside the window of a law."""
 _QUANTILE_TOLERANCE = 1e-12
-_EPSILON = float(np.finfo(np.float64).eps)
+_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+"""Relative rounding error of a few dozen operations: what the error bounds are multiples of."""
 
 
 class BootstrapP(NamedTuple):
-    """The p-value that infinitely many resamples would give; see `relative_error` for its error."""
+    """The p-value that infinitely many resamples would give."""
 
     p_value: float
     log10_p: float
     """Right also where `p_value` is below the smallest double; -inf where no resample is extreme."""
+    error_bound: float
+    """The p-value is right up to this fraction of itself."""
+
+
+class Tail(NamedTuple):
+    """The probability p of a tail."""
+
+    log_p: float
+    error_bound: float
+    """p is right up to this fraction of itself."""
 
 
 class Law(NamedTuple):
@@ -33,7 +52,7 @@ class Law(NamedTuple):
 
     first: int
     probabilities: np.ndarray
-    """[value]; what is left out has probability below WINDOW_LOSS. Values that no draws reach have rounding noise
+    """[value]; what is left out has probability below 1e-17. Values that no draws reach have rounding noise
     around 0: cutting it off on one side would add up over a wide grid."""
     step: int
 
@@ -52,7 +71,7 @@ def law(lattice: DrawLattice, theta: float = 0.0) -> Law:
     if not lattice.values.size:
         return Law(lattice.offset, np.ones(1), lattice.scale)
     tilted = tilt(lattice, theta)
-    first, last = _window(lattice, tilted)
+    first, last = window(lattice, tilted)
     return Law(lattice.offset + lattice.scale * first, _probabilities(lattice, tilted, first, last), lattice.scale)
 
 
@@ -74,7 +93,7 @@ def quantile(law: Law, q: float) -> int:
 def log_tail(lattice: DrawLattice, edge: int) -> float:
     """The natural logarithm of P(X* >= edge), also far below the smallest double; -inf where X* never gets there.
 
-    Use `lattice.mirrored()` and -edge for P(X* <= edge). For the error see `relative_error`.
+    Use `lattice.mirrored()` and -edge for P(X* <= edge).
 
     Example:
         >>> from sigjax.exact.draws import draw_lattice
@@ -82,33 +101,45 @@ def log_tail(lattice: DrawLattice, edge: int) -> float:
         >>> round(log_tail(coin, 1000) / math.log(2.0), 9)
         -1000.0
     """
+    return tail(lattice, edge).log_p
+
+
+def tail(lattice: DrawLattice, edge: int) -> Tail:
+    """P(X* >= edge) with a bound on its rounding error; see `log_tail`.
+
+    P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing a tilt of
+    z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding.
+    """
     steps = _steps_to(lattice, edge)
     if steps <= 0:
-        return 0.0
+        return Tail(0.0, 0.0)
     if steps > lattice.top:
-        return -math.inf
+        return Tail(-math.inf, 0.0)
     if edge <= lattice.total:
         # The tail is the larger part: what is missing has the better accuracy.
-        return math.log1p(-math.exp(log_tail(lattice.mirrored(), 1 - edge)))
+        below = tail(lattice.mirrored(), 1 - edge)
+        missing = math.exp(below.log_p)
+        return Tail(math.log1p(-missing), _ROUNDING + below.error_bound * missing / (1.0 - missing))
     tilted = tilt_to(lattice, steps)
-    first, last = _window(lattice, tilted)
-    tail = _probabilities(lattice, tilted, first, last)[steps - first :]
-    mass = float((np.exp(-tilted.theta * np.arange(len(tail))) * tail).sum())
-    return min(log_moment(lattice, tilted, steps) + math.log(mass), 0.0)
+    first, last = window(lattice, tilted)
+    place = np.arange(first - steps, last - steps + 1)
+    weights = np.where(place >= 0, np.exp(-tilted.theta * np.maximum(place, 0)), 0.0)
+    mass, error = _weighted(lattice, _probabilities(lattice, tilted, first, last), weights)
+    log_p = min(log_moment(lattice, tilted, steps) + math.log(mass), 0.0)
+    undoing = math.sqrt(-2.0 * log_p * int(lattice.sizes.sum())) - log_p
+    return Tail(log_p, error / mass + _ROUNDING * undoing)
 
 
 def relative_error(lattice: DrawLattice, log_p: float) -> float:
-    r"""Bound on the relative error of a tail probability p, from N units and the natural logarithm of p.
+    r"""Relative rounding error to expect of a tail probability p, from N units and the natural logarithm of p.
 
-    $32 \epsilon (\sqrt{N} (1 + \sqrt{-2 \log p}) - \log p)$, several times the errors seen. Where the characteristic
-    function is not negligible, rounding turns it by at most a few times the root of the N units; undoing a tilt of
-    sqrt(-2 log p) standard deviations adds that many times as much, and the exponent its own rounding.
-    A p of 0 (no resample is extreme) is known for certain.
+    $32 \epsilon (\sqrt{N} (1 + \sqrt{-2 \log p}) - \log p)$. A sum that takes few of the values in its range can exceed
+    this several times; `error_bound` of a result allows for that, and is to be preferred where there is one.
     """
     if log_p == -math.inf:
         return 0.0
     units = int(lattice.sizes.sum())
-    return 32.0 * _EPSILON * (math.sqrt(units) * (1.0 + math.sqrt(-2.0 * log_p)) - log_p)
+    return 2.0 * _ROUNDING * (math.sqrt(units) * (1.0 + math.sqrt(-2.0 * log_p)) - log_p)
 
 
 def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> BootstrapP:
@@ -121,7 +152,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
         variant: the null replicate is $X^* - x$ (shift) or $x - X^*$ (flip); the same for two-sided tests.
 
     Returns:
-        The p-value, in [0, 1], and its base-10 logarithm.
+        The p-value, in [0, 1], its base-10 logarithm, and a bound on the relative error of the p-value.
 
     Example:
         >>> from sigjax.exact.draws import draw_lattice
@@ -134,7 +165,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
         return _outside(lattice, x - abs(x), x + abs(x))
     edge = 2 * x if variant == "shift" else 0
     upper = (alternative == "greater") == (variant == "shift")
-    return _from_log(log_tail(lattice, edge) if upper else log_tail(lattice.mirrored(), -edge))
+    return _as_p(tail(lattice, edge) if upper else tail(lattice.mirrored(), -edge))
 
 
 def cost(lattice: DrawLattice) -> int:
@@ -161,26 +192,39 @@ def cost(lattice: DrawLattice) -> int:
 
 def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
     """Length of the FFT of a law: the least number with the factors 2, 3, 5 only that holds the window."""
-    first, last = _window(lattice, tilted)
-    return _smooth(last - first + 1)
+    first, last = window(lattice, tilted)
+    return smooth_length(last - first + 1)
 
 
 def _outside(lattice: DrawLattice, low: int, high: int) -> BootstrapP:
     """P(X* <= low or X* >= high), for low <= high."""
     if low == high:
-        return BootstrapP(1.0, 0.0)
-    log_p = float(np.logaddexp(log_tail(lattice.mirrored(), -low), log_tail(lattice, high)))
-    if log_p > math.log(0.5):
-        first, probabilities, step = law(lattice)
-        value = first + step * np.arange(len(probabilities))
-        between = float(probabilities[(value > low) & (value < high)].sum())
-        log_p = math.log1p(-max(between, 0.0))
-    return _from_log(log_p)
+        return BootstrapP(1.0, 0.0, 0.0)
+    below, above = tail(lattice.mirrored(), -low), tail(lattice, high)
+    log_p = float(np.logaddexp(below.log_p, above.log_p))
+    if log_p <= math.log(0.5):
+        return _as_p(Tail(log_p, max(below.error_bound, above.error_bound)))
+    first, probabilities, step = law(lattice)
+    value = first + step * np.arange(len(probabilities))
+    between, error = _weighted(lattice, probabilities, np.where((value > low) & (value < high), 1.0, 0.0))
+    between = max(between, 0.0)
+    return _as_p(Tail(math.log1p(-between), _ROUNDING + error / (1.0 - between)))
 
 
-def _from_log(log_p: float) -> BootstrapP:
+def _as_p(of: Tail) -> BootstrapP:
     # Adding 0 makes the -0.0 of a certain event a plain 0.
-    return BootstrapP(math.exp(log_p), log_p / math.log(10.0) + 0.0)
+    return BootstrapP(math.exp(of.log_p), of.log_p / math.log(10.0) + 0.0, of.error_bound)
+
+
+def _weighted(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """The sum of weights times probabilities, and a bound on its rounding error.
+
+    Where the characteristic function is not negligible, rounding moves it by at most a few times the root of the N
+    units, as a fraction of itself. By the theorem of Parseval and the inequality of Cauchy and Schwarz the sum moves by
+    no more than that fraction of the norm of the probabilities times the norm of the weights.
+    """
+    norms = float(np.linalg.norm(probabilities) * np.linalg.norm(weights))
+    return float(weights @ probabilities), _ROUNDING * math.sqrt(int(lattice.sizes.sum())) * norms
 
 
 def _steps_to(lattice: DrawLattice, edge: int) -> int:
@@ -188,21 +232,9 @@ def _steps_to(lattice: DrawLattice, edge: int) -> int:
     return -((lattice.offset - edge) // lattice.scale)
 
 
-def _window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
-    """First and last value of K that are kept: around the mean, or the whole range where that is smaller.
-
-    Bernstein's inequality: P(|K - mean| >= x) <= 2 exp(-x^2 / (2 V + 2/3 R x)), with V the variance and R the range of
-    one draw. The half-width is the x at which this is WINDOW_LOSS.
-    """
-    exponent = math.log(2.0 / WINDOW_LOSS)
-    linear = int(lattice.tops.max()) * exponent / 3.0
-    half = linear + math.sqrt(linear**2 + 2.0 * tilted.variance * exponent)
-    return max(0, math.floor(tilted.mean - half)), min(lattice.top, math.ceil(tilted.mean + half))
-
-
 def _probabilities(lattice: DrawLattice, tilted: Tilt, first: int, last: int) -> np.ndarray:
     """P(K = first), ..., P(K = last) under a tilt."""
-    length = _smooth(last - first + 1)
+    length = smooth_length(last - first + 1)
     frequencies = significant_frequencies(lattice, tilted, length)
     log_size, angle = log_characteristic(lattice, tilted, frequencies, length)
     shift = (int(lattice.sizes @ tilted.centres) - first) % length
@@ -212,16 +244,3 @@ def _probabilities(lattice: DrawLattice, tilted: Tilt, first: int, last: int) ->
     # irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves.
     spectrum[frequencies] = size * (np.cos(angle) - 1j * np.sin(angle))
     return np.fft.irfft(spectrum, length)[: last - first + 1]
-
-
-def _smooth(at_least: int) -> int:
-    """The least number, from `at_least` on, whose prime factors are 2, 3 and 5: FFTs of such lengths are fast."""
-    best = 1 << (at_least - 1).bit_length()
-    five = 1
-    while five < best:
-        odd = five
-        while odd < best:
-            best = min(best, odd << (-(-at_least // odd) - 1).bit_length())
-            odd *= 3
-        five *= 5
-    return best

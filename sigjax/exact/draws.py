@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+WINDOW_LOSS = 1e-17
+"""Bound on the probability outside the window of a law."""
 _NEGLIGIBLE = -60.0
 """Logarithm of the size below which the characteristic function is taken as 0: all grids together stay below 1e-17."""
 _BLOCK = 2**16
@@ -161,6 +163,31 @@ def log_moment(lattice: DrawLattice, tilted: Tilt, edge: int) -> float:
     # log1p keeps the digits of weak tilts, the plain logarithm those of strong ones.
     log_moments = np.where(excess > -0.5, np.log1p(np.maximum(excess, -0.5)), direct)
     return float(sizes @ log_moments) - theta * (edge - int(sizes @ tilted.centres))
+
+
+def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
+    """First and last value of K that are kept: around the mean, or the whole range where that is smaller.
+
+    Bernstein's inequality: P(|K - mean| >= x) <= 2 exp(-x^2 / (2 V + 2/3 R x)), with V the variance and R the range of
+    one draw. The half-width is the x at which this is WINDOW_LOSS.
+    """
+    exponent = math.log(2.0 / WINDOW_LOSS)
+    linear = int(lattice.tops.max()) * exponent / 3.0
+    half = linear + math.sqrt(linear**2 + 2.0 * tilted.variance * exponent)
+    return max(0, math.floor(tilted.mean - half)), min(lattice.top, math.ceil(tilted.mean + half))
+
+
+def smooth_length(at_least: int) -> int:
+    """The least number, from `at_least` on, whose prime factors are 2, 3 and 5: FFTs of such lengths are fast."""
+    best = 1 << (at_least - 1).bit_length()
+    five = 1
+    while five < best:
+        odd = five
+        while odd < best:
+            best = min(best, odd << (-(-at_least // odd) - 1).bit_length())
+            odd *= 3
+        five *= 5
+    return best
 
 
 def significant_frequencies(lattice: DrawLattice, tilted: Tilt, length: int) -> np.ndarray:

@@ -54,20 +54,29 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
         plan = _named(lattice, "dp" if method == "dp" else "tree")
         if rounded:
             return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
-        return plan if plan.num_bytes <= num_bytes else too_large(plan, num_bytes)
-    plans = [_plane(lattice)] if lattice.axes == 2 else [_line(lattice), *_halves(lattice), _bracket(lattice)]
+        return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
+    if lattice.axes == 1:
+        return _on_one_axis(lattice, rounded=rounded, num_bytes=num_bytes)
     if rounded:
-        plans = [plan for plan in plans if plan.way in ("halves", "bracket")]
-    if not plans:
         return NotEligible("two statistics differ and are reals, held rounded; exact tests of two take whole numbers")
+    plan = _plane(lattice)
+    return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
+
+
+def _on_one_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
+    """The quickest of the exact ways; a bracket where they take too long or too much."""
+    plans = [*_halves(lattice)] if rounded else [*_halves(lattice), _line(lattice)]
+    quick = [plan for plan in plans if plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes]
+    if quick:
+        return min(quick, key=lambda plan: plan.seconds)
+    plans.append(_bracket(lattice))
     fitting = [plan for plan in plans if plan.num_bytes <= num_bytes]
     if not fitting:
-        return too_large(min(plans, key=lambda plan: plan.num_bytes), num_bytes)
-    quick = [plan for plan in fitting if plan.way != "bracket" and plan.seconds <= _PATIENCE]
-    return min(quick or fitting, key=lambda plan: plan.seconds)
+        return _too_large(min(plans, key=lambda plan: plan.num_bytes), num_bytes)
+    return min(fitting, key=lambda plan: plan.seconds)
 
 
-def too_large(plan: Plan, num_bytes: float) -> NotEligible:
+def _too_large(plan: Plan, num_bytes: float) -> NotEligible:
     """The reason, with what would have been needed."""
     return NotEligible(f"an exact test takes about {_gib(plan.num_bytes)} GiB, more than {_gib(num_bytes)}")
 

@@ -9,13 +9,7 @@ from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plan import Plan
 from sigjax.inference.bootstrap import bootstrap_outcome, system_replicates
 from sigjax.inference.exact import exact_budget, exact_outcomes, plan_exact
-from sigjax.inference.exact_bootstrap import (
-    BootstrapPlan,
-    bootstrap_outcomes,
-    pair_spreads,
-    plan_bootstrap,
-    system_spreads,
-)
+from sigjax.inference.exact_bootstrap import bootstrap_outcomes, pair_spreads, plan_bootstrap, system_spreads
 from sigjax.inference.intervals import Spread, replicate_spread
 from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Pair
 from sigjax.inference.permutation import montecarlo_outcomes
@@ -43,7 +37,7 @@ class Answers(NamedTuple):
 class _Bootstrap(NamedTuple):
     """What the bootstrap says."""
 
-    outcomes: list[Outcome]
+    outcomes: dict[Pair, Outcome]
     systems: list[Spread]
     pairs: list[Spread]
 
@@ -59,9 +53,8 @@ def answer(case: Case, device: Device, *, progress: bool) -> Answers:
     settings, question = case.settings, case.question
     found = _without_sampling(case) if "permutation" in settings.tests else {}
     swapped = {pair: why for pair, why in found.items() if isinstance(why, NotEligible)}
-    plan = _plan_bootstrap(case)
-    drawn = isinstance(plan, NotEligible)
-    seconds = _numpy_seconds(case.units, settings.resamples, num_swapped=len(swapped), drawn=drawn)
+    bootstrap, drawn = _bootstrap_without_sampling(case)
+    seconds = _numpy_seconds(case.units, settings.resamples, num_swapped=len(swapped), drawn=drawn is not None)
     backend = choose_backend(device, numpy_seconds=seconds)
     shown = progress and seconds > _WORTH_A_BAR
 
@@ -72,16 +65,12 @@ def answer(case: Case, device: Device, *, progress: bool) -> Answers:
             found |= montecarlo_outcomes(case, swapped, run)
     if found:
         outcomes["permutation"] = [each for pair in question.pairs if isinstance(each := found[pair], Outcome)]
-    nothing = [Spread()]
-    bootstrap = _Bootstrap([], nothing * len(question.scores), nothing * len(question.pairs))
-    if isinstance(plan, NotEligible):
+    if drawn is not None:
         with progress_bar("bootstrap", settings.resamples, shown=shown) as advance:
             run = Run(settings.resamples, settings.seed, backend, advance)
-            bootstrap = _sampled_bootstrap(case, run, plan.reason, bootstrap)
-    elif plan is not None:
-        bootstrap = _exact_bootstrap(case, plan, bootstrap)
+            bootstrap = _sampled_bootstrap(case, run, drawn.reason, bootstrap)
     if "bootstrap" in settings.tests:
-        outcomes["bootstrap"] = bootstrap.outcomes
+        outcomes["bootstrap"] = [bootstrap.outcomes[pair] for pair in question.pairs]
     return Answers({test: outcomes[test] for test in settings.tests}, bootstrap.systems, bootstrap.pairs)
 
 
@@ -93,38 +82,44 @@ def _without_sampling(case: Case) -> dict[Pair, Outcome | NotEligible]:
     return exact_outcomes(case, exact) | refused
 
 
-def _plan_bootstrap(case: Case) -> BootstrapPlan | NotEligible | None:
-    """How to do without sampling, or why the bootstrap samples; None where nothing asks for it."""
-    settings = case.settings
+def _bootstrap_without_sampling(case: Case) -> tuple[_Bootstrap, NotEligible | None]:
+    """What the bootstrap says without sampling, and why the rest of it samples; None where it need not."""
+    settings, pairs = case.settings, case.question.pairs
+    empty = _Bootstrap({}, [Spread()] * len(case.question.scores), [Spread()] * len(pairs))
     tested = "bootstrap" in settings.tests
     if case.units.values.shape[1] == 1 or not (tested or settings.interval != "none"):
-        return None
+        return empty, None
     if settings.method == "montecarlo":
-        return NotEligible("as asked")
+        return empty, NotEligible("as asked")
     plan = plan_bootstrap(case, exact_budget(settings))
-    if tested and settings.method == "exact" and isinstance(plan, NotEligible):
-        raise NotExact(None, plan.reason)
-    return plan
+    if isinstance(plan, NotEligible):
+        if tested and settings.method == "exact":
+            raise NotExact(None, plan.reason)
+        return empty, plan
+    found = dict(zip(pairs, bootstrap_outcomes(case, plan), strict=True)) if tested else {}
+    refused = {pair: why for pair, why in found.items() if isinstance(why, NotEligible)}
+    for pair, why in refused.items():
+        if settings.method == "exact":
+            raise NotExact(pair, why.reason)
+    exact = empty._replace(outcomes={pair: each for pair, each in found.items() if isinstance(each, Outcome)})
+    if settings.interval != "none":
+        exact = exact._replace(systems=system_spreads(case, plan), pairs=pair_spreads(case, plan))
+    return exact, next(iter(refused.values()), None)
 
 
-def _sampled_bootstrap(case: Case, run: Run, reason: str, empty: _Bootstrap) -> _Bootstrap:
+def _sampled_bootstrap(case: Case, run: Run, reason: str, exact: _Bootstrap) -> _Bootstrap:
+    """Fill in by sampling what there is not without."""
     settings, pairs = case.settings, case.question.pairs
     replicates = system_replicates(case.units, case.metric, run)
-    tested = [bootstrap_outcome(replicates, case, pair, reason) for pair in pairs if "bootstrap" in settings.tests]
-    if settings.interval == "none":
-        return empty._replace(outcomes=tested)
+    sampled = [pair for pair in pairs if "bootstrap" in settings.tests and pair not in exact.outcomes]
+    outcomes = exact.outcomes | {pair: bootstrap_outcome(replicates, case, pair, reason) for pair in sampled}
+    if settings.interval == "none" or exact.systems[0] != Spread():
+        return exact._replace(outcomes=outcomes)
     return _Bootstrap(
-        tested,
+        outcomes,
         [replicate_spread(of_system, settings.level) for of_system in replicates],
         [replicate_spread(replicates[a] - replicates[b], settings.level) for a, b in pairs],
     )
-
-
-def _exact_bootstrap(case: Case, plan: BootstrapPlan, empty: _Bootstrap) -> _Bootstrap:
-    tested = bootstrap_outcomes(case, plan) if "bootstrap" in case.settings.tests else []
-    if case.settings.interval == "none":
-        return empty._replace(outcomes=tested)
-    return _Bootstrap(tested, system_spreads(case, plan), pair_spreads(case, plan))
 
 
 def _numpy_seconds(units: Units, resamples: int, *, num_swapped: int, drawn: bool) -> float:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.exact.bootstrap import bootstrap_p, grid_length, law, quantile, relative_error
+from sigjax.exact.bootstrap import bootstrap_p, grid_length, law, quantile
 from sigjax.exact.draws import DrawLattice, draw_lattice, standard_error, tilt
 from sigjax.exact.lattice import NotEligible
 from sigjax.inference.intervals import Spread
@@ -126,15 +126,17 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
     return Spread(abs(score.slope) * standard_error(lattice), Interval(low, high))
 
 
-def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[Outcome]:
-    """The bootstrap test of each pair, as endless resamples would give it."""
-    outcomes = []
+def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[Outcome | NotEligible]:
+    """The bootstrap test of each pair, as endless resamples would give it; a p-value of 0 is none."""
+    outcomes: list[Outcome | NotEligible] = []
     for pair in case.question.pairs:
         lattice = plan.pairs[pair]
         if plan.score.slope < 0.0:
             lattice = lattice.mirrored()
         found = bootstrap_p(lattice, lattice.total, case.settings.alternative, case.settings.variant)
-        error = relative_error(lattice, found.log10_p * math.log(10.0))
+        if found.log10_p == -math.inf:
+            outcomes.append(NotEligible("no resample at all is as extreme"))
+            continue
         reason = f"the score is linear in {case.metric.stat_names[plan.score.stat]}"
-        outcomes.append(Outcome(found.p_value, found.log10_p, "exact", reason, None, error))
+        outcomes.append(Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound))
     return outcomes
