@@ -2,9 +2,9 @@
 
 from sigjax.association import Association as Association
 from sigjax.association import association_test as association_test
-from sigjax.compare import bootstrap_test as bootstrap_test
 from sigjax.compare import compare as compare
-from sigjax.compare import permutation_test as permutation_test
+from sigjax.paired import bootstrap_test as bootstrap_test
+from sigjax.paired import permutation_test as permutation_test
 from sigjax.readers import read as read
 from sigjax.records import Comparison as Comparison
 from sigjax.records import Evaluation as Evaluation

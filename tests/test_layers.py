@@ -23,6 +23,7 @@ ORDER = (
     "standings",
     "leaderboard",
     "compare",
+    "paired",
     "association",
     "studies",
     "report",
