@@ -5,9 +5,7 @@ more replicates a summary is kept, see `summary`.
 """
 
 import math
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -15,10 +13,11 @@ import numpy as np
 from sigjax.inference.bca import Bca, bca_spreads
 from sigjax.inference.intervals import Spread, replicate_spreads
 from sigjax.inference.pvalues import bootstrap_exceed
-from sigjax.records import Alternative, Array, Interval, Variant
+from sigjax.records import Alternative, Interval, Variant
 from sigjax.resample.backend import Backend, compiled
 from sigjax.resample.engine import Run
 from sigjax.resample.tally import Deltas, count_extreme
+from sigjax.resample.threads import in_threads, shared_out
 
 PIECE = 2**13
 """Resamples that compiled kernels count at a time."""
@@ -29,7 +28,6 @@ _CACHED = 2**16
 
 Pieces = Iterable[tuple[int, np.ndarray]]
 """The first resample of a piece, and scores `[system, resample]`."""
-Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 
@@ -129,25 +127,3 @@ def count_against(values: np.ndarray, wanted: Wanted, backend: Backend) -> np.nd
         piece = values[:, start : start + PIECE]
         counts += shared_out(compiled(count_extreme, kernel, backend.platform), piece, *wanted.tested)
     return counts
-
-
-def in_threads(function: Callable[[Given], Found], items: Sequence[Given]) -> list[Found]:
-    """The function of each item, on all cores where there are many items (NumPy lets go of the interpreter)."""
-    cores = os.cpu_count() or 1
-    if cores == 1 or len(items) < _MANY:
-        return [function(item) for item in items]
-    share = -(-len(items) // cores)
-    parts = [items[start : start + share] for start in range(0, len(items), share)]
-    with ThreadPoolExecutor(cores) as pool:
-        return [found for part in pool.map(lambda part: [function(item) for item in part], parts) for found in part]
-
-
-def shared_out(kernel: Callable[..., Array], values: np.ndarray, *items: np.ndarray) -> np.ndarray:
-    """A compiled `kernel(values, *items [item, ...]) -> [item, ...]`, on all cores: each call runs on one."""
-    count, cores = len(items[0]), os.cpu_count() or 1
-    if not count:
-        return np.zeros(0, np.int64)
-    places = np.minimum(np.arange(-(-count // cores) * cores), count - 1).reshape(cores, -1)
-    with ThreadPoolExecutor(cores) as pool:
-        parts = pool.map(lambda part: np.asarray(kernel(values, *(item[part] for item in items))), places)
-        return np.concatenate(list(parts))[:count]

@@ -11,12 +11,13 @@ import numpy as np
 
 from sigjax.inference.bca import Bca, bca_levels
 from sigjax.inference.intervals import Spread, standard_error
-from sigjax.inference.replicates import PIECE, Pieces, Told, Wanted, count_against, in_threads, of_targets, shared_out
+from sigjax.inference.replicates import PIECE, Pieces, Told, Wanted, count_against, of_targets
 from sigjax.records import Interval
 from sigjax.resample.backend import Backend, compiled
 from sigjax.resample.engine import Run
 from sigjax.resample.share import Share
 from sigjax.resample.tally import count_at_most, products
+from sigjax.resample.threads import in_threads, shared_out
 
 PILOT = 2**15
 """The first resamples, from which a summary takes its thresholds; part of the definition of its results."""

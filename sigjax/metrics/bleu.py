@@ -8,6 +8,7 @@ BLEU"; Post (2018), "A call for clarity in reporting BLEU scores", for the detai
 import numpy as np
 
 from sigjax.metrics.counts import stack_counts
+from sigjax.metrics.exponential import decay
 from sigjax.records import Array, Metric
 
 _ORDERS = range(1, 5)
@@ -44,7 +45,7 @@ def bleu_score(sums: Array) -> Array:
         matches = matches * xp.where(none, smoothed, count)
     mean_precision = xp.sqrt(xp.sqrt(matches / xp.where(defined, totals, 1.0)))
     # Whoever puts out no word puts out no n-gram: the 1 is for scores that are not defined anyway.
-    brevity = xp.exp(xp.minimum(0.0, 1.0 - sums[..., 1] / xp.maximum(sums[..., 0], 1.0)))
+    brevity = decay(xp.minimum(0.0, 1.0 - sums[..., 1] / xp.maximum(sums[..., 0], 1.0)))
     return xp.where(defined, 100.0 * brevity * mean_precision, 0.0)
 
 
@@ -53,4 +54,4 @@ def bleu_extract(*columns: np.ndarray) -> np.ndarray:
     return stack_counts(BLEU_STATS, columns, [(6, 0), *((n + 1, n + 5) for n in _ORDERS)])
 
 
-BLEU = Metric("bleu", bleu_score, BLEU_STATS, bleu_extract, BLEU_STATS, shared_inputs=("ref_len",))
+BLEU = Metric("bleu", bleu_score, BLEU_STATS, bleu_extract, BLEU_STATS, shared_inputs=("ref_len",), portable=True)

@@ -60,7 +60,8 @@ def chrf_extract(names: tuple[str, ...], *columns: np.ndarray) -> np.ndarray:
 
 def _metric(name: str, stat_names: tuple[str, ...]) -> Metric:
     shared = tuple(stat for stat in stat_names if stat.startswith("ref_"))
-    return Metric(name, chrf_score, stat_names, partial(chrf_extract, stat_names), stat_names, shared_inputs=shared)
+    extract = partial(chrf_extract, stat_names)
+    return Metric(name, chrf_score, stat_names, extract, stat_names, shared_inputs=shared, portable=True)
 
 
 CHRF = _metric("chrf", CHRF_STATS)

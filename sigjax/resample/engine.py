@@ -7,7 +7,6 @@ devices: the rows carry their own random numbers, counts are integers, and score
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -24,13 +23,14 @@ from sigjax.resample.plans import padded_units
 from sigjax.resample.project import Projection, SwapBytes
 from sigjax.resample.share import ALONE, Share
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
+from sigjax.resample.threads import ahead, num_cores
 
 Score = Callable[[Array], Array]
 Kernel = Callable[..., tuple[Array, ...]]
 """(rows [row, 3], valid [row], *data, **static) -> results of one tile."""
 Static = tuple[tuple[str, Any], ...]
 """Keyword arguments of a kernel that it is compiled for."""
-Call = Callable[[np.ndarray], tuple[Array, ...]]
+Call = Callable[[np.ndarray], tuple[np.ndarray, ...]]
 """The first resample of each tile `[tile]` (int64) -> results `[tile, ...]`."""
 Advance = Callable[[int], object]
 """Told how many resamples are done so far."""
@@ -164,19 +164,22 @@ def _stream(
     if num_tiles == 0:
         return  # there are more processes than resamples
     num_devices = len(run.backend.devices)
-    per_call = num_devices * min(_TILES_PER_CALL, -(-num_tiles // num_devices)) if num_devices else 1
+    workers = _num_workers(run.backend)
+    per_call = num_devices * min(_TILES_PER_CALL, -(-num_tiles // (workers * num_devices))) if num_devices else 1
     make = _jax_call if num_devices else _numpy_call
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     call = make(kernel, (*static, ("rows_per_tile", rows_per_tile)), task, run.backend.devices)
-    waiting: deque[tuple[int, tuple[Array, ...]]] = deque()
-    for tile in range(0, num_tiles, per_call):
-        first = run.start + (np.arange(per_call) + tile) * rows_per_tile
-        waiting.append((int(first[0]), call(first)))
-        # JAX computes while Python goes on: with two calls under way a device never waits for the host.
-        while len(waiting) > (1 if num_devices and tile + per_call < num_tiles else 0):
-            start, outputs = waiting.popleft()
-            yield start, tuple(np.asarray(output) for output in outputs)
-            run.advance(min(start + per_call * rows_per_tile, run.resamples))
+    tiles = [run.start + (np.arange(per_call) + tile) * rows_per_tile for tile in range(0, num_tiles, per_call)]
+    for first, outputs in zip(tiles, ahead(call, tiles, workers), strict=True):
+        yield int(first[0]), outputs
+        run.advance(min(int(first[0]) + per_call * rows_per_tile, run.resamples))
+
+
+def _num_workers(backend: Backend) -> int:
+    """Calls that run at a time: a program leaves cores idle in some of its steps, and no device waits for the host."""
+    if backend.platform == "cpu":
+        return max(1, num_cores() // len(backend.devices))
+    return 2 if backend.devices else 1
 
 
 def tile_rows(projection: Projection, size: int, run: Run) -> int:
@@ -202,7 +205,7 @@ def _tile(kernel: Kernel, first: Array, task: Task, *, rows_per_tile: int, **sta
 def _numpy_call(kernel: Kernel, static: Static, task: Task, devices: tuple[Any, ...]) -> Call:
     del devices
 
-    def call(first: np.ndarray) -> tuple[Array, ...]:
+    def call(first: np.ndarray) -> tuple[np.ndarray, ...]:
         # What is not finite is counted, and refused later with the systems' names.
         with np.errstate(all="ignore"):
             return tuple(output[None] for output in _tile(kernel, first[0], task, **dict(static)))
@@ -219,9 +222,9 @@ def _jax_call(kernel: Kernel, static: Static, task: Task, devices: tuple[Any, ..
     with jax.enable_x64(True):  # noqa: FBT003
         on_devices = jax.device_put(task, NamedSharding(mesh, PartitionSpec()))
 
-    def call(first: np.ndarray) -> tuple[Array, ...]:
+    def call(first: np.ndarray) -> tuple[np.ndarray, ...]:
         with jax.enable_x64(True):  # noqa: FBT003
-            return compiled(first, on_devices)
+            return tuple(np.asarray(output) for output in compiled(first, on_devices))
 
     return call
 
