@@ -29,9 +29,11 @@ from sigjax.resample.engine import Run, tile_rows
 from sigjax.resample.plans import Draws, bootstrap, draws_from_strata, padded_draws, padded_units, swap
 from sigjax.resample.project import (
     DrawsProduct,
+    Places,
     Projection,
     SwapProduct,
     distinct_columns,
+    drawn_columns,
     draws_projection,
     projection_matrix,
     swap_projection,
@@ -56,8 +58,8 @@ class Data(NamedTuple):
     swap_product: SwapProduct
     draws_fused: Projection
     draws_product: DrawsProduct
-    places: np.ndarray
-    """[system, stat]: columns of the statistics."""
+    places: Places
+    """Where the statistics of both systems are among the columns."""
     pairs: Pairs
 
 
@@ -65,7 +67,7 @@ def make_data() -> Data:
     """Arrays of one pair, as `sigjax.compare` makes them, and those of the products that it takes for many columns."""
     units = make_units(f1_workload().evaluation)
     draws, scores = draws_from_strata(units.strata), FSCORE.score(units.totals)
-    differences, columns = distinct_columns(units.values - units.values[:1]), distinct_columns(units.values)
+    differences, (columns, places) = distinct_columns(units.values - units.values[:1]), drawn_columns(units.values)
     pairs = Pairs(
         left=differences.places[:1],
         right=differences.places[1:],
@@ -78,9 +80,9 @@ def make_data() -> Data:
         draws,
         swap_projection(differences.values, draws),
         SwapProduct(padded_draws(draws), projection_matrix(differences.values, bound=2**20)),
-        draws_projection(columns.values, draws, compiled=True),
-        DrawsProduct(padded_draws(draws), projection_matrix(columns.values, bound=2**20)),
-        columns.places,
+        draws_projection(columns, draws, compiled=True),
+        DrawsProduct(padded_draws(draws), projection_matrix(columns, bound=2**20)),
+        places,
         pairs,
     )
 

@@ -21,7 +21,7 @@ from sigjax.inference.summary import PILOT, tell_summary
 from sigjax.records import InputError
 from sigjax.resample.engine import Problem, Run, replicates
 from sigjax.resample.plans import draws_from_strata
-from sigjax.resample.project import distinct_columns, draws_projection
+from sigjax.resample.project import drawn_columns, draws_projection
 from sigjax.resample.share import Share
 from sigjax.resample.tally import Deltas
 
@@ -123,12 +123,12 @@ def _with_t(targets: np.ndarray, num_systems: int) -> np.ndarray:
 def system_replicates(case: Case, run: Run) -> Pieces:
     """Scores of all systems on the same resamples, piece by piece, as `replicates` gives them."""
     units, metric = case.units, case.metric
-    columns = distinct_columns(units.values)
+    columns, places = drawn_columns(units.values)
     draws, compiled = draws_from_strata(units.strata), bool(run.backend.devices)
-    problem = Problem(draws_projection(columns.values, draws, compiled=compiled), units.divisors)
+    problem = Problem(draws_projection(columns, draws, compiled=compiled), units.divisors)
     # A compiler may merge the division by the divisors with the metric's own.
     on_host = not metric.portable or units.divisors is not None
-    return replicates(problem, columns.places, run, score=metric.score, on_host=on_host)
+    return replicates(problem, places, run, score=metric.score, on_host=on_host)
 
 
 def _finite(pieces: Pieces, share: Share) -> Iterator[tuple[int, np.ndarray]]:

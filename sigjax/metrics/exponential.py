@@ -43,5 +43,5 @@ def decay(x: Array) -> Array:
 
 @lru_cache(maxsize=1)
 def _powers() -> np.ndarray:
-    """e to the power of 0, -1, ..., and then 0."""
+    """E to the power of 0, -1, ..., and then 0."""
     return np.array([*(math.exp(-n) for n in range(-_LOWEST)), 0.0])

@@ -20,7 +20,7 @@ from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.fused import FusedDraws, FusedSwap
 from sigjax.resample.maxima import Ladder, swap_maxima
 from sigjax.resample.plans import padded_units
-from sigjax.resample.project import Projection, SwapBytes
+from sigjax.resample.project import Places, Projection, SwapBytes
 from sigjax.resample.share import ALONE, Share
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
 from sigjax.resample.threads import ahead, num_cores
@@ -109,13 +109,13 @@ def count_swaps(
 
 
 def replicates(
-    problem: Problem, places: np.ndarray, run: Run, *, score: Score, on_host: bool
+    problem: Problem, places: Places, run: Run, *, score: Score, on_host: bool
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Bootstrap scores of all systems on the same resamples, piece by piece.
 
     Args:
         problem: the sums.
-        places: `[system, stat]`, the column of each statistic.
+        places: where the statistics of each system are.
         run: how to run.
         score: the metric's score.
         on_host: leave the scores, but not the sums, to NumPy: a score that rounds differently on a device would show in
@@ -125,7 +125,7 @@ def replicates(
         The first resample of a piece, and scores `[system, resample]` (float64).
     """
     in_kernel = None if on_host else score
-    size = 0 if on_host else places.size
+    size = 0 if on_host else places.column.size
     for start, (tiles,) in _stream(_bootstrap_tile, (("score", in_kernel),), (problem, places), run, size=size):
         if on_host:
             with np.errstate(all="ignore"):
@@ -148,7 +148,7 @@ def _maxima_tile(
 
 
 def _bootstrap_tile(
-    rows: Array, valid: Array, problem: Problem, places: Array, *, score: Score | None
+    rows: Array, valid: Array, problem: Problem, places: Places, *, score: Score | None
 ) -> tuple[Array, ...]:
     del valid  # rows that are padding come last and are cut off by `replicate`
     sums = problem.projection.sums(rows)

@@ -20,6 +20,15 @@ _COLUMN_MULTIPLE = 4
 """Columns are padded with zeros to a multiple of this: XLA on CPU takes ten times longer for one to three columns."""
 
 
+class Places(NamedTuple):
+    """Where each system's statistics are among the columns."""
+
+    column: np.ndarray
+    """[system, stat] int32: the column of each statistic of each system."""
+    offset: np.ndarray
+    """[system, stat] float64: what is added to its sum."""
+
+
 class Columns(NamedTuple):
     """The distinct columns of the statistics, and where each system's statistics are among them."""
 
@@ -85,6 +94,21 @@ def distinct_columns(values: np.ndarray) -> Columns:
             kept.append(column)
         places[system, stat] = place
     return Columns(np.stack(kept), places)
+
+
+def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
+    """Distinct columns `[column, unit]` for draws, whose number is known: those that differ by a constant are one.
+
+    So are the n-grams of all orders where no text is shorter than the order.
+
+    Example:
+        >>> columns, places = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
+        >>> columns.tolist(), places.column.tolist(), places.offset.tolist()
+        ([[0, 2], [0, 6]], [[0, 0], [1, 1]], [[6.0, 4.0], [2.0, 0.0]])
+    """
+    least = values.min(axis=1)
+    columns = distinct_columns(values - least[:, None])
+    return columns.values, Places(columns.places, least.astype(np.float64) * values.shape[1])
 
 
 def swap_projection(

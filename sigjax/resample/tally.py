@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Alternative, Array, Variant
+from sigjax.resample.project import Places
 
 _LANES = 64
 """Counts that are added up side by side: a few vectors, and no memory in between."""
@@ -110,17 +111,19 @@ def in_blocks(parts: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...
     return tuple(part[places] for part in parts)
 
 
-def replicate_scores(sums: Array, places: Array, divisors: Array | None, *, score: Callable[[Array], Array]) -> Array:
+def replicate_scores(sums: Array, places: Places, divisors: Array | None, *, score: Callable[[Array], Array]) -> Array:
     """Score `[system, row]` (float64) of every system on every resample, from sums `[column, row]`."""
     xp = sums.__array_namespace__()
 
-    def of_systems(places: Array) -> Array:
-        return scores(score, _together([sums[of_stat].astype(xp.float64) for of_stat in places.T]), divisors)
+    def of_systems(column: Array, offset: Array) -> Array:
+        by_stat = zip(column.T, offset.T, strict=True)
+        stats = [sums[of_stat].astype(xp.float64) + added[:, None] for of_stat, added in by_stat]
+        return scores(score, _together(stats), divisors)
 
     if xp is not np:
-        return of_systems(places)
-    blocks = range(0, len(places), _CACHED_SYSTEMS)
-    return np.concatenate([of_systems(places[start : start + _CACHED_SYSTEMS]) for start in blocks])
+        return of_systems(*places)
+    blocks = [slice(start, start + _CACHED_SYSTEMS) for start in range(0, len(places.column), _CACHED_SYSTEMS)]
+    return np.concatenate([of_systems(places.column[block], places.offset[block]) for block in blocks])
 
 
 def _together(stats: list[Array]) -> Array:
