@@ -18,7 +18,7 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
         >>> check_score(resolve_metric(lambda sums: sums[0] / sums[1], num_inputs=2), np.ones((3, 2)))
         Traceback (most recent call last):
             ...
-        sigjax.records.InputError: metric '<lambda>' must turn sums [..., stat] into real numbers [...]: write
+        sigjax.InputError: metric '<lambda>' must turn sums [..., stat] into real numbers [...]: write
         sums[..., 0] for the first statistic
     """
     together = np.broadcast_to(sums[:, None], (len(sums), len(sums) + 1, sums.shape[1]))

@@ -58,7 +58,7 @@ def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
         >>> check_weights(half, np.array([[[1.0, 4.0, 3.0, 4.0]]]))  # divides by the instances, not by the weights
         Traceback (most recent call last):
             ...
-        sigjax.records.InputError: metric 'half' gives 1.625 for the weights 2, 0, 1, ..., but 1.3 for instances
+        sigjax.InputError: metric 'half' gives 1.625 for the weights 2, 0, 1, ..., but 1.3 for instances
         repeated so often; weights are how often each instance is drawn
     """
     if not metric.weighted:

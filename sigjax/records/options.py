@@ -28,6 +28,8 @@ DEFAULT_MEMORY = 1.0
 class InputError(ValueError):
     """What a person gave cannot be used: the message names the place, what was expected and what to do."""
 
+    __module__ = "sigjax"  # tracebacks name it as people import it
+
 
 class Interval(NamedTuple):
     """An interval `[low, high]` on the scale of the number that it belongs to."""
