@@ -89,7 +89,9 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
     if xp is np:
         return _count_in_cache(rows, draws, dtype)
     row = xp.arange(len(rows))[:, None]
-    return xp.zeros((len(rows), padded_units(len(draws.size))), dtype).at[row, drawn_units(rows, draws)].add(1)
+    # Bytes stay closer to the core. A unit is not drawn 256 times: of more units than that the chance is below 1e-500.
+    counts = xp.zeros((len(rows), padded_units(len(draws.size))), xp.uint8)
+    return counts.at[row, drawn_units(rows, draws)].add(1).astype(dtype)
 
 
 def drawn_units(rows: Array, draws: Draws) -> Array:
