@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -46,13 +46,21 @@ class Checkpoint:
         path: the file, made when it does not exist; None to write nothing.
         identity: what the run is of; a file of another one is refused.
         states: what is known from elsewhere.
+        kept: whether states are kept, by this process or by another one of the run; by default where there is a file.
 
     Raises:
         InputError: the file cannot be read or written, is no checkpoint, or belongs to other data or settings.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, identity: Identity, states: Mapping[Name, State]) -> None:
-        self.states = dict(states)
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        identity: Identity,
+        states: Mapping[Name, State],
+        *,
+        kept: bool | None = None,
+    ) -> None:
+        self.states, self.kept = dict(states), path is not None if kept is None else kept
         self._path, self._identity = path, identity
         self._due = time.monotonic() + _SECONDS
         if path is None:
@@ -81,7 +89,7 @@ class Checkpoint:
         path = Path(os.fspath(self._path or "")).resolve()  # beside the file itself, where the path is a link
         temporary = path.with_name(f".{path.name}.tmp")
         with open(temporary, "wb") as file:
-            np.savez(file, **_packed(self._identity, self.states))  # pyright: ignore[reportArgumentType]
+            pack(file, self._identity, self.states)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -94,6 +102,11 @@ class Stage(NamedTuple):
 
     checkpoint: Checkpoint
     name: Name = ()
+
+    @property
+    def kept(self) -> bool:
+        """Whether any process keeps states."""
+        return self.checkpoint.kept
 
     def part(self, name: str) -> Stage:
         """A stage within this one."""
@@ -127,6 +140,22 @@ NO_STAGE = Stage(Checkpoint(None, {}, {}))
 """Where nothing is kept."""
 
 
+def pack(file: IO[bytes], identity: Identity, states: Mapping[Name, State]) -> None:
+    """Write what a checkpoint holds."""
+    np.savez(file, **_packed(identity, states))  # pyright: ignore[reportArgumentType]
+
+
+def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Name, State]]:
+    """The header and the states that `pack` has written."""
+    with np.load(file, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays["header"].tobytes())
+        return header, {
+            tuple(stage["name"]): State(stage["done"], {name: arrays[f"{place}.{name}"] for name in stage["arrays"]})
+            for place, stage in enumerate(header["stages"])
+        }
+
+
 def _packed(identity: Identity, states: Mapping[Name, State]) -> dict[str, np.ndarray]:
     stages = [{"name": name, "done": state.done, "arrays": [*state.arrays]} for name, state in states.items()]
     header = json.dumps({"schema": _SCHEMA, "run": identity, "stages": stages})
@@ -148,15 +177,8 @@ def _load(path: str | os.PathLike[str], identity: Identity) -> dict[Name, State]
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[Name, State]]:
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-            header = json.loads(arrays["header"].tobytes())
-            return header, {
-                tuple(stage["name"]): State(
-                    stage["done"], {name: arrays[f"{place}.{name}"] for name in stage["arrays"]}
-                )
-                for place, stage in enumerate(header["stages"])
-            }
+        with open(path, "rb") as file:
+            return unpack(file)
     except OSError as error:
         raise InputError(f"{path}: the checkpoint cannot be read ({error.strerror}); give another file") from None
     except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files

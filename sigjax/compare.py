@@ -6,10 +6,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sigjax.checkpoint import NO_STAGE, Checkpoint, Stage
 from sigjax.checks import as_plain, check_evaluations, check_settings
-from sigjax.extension import earlier_states
-from sigjax.identity import Identity, data_hash, identity_of
+from sigjax.identity import data_hash, identity_of
 from sigjax.inference.stopping import LOOKS
 from sigjax.leaderboard import leaderboard, pairs_of
 from sigjax.records import (
@@ -21,7 +19,6 @@ from sigjax.records import (
     Correction,
     Device,
     Evaluation,
-    InputError,
     IntervalKind,
     Method,
     Report,
@@ -31,7 +28,7 @@ from sigjax.records import (
     Variant,
 )
 from sigjax.resample.backend import double_precision
-from sigjax.resample.share import current_share
+from sigjax.stages import stages_of
 from sigjax.version import __version__
 
 
@@ -101,9 +98,10 @@ def compare(
             error that a limit has from sampling).
         device: "auto", "numpy", "cpu" or "gpu"; changes the time, never the numbers.
         progress: whether to draw a progress bar when stderr is a terminal.
-        checkpoint: a file that keeps how far the run is, written every few seconds and when a test is done. The same
-            call, after the run was killed, goes on from there and gives the same report, on any device. The file stays;
-            that of other data or settings is refused.
+        checkpoint: a file that keeps how far the run is, written every few seconds and when a test is done (of several
+            processes, by the first). The same call, after the run was killed, goes on from there and gives the same
+            report, on any device and in any number of processes. The file stays; that of other data or settings is
+            refused.
         extend: an earlier `Report`, or its JSON file, of the same data and settings but for fewer resamples:
             `resamples` is the new total. The report is that of a run anew; permutation tests go on from the counts of
             the earlier one, while the bootstrap, whose replicates it does not hold, draws all again.
@@ -144,8 +142,7 @@ def compare(
     identity = identity_of(evaluations, settings, data)
     names = evaluations[0].systems
     pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
-    stages = _stages(checkpoint, extend, identity, pairs)
-    _check_processes(identity, stages)
+    stages = stages_of(checkpoint, extend, identity, pairs)
     with double_precision():
         boards = [
             leaderboard(each, settings, device, progress=progress, stage=stages.part(each.metric.name))
@@ -164,45 +161,6 @@ def compare(
         signature=_signature(evaluations, settings, boards[0].num_units),
         data=data,
         again=lambda **changes: compare(evaluations, **(options | changes)),
-    )
-
-
-def _stages(
-    checkpoint: str | os.PathLike[str] | None,
-    extend: Report | str | os.PathLike[str] | None,
-    identity: Identity,
-    pairs: list[tuple[str, str]],
-) -> Stage:
-    """All stages of a run, with what is known of them."""
-    if checkpoint is None and extend is None:
-        return NO_STAGE
-    if checkpoint is not None and current_share().count > 1:
-        raise InputError("a checkpoint is of one process; leave it out where several processes share the work")
-    known = {} if extend is None else earlier_states(extend, identity, pairs)
-    return Stage(Checkpoint(checkpoint, identity, known))
-
-
-def _check_processes(identity: Identity, stages: Stage) -> None:
-    """Where several processes share the work, refuse what differs between them.
-
-    Raises:
-        InputError: another process has other data or options.
-    """
-    share = current_share()
-    if share.count == 1:
-        return
-    options = {name: value for name, value in identity.items() if name not in ("sigjax", "data")}
-    known = [
-        (name, state.done, [array.tolist() for array in state.arrays.values()])
-        for name, state in stages.checkpoint.states.items()
-    ]
-    share.check_alike(
-        {
-            "another version of sigjax": __version__.encode(),
-            "other data": identity["data"].encode(),
-            "other options": repr(options).encode(),
-            "another report to extend": repr(sorted(known)).encode(),
-        }
     )
 
 

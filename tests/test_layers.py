@@ -18,6 +18,7 @@ ORDER = (
     "readers",
     "units",
     "resample",
+    "stages",
     "exact",
     "inference",
     "standings",

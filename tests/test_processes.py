@@ -1,6 +1,7 @@
 """Two processes on one machine give the report of one, byte by byte; where one is lost, the other says so."""
 
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import time
 import numpy as np
 import pytest
 from oracles import random_counts
+from test_checkpoint import done, report
 
 from sigjax.cli import _run
 from sigjax.inference.outcome import NotFinite, raise_together
@@ -162,6 +164,69 @@ def test_a_lost_process_is_told_within_a_minute(table, victim):
     assert (code, out) == (1, "")
     assert err.startswith(f"sigjax: error: process {victim} of 2 was lost")
     assert err.count("\n") == 1
+
+
+STOPPED = """
+import os, sys
+from runs import RUNS
+from sigjax import checkpoint, compare
+from sigjax.resample import rounds
+from test_checkpoint import report
+import jax
+name, path, address, index, writes = sys.argv[1:]
+checkpoint._SECONDS, checkpoint._SHARE, rounds._FIRST = 0.0, 1e9, 1000
+write, left = checkpoint.Checkpoint._write, [int(writes)]
+def count(self):
+    write(self)
+    left[0] -= 1
+    if left[0] < 0:
+        os._exit(9)
+checkpoint.Checkpoint._write = count
+options = dict(cluster_detection_method="deactivate", coordinator_bind_address=address)
+jax.distributed.initialize(address, 2, int(index), **options)
+with open(f"{path}.{index}", "w") as file:
+    file.write(report(name, checkpoint=path))
+os._exit(0)
+"""
+
+
+def start_stopped(name, path, writes):
+    """The exit codes of two processes of a run that ends when so many states are written."""
+    address = f"127.0.0.1:{free_port()}"
+    environment = os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(pathlib.Path(__file__).parent)}
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", STOPPED, name, path, address, index, str(writes)],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for index in "01"
+    ]
+    return [process.wait(timeout=SECONDS) for process in both]
+
+
+@pytest.mark.parametrize("name", ["both tests of two metrics", "a summary", "a function of samples"])
+def test_a_run_of_two_processes_that_was_stopped_goes_on_in_two_or_in_one(name, tmp_path):
+    """Process 0 writes for both; what it has written does not depend on how many share the work."""
+    path, expected = tmp_path / "run.ckpt", report(name)
+    first, second = start_stopped(name, path, 4)
+    assert first == 9
+    assert second != 0
+    assert any(done(path).values())
+    kept = path.read_bytes()
+    assert report(name, checkpoint=path) == expected
+    path.write_bytes(kept)
+    assert start_stopped(name, path, 10**6) == [0, 0]
+    assert [(tmp_path / f"run.ckpt.{index}").read_text(encoding="utf-8") for index in (0, 1)] == [expected] * 2
+
+
+def test_a_checkpoint_of_another_run_is_refused_by_both(table, tmp_path):
+    arguments = (table, "-m", "fscore", "--resamples", 2000, "--method", "montecarlo", "--checkpoint", tmp_path / "a")
+    of_one(*arguments)
+    for code, out, err in map(ends, start_two(*arguments, "--seed", 7)):
+        assert (code, out) == (2, "")
+        assert "seed is 12345 there and 7 here" in err
 
 
 def test_other_options_are_refused_by_both(table):

@@ -30,21 +30,23 @@ def wanted(alternative="two-sided", variant="shift"):
     )
 
 
-def pieces(values, *sizes):
-    start, place = 0, 0
-    while start < values.shape[1]:
-        size = sizes[place % len(sizes)]
-        yield start, values[:, start : start + size]
-        start, place = start + size, place + 1
+def pieces_of(values, *sizes):
+    def pieces(resamples):
+        start, place = resamples.start, 0
+        while start < resamples.stop:
+            end = min(start + sizes[place % len(sizes)], resamples.stop)
+            yield start, values[:, start:end]
+            start, place = end, place + 1
+
+    return pieces
 
 
 def all_of(values, asked, *sizes):
-    return tell_all(pieces(values, *sizes), asked, values.shape, Run(values.shape[1], 0, NUMPY))
+    return tell_all(pieces_of(values, *sizes), asked, values.shape, Run(values.shape[1], 0, NUMPY))
 
 
 def summary(values, asked, backend, *sizes):
-    first, rest = (pieces(part, *sizes) for part in np.split(values, [PILOT], axis=1))
-    return tell_summary(first, rest, asked, len(values), Run(values.shape[1], 0, backend))
+    return tell_summary(pieces_of(values, *sizes), asked, len(values), Run(values.shape[1], 0, backend))
 
 
 def sample(resamples):

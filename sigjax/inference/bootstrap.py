@@ -83,13 +83,11 @@ def _tell(pieces: Callable[[Run], Pieces], wanted: Wanted, shape: tuple[int, int
     state = run.stage.state() or State(0, {})
     if state.done == run.resamples:
         return unpacked(state.arrays)
-    if kept:
-        rest = _finite(pieces(run.part(range(state.done, run.resamples))), run.share)
-        told = tell_all(rest, wanted, shape, run)
-    else:
-        ranges = range(state.done, PILOT), range(max(state.done, PILOT), run.resamples)
-        first, rest = (_finite(pieces(run.part(each)), run.share) for each in ranges)
-        told = tell_summary(first, rest, wanted, shape[0], run)
+
+    def finite(resamples: range) -> Pieces:
+        return _finite(pieces(run.part(resamples)), run.share)
+
+    told = tell_all(finite, wanted, shape, run) if kept else tell_summary(finite, wanted, shape[0], run)
     run.stage.finish(run.resamples, **packed(told))
     return told
 

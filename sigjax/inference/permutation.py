@@ -18,6 +18,7 @@ from sigjax.resample.backend import multiplies_bytes
 from sigjax.resample.engine import Problem, Run, count_swaps
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import distinct_columns, swap_projection
+from sigjax.resample.rounds import keep, rounds
 from sigjax.resample.tally import Pairs
 
 _FEW, _STEP = 16, 8
@@ -107,17 +108,22 @@ def add_up(
     """
     stage = run.stage.part(f"from {start}")
     done, arrays = stage.state() or State(start, {"counts": np.zeros(num_pairs, np.int64)})
-    counts, added, error = arrays["counts"], np.zeros(num_pairs, np.int64), None
-    if done < end:
+    counts, error = arrays["counts"], None
+    if done == end:
+        return counts
+    run = run._replace(stage=stage)
+    for part in rounds(range(done, end), run):
+        added = np.zeros(num_pairs, np.int64)
         try:
-            for first, piece in pieces(run.part(range(done, end))):
-                stage.save(first, counts=counts + added)
+            for first, piece in pieces(run.part(part)):
+                keep(run, first, counts=counts + added)
                 added += piece
         except NotFinite as found:
             error = found
         raise_together(error, run.share)
         counts = counts + run.share.total(added)
-        stage.finish(end, counts=counts)
+        stage.save(part.stop, counts=counts)
+    stage.finish(end, counts=counts)
     return counts
 
 

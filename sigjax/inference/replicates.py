@@ -16,6 +16,7 @@ from sigjax.inference.pvalues import bootstrap_exceed
 from sigjax.records import Alternative, Interval, Variant
 from sigjax.resample.backend import Backend, compiled
 from sigjax.resample.engine import Run
+from sigjax.resample.rounds import keep, rounds
 from sigjax.resample.tally import Deltas, count_extreme
 from sigjax.resample.threads import in_threads, shared_out
 
@@ -67,19 +68,21 @@ def unpacked(arrays: Mapping[str, np.ndarray]) -> Told:
     return Told(arrays["exceed"].tolist(), spreads)
 
 
-def tell_all(pieces: Pieces, wanted: Wanted, shape: tuple[int, int], run: Run) -> Told:
+def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, shape: tuple[int, int], run: Run) -> Told:
     """Keep all replicates, `shape` [system, resample]: standard errors (ddof = 1) and quantiles are those of NumPy.
 
-    `pieces` begin where the stage stands.
+    `pieces` gives what this process does of some resamples, from where the stage stands.
     """
     values, done = np.empty(shape), 0
     if state := run.stage.state():
         done = state.done
         values[:, :done] = state.arrays["values"]
-    for start, piece in pieces:
-        run.stage.save(start, values=values[:, :start])
-        values[:, start : start + piece.shape[1]] = piece
-    run.share.complete(values[:, done:])
+    for part in rounds(range(done, run.resamples), run):
+        for start, piece in pieces(part):
+            keep(run, start, values=values[:, :start])
+            values[:, start : start + piece.shape[1]] = piece
+        run.share.complete(values[:, part.start : part.stop])
+        run.stage.save(part.stop, values=values[:, : part.stop])
 
     def spreads_of(rows: np.ndarray, places: slice) -> list[Spread]:
         if wanted.bca is None:

@@ -4,7 +4,7 @@ It is the same on every device and for every grouping of the resamples.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from statistics import NormalDist
 
 import numpy as np
@@ -15,6 +15,7 @@ from sigjax.inference.replicates import PIECE, Pieces, Told, Wanted, count_again
 from sigjax.records import Interval
 from sigjax.resample.backend import Backend, compiled
 from sigjax.resample.engine import Run
+from sigjax.resample.rounds import keep, rounds
 from sigjax.resample.share import Share
 from sigjax.resample.tally import count_at_most, products
 from sigjax.resample.threads import in_threads, shared_out
@@ -35,8 +36,8 @@ _COARSE = 2.0**6
 """Covariances are added up in coarser steps, whose products have sums that a double holds exactly."""
 
 
-def tell_summary(first: Pieces, rest: Pieces, wanted: Wanted, num_systems: int, run: Run) -> Told:
-    r"""Summarise replicates as they come: the `first` are of `PILOT` resamples, and the `rest` of the others.
+def tell_summary(pieces: Callable[[range], Pieces], wanted: Wanted, num_systems: int, run: Run) -> Told:
+    r"""Summarise replicates as they come: first those of `PILOT` resamples, then the others.
 
     Covariances of all systems are added up in whole steps, which leaves standard errors right to 1e-5 of themselves.
 
@@ -52,24 +53,26 @@ def tell_summary(first: Pieces, rest: Pieces, wanted: Wanted, num_systems: int, 
     share below the observed score, twice as far apart, since it is random, and the quantiles are taken at the levels
     that belong to the share of all replicates. Replicates within 2 steps of the observed score are ties.
 
-    Where the stage stands past the pilots, the `first` are left alone, and the `rest` begins there.
+    `pieces` gives what this process does of some resamples, from where the stage stands.
     """
     if state := run.stage.state():
         summary = _Summary(wanted, run.backend, state.done, state.arrays)
     else:
         pilot = np.empty((num_systems, PILOT))
-        for start, piece in first:
+        for start, piece in pieces(range(PILOT)):
             pilot[:, start : start + piece.shape[1]] = piece
         run.share.complete(pilot)
         summary = _Summary(wanted, run.backend, 0, _begun(pilot, wanted))
-        mine = run.share.part(range(PILOT))
-        for start in mine[::PIECE]:
-            summary.add(pilot[:, start : min(start + PIECE, mine.stop)])
+        for start in range(0, PILOT, PIECE):
+            summary.add(pilot[:, start : start + PIECE])
         del pilot
-    for piece in _of_size(rest):
+    for part in rounds(range(summary.resamples, run.resamples), run):
+        known = summary.counted()
+        for piece in _of_size(pieces(part)):
+            keep(run, summary.resamples, **summary.arrays())
+            summary.add(piece)
+        summary.add_others(known, run.share)
         run.stage.save(summary.resamples, **summary.arrays())
-        summary.add(piece)
-    summary.add_others(run.share)
     return summary.tell()
 
 
@@ -126,11 +129,15 @@ class _Summary:
         self.exceed += count_against(piece, self.wanted, self.backend)
         self.at_most += self._count_at_most(steps)
 
-    def add_others(self, share: Share) -> None:
-        """Add what the other processes have added."""
-        self.resamples = int(share.total(np.array([self.resamples]))[0])
-        self.sums, self.products = share.total(self.sums), share.total(self.products)
-        self.exceed, self.at_most = share.total(self.exceed), share.total(self.at_most)
+    def counted(self) -> list[np.ndarray]:
+        """Copies of what `add` adds to."""
+        return [np.array(each) for each in (self.resamples, self.sums, self.products, self.exceed, self.at_most)]
+
+    def add_others(self, known: list[np.ndarray], share: Share) -> None:
+        """Add what the other processes have added to what all of them knew."""
+        found = [old + share.total(new - old) for old, new in zip(known, self.counted(), strict=True)]
+        resamples, self.sums, self.products, self.exceed, self.at_most = found
+        self.resamples = int(resamples)
 
     def tell(self) -> Told:
         """What all replicates say that were added."""

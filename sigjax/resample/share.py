@@ -67,6 +67,22 @@ class Share:
             # All bits of a number come from one process and are 0 in the others.
             values[:, start : start + width] = self.total(piece.view(np.int64)).view(np.float64)
 
+    def first(self, data: bytes) -> bytes:
+        """The bytes of process 0, in all of them.
+
+        Raises:
+            ProcessLost: another process has ended.
+        """
+        if self.count == 1:
+            return data
+        (length,) = self.total(np.array([len(data) if self.index == 0 else 0])).tolist()
+        words = np.zeros((1, -(-length // 8)), np.int64)
+        if self.index == 0:
+            words[0].view(np.uint8)[:length] = np.frombuffer(data, np.uint8)
+        for start in range(0, words.shape[1], _EXCHANGED):
+            words[:, start : start + _EXCHANGED] = self.total(words[:, start : start + _EXCHANGED])
+        return words[0].view(np.uint8)[:length].tobytes()
+
     def check_alike(self, parts: dict[str, bytes]) -> None:
         """Refuse to go on where another process does something else; each of the `parts` says what is done.
 
