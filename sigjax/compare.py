@@ -9,7 +9,7 @@ from dataclasses import asdict
 from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.identity import data_hash, identity_of
 from sigjax.inference.stopping import LOOKS
-from sigjax.leaderboard import leaderboard, pairs_of
+from sigjax.leaderboard import leaderboards, pairs_of
 from sigjax.records import (
     DEFAULT_LEVEL,
     DEFAULT_MEMORY,
@@ -19,6 +19,7 @@ from sigjax.records import (
     Correction,
     Device,
     Evaluation,
+    Family,
     IntervalKind,
     Method,
     Report,
@@ -42,6 +43,7 @@ def compare(
     alternative: Alternative = "two-sided",
     baseline: str | None = None,
     correction: Correction = "holm",
+    family: Family = "metric",
     level: float = DEFAULT_LEVEL,
     interval: IntervalKind = "percentile",
     variant: Variant = "shift",
@@ -74,11 +76,13 @@ def compare(
         alternative: "two-sided": |delta*| >= |delta|; "greater": delta* >= delta; "less": delta* <= delta, where delta
             is the score of the first system of a pair (in the order of the data) minus that of the second.
         baseline: compare each system (a) with this one (b) instead of all pairs.
-        correction: how p-values are adjusted for the number of pairs, within each metric and test. "holm", "hochberg"
+        correction: how p-values are adjusted for the number of pairs, within the `family` and test. "holm", "hochberg"
             (smaller; for tests that do not depend negatively) and "bonferroni" bound the probability of any false
             finding, "bh" and "by" the share of false findings. "maxt" (Westfall and Young) bounds the former too, with
             more power where pairs depend on each other: all pairs of a Monte Carlo permutation test are judged by the
             largest standardised delta on each resample, also those whose own p-value is exact.
+        family: what is adjusted over: "metric", the pairs of each metric by itself, or "report", the pairs of all
+            metrics together, so that the correction's guarantee is for every statement of the report (of each test).
         level: confidence level of all intervals, between 0 and 1.
         interval: kind of the bootstrap intervals, which come with standard errors: "percentile", the quantiles q of the
             replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias
@@ -129,6 +133,7 @@ def compare(
         alternative=alternative,
         baseline=baseline,
         correction=correction,
+        family=family,
         level=level,
         interval=interval,
         variant=variant,
@@ -144,10 +149,7 @@ def compare(
     pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
     stages = stages_of(checkpoint, extend, identity, pairs)
     with double_precision():
-        boards = [
-            leaderboard(each, settings, device, progress=progress, stage=stages.part(each.metric.name))
-            for each in evaluations
-        ]
+        boards = leaderboards(evaluations, settings, device, progress=progress, stage=stages)
     options = asdict(settings)
     options["test"] = options.pop("tests")
     return Report(
@@ -183,6 +185,7 @@ def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units:
         "strata": None if evaluations[0].strata is None else len(set(evaluations[0].strata)),
         "baseline": settings.baseline,
         "correction": settings.correction,
+        "family": None if settings.family == "metric" else settings.family,
         "interval": settings.interval,
         "level": settings.level,
         "budget": settings.budget,

@@ -16,6 +16,9 @@ from sigjax.version import __version__
 SCHEMA = "sigjax/1"
 """Of reports in JSON."""
 
+ADDED = {"family": "metric"}
+"""What earlier runs had of settings that came later."""
+
 Identity = dict[str, Any]
 """Values as JSON has them: `sigjax` (the version), the settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
 
@@ -56,7 +59,7 @@ def difference(there: Identity, here: Identity) -> str | None:
         'the data (numbers, ids, clusters, strata, or the order of the systems) are others'
     """
     for name in dict.fromkeys((*here, *there)):
-        old, new = there.get(name), here.get(name)
+        old, new = (run.get(name, ADDED.get(name)) for run in (there, here))
         if old == new:
             continue
         if name == "data":

@@ -1,10 +1,9 @@
-"""One evaluation, all its pairs: from units to named, corrected records. `compare` puts several of these together."""
+"""All evaluations, all their pairs: from units to named, corrected records, a leaderboard for each metric."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,34 +11,25 @@ import numpy as np
 
 from sigjax.checkpoint import Stage
 from sigjax.inference.answer import Answers, answer, without_interval
-from sigjax.inference.corrections import adjust
+from sigjax.inference.families import Adjusted, adjusted, others_of, resampled_together, settled_together
 from sigjax.inference.intervals import Spread
-from sigjax.inference.outcome import (
-    Case,
-    NotExact,
-    NotFinite,
-    NotTraceable,
-    Outcome,
-    Pair,
-    Question,
-    SampleCase,
-)
+from sigjax.inference.outcome import Case, NotExact, NotFinite, NotTraceable, Pair, Question, SampleCase
 from sigjax.inference.pvalues import p_intervals
 from sigjax.inference.sample import answer_sample
-from sigjax.inference.stopping import most_resamples
 from sigjax.metrics import check_score, check_weights, sample_scores, sample_tolerances
+from sigjax.notes import identical_systems, lone_units, out_of_reach, stops
 from sigjax.records import (
     Comparison,
     Device,
     Evaluation,
     InputError,
+    Interval,
     SampleMetric,
     Settings,
     SystemScore,
-    Test,
 )
 from sigjax.standings import standings
-from sigjax.units import make_sample, make_units, observed_scores, tolerances, units_of_instances
+from sigjax.units import make_sample, make_units, observed_scores, tolerances
 
 
 class Leaderboard(NamedTuple):
@@ -51,35 +41,83 @@ class Leaderboard(NamedTuple):
     num_units: int
 
 
-def leaderboard(
-    evaluation: Evaluation, settings: Settings, device: Device, *, progress: bool, stage: Stage
-) -> Leaderboard:
-    """Test the pairs of one evaluation; `stage` is where its state is kept.
+class _Answered(NamedTuple):
+    """One evaluation with the answers of its tests."""
+
+    evaluation: Evaluation
+    case: Case | SampleCase
+    answers: Answers
+
+
+def leaderboards(
+    evaluations: Sequence[Evaluation], settings: Settings, device: Device, *, progress: bool, stage: Stage
+) -> list[Leaderboard]:
+    """Test the pairs of all evaluations, and then adjust their p-values; `stage` is where their states are kept.
 
     Raises:
         InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
     """
-    metric = evaluation.metric
+    found: list[_Answered] = []
+    for each in evaluations:
+        others = others_of([one.answers for one in found], len(evaluations), len(pairs_of(each, settings)), settings)
+        with _named([each], settings, device):
+            part = stage.part(each.metric.name)
+            found.append(_answered(each, settings, others, device, progress=progress, stage=part))
+    answers = settled_together([one.answers for one in found], settings)
+    cases = [one.case for one in found if isinstance(one.case, Case)]
+    if settings.correction == "maxt" and settings.family == "report":
+        with _named(evaluations, settings, device):
+            by_resamples = resampled_together(cases, settings, device, progress=progress, stage=stage)
+        answers = [one._replace(adjusted=p) for one, p in zip(answers, by_resamples, strict=True)]
+    families = [[each] for each in answers] if settings.family == "metric" else [answers]
+    reach = [note for family in families for note in out_of_reach(family, settings)]
+    return [
+        _leaderboard(one._replace(answers=each), of_metric, reach)
+        for one, each, of_metric in zip(found, answers, adjusted(answers, settings), strict=True)
+    ]
+
+
+def _answered(
+    evaluation: Evaluation,
+    settings: Settings,
+    others: tuple[Interval, ...],
+    device: Device,
+    *,
+    progress: bool,
+    stage: Stage,
+) -> _Answered:
+    """What the tests say of one evaluation."""
+    case = _case(evaluation, settings, others)
+    by_name = sorted(zip(evaluation.systems, case.question.scores, strict=True))
+    stage.part("scores").check_scores(np.array([score for _, score in by_name]))
+    if len(case.units.strata) == 1 and "bootstrap" in settings.tests:
+        raise InputError("the bootstrap test needs at least two units, got one; use --test permutation")
+    if isinstance(case, SampleCase):
+        return _Answered(evaluation, case, answer_sample(case, device, progress=progress, stage=stage))
+    return _Answered(evaluation, case, answer(case, device, progress=progress, stage=stage))
+
+
+@contextmanager
+def _named(evaluations: Sequence[Evaluation], settings: Settings, device: Device) -> Iterator[None]:
+    """Errors with the names of the metric and the systems, which are tested together where there are several metrics.
+
+    Raises:
+        InputError: in place of every error of the tests.
+    """
+    systems, metric = evaluations[0].systems, evaluations[0].metric
     try:
-        case = _case(evaluation, settings)
-        by_name = sorted(zip(evaluation.systems, case.question.scores, strict=True))
-        stage.part("scores").check_scores(np.array([score for _, score in by_name]))
-        if len(case.units.strata) == 1 and "bootstrap" in settings.tests:
-            raise InputError("the bootstrap test needs at least two units, got one; use --test permutation")
-        if isinstance(case, SampleCase):
-            answers = answer_sample(case, device, progress=progress, stage=stage)
-        else:
-            answers = answer(case, device, progress=progress, stage=stage)
+        yield
     except NotExact as error:
         which = (
             "bootstrap test"
             if error.pair is None
-            else "test for {!r} and {!r}".format(*(evaluation.systems[i] for i in error.pair))
+            else "test for {!r} and {!r}".format(*(systems[i] for i in error.pair))
         )
         other = "exact or auto" if settings.method in ("dp", "tree") else "auto"
         raise InputError(f"no exact {which}: {error.reason}; use method {other}") from None
     except NotFinite as error:
-        names = " and ".join(repr(evaluation.systems[i]) for i in error.systems)
+        metric = evaluations[error.metric].metric
+        names = " and ".join(repr(systems[i]) for i in error.systems)
         remedy = "have it return a number everywhere, also where a denominator is 0"
         if isinstance(metric, SampleMetric):
             remedy = (
@@ -94,20 +132,24 @@ def leaderboard(
             f"metric {metric.name!r} cannot be compiled for device {device!r}; write it with array operators and the "
             "functions of sums.__array_namespace__(), or use the device auto or numpy"
         ) from None
-    num_units = len(case.units.strata)
-    notes = list(evaluation.notes) + _identical_systems(evaluation)
+
+
+def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) -> Leaderboard:
+    """Named records of one evaluation, and its notes; `reach` are those on significance that is out of reach."""
+    evaluation, case, answers = answered
+    settings, num_units = case.settings, len(case.units.strata)
+    notes = list(evaluation.notes) + identical_systems(evaluation)
     if num_units == 1:
         notes.append("one unit: no standard errors and no intervals")
     elif settings.interval != "none" or "bootstrap" in settings.tests:
-        notes += _lone_units(evaluation)
-    notes += _out_of_reach(answers.outcomes, settings) + _stops(evaluation, case.question, answers)
-    notes += without_interval(answers)
-    comparisons = _comparisons(evaluation, case.question, answers, settings)
+        notes += lone_units(evaluation)
+    notes += [*reach, *stops(evaluation, case.question, answers), *without_interval(answers)]
+    comparisons = _comparisons(evaluation, case.question, answers, adjusted, settings)
     systems = _systems(evaluation, case.question, answers.systems, comparisons, settings)
     return Leaderboard(systems, comparisons, tuple(notes), num_units)
 
 
-def _case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
+def _case(evaluation: Evaluation, settings: Settings, others: tuple[Interval, ...] = ()) -> Case | SampleCase:
     """What is asked of the units of an evaluation, with the observed scores.
 
     Raises:
@@ -119,18 +161,24 @@ def _case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
         sample = make_sample(evaluation)
         check_weights(metric, sample.columns)
         scores, errors = sample_scores(metric, sample.columns), sample_tolerances(metric, sample.columns)
-        return SampleCase(sample, metric, _question(evaluation, settings, scores, errors), settings)
+        return SampleCase(sample, metric, _question(evaluation, settings, scores, errors, others), settings)
     units = make_units(evaluation)
     check_score(metric, units.unscaled(units.totals))
     scores, errors = observed_scores(units, metric), tolerances(units, metric)
-    return Case(units, metric, _question(evaluation, settings, scores, errors), settings)
+    return Case(units, metric, _question(evaluation, settings, scores, errors, others), settings)
 
 
-def _question(evaluation: Evaluation, settings: Settings, scores: np.ndarray, errors: np.ndarray) -> Question:
+def _question(
+    evaluation: Evaluation,
+    settings: Settings,
+    scores: np.ndarray,
+    errors: np.ndarray,
+    others: tuple[Interval, ...],
+) -> Question:
     wrong = np.flatnonzero(~np.isfinite(scores))
     if wrong.size:
         raise NotFinite((int(wrong[0]),))
-    return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()))
+    return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()), others)
 
 
 def pairs_of(evaluation: Evaluation, settings: Settings) -> tuple[Pair, ...]:
@@ -140,67 +188,6 @@ def pairs_of(evaluation: Evaluation, settings: Settings) -> tuple[Pair, ...]:
         return tuple(combinations(range(count), 2))
     base = evaluation.systems.index(settings.baseline)
     return tuple((system, base) for system in range(count) if system != base)
-
-
-def _out_of_reach(outcomes: dict[Test, list[Outcome]], settings: Settings) -> list[str]:
-    """A note for each test whose Monte Carlo p-values cannot become significant, however small."""
-    alpha = 1.0 - settings.level
-    if settings.correction not in ("holm", "bonferroni"):
-        return []  # the others do not multiply the smallest p-values when there are many of them
-    notes = []
-    for test, of_test in outcomes.items():
-        drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
-        # Holm multiplies by the number of pairs that are not smaller: exact p-values may be.
-        exact = [outcome.p_value for outcome in of_test if outcome.exceed is None]
-        smaller = sum(p < 1.0 / (drawn + 1) for p in exact) if settings.correction == "holm" else 0
-        needed = math.ceil((len(of_test) - smaller) / alpha)
-        if len(exact) < len(of_test) and drawn < needed:
-            notes.append(
-                f"{test} test: for {len(of_test):,} pairs, more than {needed:,} resamples are needed before an "
-                f"adjusted Monte Carlo p-value can fall below {alpha:.3g}"
-            )
-    return notes
-
-
-def _stops(evaluation: Evaluation, question: Question, answers: Answers) -> list[str]:
-    """For tests that stop by themselves, a note on where pairs stopped, and one on those that are not settled."""
-    found = list(zip(question.pairs, answers.outcomes.get("permutation", ()), strict=False))
-    stops = sorted(Counter(outcome.resamples for _, outcome in found if outcome.resamples is not None).items())
-    notes = []
-    if len(stops) > 1:
-        where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in stops)
-        notes.append(f"{evaluation.metric.name}: resamples at which sampled pairs stopped: {where}")
-    names = [" - ".join(evaluation.systems[i] for i in pair) for pair, outcome in found if outcome.settled is False]
-    if names:
-        notes.append(f"{evaluation.metric.name}: not settled at {stops[-1][0]:,} resamples: {', '.join(names)}")
-    return notes
-
-
-def _identical_systems(evaluation: Evaluation) -> list[str]:
-    """A note for each group of systems with the same statistics on every instance."""
-    groups: dict[bytes, list[str]] = {}
-    for name, stats in zip(evaluation.systems, evaluation.stats, strict=True):
-        groups.setdefault(stats.tobytes(), []).append(name)
-    return [
-        f"identical on every instance ({evaluation.metric.name}): {', '.join(names)}"
-        for names in groups.values()
-        if len(names) > 1
-    ]
-
-
-def _lone_units(evaluation: Evaluation) -> list[str]:
-    """A note on strata with one unit, which every draw within strata takes as it is."""
-    if evaluation.strata is None:
-        return []
-    unit, strata = units_of_instances(evaluation)
-    alone = (np.bincount(strata) == 1)[strata[unit]]
-    names = list(dict.fromkeys(label for label, single in zip(evaluation.strata, alone, strict=True) if single))
-    if not names:
-        return []
-    which, verb = f"stratum {names[0]!r}", "has one unit: it never varies"
-    if len(names) > 1:
-        which, verb = f"{which} and {len(names) - 1} more", "have one unit each: they never vary"
-    return [f"{which} {verb} in the bootstrap, so standard errors and intervals are too small"]
 
 
 def _systems(
@@ -221,17 +208,14 @@ def _systems(
 
 
 def _comparisons(
-    evaluation: Evaluation, question: Question, answers: Answers, settings: Settings
+    evaluation: Evaluation, question: Question, answers: Answers, adjusted: Adjusted, settings: Settings
 ) -> tuple[Comparison, ...]:
     """Named records of all pairs, test by test, with p-values adjusted within each test."""
     records = []
     for test, of_test in answers.outcomes.items():
-        p_values, adjusted = np.array([outcome.p_value for outcome in of_test]), answers.adjusted
-        # An exact p-value may be just above the adjusted one, which comes from resamples.
-        adjusted = adjust(p_values, settings.correction) if adjusted is None else np.maximum(adjusted, p_values)
         intervals = p_intervals(of_test, settings)
         for pair, outcome, spread, p_adjusted, p_interval in zip(
-            question.pairs, of_test, answers.pairs, adjusted, intervals, strict=True
+            question.pairs, of_test, answers.pairs, adjusted[test], intervals, strict=True
         ):
             a, b = (evaluation.systems[i] for i in pair)
             delta = question.delta(pair)

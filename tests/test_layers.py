@@ -22,6 +22,7 @@ ORDER = (
     "exact",
     "inference",
     "standings",
+    "notes",
     "leaderboard",
     "compare",
     "paired",

@@ -21,6 +21,7 @@ from sigjax.records import (
     Correction,
     Device,
     Evaluation,
+    Family,
     InputError,
     IntervalKind,
     Method,
@@ -123,6 +124,8 @@ class Questions:
     """Compare each system with this one instead of all pairs."""
     correction: Correction = "holm"
     """How p-values are adjusted for the number of pairs; maxt needs the permutation test and --resamples N."""
+    family: Family = "metric"
+    """What p-values are adjusted over: the pairs of each metric by itself, or those of all metrics of the report."""
     level: float = DEFAULT_LEVEL
     """Confidence level of all intervals."""
     interval: IntervalKind = "percentile"
@@ -157,6 +160,7 @@ class Questions:
             alternative=self.alternative,
             baseline=self.baseline,
             correction=self.correction,
+            family=self.family,
             level=self.level,
             interval=self.interval,
             variant=self.variant,

@@ -40,7 +40,7 @@ class Answers(NamedTuple):
     pairs: list[Spread]
     """How the delta of each pair varies, in the order of the question."""
     adjusted: np.ndarray | None = None
-    """[pair] p-values of the permutation test as adjusted by maxt, where that was asked for."""
+    """[pair] p-values of the permutation test as adjusted by maxt within the metric, where that was asked for."""
 
 
 class _Bootstrap(NamedTuple):
@@ -63,7 +63,8 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage) -> Answe
     found = _without_sampling(case) if "permutation" in settings.tests else {}
     swapped = {pair: why for pair, why in found.items() if isinstance(why, NotEligible)}
     bootstrap, drawn = _bootstrap_without_sampling(case)
-    num_swapped = len(swapped) + (len(question.pairs) if settings.correction == "maxt" else 0)
+    maxima = settings.correction == "maxt" and settings.family == "metric"
+    num_swapped = len(swapped) + (len(question.pairs) if maxima else 0)
     seconds = _numpy_seconds(case.units, settings.fixed_resamples, num_swapped=num_swapped, drawn=drawn is not None)
     backend = choose_backend(device, numpy_seconds=seconds)
     shown, share = progress and seconds > _WORTH_A_BAR, current_share()
@@ -78,7 +79,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage) -> Answe
             )
             found |= montecarlo_outcomes(case, swapped, run, exact)
     adjusted = None
-    if settings.correction == "maxt":
+    if maxima:
         with progress_bar("maxt", settings.fixed_resamples, shown=shown) as advance:
             runs_on = _traceable(backend, case.metric, device)
             run = Run(settings.fixed_resamples, settings.seed, runs_on, advance, stage=stage.part("maxt"), share=share)

@@ -25,6 +25,7 @@ References: Westfall and Young (1993), "Resampling-based multiple testing", algo
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from sigjax.inference.pvalues import montecarlo_p
 from sigjax.records import InputError
 from sigjax.resample.engine import Run, count_swaps
 from sigjax.resample.maxima import Ladder, statistic
-from sigjax.resample.tally import Pairs, scores
+from sigjax.resample.tally import scores
 
 _ROUNDING = 1e-12
 """Statistics of two pairs that differ by less than this part of themselves are ties."""
@@ -51,7 +52,10 @@ def maxt_p(case: Case, run: Run) -> np.ndarray:
     """
     question, alternative = case.question, case.settings.alternative
     problem, packed = swap_problem(case, question.pairs, run)
-    order, ladder = _ladder(packed, _deviations(case), case)
+    steps = standardised(case)
+    order, limit = in_order(steps)
+    left, right, totals_a, totals_b = (part[order] for part in packed[:4])
+    ladder = Ladder(left, right, totals_a, totals_b, steps.scale[order], limit)
 
     def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
         found = count_swaps(problem, ladder, part, score=case.metric.score, alternative=alternative)
@@ -61,22 +65,54 @@ def maxt_p(case: Case, run: Run) -> np.ndarray:
             yield begin, exceed
 
     exceed = add_up(pieces, len(order), 0, run.resamples, run)
-    p_values = np.empty(len(order))
-    p_values[order] = np.maximum.accumulate(np.asarray(montecarlo_p(exceed, run.resamples))[::-1])[::-1]
-    return p_values
+    return step_down(exceed, order, run.resamples)
 
 
-def _ladder(pairs: Pairs, deviations: np.ndarray, case: Case) -> tuple[np.ndarray, Ladder]:
-    """The places of the pairs in ascending order of their statistics, and the pairs in this order."""
+class Steps(NamedTuple):
+    """What makes the statistic of each pair; every field `[pair]` float64."""
+
+    observed: np.ndarray
+    """The observed statistic."""
+    scale: np.ndarray
+    """1 / standard deviation of delta under swaps, or 0 where there is none."""
+    rounding: np.ndarray
+    """Rounding error of a statistic."""
+
+
+def standardised(case: Case) -> Steps:
+    """The statistics of all pairs of a metric.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+        InputError: a delta that single units do not change.
+    """
+    question, deviations = case.question, _deviations(case)
     with np.errstate(divide="ignore"):
         scale = np.where(deviations > 0.0, 1.0 / deviations, 0.0)
-    observed = statistic(pairs.delta, case.settings.alternative) * scale
-    order = np.argsort(observed, kind="stable")
+    delta = np.array([question.delta(pair) for pair in question.pairs])
+    tolerance = np.array([question.tolerance(pair) for pair in question.pairs])
+    return Steps(statistic(delta, case.settings.alternative) * scale, scale, tolerance * scale)
+
+
+def in_order(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the pairs in ascending order of their statistics, and in this order what a maximum must reach."""
+    order = np.argsort(steps.observed, kind="stable")
     # A maximum may come from any pair so far, and is as uncertain as that one.
-    rounding = np.maximum.accumulate((pairs.tolerance * scale)[order])
-    limit = observed[order] - rounding - _ROUNDING * abs(observed[order])
-    left, right, totals_a, totals_b = (part[order] for part in pairs[:4])
-    return order, Ladder(left, right, totals_a, totals_b, scale[order], limit)
+    rounding = np.maximum.accumulate(steps.rounding[order])
+    observed = steps.observed[order]
+    return order, observed - rounding - _ROUNDING * abs(observed)
+
+
+def step_down(exceed: np.ndarray, order: np.ndarray, resamples: int) -> np.ndarray:
+    """Adjusted p-values `[pair]` from counts, the least extreme pair first; `order` are the places of the pairs.
+
+    Example:
+        >>> step_down(np.array([4, 0, 1]), np.array([2, 0, 1]), 9)
+        array([0.2, 0.2, 0.5])
+    """
+    p_values = np.empty(len(order))
+    p_values[order] = np.maximum.accumulate(np.asarray(montecarlo_p(exceed, resamples))[::-1])[::-1]
+    return p_values
 
 
 def _deviations(case: Case) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Metric, SampleMetric, Settings
+from sigjax.records import Interval, Metric, SampleMetric, Settings
 from sigjax.resample.share import Share
 from sigjax.units import Sample, Units
 
@@ -39,6 +39,8 @@ class Question(NamedTuple):
     """[system]: observed scores."""
     tolerances: tuple[float, ...]
     """[system]: rounding error of a score."""
+    others: tuple[Interval, ...] = ()
+    """Bounds of the p-values of other metrics that are adjusted together with these; see `stopping`."""
 
     def delta(self, pair: Pair) -> float:
         """Observed score_a - score_b."""
@@ -77,11 +79,15 @@ class NotExact(ValueError):
 
 
 class NotFinite(ValueError):
-    """The metric gave NaN or infinity on resamples of the system or systems at these positions."""
+    """The metric gave NaN or infinity on resamples of the system or systems at these positions.
 
-    def __init__(self, systems: tuple[int, ...]) -> None:
+    Where several metrics are tested together, `metric` is the place of the one that did.
+    """
+
+    def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
         super().__init__(f"score is not finite for systems {systems}")
         self.systems = systems
+        self.metric = metric
 
 
 def raise_together(error: NotFinite | None, share: Share) -> None:
@@ -90,13 +96,13 @@ def raise_together(error: NotFinite | None, share: Share) -> None:
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    met = np.zeros((share.count, 2), np.int64)  # 1 + positions of systems
+    met = np.zeros((share.count, 3), np.int64)  # 1 + positions of the metric and of systems
     if error is not None:
-        met[share.index, : len(error.systems)] = 1 + np.array(error.systems)
+        met[share.index, : 1 + len(error.systems)] = 1 + np.array((error.metric, *error.systems))
     met = share.total(met)
     if met.any():
-        first = met[met.any(axis=1)][0]
-        raise NotFinite(tuple((first[first > 0] - 1).tolist()))
+        metric, *systems = met[met.any(axis=1)][0].tolist()
+        raise NotFinite(tuple(system - 1 for system in systems if system), metric - 1)
 
 
 class NotTraceable(ValueError):

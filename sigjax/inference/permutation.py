@@ -10,10 +10,9 @@ import numpy as np
 
 from sigjax.checkpoint import State
 from sigjax.exact.lattice import NotEligible
-from sigjax.inference.outcome import Case, NotFinite, Outcome, Pair, raise_together
+from sigjax.inference.outcome import Case, NotFinite, Outcome, Pair, SampleCase, raise_together
 from sigjax.inference.pvalues import montecarlo_p
 from sigjax.inference.stopping import Count, count_until_settled
-from sigjax.records import Settings
 from sigjax.resample.backend import multiplies_bytes
 from sigjax.resample.engine import Problem, Run, count_swaps
 from sigjax.resample.plans import draws_from_strata
@@ -35,15 +34,16 @@ def montecarlo_outcomes(
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    return counted_outcomes(_counter(case, list(pairs), run), pairs, exact, case.settings)
+    return counted_outcomes(_counter(case, list(pairs), run), pairs, exact, case)
 
 
 def counted_outcomes(
-    count: Count, pairs: dict[Pair, NotEligible], exact: Sequence[float], settings: Settings
+    count: Count, pairs: dict[Pair, NotEligible], exact: Sequence[float], case: Case | SampleCase
 ) -> dict[Pair, Outcome]:
     """Outcomes of pairs whose extreme resamples `count` counts: of as many resamples as asked, or until settled."""
+    settings = case.settings
     if settings.resamples == "auto":
-        stopped = count_until_settled(count, len(pairs), np.array(exact), settings)
+        stopped = count_until_settled(count, len(pairs), np.array(exact), settings, case.question.others)
         return {
             pair: Outcome(p, math.log10(p), "montecarlo", why.reason, exceed, None, (low, high), resamples, settled)
             for (pair, why), exceed, resamples, p, low, high, settled in zip(

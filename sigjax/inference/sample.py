@@ -77,7 +77,7 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
                 )
                 count = _counter(case, work, run)
                 exact = [outcome.p_value for outcome in found.values()]
-                found |= counted_outcomes(count, work.sampled, exact, settings)
+                found |= counted_outcomes(count, work.sampled, exact, case)
         outcomes["permutation"] = [found[pair] for pair in question.pairs]
     systems, pairs = [Spread()] * len(question.scores), [Spread()] * len(question.pairs)
     if work.drawn is not None:

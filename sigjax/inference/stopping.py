@@ -14,6 +14,10 @@ the reported p-values, which the ends, widened if need be, hold too. The probabi
 is wrong is at most `ERROR`, whatever the p-values are. Exact p-values of other pairs enter as they are. (Gandy 2009
 bounds the same risk for one hypothesis.)
 
+*Several metrics, adjusted together.* They are sampled one after another. The pairs of metrics before enter with their
+bounds, those of metrics to come with 0 and 1; each has its part of `ERROR`. When all are known, what is settled is
+looked at once more.
+
 **The p-value** cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, about which the null
 hypothesis of this one says nothing. It must be valid at all looks at once, so that stopping may depend on anything. By
 stochastic curtailment (Lan, Simon and Halperin 1982) it is
@@ -46,7 +50,7 @@ import numpy as np
 
 from sigjax.inference.corrections import adjust
 from sigjax.inference.pvalues import clopper_pearson
-from sigjax.records import Correction, Settings
+from sigjax.records import Correction, Interval, Settings
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
@@ -82,7 +86,9 @@ def most_resamples(settings: Settings) -> int:
     return LOOKS[-1] if settings.resamples == "auto" else settings.resamples
 
 
-def count_until_settled(count: Count, num_pairs: int, exact: np.ndarray, settings: Settings) -> Stopped:
+def count_until_settled(
+    count: Count, num_pairs: int, exact: np.ndarray, settings: Settings, others: Sequence[Interval] = ()
+) -> Stopped:
     """Count hits until every decision is settled, leaving out pairs whose decision is.
 
     Args:
@@ -90,7 +96,11 @@ def count_until_settled(count: Count, num_pairs: int, exact: np.ndarray, setting
         num_pairs: number of sampled pairs.
         exact: `[pair]` exact p-values of the other pairs of the same test, for the correction.
         settings: their correction and level.
+        others: bounds of the p-values of other metrics that are adjusted together with these: known, or 0 and 1.
     """
+    # The bounds of other metrics may miss too: each has its part of the error.
+    num_bounds = num_pairs + sum(low < high for low, high in others)
+    rest = np.concatenate([np.stack([exact, exact], axis=1), np.array(others, np.float64).reshape(-1, 2)])
     exceed, resamples = np.zeros((2, num_pairs), np.int64)
     low, high = np.zeros(num_pairs), np.ones(num_pairs)
     running = np.arange(num_pairs)
@@ -100,9 +110,9 @@ def count_until_settled(count: Count, num_pairs: int, exact: np.ndarray, setting
             exceed[running] += count(running, begin, min(begin + part, look))
         resamples[running] = look
         # All intervals hold at once, so that what they share does: a decision that is settled stays so.
-        least, most = bounds(exceed[running], look, num_pairs, LOOKS)
+        least, most = bounds(exceed[running], look, num_bounds, LOOKS)
         low[running], high[running] = np.maximum(low[running], least), np.minimum(high[running], most)
-        running = running[~_agree_sampled(low, high, exact, settings)[running]]
+        running = running[~_agree_sampled(low, high, rest, settings)[running]]
         if not running.size:
             break
     p_values = np.empty(num_pairs)
@@ -111,12 +121,12 @@ def count_until_settled(count: Count, num_pairs: int, exact: np.ndarray, setting
         p_values[here] = valid_p(exceed[here], look, LOOKS)
     # A p-value close to 1 can be just above its bounds. Within them, it leads to the decision that they settle.
     low, high = np.minimum(low, p_values), np.maximum(high, p_values)
-    return Stopped(exceed, resamples, p_values, low, high, _agree_sampled(low, high, exact, settings))
+    return Stopped(exceed, resamples, p_values, low, high, _agree_sampled(low, high, rest, settings))
 
 
-def _agree_sampled(low: np.ndarray, high: np.ndarray, exact: np.ndarray, settings: Settings) -> np.ndarray:
-    """`agree` for the sampled pairs, `[pair]`, among those with exact p-values."""
-    low_of_all, high_of_all = np.concatenate([low, exact]), np.concatenate([high, exact])
+def _agree_sampled(low: np.ndarray, high: np.ndarray, rest: np.ndarray, settings: Settings) -> np.ndarray:
+    """`agree` for the sampled pairs, `[pair]`, among p-values with the bounds `rest` `[other, 2]`."""
+    low_of_all, high_of_all = np.concatenate([low, rest[:, 0]]), np.concatenate([high, rest[:, 1]])
     return agree(low_of_all, high_of_all, settings.correction, settings.alpha)[: len(low)]
 
 

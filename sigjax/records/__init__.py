@@ -16,6 +16,7 @@ from sigjax.records.options import Alternative as Alternative
 from sigjax.records.options import Array as Array
 from sigjax.records.options import Correction as Correction
 from sigjax.records.options import Device as Device
+from sigjax.records.options import Family as Family
 from sigjax.records.options import InputError as InputError
 from sigjax.records.options import Interval as Interval
 from sigjax.records.options import IntervalKind as IntervalKind

@@ -12,6 +12,7 @@ Test = Literal["permutation", "bootstrap"]
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
 Correction = Literal["holm", "hochberg", "bonferroni", "bh", "by", "maxt", "none"]
+Family = Literal["metric", "report"]
 IntervalKind = Literal["percentile", "basic", "bca", "studentized", "none"]
 Variant = Literal["shift", "flip"]
 Missing = Literal["error", "drop", "zero"]
@@ -58,6 +59,8 @@ class Settings:
     """Nominal seconds that exact tests may take; None for the default of the method."""
     memory: float = DEFAULT_MEMORY
     """GiB that an exact test of a pair may take, and bootstrap replicates half of it."""
+    family: Family = "metric"
+    """What p-values are adjusted over: the pairs of a metric, or the pairs of all metrics of the report."""
 
     @property
     def alpha(self) -> float:

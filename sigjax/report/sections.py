@@ -9,10 +9,12 @@ MAX_LETTERS = 8
 
 
 class Family(NamedTuple):
-    """The pairs of one metric and one test: what the p-values are adjusted over."""
+    """The pairs of one metric and one test: what p-values are adjusted over, or those of all metrics are."""
 
     test: Test
     comparisons: tuple[Comparison, ...]
+    adjusted_over: int
+    """Number of pairs, in all metrics where the settings say so."""
 
 
 class Section(NamedTuple):
@@ -31,15 +33,23 @@ def sections(report: Report) -> tuple[Section, ...]:
             metric,
             metric in report.lower_is_better,
             tuple(system for system in report.systems if system.metric == metric),
-            _families(tuple(comparison for comparison in report if comparison.metric == metric)),
+            _families(tuple(comparison for comparison in report if comparison.metric == metric), report),
         )
         for metric in dict.fromkeys(system.metric for system in report.systems)
     )
 
 
-def _families(comparisons: tuple[Comparison, ...]) -> tuple[Family, ...]:
+def _families(comparisons: tuple[Comparison, ...], report: Report) -> tuple[Family, ...]:
     tests: dict[Test, None] = dict.fromkeys(comparison.test for comparison in comparisons)
-    return tuple(Family(test, tuple(one for one in comparisons if one.test == test)) for test in tests)
+    adjusted_over = comparisons if report.settings.family == "metric" else report.comparisons
+    return tuple(
+        Family(
+            test,
+            tuple(one for one in comparisons if one.test == test),
+            sum(one.test == test for one in adjusted_over),
+        )
+        for test in tests
+    )
 
 
 def has_ranks(section: Section) -> bool:

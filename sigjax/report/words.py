@@ -1,7 +1,7 @@
 """The sentences that go with the numbers, the same in every format for people."""
 
 from sigjax.records import Comparison, Report, Settings
-from sigjax.report.numbers import alpha, format_raw_p, is_significant, is_unsettled, percent
+from sigjax.report.numbers import alpha, format_adjusted_p, format_raw_p, is_significant, is_unsettled, percent
 from sigjax.report.sections import Family, Section, has_letters, has_ranks
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
@@ -53,12 +53,14 @@ def heading(family: Family, settings: Settings) -> str:
     text = f"{family.test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
     if settings.alternative != "two-sided" and settings.baseline is None:
         text += ": first system minus second, in the order of the data"
-    pairs = len(family.comparisons)
-    if pairs == 1:
+    if family.adjusted_over == 1:
         return text
+    pairs = count(family.adjusted_over, "pair")
+    if family.adjusted_over > len(family.comparisons):
+        pairs += " of all metrics"
     if settings.correction == "none":
-        return f"{text}; p not adjusted for {count(pairs, 'pair')}"
-    return f"{text}; p adjusted by {CORRECTIONS[settings.correction]} over {count(pairs, 'pair')}"
+        return f"{text}; p not adjusted for {pairs}"
+    return f"{text}; p adjusted by {CORRECTIONS[settings.correction]} over {pairs}"
 
 
 def method_line(family: Family) -> str:
@@ -95,12 +97,16 @@ def conclusion(comparison: Comparison) -> str:
         return f"{a} and {b} have the same score: there is no difference to test (p = 1)."
     test = f"{ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]}"
     p, limit = format_raw_p(comparison), f"{alpha(settings):g}"
+    by = "p" if comparison.p_adjusted == comparison.p_value else "adjusted p"
+    decides = p if by == "p" else format_adjusted_p(comparison).rstrip("*")
     if is_significant(comparison):
         better, worse = (a, b) if comparison.better == a else (b, a)
-        return f"{better} is better than {worse}: the difference is unlikely to be chance (p = {p} < {limit}, {test})."
+        chance = f"the difference is unlikely to be chance ({by} = {decides} < {limit}, {test})"
+        return f"{better} is better than {worse}: {chance}."
+    not_below = "not below" if by == "p" else f"{by} = {decides}, not below"
     return (
         f"No significant difference between {a} and {b}: if they were equally good, a difference at least this "
-        f"{AT_LEAST[settings.alternative]} would arise by chance with probability {p} (not below {limit}, {test})."
+        f"{AT_LEAST[settings.alternative]} would arise by chance with probability {p} ({not_below} {limit}, {test})."
     )
 
 
@@ -111,7 +117,8 @@ def unsettled(family: Family) -> str | None:
         return None
     limit = f"{alpha(pairs[0].settings):g}"
     if len(family.comparisons) == 1:
-        return f"The decision is not settled: the interval of p holds {limit}. More resamples would settle it."
+        interval = "interval of p" if family.adjusted_over == 1 else "interval of p, adjusted,"
+        return f"The decision is not settled: the {interval} holds {limit}. More resamples would settle it."
     verb = "is" if len(pairs) == 1 else "are"
     return f"{count(len(pairs), 'pair')} {verb} not settled at {limit}: more resamples could change the decision."
 

@@ -104,7 +104,7 @@ def count_swaps(
     static = (("score", score), ("alternative", alternative))
     # Compiled for a CPU, statistics go into scores one by one: only deltas are held.
     held = blocks.left[0, :, 0].size if run.backend.platform == "cpu" else blocks.left[0].size
-    for start, (counts, ok) in _stream(kernel, static, (problem, blocks), run, size=held):
+    for start, (counts, ok) in stream(kernel, static, (problem, blocks), run, size=held):
         yield start, counts.sum(axis=0).ravel()[:count], ok.all(axis=0).ravel()[:count]
 
 
@@ -126,7 +126,7 @@ def replicates(
     """
     in_kernel = None if on_host else score
     size = 0 if on_host else places.column.size
-    for start, (tiles,) in _stream(_bootstrap_tile, (("score", in_kernel),), (problem, places), run, size=size):
+    for start, (tiles,) in stream(_bootstrap_tile, (("score", in_kernel),), (problem, places), run, size=size):
         if on_host:
             with np.errstate(all="ignore"):
                 tiles = [replicate_scores(tile, places, problem.divisors, score=score) for tile in tiles]
@@ -155,7 +155,7 @@ def _bootstrap_tile(
     return (sums if score is None else replicate_scores(sums, places, problem.divisors, score=score),)
 
 
-def _stream(
+def stream(
     kernel: Kernel, static: Static, data: tuple, run: Run, *, size: int
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Yield (first resample, results `[tile, ...]`) in order; a resample holds `size` numbers to be scored."""

@@ -1,0 +1,77 @@
+"""Notes: what a reader of the numbers should know, in one sentence each."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from sigjax.inference.answer import Answers
+from sigjax.inference.outcome import Outcome, Question
+from sigjax.inference.stopping import most_resamples
+from sigjax.records import Evaluation, Settings, Test
+from sigjax.units import units_of_instances
+
+
+def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
+    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family."""
+    outcomes: dict[Test, list[Outcome]] = {
+        test: [each for answers in found for each in answers.outcomes[test]] for test in settings.tests
+    }
+    alpha = 1.0 - settings.level
+    if settings.correction not in ("holm", "bonferroni"):
+        return []  # the others do not multiply the smallest p-values when there are many of them
+    notes, of_what = [], "pairs" if len(found) == 1 else "pairs of all metrics"
+    for test, of_test in outcomes.items():
+        drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
+        # Holm multiplies by the number of hypotheses that are not smaller: exact p-values may be.
+        exact = [outcome.p_value for outcome in of_test if outcome.exceed is None]
+        smaller = sum(p < 1.0 / (drawn + 1) for p in exact) if settings.correction == "holm" else 0
+        needed = math.ceil((len(of_test) - smaller) / alpha)
+        if len(exact) < len(of_test) and drawn < needed:
+            notes.append(
+                f"{test} test: for {len(of_test):,} {of_what}, more than {needed:,} resamples are needed before an "
+                f"adjusted Monte Carlo p-value can fall below {alpha:.3g}"
+            )
+    return notes
+
+
+def stops(evaluation: Evaluation, question: Question, answers: Answers) -> list[str]:
+    """For tests that stop by themselves, a note on where pairs stopped, and one on those that are not settled."""
+    found = list(zip(question.pairs, answers.outcomes.get("permutation", ()), strict=False))
+    stops = sorted(Counter(outcome.resamples for _, outcome in found if outcome.resamples is not None).items())
+    notes = []
+    if len(stops) > 1:
+        where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in stops)
+        notes.append(f"{evaluation.metric.name}: resamples at which sampled pairs stopped: {where}")
+    names = [" - ".join(evaluation.systems[i] for i in pair) for pair, outcome in found if outcome.settled is False]
+    if names:
+        notes.append(f"{evaluation.metric.name}: not settled at {stops[-1][0]:,} resamples: {', '.join(names)}")
+    return notes
+
+
+def identical_systems(evaluation: Evaluation) -> list[str]:
+    """A note for each group of systems with the same statistics on every instance."""
+    groups: dict[bytes, list[str]] = {}
+    for name, stats in zip(evaluation.systems, evaluation.stats, strict=True):
+        groups.setdefault(stats.tobytes(), []).append(name)
+    return [
+        f"identical on every instance ({evaluation.metric.name}): {', '.join(names)}"
+        for names in groups.values()
+        if len(names) > 1
+    ]
+
+
+def lone_units(evaluation: Evaluation) -> list[str]:
+    """A note on strata with one unit, which every draw within strata takes as it is."""
+    if evaluation.strata is None:
+        return []
+    unit, strata = units_of_instances(evaluation)
+    alone = (np.bincount(strata) == 1)[strata[unit]]
+    names = list(dict.fromkeys(label for label, single in zip(evaluation.strata, alone, strict=True) if single))
+    if not names:
+        return []
+    which, verb = f"stratum {names[0]!r}", "has one unit: it never varies"
+    if len(names) > 1:
+        which, verb = f"{which} and {len(names) - 1} more", "have one unit each: they never vary"
+    return [f"{which} {verb} in the bootstrap, so standard errors and intervals are too small"]

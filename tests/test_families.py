@@ -1,0 +1,264 @@
+"""Families over all metrics of a report: every correction against statsmodels or the definition, on shared masks."""
+
+import itertools
+import json
+import re
+
+import numpy as np
+import pytest
+from oracles import random_counts, swapped_deltas
+from statsmodels.stats.multitest import multipletests
+
+from sigjax import Evaluation, InputError, Interval, SampleMetric, compare
+from sigjax.cli import main
+from sigjax.identity import difference
+from sigjax.inference import stopping
+from sigjax.inference.answer import Answers
+from sigjax.inference.corrections import adjust
+from sigjax.inference.families import adjusted, others_of
+from sigjax.inference.outcome import Outcome
+from sigjax.inference.stopping import ERROR, count_until_settled
+from sigjax.records import Metric, Settings
+from sigjax.resample import swapped
+from sigjax.resample.bits import row_keys
+from sigjax.resample.plans import draws_from_strata, swap
+
+RESAMPLES = 1500  # not a multiple of any tile
+SIGNS = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
+METHODS = {"hochberg": "simes-hochberg", "bh": "fdr_bh", "by": "fdr_by"}
+
+
+def evaluations(*, clusters=None, num_instances=70):
+    """Three metrics of the same systems: counts, their precision, and reals on another scale, one with ties."""
+    rng = np.random.default_rng(3)
+    counts = random_counts(rng, 4, num_instances)
+    reals = {name: 100 * rng.normal(size=num_instances).round(3) + 20 * k for k, name in enumerate(counts)}
+    labels = {"clusters": clusters}
+    return [
+        Evaluation.from_arrays(counts, metric="fscore", **labels),
+        Evaluation.from_arrays(counts, metric="precision", **labels),
+        Evaluation.from_arrays(reals, metric="mean", **labels),
+    ]
+
+
+def run(data, **options):
+    options = {"method": "montecarlo", "resamples": RESAMPLES, "interval": "none", "family": "report"} | options
+    return compare(data, progress=False, **options)
+
+
+@pytest.mark.parametrize("correction", ["holm", "hochberg", "bonferroni", "bh", "by"])
+def test_p_values_of_all_metrics_are_adjusted_together(correction):
+    """As statsmodels does for all of them at once; each test has its own family."""
+    report = run(evaluations(), correction=correction, test=["bootstrap", "permutation"])
+    for test in ("bootstrap", "permutation"):
+        rows = [one for one in report if one.test == test]
+        p = [one.p_value for one in rows]
+        assert len(rows) == 18
+        assert p != sorted(p)
+        expected = multipletests(p, method=METHODS.get(correction, correction))[1]
+        np.testing.assert_allclose([one.p_adjusted for one in rows], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("correction", ["holm", "maxt"])
+def test_one_metric_is_a_family_of_its_own(correction):
+    (one, *_) = evaluations()
+    whole = run(one, correction=correction)
+    alone = run(one, correction=correction, family="metric")
+    assert [each.p_adjusted for each in whole] == [each.p_adjusted for each in alone]
+
+
+def deltas(masks, evaluation, pair):
+    """Deltas, observed and on each mask `[resample, unit]`, and their first-order standard deviation under swaps."""
+    score = evaluation.metric.score
+    a, b = (_units(evaluation, stats) for stats in pair)
+    observed = float(score(a.sum(axis=0)) - score(b.sum(axis=0)))
+    half, middle = (a - b) / 2, (a + b).sum(axis=0) / 2
+    steps = [float(score(middle + h) - score(middle - h)) for h in half]
+    found = swapped_deltas(masks[:, : len(a)], a, b, score)
+    return np.array([observed, *found]), np.sqrt(np.sum(np.square(steps)))
+
+
+def _units(evaluation, stats):
+    if evaluation.clusters is None:
+        return stats.astype(float)
+    labels = list(dict.fromkeys(evaluation.clusters))
+    rows = np.array([labels.index(each) for each in evaluation.clusters])
+    return np.array([stats[rows == row].sum(axis=0) for row in range(len(labels))], float)
+
+
+def maxt_by_definition(statistics):
+    """Adjusted p-values from statistics `[hypothesis, 1 + resample]`, the observed ones first."""
+    observed, drawn = statistics[:, 0], statistics[:, 1:]
+    order, found, largest = np.argsort(-observed, kind="stable"), np.empty(len(observed)), 0.0
+    for rank, place in enumerate(order):
+        exceed = (drawn[order[rank:]].max(axis=0) >= observed[place] - 1e-9).sum()
+        largest = max(largest, (exceed + 1) / (drawn.shape[1] + 1))
+        found[place] = largest
+    return found
+
+
+@pytest.mark.parametrize("alternative", SIGNS)
+@pytest.mark.parametrize("clusters", [None, tuple(f"d{i // 3}" for i in range(70))])
+def test_maxt_over_metrics_is_that_of_the_definition_on_the_same_masks(alternative, clusters):
+    """All metrics meet the same masks, which are drawn here once for all of them."""
+    data = evaluations(clusters=clusters)
+    num_units = 70 if clusters is None else 24
+    masks = swap(row_keys(12345, np.arange(RESAMPLES)), draws_from_strata(np.zeros(num_units, int)), np.dtype(float))
+    found = [deltas(masks, each, pair) for each in data for pair in itertools.combinations(each.stats, 2)]
+    statistics = np.array([SIGNS[alternative](values) / sd for values, sd in found])
+    report = run(data, correction="maxt", alternative=alternative)
+    np.testing.assert_allclose([one.p_adjusted for one in report], maxt_by_definition(statistics), rtol=1e-12)
+    within = run(data, correction="maxt", alternative=alternative, family="metric")
+    assert all(one.p_adjusted >= other.p_adjusted for one, other in zip(report, within, strict=True))
+    assert [one.p_adjusted for one in report] != [one.p_adjusted for one in within]
+
+
+def test_maxt_over_metrics_is_the_same_on_every_device_and_for_every_piece(monkeypatch, tmp_path):
+    data = evaluations()
+    expected = run(data, correction="maxt", device="numpy").to_json()
+    assert run(data, correction="maxt", device="cpu", checkpoint=tmp_path / "state").to_json() == expected
+    assert run(data, correction="maxt", checkpoint=tmp_path / "state").to_json() == expected
+    monkeypatch.setattr(swapped, "_PIECE", 2**10)
+    assert run(data, correction="maxt", device="numpy").to_json() == expected
+    half = run(data, correction="maxt", resamples=1000)
+    assert run(data, correction="maxt", extend=half).to_json() == expected
+
+
+def test_perfectly_dependent_metrics_cost_nothing_with_maxt():
+    """A metric and a hundred times it are one hypothesis, which Holm counts twice."""
+    rng = np.random.default_rng(0)
+    values = {name: rng.integers(0, 9, 40) for name in "ab"}
+    doubled = {name: 100 * each for name, each in values.items()}
+    scaled = Metric("scaled", lambda sums: sums[..., 0] / 7.0, ("x",), lambda x: x[:, None], ("x",))
+    data = [Evaluation.from_arrays(values), Evaluation.from_arrays(doubled, metric=scaled)]
+    assert [one.p_adjusted for one in run(data, correction="maxt")] == [one.p_value for one in run(data)]
+    assert all(one.p_adjusted == min(1, 2 * one.p_value) for one in run(data))
+
+
+def test_ranks_and_letters_follow_the_family():
+    """A difference that is significant within its metric, and is not among all metrics."""
+    right = {"a": [1] * 7 + [0] * 23, "b": [0] * 30}
+    noise = np.random.default_rng(1).integers(0, 2, (2, 30, 1))
+    evaluation = [
+        Evaluation.from_arrays(right, metric="accuracy"),
+        *(
+            Evaluation.from_arrays(
+                dict(zip("ab", noise, strict=True)),
+                metric=Metric(f"m{k}", lambda sums: sums[..., 0], ("x",), lambda x: x[:, None], ("x",)),
+            )
+            for k in range(4)
+        ),
+    ]
+    within, whole = (compare(evaluation, family=family) for family in ("metric", "report"))
+    assert [one.letters for one in within.systems[:2]] == ["a", "b"]
+    assert [one.letters for one in whole.systems[:2]] == ["a", "a"]
+    assert whole.comparisons[0].p_adjusted == pytest.approx(5 * 2 / 2**7)
+    text = " ".join(str(whole).split())
+    assert "p adjusted by Holm over 5 pairs of all metrics" in text
+    assert "(adjusted p = 0.078, not below 0.05, two-sided permutation test, exact)" in text
+    assert "|correction:holm|family:report|" in whole.signature
+    assert "family" not in within.signature
+
+
+def test_corrected_p_values_out_of_reach_are_told_for_the_family():
+    """18 hypotheses need more than 360 resamples, 6 pairs of one metric 120."""
+    (note,) = (note for note in run(evaluations(), resamples=300).notes if "resamples are needed" in note)
+    assert "for 18 pairs of all metrics, more than 360 resamples" in note
+    assert not any("needed" in note for note in run(evaluations(), resamples=300, family="metric").notes)
+
+
+def test_stopping_knows_what_is_not_known_yet_of_other_metrics():
+    """p near 0.02 is settled alone, and not among three more that may be smaller or not; nor after too few looks."""
+    seen = []
+
+    def count(places, start, end):
+        seen.append(end)
+        return np.full(len(places), (end - start) // 50)
+
+    alone = count_until_settled(count, 1, np.zeros(0), Settings())
+    among = count_until_settled(count, 1, np.zeros(0), Settings(), [Interval(0.0, 1.0)] * 3)
+    known = count_until_settled(count, 1, np.zeros(0), Settings(), [Interval(0.9, 0.91)] * 3)
+    assert (alone.settled[0], among.settled[0], known.settled[0]) == (True, False, True)
+    assert (alone.resamples[0], among.resamples[0]) == (stopping.LOOKS[0], stopping.LOOKS[-1])
+    assert known.low[0] < alone.low[0] or known.resamples[0] > alone.resamples[0]
+
+
+def test_resamples_auto_settles_the_decisions_of_the_family(monkeypatch):
+    """Against exact p-values of all metrics, adjusted together; fails by chance once in a thousand seeds at most."""
+    rng = np.random.default_rng(6)
+    data = [
+        Evaluation.from_arrays(random_counts(rng, 4, 40), metric=name) for name in ("fscore", "precision", "recall")
+    ]
+    exact = run(data, method="exact")
+    auto = run(data, resamples="auto")
+    settled = [one.settled for one in auto]
+    assert sum(settled) >= 12
+    for one, true in zip(auto, exact, strict=True):
+        assert not one.settled or (one.p_adjusted < 0.05) == (true.p_adjusted < 0.05)
+    p = np.array([one.p_value for one in auto])
+    np.testing.assert_array_equal([one.p_adjusted for one in auto], adjust(p, "holm"))
+    assert run(data, resamples="auto", device="cpu").to_json() == auto.to_json()
+
+
+def test_every_metric_has_its_part_of_the_error():
+    """Of the pairs of all metrics, those known exactly need none."""
+    sampled = Outcome(0.2, -0.7, "montecarlo", "", 1, None, (0.1, 0.3), 8192, True)
+    exact = Outcome(0.01, -2.0, "exact", "", None, 0.0)
+    before = Answers({"permutation": [sampled, exact]}, [], [])
+    others = others_of([before], 3, 2, Settings(family="report"))
+    assert others == (Interval(0.1, 0.3), Interval(0.01, 0.01), Interval(0.0, 1.0), Interval(0.0, 1.0))
+    assert others_of([before], 3, 2, Settings()) == ()
+    found = count_until_settled(lambda places, start, end: np.zeros(1, int), 1, np.zeros(0), Settings(), others)
+    alone = stopping.bounds(np.zeros(1, int), int(found.resamples[0]), 4, stopping.LOOKS)
+    assert found.high[0] == alone[1][0]
+    assert stopping.bounds(np.zeros(1, int), 8192, 4, stopping.LOOKS)[1][0] == pytest.approx(
+        1 - (ERROR / 4 / len(stopping.LOOKS) / 2) ** (1 / 8192), rel=1e-6
+    )
+
+
+def test_functions_of_whole_columns_take_part_and_maxt_refuses_them():
+    rng = np.random.default_rng(3)
+    values = {name: rng.normal(size=20) for name in "abc"}
+    data = [Evaluation.from_arrays(values), Evaluation.from_arrays(values, metric="median")]
+    report = run(data, resamples=200)
+    p = np.array([one.p_value for one in report])
+    np.testing.assert_array_equal([one.p_adjusted for one in report], adjust(p, "holm"))
+    with pytest.raises(InputError, match="needs a function of sums"):
+        run(data, correction="maxt")
+    assert isinstance(data[1].metric, SampleMetric)
+
+
+def test_a_score_that_is_not_finite_is_refused_with_its_metric():
+    values = {"a": [1, 0, 1, 1], "b": [0, 1, 0, 0]}
+    broken = Metric("broken", lambda s: s[..., 0] / (s[..., 0] != 4), ("x",), lambda x: x[:, None], ("x",))
+    data = [Evaluation.from_arrays(values), Evaluation.from_arrays(values, metric=broken)]
+    with pytest.raises(InputError, match="metric 'broken' is not a finite number"):
+        run(data, correction="maxt", resamples=100, device="numpy")
+
+
+def test_reports_from_before_the_setting_go_on():
+    """A report without the setting was adjusted within each metric."""
+    assert difference({"seed": 1}, {"seed": 1, "family": "metric"}) is None
+    assert difference({"seed": 1}, {"seed": 1, "family": "report"}) == "family is metric there and report here"
+
+
+def test_the_command_line_takes_the_family(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    rng = np.random.default_rng(0)
+    rows = [f"{s},{i},{rng.integers(0, 3)},{rng.integers(3, 5)},{rng.integers(3, 5)}" for s in "ab" for i in range(20)]
+    path.write_text("\n".join(["system,id,tp,predicted,gold", *rows]), encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(["compare", str(path), "-m", "precision", "recall", "--family", "report", "--format", "json"])
+    assert ended.value.code == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["settings"]["family"] == "report"
+    p = [pair["p_value"] for pair in report["pairs"]]
+    np.testing.assert_allclose([pair["p_adjusted"] for pair in report["pairs"]], multipletests(p, method="holm")[1])
+    with pytest.raises(InputError, match=re.escape("family must be one of metric, report")):
+        run(evaluations(), family="all")
+
+
+def test_identical_answers_need_no_adjustment_by_none():
+    found = [Answers({"permutation": [Outcome(p, 0.0, "exact", "", None)]}, [], []) for p in (0.04, 0.5)]
+    whole = adjusted(found, Settings(correction="none", family="report"))
+    assert [each["permutation"].tolist() for each in whole] == [[0.04], [0.5]]
