@@ -21,6 +21,9 @@ from sigjax.records import (
     Variant,
 )
 
+_RESAMPLED = ("maxt", "minp")
+"""Corrections by the resamples of all pairs together."""
+
 
 def as_plain(number: Any) -> Any:
     """A number of NumPy as one of Python; anything else as it is."""
@@ -55,19 +58,20 @@ def check_settings(settings: Settings, device: Device) -> None:
         raise InputError("resamples auto belongs to the permutation test; give the bootstrap a number of resamples")
     if settings.method in ("dp", "tree") and "bootstrap" in settings.tests:
         raise InputError(f"method {settings.method} belongs to the permutation test; use exact, montecarlo or auto")
-    if settings.correction == "maxt":
-        _check_maxt(settings)
+    if settings.correction in _RESAMPLED:
+        _check_resampled(settings)
     _check_exact(settings)
 
 
-def _check_maxt(settings: Settings) -> None:
+def _check_resampled(settings: Settings) -> None:
     """Refuse what has no resamples of all pairs together."""
+    name = f"correction {settings.correction}"
     if settings.tests != ("permutation",):
-        raise InputError("correction maxt belongs to the permutation test; ask for no other test with it")
+        raise InputError(f"{name} belongs to the permutation test; ask for no other test with it")
     if settings.method not in ("auto", "montecarlo"):
-        raise InputError(f"correction maxt samples; use method auto or montecarlo with it, got {settings.method}")
+        raise InputError(f"{name} samples; use method auto or montecarlo with it, got {settings.method}")
     if settings.resamples == "auto":
-        raise InputError("correction maxt needs all pairs on the same resamples; give a number of resamples, not auto")
+        raise InputError(f"{name} needs all pairs on the same resamples; give a number of resamples, not auto")
 
 
 def _check_exact(settings: Settings) -> None:
@@ -98,8 +102,10 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
             )
     names = [each.metric.name for each in evaluations]
     for each in evaluations:
-        if settings.correction == "maxt" and isinstance(each.metric, SampleMetric):
-            raise InputError(f"correction maxt needs a function of sums, and {each.metric.name!r} is none; use holm")
+        if settings.correction in _RESAMPLED and isinstance(each.metric, SampleMetric):
+            raise InputError(
+                f"correction {settings.correction} needs a function of sums, and {each.metric.name!r} is none; use holm"
+            )
     if len(set(names)) < len(names):
         raise InputError(f"two evaluations have the metric {max(names, key=names.count)!r}; give each metric once")
     if settings.interval == "studentized":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from sigjax.checkpoint import Stage
 from sigjax.inference.answer import Answers, answer, without_interval
 from sigjax.inference.families import Adjusted, adjusted, others_of, resampled_together, settled_together
 from sigjax.inference.intervals import Spread
-from sigjax.inference.outcome import Case, NotExact, NotFinite, NotTraceable, Pair, Question, SampleCase
+from sigjax.inference.outcome import Case, NotFinite, Pair, Question, SampleCase
 from sigjax.inference.pvalues import p_intervals
 from sigjax.inference.sample import answer_sample
 from sigjax.metrics import check_score, check_weights, sample_scores, sample_tolerances
@@ -28,6 +27,7 @@ from sigjax.records import (
     Settings,
     SystemScore,
 )
+from sigjax.refusals import named_errors
 from sigjax.standings import standings
 from sigjax.units import make_sample, make_units, observed_scores, tolerances
 
@@ -60,14 +60,12 @@ def leaderboards(
     found: list[_Answered] = []
     for each in evaluations:
         others = others_of([one.answers for one in found], len(evaluations), len(pairs_of(each, settings)), settings)
-        with _named([each], settings, device):
+        with named_errors([each], settings, device):
             part = stage.part(each.metric.name)
             found.append(_answered(each, settings, others, device, progress=progress, stage=part))
     answers = settled_together([one.answers for one in found], settings)
-    cases = [one.case for one in found if isinstance(one.case, Case)]
-    if settings.correction == "maxt" and settings.family == "report":
-        with _named(evaluations, settings, device):
-            by_resamples = resampled_together(cases, settings, device, progress=progress, stage=stage)
+    if settings.correction == "minp" or (settings.correction == "maxt" and settings.family == "report"):
+        by_resamples = _by_resamples(found, settings, device, progress=progress, stage=stage)
         answers = [one._replace(adjusted=p) for one, p in zip(answers, by_resamples, strict=True)]
     families = [[each] for each in answers] if settings.family == "metric" else [answers]
     reach = [note for family in families for note in out_of_reach(family, settings)]
@@ -75,6 +73,19 @@ def leaderboards(
         _leaderboard(one._replace(answers=each), of_metric, reach)
         for one, each, of_metric in zip(found, answers, adjusted(answers, settings), strict=True)
     ]
+
+
+def _by_resamples(
+    found: Sequence[_Answered], settings: Settings, device: Device, *, progress: bool, stage: Stage
+) -> list[np.ndarray]:
+    """p-values `[pair]` of each metric, adjusted by resamples of all pairs of a family together."""
+    p_values: list[np.ndarray] = []
+    for family in [[one] for one in found] if settings.family == "metric" else [found]:
+        part = stage.part(family[0].evaluation.metric.name) if settings.family == "metric" else stage
+        cases = [one.case for one in family if isinstance(one.case, Case)]
+        with named_errors([one.evaluation for one in family], settings, device):
+            p_values += resampled_together(cases, settings, device, progress=progress, stage=part)
+    return p_values
 
 
 def _answered(
@@ -95,43 +106,6 @@ def _answered(
     if isinstance(case, SampleCase):
         return _Answered(evaluation, case, answer_sample(case, device, progress=progress, stage=stage))
     return _Answered(evaluation, case, answer(case, device, progress=progress, stage=stage))
-
-
-@contextmanager
-def _named(evaluations: Sequence[Evaluation], settings: Settings, device: Device) -> Iterator[None]:
-    """Errors with the names of the metric and the systems, which are tested together where there are several metrics.
-
-    Raises:
-        InputError: in place of every error of the tests.
-    """
-    systems, metric = evaluations[0].systems, evaluations[0].metric
-    try:
-        yield
-    except NotExact as error:
-        which = (
-            "bootstrap test"
-            if error.pair is None
-            else "test for {!r} and {!r}".format(*(systems[i] for i in error.pair))
-        )
-        other = "exact or auto" if settings.method in ("dp", "tree") else "auto"
-        raise InputError(f"no exact {which}: {error.reason}; use method {other}") from None
-    except NotFinite as error:
-        metric = evaluations[error.metric].metric
-        names = " and ".join(repr(systems[i]) for i in error.systems)
-        remedy = "have it return a number everywhere, also where a denominator is 0"
-        if isinstance(metric, SampleMetric):
-            remedy = (
-                "where instances that are all alike are drawn, leave the bootstrap out (interval none) or draw within "
-                "strata, or else have it return a number there too"
-            )
-        raise InputError(
-            f"metric {metric.name!r} is not a finite number for {names} on the data or on a resample of it; {remedy}"
-        ) from None
-    except NotTraceable:
-        raise InputError(
-            f"metric {metric.name!r} cannot be compiled for device {device!r}; write it with array operators and the "
-            "functions of sums.__array_namespace__(), or use the device auto or numpy"
-        ) from None
 
 
 def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) -> Leaderboard:

@@ -23,6 +23,7 @@ ORDER = (
     "inference",
     "standings",
     "notes",
+    "refusals",
     "leaderboard",
     "compare",
     "paired",

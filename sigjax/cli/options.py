@@ -123,7 +123,7 @@ class Questions:
     baseline: str | None = None
     """Compare each system with this one instead of all pairs."""
     correction: Correction = "holm"
-    """How p-values are adjusted for the number of pairs; maxt needs the permutation test and --resamples N."""
+    """How p-values are adjusted for the number of pairs; maxt and minp need the permutation test and --resamples N."""
     family: Family = "metric"
     """What p-values are adjusted over: the pairs of each metric by itself, or those of all metrics of the report."""
     level: float = DEFAULT_LEVEL

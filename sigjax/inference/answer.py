@@ -40,7 +40,7 @@ class Answers(NamedTuple):
     pairs: list[Spread]
     """How the delta of each pair varies, in the order of the question."""
     adjusted: np.ndarray | None = None
-    """[pair] p-values of the permutation test as adjusted by maxt within the metric, where that was asked for."""
+    """[pair] p-values of the permutation test as adjusted from resamples of all pairs, where that was asked for."""
 
 
 class _Bootstrap(NamedTuple):

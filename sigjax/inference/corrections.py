@@ -14,7 +14,7 @@ def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
     under any dependence. `bh`: false discovery rate (Benjamini and Hochberg 1995), under independence or positive
     dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: as they are.
 
-    `maxt` is no function of p-values; see `maxt_p`.
+    `maxt` and `minp` are no functions of p-values; see the files of these names.
 
     Example:
         >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
@@ -22,8 +22,8 @@ def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
         >>> adjust(np.array([0.04, 0.01, 0.03]), "hochberg")
         array([0.04, 0.03, 0.04])
     """
-    if correction == "maxt":
-        raise ValueError("maxt needs resamples of all pairs together; see maxt.py")
+    if correction in ("maxt", "minp"):
+        raise ValueError(f"{correction} needs resamples of all pairs together; see {correction}.py")
     count = len(p_values)
     if correction == "none" or count == 0:
         return p_values.copy()

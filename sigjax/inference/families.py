@@ -15,6 +15,7 @@ from sigjax.checkpoint import Stage
 from sigjax.inference.answer import Answers
 from sigjax.inference.corrections import adjust
 from sigjax.inference.joint import joint_maxt, num_columns
+from sigjax.inference.minp import minp
 from sigjax.inference.outcome import Case, Outcome
 from sigjax.inference.stopping import agree
 from sigjax.progress import progress_bar
@@ -64,7 +65,7 @@ def adjusted(found: Sequence[Answers], settings: Settings) -> list[Adjusted]:
         {test: np.array([each.p_value for each in of_test]) for test, of_test in answers.outcomes.items()}
         for answers in found
     ]
-    if settings.correction == "maxt":
+    if settings.correction in ("maxt", "minp"):
         return [
             {test: np.maximum(p, answers.adjusted) for test, p in of_metric.items() if answers.adjusted is not None}
             for of_metric, answers in zip(p_values, found, strict=True)
@@ -82,11 +83,11 @@ def adjusted(found: Sequence[Answers], settings: Settings) -> list[Adjusted]:
 def resampled_together(
     cases: Sequence[Case], settings: Settings, device: Device, *, progress: bool, stage: Stage
 ) -> list[np.ndarray]:
-    """p-values `[pair]` of each metric, adjusted over all of them by maxt.
+    """p-values `[pair]` of each metric, adjusted over all of them by maxt or minp.
 
     Raises:
         NotFinite: a metric gave NaN or infinity.
-        InputError: a delta that single units do not change.
+        InputError: for maxt, a delta that single units do not change; for minp, too little memory.
     """
     resamples = settings.fixed_resamples
     seconds = numpy_seconds(
@@ -96,7 +97,8 @@ def resampled_together(
     seconds += _STATISTIC * resamples * sum(len(case.question.pairs) for case in cases)
     with progress_bar(settings.correction, resamples, shown=progress and seconds > _WORTH_A_BAR) as advance:
         stage, share = stage.part(settings.correction), current_share()
-        return joint_maxt(cases, Run(resamples, settings.seed, backend, advance, stage=stage, share=share))
+        run = Run(resamples, settings.seed, backend, advance, stage=stage, share=share)
+        return (minp if settings.correction == "minp" else joint_maxt)(cases, run)
 
 
 def _bounds(outcome: Outcome) -> Interval:

@@ -33,7 +33,7 @@ class Comparison:
             probability 0.999. For an exact test by bracket, the bracket that the p-value certainly lies in, `p_value`
             being its upper end. Else None.
         p_adjusted: the p-value adjusted for all pairs of the same metric and test, or for those of all metrics where
-            the settings say so (family "report"); for the correction "maxt" at least
+            the settings say so (family "report"); for the corrections "maxt" and "minp" at least
             1 / (resamples + 1), also where `p_value` is exact.
         error_bound: bound on the relative error: an exact p-value is right up to this fraction of itself. None for
             Monte Carlo.

@@ -13,8 +13,9 @@ CORRECTIONS = {
     "bh": "Benjamini-Hochberg",
     "by": "Benjamini-Yekutieli",
     "maxt": "Westfall-Young maxT",
+    "minp": "Westfall-Young minP",
 }
-FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt")
+FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
 
