@@ -108,10 +108,11 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
             )
     if len(set(names)) < len(names):
         raise InputError(f"two evaluations have the metric {max(names, key=names.count)!r}; give each metric once")
-    if settings.interval == "studentized":
+    if settings.interval in ("studentized", "inversion"):
         for each in evaluations:
             if isinstance(each.metric, SampleMetric):
-                raise InputError(f"{each.metric.name!r} is no metric of sums, as studentized intervals need; use bca")
+                kind = settings.interval
+                raise InputError(f"{each.metric.name!r} is no metric of sums, as {kind} intervals need; use bca")
     if settings.baseline is not None and settings.baseline not in first.systems:
         close = get_close_matches(settings.baseline, first.systems) or first.systems[:12]
         raise InputError(f"baseline {settings.baseline!r} is not a system; did you mean {' or '.join(close)}?")

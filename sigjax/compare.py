@@ -86,12 +86,16 @@ def compare(
         family: what is adjusted over: "metric", the pairs of each metric by itself, or "report", the pairs of all
             metrics together, so that the correction's guarantee is for every statement of the report (of each test).
         level: confidence level of all intervals, between 0 and 1.
-        interval: kind of the bootstrap intervals, which come with standard errors: "percentile", the quantiles q of the
+        interval: kind of the intervals, which come with bootstrap standard errors: "percentile", the quantiles q of the
             replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias
             and skewness (better for few or skewed units; a jackknife of one more score a unit); "studentized", delta -
             t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are those of the delta method
-            (for metrics of sums; needs a smooth score and all replicates in memory); or "none" to leave the bootstrap
-            out.
+            (for metrics of sums; needs a smooth score and all replicates in memory); "inversion", the shifts of delta
+            that the swap test rejects on neither side at (1 - level) / 2, from deltas over random sets of units (for
+            metrics of sums that do not depend on their scale, or are proportional to it; scores keep percentile
+            intervals); "simultaneous", delta +- c s with the standard error s and one c for all pairs, the quantile of
+            max |delta* - delta| / s at the level, so that all intervals hold together (those of the scores, too); or
+            "none" to leave the bootstrap out.
         variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
             a one-sided p is the share of resamples on which delta has the other sign, or is 0.
         mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.checkpoint import Stage
-from sigjax.inference.answer import Answers, answer, without_interval
+from sigjax.inference.answer import Answers, answer, interval_notes
 from sigjax.inference.families import Adjusted, adjusted, others_of, resampled_together, settled_together
 from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import Case, NotFinite, Pair, Question, SampleCase
@@ -117,7 +117,7 @@ def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) 
         notes.append("one unit: no standard errors and no intervals")
     elif settings.interval != "none" or "bootstrap" in settings.tests:
         notes += lone_units(evaluation)
-    notes += [*reach, *stops(evaluation, case.question, answers), *without_interval(answers)]
+    notes += [*reach, *stops(evaluation, case.question, answers), *interval_notes(answers, settings)]
     comparisons = _comparisons(evaluation, case.question, answers, adjusted, settings)
     systems = _systems(evaluation, case.question, answers.systems, comparisons, settings)
     return Leaderboard(systems, comparisons, tuple(notes), num_units)

@@ -18,7 +18,7 @@ from sigjax.resample import engine
 from sigjax.resample.backend import NUMPY, choose_backend
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata, swap
-from sigjax.resample.project import Places, SwapBytes, SwapProduct, draws_projection
+from sigjax.resample.project import SwapBytes, SwapProduct, draws_projection, places_in
 
 RESAMPLES = 3000  # not a multiple of any tile
 
@@ -188,7 +188,7 @@ def test_progress_is_told(evaluation):
     list(
         engine.replicates(
             engine.Problem(projection, None),
-            Places(np.zeros((2, 3), int), np.zeros((2, 3))),
+            places_in(np.zeros((2, 3), int)),
             run,
             score=FSCORE.score,
             on_host=False,

@@ -15,12 +15,13 @@ from sigjax.inference.bootstrap import sampled_bootstrap, system_replicates
 from sigjax.inference.exact import exact_budget, exact_outcomes, plan_exact
 from sigjax.inference.exact_bootstrap import bootstrap_outcomes, linear_spreads, plan_bootstrap
 from sigjax.inference.intervals import Spread
+from sigjax.inference.inversion import degree, inverted_intervals
 from sigjax.inference.maxt import maxt_p
 from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Pair
 from sigjax.inference.permutation import montecarlo_outcomes
 from sigjax.inference.stopping import most_resamples
 from sigjax.progress import progress_bar
-from sigjax.records import Device, Metric, Test
+from sigjax.records import Device, Metric, Settings, Test
 from sigjax.resample.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
@@ -65,7 +66,10 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage) -> Answe
     bootstrap, drawn = _bootstrap_without_sampling(case)
     maxima = settings.correction == "maxt" and settings.family == "metric"
     num_swapped = len(swapped) + (len(question.pairs) if maxima else 0)
+    power = degree(case) if settings.interval == "inversion" else None
     seconds = _numpy_seconds(case.units, settings.fixed_resamples, num_swapped=num_swapped, drawn=drawn is not None)
+    if power is not None:
+        seconds += _inversion_seconds(case)
     backend = choose_backend(device, numpy_seconds=seconds)
     shown, share = progress and seconds > _WORTH_A_BAR, current_share()
 
@@ -92,23 +96,36 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage) -> Answe
                 settings.fixed_resamples, settings.seed, backend, advance, stage=stage.part("bootstrap"), share=share
             )
             bootstrap = _sampled_bootstrap(case, run, drawn.reason, bootstrap)
+    if power is not None and len(case.units.strata) > 1:
+        with progress_bar("inversion", settings.fixed_resamples, shown=shown) as advance:
+            run = Run(
+                settings.fixed_resamples, settings.seed, backend, advance, stage=stage.part("inversion"), share=share
+            )
+            found = zip(bootstrap.pairs, inverted_intervals(case, run, power), strict=True)
+            bootstrap = bootstrap._replace(pairs=[each._replace(interval=interval) for each, interval in found])
     if "bootstrap" in settings.tests:
         outcomes["bootstrap"] = [bootstrap.outcomes[pair] for pair in question.pairs]
     return Answers({test: outcomes[test] for test in settings.tests}, bootstrap.systems, bootstrap.pairs, adjusted)
 
 
-def without_interval(answers: Answers) -> list[str]:
-    """A note on systems and pairs that have a standard error but no BCa or studentized interval."""
+def interval_notes(answers: Answers, settings: Settings) -> list[str]:
+    """Notes on intervals that are not of the kind asked for, not by themselves, or not there for systems and pairs."""
     counts = [
         sum(each.interval is None and each.standard_error is not None for each in spreads)
         for spreads in (answers.systems, answers.pairs)
     ]
-    if not any(counts):
-        return []
-    return [
-        "no interval of this kind for {} systems and {} pairs: all resamples lie on one side of what was observed "
-        "(bca), or too many have a standard error of 0 (studentized); --interval percentile has one".format(*counts)
-    ]
+    notes = []
+    if settings.interval == "inversion" and answers.pairs[0].standard_error is not None:
+        notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
+    if settings.interval == "simultaneous" and answers.pairs[0].standard_error is not None:
+        notes.append("the intervals of all scores hold together, and so do those of the deltas of all pairs")
+    if any(counts):
+        notes.append(
+            "no interval of this kind for {} systems and {} pairs: all resamples lie on one side of what was observed "
+            "(bca), too many have a standard error of 0 (studentized), or there are too few units or resamples "
+            "(inversion); --interval percentile has one".format(*counts)
+        )
+    return notes
 
 
 def _without_sampling(case: Case) -> dict[Pair, Outcome | NotEligible]:
@@ -139,8 +156,8 @@ def _bootstrap_without_sampling(case: Case) -> tuple[_Bootstrap, NotEligible | N
         if settings.method == "exact":
             raise NotExact(pair, why.reason)
     exact = empty._replace(outcomes={pair: each for pair, each in found.items() if isinstance(each, Outcome)})
-    if settings.interval == "studentized":
-        return exact, next(iter(refused.values()), NotEligible("studentized intervals need resamples"))
+    if settings.interval in ("studentized", "simultaneous"):
+        return exact, next(iter(refused.values()), NotEligible(f"{settings.interval} intervals need resamples"))
     if settings.interval != "none":
         systems, spreads = linear_spreads(case, plan)
         exact = exact._replace(systems=systems, pairs=spreads)
@@ -170,6 +187,14 @@ def _numpy_seconds(units: Units, resamples: int, *, num_swapped: int, drawn: boo
     if drawn:
         seconds += numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
     return seconds
+
+
+def _inversion_seconds(case: Case) -> float:
+    num_systems, num_units, num_stats = case.units.values.shape
+    columns = num_systems * num_stats
+    return numpy_seconds(
+        resamples=case.settings.fixed_resamples, units=num_units, columns=columns, scored=columns, counted=False
+    )
 
 
 def _traceable(backend: Backend, metric: Metric, device: Device) -> Backend:

@@ -15,13 +15,15 @@ from sigjax.inference.intervals import Spread, basic_spread
 from sigjax.inference.jackknife import bca_terms
 from sigjax.inference.outcome import Case, NotFinite, Outcome, Pair, SampleCase, raise_together
 from sigjax.inference.pvalues import montecarlo_p
-from sigjax.inference.replicates import Pieces, Told, Wanted, packed, tell_all, unpacked
+from sigjax.inference.replicates import Pieces, Told, Wanted, deviations, packed, tell_all, unpacked
+from sigjax.inference.simultaneous import Joint, simultaneous_spreads
 from sigjax.inference.studentized import num_columns, studentize, studentized_spreads
 from sigjax.inference.summary import PILOT, tell_summary
-from sigjax.records import InputError
+from sigjax.records import InputError, Settings
 from sigjax.resample.engine import Problem, Run, replicates
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import drawn_columns, draws_projection
+from sigjax.resample.rounds import keep, rounds
 from sigjax.resample.share import Share
 from sigjax.resample.tally import Deltas
 
@@ -44,7 +46,7 @@ def sampled_bootstrap(
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
-        InputError: the memory is too small for studentized intervals.
+        InputError: the memory is too small for studentized or simultaneous intervals.
     """
     settings, question = case.settings, case.question
     num_systems = len(question.scores)
@@ -63,9 +65,12 @@ def sampled_bootstrap(
         _check_memory(case, shape)
         by_t = studentize(case, targets)
         pieces, targets = by_t.pieces, _with_t(targets, num_systems)
-    wanted = Wanted(deltas, settings.alternative, settings.variant, targets, settings.level, bca)
-    kept = by_t is not None or _gib(shape) <= _SHARE * settings.memory or run.resamples < PILOT
-    told = _tell(pieces, wanted, shape, run, kept=kept)
+    kept = by_t is not None or fits(shape, settings) or run.resamples < PILOT
+    joint = _joint(case, targets) if settings.interval == "simultaneous" and spreads else None
+    if joint is not None and not kept:
+        _check_maxima(run.resamples, settings)
+    wanted = Wanted(deltas, settings.alternative, settings.variant, targets, settings.level, bca, joint=joint)
+    told = tell(pieces, wanted, shape, run, kept=kept)
     outcomes = {}
     for pair, exceed in zip(tested, told.exceed, strict=True):
         p_value = float(montecarlo_p(exceed, run.resamples))
@@ -78,7 +83,7 @@ def sampled_bootstrap(
     return outcomes, found[:num_systems], found[num_systems:]
 
 
-def _tell(pieces: Callable[[Run], Pieces], wanted: Wanted, shape: tuple[int, int], run: Run, *, kept: bool) -> Told:
+def tell(pieces: Callable[[Run], Pieces], wanted: Wanted, shape: tuple[int, int], run: Run, *, kept: bool) -> Told:
     """What replicates say, `shape` [row, resample], by keeping them all or a summary; from where the stage stands."""
     state = run.stage.state() or State(0, {})
     if state.done == run.resamples:
@@ -88,8 +93,52 @@ def _tell(pieces: Callable[[Run], Pieces], wanted: Wanted, shape: tuple[int, int
         return _finite(pieces(run.part(resamples)), run.share)
 
     told = tell_all(finite, wanted, shape, run) if kept else tell_summary(finite, wanted, shape[0], run)
+    if wanted.joint is not None and not kept:
+        told = told._replace(spreads=_joint_spreads(told, pieces, wanted, wanted.joint, run))
     run.stage.finish(run.resamples, **packed(told))
     return told
+
+
+def _joint(case: Case | SampleCase, targets: np.ndarray) -> Joint:
+    """What simultaneous intervals of the targets `[target, 2]` need."""
+    question = case.question
+    observed, tolerances = (np.array([*each, 0.0]) for each in (question.scores, question.tolerances))
+    first, second = targets.T
+    return Joint(
+        observed[first] - observed[second], 2.0 * (tolerances[first] + tolerances[second]), len(question.scores)
+    )
+
+
+def _joint_spreads(told: Told, pieces: Callable[[Run], Pieces], wanted: Wanted, joint: Joint, run: Run) -> list[Spread]:
+    """Simultaneous intervals where replicates are drawn once more: by then their standard errors are known."""
+    errors = np.array([spread.standard_error for spread in told.spreads])
+    run = run._replace(stage=run.stage.part("maxima"))
+    maxima, done = np.zeros((2, run.resamples)), 0
+    if state := run.stage.state():
+        done = state.done
+        maxima[:, :done] = state.arrays["maxima"]
+    for part in rounds(range(done, run.resamples), run):
+        for start, piece in _finite(pieces(run.part(part)), run.share):
+            keep(run, start, maxima=maxima[:, :start])
+            maxima[:, start : start + piece.shape[1]] = deviations(piece, wanted.targets, errors, joint)
+        run.share.complete(maxima[:, part.start : part.stop])
+        run.stage.save(part.stop, maxima=maxima[:, : part.stop])
+    return simultaneous_spreads(errors, maxima, joint, wanted.level)
+
+
+def fits(shape: tuple[int, int], settings: Settings) -> bool:
+    """Whether so many replicates may all be kept."""
+    return _gib(shape) <= _SHARE * settings.memory
+
+
+def _check_maxima(resamples: int, settings: Settings) -> None:
+    """Refuse simultaneous intervals of so many resamples that not even their maxima over pairs can be kept."""
+    if not fits((2, resamples), settings):
+        needed = math.ceil(100.0 * _gib((2, resamples)) / _SHARE) / 100.0
+        raise InputError(
+            f"simultaneous intervals keep two numbers a resample; give --memory {needed:g} (GiB) or more, or fewer "
+            "resamples"
+        )
 
 
 def _gib(shape: tuple[int, int]) -> float:

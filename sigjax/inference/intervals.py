@@ -14,11 +14,20 @@ _SAFE = 1e-140
 class Spread(NamedTuple):
     """How a score or a delta varies over bootstrap resamples; None where nothing asks for it, or there is one unit.
 
-    A standard error without an interval: there is no BCa interval.
+    A standard error without an interval: there is no interval of this kind.
     """
 
     standard_error: float | None = None
     interval: Interval | None = None
+
+
+class Ranks(NamedTuple):
+    """Which order statistics of replicates are the ends of an interval."""
+
+    rank: int
+    """The end is so many values from the least, and the other one from the largest; the outermost has rank 1."""
+    without: np.ndarray
+    """[resample] int64: resamples that are left out."""
 
 
 def standard_error(replicates: np.ndarray) -> float:
@@ -82,6 +91,21 @@ def basic_spread(percentile: Spread, observed: float) -> Spread:
         return percentile
     low, high = percentile.interval
     return percentile._replace(interval=Interval(2.0 * observed - high, 2.0 * observed - low))
+
+
+def ranked_spreads(replicates: np.ndarray, ranks: Ranks) -> list[Spread]:
+    """Standard deviation and interval by ranks of each row of replicates `[target, resample]`, whose order is lost.
+
+    Example:
+        >>> ranked_spreads(np.array([[5.0, 1.0, 9.0, 2.0, 3.0]]), Ranks(2, np.array([2])))[0].interval
+        Interval(low=2.0, high=3.0)
+    """
+    kept = np.delete(replicates, ranks.without, axis=1) if ranks.without.size else replicates
+    errors, first = standard_errors(kept), ranks.rank - 1
+    low = _of_rank(kept, first, 0)
+    high = _of_rank(kept, kept.shape[1] - 1 - first, first)
+    found = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Spread(error, Interval(*ends)) for error, *ends in found]
 
 
 def quantile(replicates: np.ndarray, levels: tuple[float, float]) -> tuple[float, float]:

@@ -11,8 +11,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from sigjax.inference.bca import Bca, bca_spreads
-from sigjax.inference.intervals import Spread, replicate_spreads
+from sigjax.inference.intervals import Ranks, Spread, ranked_spreads, replicate_spreads, standard_errors
 from sigjax.inference.pvalues import bootstrap_exceed
+from sigjax.inference.simultaneous import Joint, largest_deviations, simultaneous_spreads
 from sigjax.records import Alternative, Interval, Variant
 from sigjax.resample.backend import Backend, compiled
 from sigjax.resample.engine import Run
@@ -26,6 +27,9 @@ _MANY = 32
 """Items from which threads pay."""
 _CACHED = 2**16
 """Differences that are looked at together."""
+
+_COLUMNS = 2**11
+"""Resamples whose maxima over pairs are taken together."""
 
 Pieces = Iterable[tuple[int, np.ndarray]]
 """The first resample of a piece, and scores `[system, resample]`."""
@@ -43,6 +47,10 @@ class Wanted(NamedTuple):
     level: float
     bca: Bca | None = None
     """For BCa intervals of the targets instead of percentile intervals."""
+    ranks: Ranks | None = None
+    """For intervals between order statistics, of which the level tells the quantiles."""
+    joint: Joint | None = None
+    """For simultaneous intervals."""
 
 
 class Told(NamedTuple):
@@ -85,12 +93,29 @@ def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, shape: tuple[int
         run.stage.save(part.stop, values=values[:, : part.stop])
 
     def spreads_of(rows: np.ndarray, places: slice) -> list[Spread]:
+        if wanted.ranks is not None:
+            return ranked_spreads(rows, wanted.ranks)
+        if wanted.joint is not None:
+            return [Spread(error) for error in standard_errors(rows).tolist()]
         if wanted.bca is None:
             return replicate_spreads(rows, wanted.level)
         return bca_spreads(rows, wanted.bca.part(places), wanted.level)
 
     spreads = of_targets(spreads_of, values, wanted.targets)
+    if wanted.joint is not None:
+        errors = np.array([spread.standard_error for spread in spreads])
+        maxima = deviations(values, wanted.targets, errors, wanted.joint)
+        spreads = simultaneous_spreads(errors, maxima, wanted.joint, wanted.level)
     return Told(count_against(values, wanted, run.backend).tolist(), spreads)
+
+
+def deviations(values: np.ndarray, targets: np.ndarray, errors: np.ndarray, joint: Joint) -> np.ndarray:
+    """The `largest_deviations` `[group, resample]` of replicates `[system, resample]`, a cached piece at a time."""
+
+    def of_piece(start: int) -> np.ndarray:
+        return largest_deviations(values[:, start : start + _COLUMNS], targets, errors, joint)
+
+    return np.concatenate(in_threads(of_piece, range(0, values.shape[1], _COLUMNS)), axis=1)
 
 
 def of_targets(

@@ -22,7 +22,7 @@ from sigjax.inference.outcome import Case
 from sigjax.records import Interval
 from sigjax.resample.engine import Problem, Run, replicates
 from sigjax.resample.plans import draws_from_strata
-from sigjax.resample.project import Places, draws_projection
+from sigjax.resample.project import draws_projection, places_in
 from sigjax.resample.tally import scores
 
 _STEP = 2.0**-17
@@ -82,8 +82,7 @@ class Studentized(NamedTuple):
         """
         columns, units = self.layout.columns, self.case.units
         projection = draws_projection(columns, draws_from_strata(units.strata), compiled=bool(run.backend.devices))
-        one_each = np.arange(len(columns), dtype=np.int32)[:, None]
-        places = Places(one_each, np.zeros(one_each.shape))
+        places = places_in(np.arange(len(columns), dtype=np.int32)[:, None])
         problem, size = Problem(projection, None), max(_FEWEST_ROWS, _NUMBERS // len(columns))
         parts = (range(start, min(start + size, run.resamples)) for start in range(run.start, run.resamples, size))
         drawn = (

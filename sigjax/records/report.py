@@ -43,8 +43,10 @@ class Comparison:
         resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
         standard_error: bootstrap standard error of delta (ddof = 1; without sampling, the value for resamples ->
             infinity); None when there is one unit or interval="none".
-        interval: bootstrap interval of delta at the report's level, of the kind that the settings name; None as above,
-            for "bca" where all replicates lie on one side of delta, and for "studentized" where many have no variance.
+        interval: interval of delta at the report's level, of the kind that the settings name: by the bootstrap, or for
+            "inversion" the shifts that the swap test does not reject. None as above, for "bca" where all replicates lie
+            on one side of delta, for "studentized" where many have no variance, and for "inversion" where the units or
+            resamples are too few. For "simultaneous" the intervals of all pairs of the metric hold together.
         settings: the settings of the report.
         settled: for resamples="auto", whether more resamples would not change the decision; see `compare`. Else None.
     """
@@ -81,7 +83,8 @@ class SystemScore:
         metric: name of the metric.
         score: the score on all instances.
         standard_error: bootstrap standard error of the score, as in `Comparison`.
-        interval: bootstrap interval of the score at the report's level; None as above.
+        interval: bootstrap interval of the score at the report's level; None as above. For "inversion" the percentile
+            interval; for "simultaneous" those of all systems hold together.
         rank_interval: first and last rank that the decisions on all pairs allow: 1 + the number of systems that are
             significantly better, and the number of systems without those significantly worse. All intervals hold
             together at the report's level where the correction bounds the familywise error. This and the following are

@@ -29,6 +29,11 @@ class Places(NamedTuple):
     """[system, stat] float64: what is added to its sum."""
 
 
+def places_in(column: np.ndarray) -> Places:
+    """The columns `[system, stat]` as places without offsets."""
+    return Places(column, np.zeros(column.shape))
+
+
 class Columns(NamedTuple):
     """The distinct columns of the statistics, and where each system's statistics are among them."""
 

@@ -1,0 +1,220 @@
+"""Simultaneous intervals: against NumPy from the engine's counts, critical values of normal laws, and a simulation."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from oracles import f1, random_counts
+
+from sigjax import Evaluation, InputError, SampleMetric, compare
+from sigjax.records import DEFAULT_SEED
+from sigjax.resample.bits import row_keys
+from sigjax.resample.plans import bootstrap, draws_from_strata
+
+RESAMPLES = 3000
+SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy", "interval": "simultaneous"}
+
+
+def counts_of(strata):
+    """How often each unit is drawn, `[resample, unit]`."""
+    draws = draws_from_strata(np.asarray(strata))
+    return bootstrap(row_keys(DEFAULT_SEED, np.arange(RESAMPLES)), draws, np.int64)[:, : len(strata)].astype(float)
+
+
+def by_definition(replicates, observed, level):
+    """Intervals `[target, 2]` from replicates `[target, resample]`."""
+    errors = replicates.std(axis=1, ddof=1)
+    varies = errors > 1e-9
+    t = np.abs(replicates - observed[:, None])[varies] / errors[varies, None]
+    c = np.quantile(t.max(axis=0), level)
+    return observed[:, None] + np.outer(errors, [-c, c])
+
+
+def intervals(records):
+    return np.array([list(each.interval) for each in records])
+
+
+def by_name(report):
+    return sorted(report.systems, key=lambda one: one.name)
+
+
+@pytest.mark.parametrize("strata", [np.zeros(24, int), np.repeat([0, 1, 2], [9, 14, 1])], ids=["one", "three"])
+@pytest.mark.parametrize("baseline", [None, "s2"])
+def test_intervals_of_f1_are_those_of_the_definition(strata, baseline):
+    arrays = random_counts(np.random.default_rng(1), 4, 24)
+    evaluation = Evaluation.from_arrays(arrays, metric="fscore", strata=[f"s{each}" for each in strata])
+    report = compare(evaluation, level=0.9, baseline=baseline, **SAMPLED)
+    weights = counts_of(strata)
+    drawn = np.stack([f1(weights @ each) for each in arrays.values()])
+    scores = np.array([f1(each.sum(axis=0)) for each in arrays.values()])
+    np.testing.assert_allclose(intervals(by_name(report)), by_definition(drawn, scores, 0.9), rtol=1e-11)
+    a, b = np.array([[int(c.a[1:]), int(c.b[1:])] for c in report]).T
+    expected = by_definition(drawn[a] - drawn[b], scores[a] - scores[b], 0.9)
+    np.testing.assert_allclose(intervals(report), expected, rtol=1e-11)
+    assert len(report) == (6 if baseline is None else 3)
+
+
+def test_clusters_are_drawn_whole():
+    arrays = random_counts(np.random.default_rng(2), 3, 30)
+    sums = {name: each.reshape(10, 3, 3).sum(axis=1) for name, each in arrays.items()}
+    found = [
+        compare(Evaluation.from_arrays(each, metric="fscore", clusters=labels), **SAMPLED)
+        for each, labels in ((arrays, [i // 3 for i in range(30)]), (sums, None))
+    ]
+    assert [one.interval for one in found[0]] == [one.interval for one in found[1]]
+    assert [one.interval for one in found[0].systems] == [one.interval for one in found[1].systems]
+
+
+def with_covariance(covariance, num_units, seed):
+    """Systems whose values have this covariance (ddof = 1), and means of their own."""
+    size = len(covariance)
+    values = np.random.default_rng(seed).normal(size=(size, num_units))
+    values -= values.mean(axis=1, keepdims=True)
+    values = np.linalg.solve(np.linalg.cholesky(np.cov(values)), values)
+    values = np.linalg.cholesky(covariance) @ values + np.arange(size)[:, None]
+    return Evaluation.from_arrays({f"s{place}": each for place, each in enumerate(values)})
+
+
+def critical(record, value):
+    """Half the interval, in standard errors; the other half is as long."""
+    low, high = record.interval
+    assert high - value == pytest.approx(value - low, rel=1e-9)
+    return (high - low) / 2 / record.standard_error
+
+
+def near_level(share, resamples, level=0.95):
+    """The share that a normal law has within a sampled critical value: Monte Carlo error, and 2000 units."""
+    return abs(share - level) < 4 * math.sqrt(level * (1 - level) / resamples) + 1e-3
+
+
+def box(c, correlations):
+    """How likely normal numbers with these correlations are all within c."""
+    size = len(correlations)
+    law = scipy.stats.multivariate_normal(np.zeros(size), correlations, seed=1, abseps=1e-5, maxpts=10**6)
+    return law.cdf(np.full(size, c), lower_limit=np.full(size, -c))
+
+
+def test_critical_values_are_those_of_normal_laws():
+    """Scores: the largest of correlated normal numbers. All pairs of independent systems: Tukey's studentized range.
+    Pairs with a baseline: Dunnett's, whose correlations are a half."""
+    options = SAMPLED | {"resamples": 20_000}
+    covariance = 0.6 ** np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+    one = compare(with_covariance(covariance, 2000, 3), **options).systems[0]
+    assert near_level(box(critical(one, one.score), covariance), 20_000)
+    alike = with_covariance(np.eye(4), 2000, 4)
+    pair = compare(alike, **options).comparisons[5]
+    tukey = scipy.stats.studentized_range.cdf(critical(pair, pair.delta) * math.sqrt(2.0), 4, np.inf)
+    assert near_level(tukey, 20_000)
+    pair = compare(alike, baseline="s1", **options).comparisons[0]
+    assert near_level(box(critical(pair, pair.delta), (np.eye(3) + 1.0) / 2.0), 20_000)
+
+
+def test_one_pair_of_symmetric_differences_has_a_normal_interval():
+    """And nearly the basic and the percentile one."""
+    half = np.random.default_rng(5).normal(size=1000)
+    evaluation = Evaluation.from_arrays({"A": np.concatenate([half, -half]) + 0.1, "B": np.zeros(2000)})
+    options = SAMPLED | {"resamples": 20_000}
+    (ours,) = compare(evaluation, **options)
+    error = ours.standard_error
+    expected = 0.1 + np.array([-1, 1]) * scipy.stats.norm.ppf(0.975) * error
+    close = 4 * error * math.sqrt(0.05 * 0.95 / 20_000) / (2 * scipy.stats.norm.pdf(1.96))
+    assert list(ours.interval) == pytest.approx(expected.tolist(), abs=close)
+    for kind in ("basic", "percentile"):
+        (other,) = compare(evaluation, **(options | {"interval": kind}))
+        assert list(ours.interval) == pytest.approx(list(other.interval), abs=2 * close)
+
+
+def test_one_pair_has_the_quantile_of_the_distance():
+    """Skewed: the interval is as long on both sides, and the level is that of both together."""
+    a, b = np.random.default_rng(6).gamma(0.5, size=(2, 20))
+    (ours,) = compare(Evaluation.from_arrays({"A": a, "B": b}), **SAMPLED)
+    apart = np.abs(counts_of(np.zeros(20, int)) @ (a - b) / 20 - np.mean(a - b))
+    assert ours.delta - ours.interval.low == pytest.approx(np.quantile(apart, 0.95), rel=1e-9)
+    assert ours.interval.high - ours.delta == pytest.approx(np.quantile(apart, 0.95), rel=1e-9)
+
+
+def test_pairs_that_do_not_vary_are_left_out():
+    """Equal systems, and one that is another and a constant, whose deltas vary by rounding alone."""
+    a, c = np.random.default_rng(7).gamma(0.5, size=(2, 30))
+    report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0, "C": c}), **SAMPLED)
+    alone = compare(Evaluation.from_arrays({"A": a, "C": c}), **SAMPLED).comparisons[0]
+    found = {(each.a, each.b): each for each in report}
+    assert found["A", "same"].interval == (0.0, 0.0)
+    assert list(found["A", "more"].interval) == pytest.approx([-1.0, -1.0], rel=1e-12)
+    assert list(found["A", "C"].interval) == pytest.approx(list(alone.interval), rel=1e-12)
+    nothing = compare(Evaluation.from_arrays({"A": a, "B": a}), **SAMPLED).comparisons[0]
+    assert nothing.interval == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("memory", [1.0, 6e-3])
+def test_devices_agree(memory):
+    """With all replicates, and by drawing them twice."""
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(8), 5, 40), metric="fscore")
+    options = SAMPLED | {"resamples": 140_001, "memory": memory}
+    found = [compare(evaluation, **(options | {"device": device})).to_json() for device in ("numpy", "cpu")]
+    assert found[0] == found[1]
+
+
+def test_replicates_that_are_drawn_twice_give_the_same_intervals():
+    """But for standard errors, which a summary has right to 1e-5 of themselves."""
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(8), 5, 40), metric="fscore")
+    kept, twice = (compare(evaluation, **(SAMPLED | {"resamples": 140_001, "memory": gib})) for gib in (1.0, 6e-3))
+    for near, expected in zip([*twice.systems, *twice], [*kept.systems, *kept], strict=True):
+        assert near.standard_error != expected.standard_error
+        # Limits are some 3 standard errors away, and c moves by as much as each of them.
+        assert list(near.interval) == pytest.approx(list(expected.interval), abs=1e-4 * expected.standard_error)
+
+
+def test_without_enough_memory_it_is_refused():
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(8), 5, 40), metric="fscore")
+    options = SAMPLED | {"resamples": 400_000}
+    with pytest.raises(InputError, match=r"two numbers a resample; give --memory 0\.02 \(GiB\)"):
+        compare(evaluation, memory=1e-3, **options)
+    compare(evaluation, memory=0.02, **options)
+
+
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+def test_the_kind_of_interval_changes_nothing_else(test):
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(9), 3, 30), metric="fscore")
+    ours, plain = (compare(evaluation, test=test, **(SAMPLED | {"interval": kind})) for kind in ("simultaneous", "bca"))
+    for one, other in zip(ours, plain, strict=True):
+        assert (one.p_value, one.standard_error, one.exceed) == (other.p_value, other.standard_error, other.exceed)
+    assert [one.standard_error for one in ours.systems] == [one.standard_error for one in plain.systems]
+    assert any("those of the deltas of all pairs" in note for note in ours.notes)
+    assert "interval:simultaneous" in ours.signature
+
+
+def test_an_exact_test_has_sampled_simultaneous_intervals():
+    evaluation = Evaluation.from_arrays({"A": [3, 1, 4, 1, 5, 9, 2, 6], "B": [2, 7, 1, 8, 2, 8, 1, 8]})
+    exact, sampled = (
+        compare(evaluation, test="bootstrap", method=method, interval="simultaneous").comparisons[0]
+        for method in ("exact", "montecarlo")
+    )
+    assert exact.method == "exact"
+    assert exact.interval == sampled.interval
+
+
+def test_a_metric_of_whole_arrays_has_the_same_intervals():
+    """The mean, once as a function of sums and once of all instances."""
+    arrays = dict(zip("ABC", np.random.default_rng(10).gamma(0.5, size=(3, 24)), strict=True))
+    mean = SampleMetric("mean of all", lambda x: x.mean(), ("value",))
+    found = [compare(Evaluation.from_arrays(arrays, metric=metric), **SAMPLED) for metric in ("mean", mean)]
+    for ours, expected in zip([*found[1].systems, *found[1]], [*found[0].systems, *found[0]], strict=True):
+        assert list(ours.interval) == pytest.approx(list(expected.interval), rel=1e-12)
+
+
+def test_all_intervals_together_hold_at_the_level():
+    """200 samples of five systems that are alike: all ten intervals hold 0 in nine of ten, those one by one in far
+    fewer. Of 60 units the standard error of a mean is 1% too small, which takes off 0.005."""
+    rng = np.random.default_rng(11)
+    simulations = 200
+    together = {"simultaneous": 0, "percentile": 0}
+    for _ in range(simulations):
+        evaluation = Evaluation.from_arrays(dict(zip("ABCDE", rng.normal(size=(5, 60)), strict=True)))
+        for kind in together:
+            options = SAMPLED | {"interval": kind, "resamples": 500, "level": 0.9, "test": "bootstrap"}
+            report = compare(evaluation, **options)
+            together[kind] += all(one.interval.low <= 0.0 <= one.interval.high for one in report)
+    assert abs(together["simultaneous"] / simulations - 0.9) < 3.5 * math.sqrt(0.9 * 0.1 / simulations) + 0.01
+    assert together["percentile"] / simulations < 0.7
