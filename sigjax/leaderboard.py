@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.checkpoint import Stage
-from sigjax.inference.answer import Answers, answer, interval_notes
+from sigjax.inference.answer import Answers, answer, interval_notes, will_draw
 from sigjax.inference.families import Adjusted, adjusted, others_of, resampled_together, settled_together
 from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import Case, NotFinite, Pair, Question, SampleCase
 from sigjax.inference.pvalues import p_intervals
 from sigjax.inference.sample import answer_sample
+from sigjax.inference.together import SharedDraws
 from sigjax.metrics import check_score, check_weights, sample_scores, sample_tolerances
 from sigjax.notes import identical_systems, lone_units, out_of_reach, stops
 from sigjax.records import (
@@ -22,7 +23,6 @@ from sigjax.records import (
     Device,
     Evaluation,
     InputError,
-    Interval,
     SampleMetric,
     Settings,
     SystemScore,
@@ -57,12 +57,19 @@ def leaderboards(
     Raises:
         InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
     """
-    found: list[_Answered] = []
+    cases: list[Case | SampleCase] = []
     for each in evaluations:
-        others = others_of([one.answers for one in found], len(evaluations), len(pairs_of(each, settings)), settings)
+        with named_errors([each], settings, device):
+            cases.append(_case(each, settings))
+    several = [case for case in cases if isinstance(case, Case) and len(cases) > 1]
+    draws = SharedDraws([case for case in several if will_draw(case)])
+    found: list[_Answered] = []
+    for each, case in zip(evaluations, cases, strict=True):
+        others = others_of([one.answers for one in found], len(cases), len(case.question.pairs), settings)
+        asked = case._replace(question=case.question._replace(others=others))
         with named_errors([each], settings, device):
             part = stage.part(each.metric.name)
-            found.append(_answered(each, settings, others, device, progress=progress, stage=part))
+            found.append(_answered(each, asked, draws, device, progress=progress, stage=part))
     answers = settled_together([one.answers for one in found], settings)
     if settings.correction == "minp" or (settings.correction == "maxt" and settings.family == "report"):
         by_resamples = _by_resamples(found, settings, device, progress=progress, stage=stage)
@@ -89,23 +96,16 @@ def _by_resamples(
 
 
 def _answered(
-    evaluation: Evaluation,
-    settings: Settings,
-    others: tuple[Interval, ...],
-    device: Device,
-    *,
-    progress: bool,
-    stage: Stage,
+    evaluation: Evaluation, case: Case | SampleCase, draws: SharedDraws, device: Device, *, progress: bool, stage: Stage
 ) -> _Answered:
     """What the tests say of one evaluation."""
-    case = _case(evaluation, settings, others)
     by_name = sorted(zip(evaluation.systems, case.question.scores, strict=True))
     stage.part("scores").check_scores(np.array([score for _, score in by_name]))
-    if len(case.units.strata) == 1 and "bootstrap" in settings.tests:
+    if len(case.units.strata) == 1 and "bootstrap" in case.settings.tests:
         raise InputError("the bootstrap test needs at least two units, got one; use --test permutation")
     if isinstance(case, SampleCase):
         return _Answered(evaluation, case, answer_sample(case, device, progress=progress, stage=stage))
-    return _Answered(evaluation, case, answer(case, device, progress=progress, stage=stage))
+    return _Answered(evaluation, case, answer(case, device, progress=progress, stage=stage, draws=draws))
 
 
 def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) -> Leaderboard:
@@ -123,7 +123,7 @@ def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) 
     return Leaderboard(systems, comparisons, tuple(notes), num_units)
 
 
-def _case(evaluation: Evaluation, settings: Settings, others: tuple[Interval, ...] = ()) -> Case | SampleCase:
+def _case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
     """What is asked of the units of an evaluation, with the observed scores.
 
     Raises:
@@ -135,24 +135,18 @@ def _case(evaluation: Evaluation, settings: Settings, others: tuple[Interval, ..
         sample = make_sample(evaluation)
         check_weights(metric, sample.columns)
         scores, errors = sample_scores(metric, sample.columns), sample_tolerances(metric, sample.columns)
-        return SampleCase(sample, metric, _question(evaluation, settings, scores, errors, others), settings)
+        return SampleCase(sample, metric, _question(evaluation, settings, scores, errors), settings)
     units = make_units(evaluation)
     check_score(metric, units.unscaled(units.totals))
     scores, errors = observed_scores(units, metric), tolerances(units, metric)
-    return Case(units, metric, _question(evaluation, settings, scores, errors, others), settings)
+    return Case(units, metric, _question(evaluation, settings, scores, errors), settings)
 
 
-def _question(
-    evaluation: Evaluation,
-    settings: Settings,
-    scores: np.ndarray,
-    errors: np.ndarray,
-    others: tuple[Interval, ...],
-) -> Question:
+def _question(evaluation: Evaluation, settings: Settings, scores: np.ndarray, errors: np.ndarray) -> Question:
     wrong = np.flatnonzero(~np.isfinite(scores))
     if wrong.size:
         raise NotFinite((int(wrong[0]),))
-    return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()), others)
+    return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()))
 
 
 def pairs_of(evaluation: Evaluation, settings: Settings) -> tuple[Pair, ...]:

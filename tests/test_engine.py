@@ -187,11 +187,7 @@ def test_progress_is_told(evaluation):
     run = engine.Run(5000, 0, NUMPY, done.append)
     list(
         engine.replicates(
-            engine.Problem(projection, None),
-            places_in(np.zeros((2, 3), int)),
-            run,
-            score=FSCORE.score,
-            on_host=False,
+            projection, [engine.Scored(places_in(np.zeros((2, 3), int)), None, FSCORE.score, on_host=False)], run
         )
     )
     assert done == sorted(done)

@@ -10,8 +10,8 @@ from scipy.stats._resampling import BootstrapResult  # a public result, of a pri
 
 from sigjax import Evaluation, SampleMetric, compare
 from sigjax.inference.bca import Bca, acceleration, bca_levels, bca_spreads
-from sigjax.inference.bootstrap import system_replicates
 from sigjax.inference.jackknife import jackknife_scores
+from sigjax.inference.together import system_replicates
 from sigjax.leaderboard import _case
 from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.backend import NUMPY

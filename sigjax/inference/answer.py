@@ -11,7 +11,7 @@ import numpy as np
 from sigjax.checkpoint import Stage
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plan import Plan
-from sigjax.inference.bootstrap import sampled_bootstrap, system_replicates
+from sigjax.inference.bootstrap import sampled_bootstrap
 from sigjax.inference.exact import exact_budget, exact_outcomes, plan_exact
 from sigjax.inference.exact_bootstrap import bootstrap_outcomes, linear_spreads, plan_bootstrap
 from sigjax.inference.intervals import Spread
@@ -20,6 +20,7 @@ from sigjax.inference.maxt import maxt_p
 from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Pair
 from sigjax.inference.permutation import montecarlo_outcomes
 from sigjax.inference.stopping import most_resamples
+from sigjax.inference.together import SharedDraws
 from sigjax.progress import progress_bar
 from sigjax.records import Device, Metric, Settings, Test
 from sigjax.resample.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
@@ -52,8 +53,8 @@ class _Bootstrap(NamedTuple):
     pairs: list[Spread]
 
 
-def answer(case: Case, device: Device, *, progress: bool, stage: Stage) -> Answers:
-    """Run the tests that the settings ask for.
+def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: SharedDraws) -> Answers:
+    """Run the tests that the settings ask for; `draws` are those of all metrics of the report.
 
     Raises:
         NotExact: an exact method was asked for and cannot be had.
@@ -95,7 +96,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage) -> Answe
             run = Run(
                 settings.fixed_resamples, settings.seed, backend, advance, stage=stage.part("bootstrap"), share=share
             )
-            bootstrap = _sampled_bootstrap(case, run, drawn.reason, bootstrap)
+            bootstrap = _sampled_bootstrap(case, run, draws, drawn.reason, bootstrap)
     if power is not None and len(case.units.strata) > 1:
         with progress_bar("inversion", settings.fixed_resamples, shown=shown) as advance:
             run = Run(
@@ -106,6 +107,16 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage) -> Answe
     if "bootstrap" in settings.tests:
         outcomes["bootstrap"] = [bootstrap.outcomes[pair] for pair in question.pairs]
     return Answers({test: outcomes[test] for test in settings.tests}, bootstrap.systems, bootstrap.pairs, adjusted)
+
+
+def will_draw(case: Case) -> bool:
+    """Whether the bootstrap of this metric samples, and scores what it draws by `SharedDraws`."""
+    settings = case.settings
+    if case.units.values.shape[1] == 1 or settings.interval == "studentized":
+        return False
+    if settings.interval == "none" and "bootstrap" not in settings.tests:
+        return False
+    return settings.method == "montecarlo" or isinstance(plan_bootstrap(case, exact_budget(settings)), NotEligible)
 
 
 def interval_notes(answers: Answers, settings: Settings) -> list[str]:
@@ -164,13 +175,13 @@ def _bootstrap_without_sampling(case: Case) -> tuple[_Bootstrap, NotEligible | N
     return exact, next(iter(refused.values()), None)
 
 
-def _sampled_bootstrap(case: Case, run: Run, reason: str, exact: _Bootstrap) -> _Bootstrap:
+def _sampled_bootstrap(case: Case, run: Run, draws: SharedDraws, reason: str, exact: _Bootstrap) -> _Bootstrap:
     """Fill in by sampling what there is not without."""
     settings = case.settings
     tested = [pair for pair in case.question.pairs if "bootstrap" in settings.tests and pair not in exact.outcomes]
     spreads = settings.interval != "none" and exact.systems[0] == Spread()
     outcomes, systems, pairs = sampled_bootstrap(
-        case, run, partial(system_replicates, case), tested, reason, spreads=spreads
+        case, run, partial(draws.pieces, case), tested, reason, spreads=spreads
     )
     exact = exact._replace(outcomes=exact.outcomes | outcomes)
     return exact._replace(systems=systems, pairs=pairs) if spreads else exact

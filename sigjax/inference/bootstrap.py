@@ -13,6 +13,7 @@ import numpy as np
 from sigjax.checkpoint import State
 from sigjax.inference.intervals import Spread, basic_spread
 from sigjax.inference.jackknife import bca_terms
+from sigjax.inference.memory import fits, gib, memory_for
 from sigjax.inference.outcome import Case, NotFinite, Outcome, Pair, SampleCase, raise_together
 from sigjax.inference.pvalues import montecarlo_p
 from sigjax.inference.replicates import Pieces, Told, Wanted, deviations, packed, tell_all, unpacked
@@ -20,15 +21,10 @@ from sigjax.inference.simultaneous import Joint, simultaneous_spreads
 from sigjax.inference.studentized import num_columns, studentize, studentized_spreads
 from sigjax.inference.summary import PILOT, tell_summary
 from sigjax.records import InputError, Settings
-from sigjax.resample.engine import Problem, Run, replicates
-from sigjax.resample.plans import draws_from_strata
-from sigjax.resample.project import drawn_columns, draws_projection
+from sigjax.resample.engine import Run
 from sigjax.resample.rounds import keep, rounds
 from sigjax.resample.share import Share
 from sigjax.resample.tally import Deltas
-
-_SHARE = 0.5
-"""Part of the memory that replicates may take."""
 
 
 def sampled_bootstrap(
@@ -126,23 +122,14 @@ def _joint_spreads(told: Told, pieces: Callable[[Run], Pieces], wanted: Wanted, 
     return simultaneous_spreads(errors, maxima, joint, wanted.level)
 
 
-def fits(shape: tuple[int, int], settings: Settings) -> bool:
-    """Whether so many replicates may all be kept."""
-    return _gib(shape) <= _SHARE * settings.memory
-
-
 def _check_maxima(resamples: int, settings: Settings) -> None:
     """Refuse simultaneous intervals of so many resamples that not even their maxima over pairs can be kept."""
     if not fits((2, resamples), settings):
-        needed = math.ceil(100.0 * _gib((2, resamples)) / _SHARE) / 100.0
+        needed = memory_for(gib((2, resamples)))
         raise InputError(
             f"simultaneous intervals keep two numbers a resample; give --memory {needed:g} (GiB) or more, or fewer "
             "resamples"
         )
-
-
-def _gib(shape: tuple[int, int]) -> float:
-    return math.prod(shape) * 8 / 2**30
 
 
 def _check_memory(case: Case, shape: tuple[int, int]) -> None:
@@ -150,11 +137,11 @@ def _check_memory(case: Case, shape: tuple[int, int]) -> None:
 
     Products of statistics are held as whole numbers, and once more as a matrix.
     """
-    needed = (_gib(shape) + 2.0 * _gib((num_columns(case), len(case.units.strata)))) / _SHARE
+    needed = memory_for(gib(shape) + 2.0 * gib((num_columns(case), len(case.units.strata))))
     if needed > case.settings.memory:
         raise InputError(
             f"studentized intervals need all replicates of {shape[0]} scores and quotients at once, and products of "
-            f"the statistics of each pair; give --memory {math.ceil(100.0 * needed) / 100.0:g} (GiB) or more, fewer "
+            f"the statistics of each pair; give --memory {needed:g} (GiB) or more, fewer "
             "resamples, or --interval bca"
         )
 
@@ -165,17 +152,6 @@ def _with_t(targets: np.ndarray, num_systems: int) -> np.ndarray:
     own = np.where(targets == num_systems, none, targets)
     t = np.stack([np.arange(num_systems, none), np.full(len(targets), none)], axis=1)
     return np.concatenate([own, t]).astype(np.int32)
-
-
-def system_replicates(case: Case, run: Run) -> Pieces:
-    """Scores of all systems on the same resamples, piece by piece, as `replicates` gives them."""
-    units, metric = case.units, case.metric
-    columns, places = drawn_columns(units.values)
-    draws, compiled = draws_from_strata(units.strata), bool(run.backend.devices)
-    problem = Problem(draws_projection(columns, draws, compiled=compiled), units.divisors)
-    # A compiler may merge the division by the divisors with the metric's own.
-    on_host = not metric.portable or units.divisors is not None
-    return replicates(problem, places, run, score=metric.score, on_host=on_host)
 
 
 def _finite(pieces: Pieces, share: Share) -> Iterator[tuple[int, np.ndarray]]:

@@ -34,15 +34,16 @@ from functools import partial
 import numpy as np
 
 from sigjax.exact.signs import MOST_SIGNS
-from sigjax.inference.bootstrap import fits, tell
+from sigjax.inference.bootstrap import tell
 from sigjax.inference.intervals import Ranks
+from sigjax.inference.memory import fits
 from sigjax.inference.outcome import Case
 from sigjax.inference.replicates import Pieces, Wanted
 from sigjax.inference.summary import PILOT
 from sigjax.records import InputError, Interval
 from sigjax.resample.backend import multiplies_bytes
 from sigjax.resample.bits import row_keys
-from sigjax.resample.engine import Problem, Run, replicates
+from sigjax.resample.engine import Run, Scored, replicates
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.resample.project import distinct_columns, places_in, swap_projection
 from sigjax.resample.tally import Deltas, replicate_scores, scores
@@ -124,16 +125,16 @@ def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
 
     Between the ends of an interval, which are left for where all replicates are kept, nobody misses them.
     """
-    units, metric = case.units, case.metric
+    units = case.units
     values, divisors, score = _scored(case, power)
     columns = distinct_columns(values)
     draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
     projection = swap_projection(columns.values, draws, as_bytes=as_bytes)
-    # See `system_replicates`.
-    on_host = power > 0 or not metric.portable or divisors is not None
+    # See `together`.
+    on_host = power > 0 or not case.metric.portable or divisors is not None
     observed = np.array(case.question.scores)[:, None]
-    found = replicates(Problem(projection, divisors), places_in(columns.places), run, score=score, on_host=on_host)
-    for start, piece in found:
+    metric = Scored(places_in(columns.places), divisors, score, on_host)
+    for start, (piece,) in replicates(projection, [metric], run):
         empty = _empty_resamples(len(units.strata), run._replace(start=start, resamples=start + piece.shape[1]))
         if empty.size:
             piece[:, empty - start] = observed

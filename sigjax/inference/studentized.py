@@ -20,7 +20,7 @@ import numpy as np
 from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import Case
 from sigjax.records import Interval
-from sigjax.resample.engine import Problem, Run, replicates
+from sigjax.resample.engine import Run, Scored, replicates
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import draws_projection, places_in
 from sigjax.resample.tally import scores
@@ -83,21 +83,19 @@ class Studentized(NamedTuple):
         columns, units = self.layout.columns, self.case.units
         projection = draws_projection(columns, draws_from_strata(units.strata), compiled=bool(run.backend.devices))
         places = places_in(np.arange(len(columns), dtype=np.int32)[:, None])
-        problem, size = Problem(projection, None), max(_FEWEST_ROWS, _NUMBERS // len(columns))
+        metric, size = Scored(places, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
         parts = (range(start, min(start + size, run.resamples)) for start in range(run.start, run.resamples, size))
         drawn = (
             piece
             for part in parts
-            for piece in replicates(
-                problem, places, run._replace(start=part.start, resamples=part.stop), score=_the_sum, on_host=True
-            )
+            for piece in replicates(projection, [metric], run._replace(start=part.start, resamples=part.stop))
         )
         observed, tolerances = (
             np.array([*each, 0.0]) for each in (self.case.question.scores, self.case.question.tolerances)
         )
         first, second = self.targets.T
         tolerance = 2.0 * (tolerances[first] + tolerances[second])[:, None]
-        for start, sums in drawn:
+        for start, (sums,) in drawn:
             with np.errstate(all="ignore"):
                 found = np.concatenate([self._scores(sums), np.zeros((1, sums.shape[1]))])
                 apart = found[first] - found[second] - (observed[first] - observed[second])[:, None]

@@ -7,7 +7,7 @@ devices: the rows carry their own random numbers, counts are integers, and score
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -108,29 +108,38 @@ def count_swaps(
         yield start, counts.sum(axis=0).ravel()[:count], ok.all(axis=0).ravel()[:count]
 
 
-def replicates(
-    problem: Problem, places: Places, run: Run, *, score: Score, on_host: bool
-) -> Iterator[tuple[int, np.ndarray]]:
-    """Bootstrap scores of all systems on the same resamples, piece by piece.
+class Scored(NamedTuple):
+    """What to make of the sums of a resample: the scores of all systems by one metric."""
 
-    Args:
-        problem: the sums.
-        places: where the statistics of each system are.
-        run: how to run.
-        score: the metric's score.
-        on_host: leave the scores, but not the sums, to NumPy: a score that rounds differently on a device would show in
-            the last digits of intervals.
+    places: Places
+    """Where the statistics of each system are."""
+    divisors: np.ndarray | None
+    """As in `Problem`."""
+    score: Score
+    on_host: bool
+    """Leave the scores, but not the sums, to NumPy: a score that rounds differently on a device would show in the last
+    digits of intervals."""
+
+
+def replicates(
+    projection: Projection, metrics: Sequence[Scored], run: Run
+) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
+    """Scores of all systems by some metrics on the same resamples, piece by piece.
 
     Yields:
-        The first resample of a piece, and scores `[system, resample]` (float64).
+        The first resample of a piece, and for each metric scores `[system, resample]` (float64).
     """
-    in_kernel = None if on_host else score
-    size = 0 if on_host else places.column.size
-    for start, (tiles,) in stream(_bootstrap_tile, (("score", in_kernel),), (problem, places), run, size=size):
-        if on_host:
-            with np.errstate(all="ignore"):
-                tiles = [replicate_scores(tile, places, problem.divisors, score=score) for tile in tiles]
-        yield start, np.concatenate(list(tiles), axis=1)[:, : run.resamples - start]
+    in_kernel = tuple(None if each.on_host else each.score for each in metrics)
+    size = sum(0 if each.on_host else each.places.column.size for each in metrics)
+    data = Problem(projection, None), tuple((each.places, each.divisors) for each in metrics)
+    for start, outputs in stream(_scores_tile, (("scores", in_kernel),), data, run, size=size):
+        found = (_on_host(each, tiles) if each.on_host else tiles for each, tiles in zip(metrics, outputs, strict=True))
+        yield start, tuple(np.concatenate(list(tiles), axis=1)[:, : run.resamples - start] for tiles in found)
+
+
+def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
+    with np.errstate(all="ignore"):
+        return [replicate_scores(sums, metric.places, metric.divisors, score=metric.score) for sums in tiles]
 
 
 def _swap_tile(
@@ -147,12 +156,15 @@ def _maxima_tile(
     return swap_maxima(sums, valid, ladder, problem.divisors, score=score, alternative=alternative)
 
 
-def _bootstrap_tile(
-    rows: Array, valid: Array, problem: Problem, places: Places, *, score: Score | None
+def _scores_tile(
+    rows: Array, valid: Array, problem: Problem, metrics: tuple[Any, ...], *, scores: tuple[Score | None, ...]
 ) -> tuple[Array, ...]:
-    del valid  # rows that are padding come last and are cut off by `replicate`
+    del valid  # rows that are padding come last and are cut off by `replicates`
     sums = problem.projection.sums(rows)
-    return (sums if score is None else replicate_scores(sums, places, problem.divisors, score=score),)
+    return tuple(
+        sums if score is None else replicate_scores(sums, places, divisors, score=score)
+        for score, (places, divisors) in zip(scores, metrics, strict=True)
+    )
 
 
 def stream(

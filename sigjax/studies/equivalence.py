@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from sigjax.checks import as_plain, check_evaluations, check_settings
-from sigjax.inference.bootstrap import system_replicates
 from sigjax.inference.corrections import adjust
 from sigjax.inference.equivalence import dual_interval, margin_exceed
 from sigjax.inference.intervals import standard_error
 from sigjax.inference.outcome import Case, Question
 from sigjax.inference.pvalues import montecarlo_p
+from sigjax.inference.together import system_replicates
 from sigjax.leaderboard import pairs_of
 from sigjax.records import (
     DEFAULT_LEVEL,

@@ -1,0 +1,69 @@
+"""Several metrics are scored on the same draws, and each has the numbers that it has by itself."""
+
+import numpy as np
+import pytest
+from oracles import random_counts
+
+from sigjax import Evaluation, compare
+from sigjax.inference import together
+from sigjax.resample import engine
+
+RESAMPLES = 3001
+COUNTS = random_counts(np.random.default_rng(5), 3, 80)
+RNG = np.random.default_rng(6)
+BLEU = {
+    name: np.stack([n + RNG.integers(0, 9, 80) for n in (9, 10, 5, 4, 3, 2, 9, 8, 7, 6)], axis=1) for name in COUNTS
+}
+METRICS = [
+    Evaluation.from_arrays(COUNTS, metric="fscore"),
+    Evaluation.from_arrays({name: counts.sum(axis=1) for name, counts in COUNTS.items()}, metric="mean"),
+    Evaluation.from_arrays(
+        {name: np.minimum(counts, BLEU["s0"].min()) for name, counts in BLEU.items()}, metric="bleu"
+    ),
+    Evaluation.from_arrays(COUNTS, metric="precision"),
+    Evaluation.from_arrays(COUNTS, metric=lambda sums: sums[..., 0] * sums[..., 1] / (1.0 + sums[..., 2])),
+]
+
+
+def numbers(report):
+    return [(each.metric, each.score, each.standard_error, each.interval) for each in report.systems], [
+        (each.metric, each.test, each.p_value, each.exceed, each.standard_error, each.interval) for each in report
+    ]
+
+
+@pytest.mark.parametrize("device", ["numpy", "cpu"])
+@pytest.mark.parametrize("options", [{}, {"interval": "bca"}, {"memory": 1e-4}, {"method": "montecarlo"}], ids=str)
+def test_metrics_together_have_the_numbers_that_each_has_alone(device, options):
+    options = {"test": ["permutation", "bootstrap"], "resamples": RESAMPLES, "device": device} | options
+    systems, pairs = numbers(compare(METRICS, **options))
+    alone = [numbers(compare(each, **options)) for each in METRICS]
+    assert systems == [row for rows, _ in alone for row in rows]
+    assert pairs == [row for _, rows in alone for row in rows]
+
+
+@pytest.mark.parametrize(("memory", "runs"), [(1.0, 1), (1e-4, 3)])
+def test_draws_are_made_once_where_replicates_fit_into_memory(monkeypatch, memory, runs):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return engine.replicates(*arguments)
+
+    monkeypatch.setattr(together, "replicates", counted)
+    metrics = [METRICS[0], METRICS[3], METRICS[4]]
+    compare(metrics, method="montecarlo", resamples=RESAMPLES, device="numpy", memory=memory)
+    assert len(calls) == runs
+
+
+def test_metrics_that_do_not_sample_are_not_waited_for(monkeypatch):
+    """The bootstrap of a mean needs no resamples."""
+    calls = []
+
+    def counted(projection, metrics, run):
+        calls.append(len(metrics))
+        return engine.replicates(projection, metrics, run)
+
+    monkeypatch.setattr(together, "replicates", counted)
+    compare([METRICS[1], METRICS[0]], resamples=RESAMPLES, device="numpy")
+    compare([METRICS[0], METRICS[1]], resamples=RESAMPLES, device="numpy")
+    assert calls == [1, 1]
