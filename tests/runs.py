@@ -26,6 +26,7 @@ RUNS = {
     "a summary": (FSCORE, {"test": "bootstrap", "resamples": 170_001, "memory": 1e-3}),
     "a summary for BCa intervals": (FSCORE, {"resamples": 170_001, "memory": 1e-3, "interval": "bca"}),
     "studentized intervals": (TWO, {"resamples": 30_001, "interval": "studentized"}),
+    "intervals by inversion": (TWO, {"resamples": 30_001, "interval": "inversion"}),
     "until settled": (FSCORE, {"resamples": "auto", "interval": "none"}),
     "a function of samples": (
         Evaluation.from_arrays(REALS, metric=SampleMetric("spread", spread, ("x",)), clusters=CLUSTERS),

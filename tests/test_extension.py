@@ -13,6 +13,8 @@ from sigjax.inference import permutation, summary
 MORE = {
     "both tests of two metrics": (TWO, {"test": ["permutation", "bootstrap"], "method": "montecarlo"}),
     "exact and not": (FSCORE, {"budget": 1e-3}),
+    "intervals by inversion": (FSCORE, {"interval": "inversion"}),
+    "simultaneous intervals": (FSCORE, {"interval": "simultaneous"}),
     "exact": (Evaluation.from_arrays(COUNTS, metric="precision"), {}),
     "against a baseline": (
         FSCORE,

@@ -129,8 +129,8 @@ class Questions:
     level: float = DEFAULT_LEVEL
     """Confidence level of all intervals."""
     interval: IntervalKind = "percentile"
-    """Kind of intervals. bca, studentized: few or skewed units. inversion: of deltas, by the swaps that the permutation
-    test does not reject. simultaneous: all pairs hold together. None leaves the bootstrap out."""
+    """Kind of intervals; bca and studentized suit few or skewed units, inversion has the deltas that swaps do not
+    reject, simultaneous ones hold together for all pairs. None leaves the bootstrap out."""
     variant: Variant = "shift"
     """Null of the bootstrap test: delta* - delta (shift) or delta - delta* (flip). The same for two-sided tests."""
     mid_p: Annotated[bool, Parameter(negative="")] = False

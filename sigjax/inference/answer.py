@@ -129,7 +129,7 @@ def interval_notes(answers: Answers, settings: Settings) -> list[str]:
     if settings.interval == "inversion" and answers.pairs[0].standard_error is not None:
         notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
     if settings.interval == "simultaneous" and answers.pairs[0].standard_error is not None:
-        notes.append("the intervals of all scores hold together, and so do those of the deltas of all pairs")
+        notes.append("intervals hold together: those of all scores of a metric, and those of the deltas of all pairs")
     if any(counts):
         notes.append(
             "no interval of this kind for {} systems and {} pairs: all resamples lie on one side of what was observed "

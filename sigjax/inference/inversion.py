@@ -16,9 +16,11 @@ empty set.
 
 For other metrics the mean over F is $score(\sum_F s_a) - score(\sum_F s_b)$, where scores do not depend on the scale of
 sums (ratios, F1, BLEU, means with a count). The shift of a score that is proportional to it (a plain sum) is shared out
-to the units evenly: $d_i - \theta / N$, so that scores over F are multiplied by $N / |F|$. For a mean, or such a sum,
-the interval holds at the level for every N if the differences less their shift are symmetric about 0; for other metrics
-it does so but for what vanishes with N.
+to the units evenly: $d_i - \theta / N$, so that scores over F are multiplied by $N / |F|$. Other scores are refused.
+
+For means, such sums, and ratios whose denominators the systems share, the interval holds at the level for every N if
+the differences less their shift are symmetric about 0, and 0 is in it if and only if neither one-sided permutation test
+of the same resamples rejects at $\alpha / 2$. For other metrics both are so but for what vanishes with N.
 
 Reference: Hartigan (1969), "Using subsample values as typical values"; Tritchler (1984), "On inverting permutation
 tests"; Garthwaite (1996), "Confidence intervals from randomization tests".

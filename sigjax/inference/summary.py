@@ -124,10 +124,11 @@ class _Summary:
         steps = _in_steps(piece, self.centre, self.scale)
         coarse = np.rint(steps[:-1] / _COARSE)
         self.resamples += piece.shape[1]
-        self.sums += coarse.sum(axis=1).astype(np.int64)
-        self.products += self._products(coarse).astype(np.int64)
-        self.exceed += count_against(piece, self.wanted, self.backend)
-        self.at_most += self._count_at_most(steps)
+        # New arrays: a checkpoint holds the old ones, and may write them once more.
+        self.sums = self.sums + coarse.sum(axis=1).astype(np.int64)
+        self.products = self.products + self._products(coarse).astype(np.int64)
+        self.exceed = self.exceed + count_against(piece, self.wanted, self.backend)
+        self.at_most = self.at_most + self._count_at_most(steps)
 
     def counted(self) -> list[np.ndarray]:
         """Copies of what `add` adds to."""
