@@ -69,8 +69,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
     num_swapped = len(swapped) + (len(question.pairs) if maxima else 0)
     power = degree(case) if settings.interval == "inversion" else None
     seconds = _numpy_seconds(case.units, settings.fixed_resamples, num_swapped=num_swapped, drawn=drawn is not None)
-    if power is not None:
-        seconds += _inversion_seconds(case)
+    seconds += 0.0 if power is None else _inversion_seconds(case)
     backend = choose_backend(device, numpy_seconds=seconds)
     shown, share = progress and seconds > _WORTH_A_BAR, current_share()
 
@@ -98,12 +97,8 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
             )
             bootstrap = _sampled_bootstrap(case, run, draws, drawn.reason, bootstrap)
     if power is not None and len(case.units.strata) > 1:
-        with progress_bar("inversion", settings.fixed_resamples, shown=shown) as advance:
-            run = Run(
-                settings.fixed_resamples, settings.seed, backend, advance, stage=stage.part("inversion"), share=share
-            )
-            found = zip(bootstrap.pairs, inverted_intervals(case, run, power), strict=True)
-            bootstrap = bootstrap._replace(pairs=[each._replace(interval=interval) for each, interval in found])
+        run = Run(settings.fixed_resamples, settings.seed, backend, stage=stage.part("inversion"), share=share)
+        bootstrap = _with_inverted(case, run, power, bootstrap, shown=shown)
     if "bootstrap" in settings.tests:
         outcomes["bootstrap"] = [bootstrap.outcomes[pair] for pair in question.pairs]
     return Answers({test: outcomes[test] for test in settings.tests}, bootstrap.systems, bootstrap.pairs, adjusted)
@@ -185,6 +180,14 @@ def _sampled_bootstrap(case: Case, run: Run, draws: SharedDraws, reason: str, ex
     )
     exact = exact._replace(outcomes=exact.outcomes | outcomes)
     return exact._replace(systems=systems, pairs=pairs) if spreads else exact
+
+
+def _with_inverted(case: Case, run: Run, power: int, bootstrap: _Bootstrap, *, shown: bool) -> _Bootstrap:
+    """The same with intervals of pairs by inversion."""
+    with progress_bar("inversion", run.resamples, shown=shown) as advance:
+        intervals = inverted_intervals(case, run._replace(advance=advance), power)
+    found = zip(bootstrap.pairs, intervals, strict=True)
+    return bootstrap._replace(pairs=[each._replace(interval=interval) for each, interval in found])
 
 
 def _numpy_seconds(units: Units, resamples: int, *, num_swapped: int, drawn: bool) -> float:
