@@ -132,8 +132,25 @@ def test_mcnemar_one_sided():
 @pytest.mark.parametrize("equal", [0, 1, 5, 1000])
 def test_mcnemar_without_a_difference_gives_one(equal):
     """D22: division by b + c = 0 elsewhere, and a correction that makes p < 1 of b = c."""
-    assert [test.p_value for test in mcnemar(equal, equal, "two-sided")] == [1.0] * 4
+    exact, mid, *chi_squares = (test.p_value for test in mcnemar(equal, equal, "two-sided"))
+    assert [exact, *chi_squares] == [1.0] * 3
+    assert mid == pytest.approx(1.0 - 0.5 * scipy.stats.binom.pmf(equal, 2 * equal, 0.5) if equal else 1.0)
     assert mcnemar(0, 0, "greater")[1].p_value == 1.0
+
+
+@pytest.mark.parametrize(("above", "below"), [(0, 1), (1, 1), (2, 3), (3, 3), (2, 6)])
+def test_mid_p_counts_half_of_what_is_as_extreme(above, below):
+    sizes = np.abs(2 * np.arange(above + below + 1) - above - below)
+    chances = scipy.stats.binom.pmf(np.arange(above + below + 1), above + below, 0.5)
+    size = abs(above - below)
+    expected = chances[sizes > size].sum() + 0.5 * chances[sizes == size].sum()
+    assert mcnemar(above, below, "two-sided")[1].p_value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("both", [1, 81, 1001])
+def test_one_more_or_less_is_no_difference_to_the_last_digit(both):
+    differences = np.repeat([1, -1], [both // 2, both - both // 2])
+    assert sign_test(differences, "two-sided").p_value == 1.0
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)

@@ -136,14 +136,16 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
     r"""McNemar's test of 0/1 results: exact, mid-p, and chi-square without and with correction.
 
     With `above` = b units on which only system a is right and `below` = c on which only b is: the exact p is binomial,
-    mid-p counts the probability of the observed b half (two-sided: once instead of twice), chi-square is $(b - c)^2 /
-    (b + c)$, corrected $\max(|b - c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. Without differences p = 1. As
-    statsmodels' `mcnemar`, whose correction gives p < 1 for b = c. Reference: Fagerland et al. (2013), "The McNemar
-    test for binary matched-pairs data: mid-p and asymptotic are better than exact conditional".
+    mid-p counts the outcomes that are just as extreme as b half (two-sided: b and c, or for b = c this one), chi-square
+    is $(b - c)^2 / (b + c)$, corrected $\max(|b - c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. Without
+    differences p = 1. As statsmodels' `mcnemar`, whose correction gives p < 1 for b = c. Reference: Fagerland et al.
+    (2013), "The McNemar test for binary matched-pairs data: mid-p and asymptotic are better than exact conditional".
 
     Example:
         >>> [round(test.p_value, 4) for test in mcnemar(9, 1, "two-sided")]
         [0.0215, 0.0117, 0.0114, 0.0269]
+        >>> mcnemar(1, 1, "two-sided")[1].p_value
+        0.75
         >>> [test.p_value for test in mcnemar(0, 0, "two-sided")]
         [1.0, 1.0, 1.0, 1.0]
     """
@@ -185,14 +187,18 @@ def _left_out(zeros: int) -> str:
 def _binomial_tail(above: int, below: int, alternative: Alternative) -> float:
     both = above + below
     if alternative == "two-sided":
-        return min(1.0, 2.0 * binomial_upper(max(above, below), both))
+        # For neighbours the tail is one half, which the incomplete beta function misses by rounding.
+        return 1.0 if abs(above - below) <= 1 else 2.0 * binomial_upper(max(above, below), both)
     return binomial_upper(above if alternative == "greater" else below, both)
 
 
 def _binomial_mid_p(above: int, below: int, alternative: Alternative) -> float:
     both = above + below
-    if both == 0 or (above == below and alternative == "two-sided"):
+    if both == 0:
         return 1.0
+    if alternative == "two-sided" and above == below:
+        # Every outcome is as extreme, and the tie is one outcome and not two: 1 - P(X = b) / 2.
+        return 0.5 + binomial_upper(above + 1, both)
     if alternative == "two-sided":
         return binomial_upper(max(above, below), both) + binomial_upper(max(above, below) + 1, both)
     ahead = above if alternative == "greater" else below
