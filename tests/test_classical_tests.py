@@ -13,6 +13,7 @@ from statsmodels.stats.proportion import proportions_ztest
 import sigjax
 from sigjax import Evaluation, InputError, classical_tests
 from sigjax.cli import _run
+from sigjax.inference.unpaired import dependence
 
 # Yeh (2000), section 3.3: relations found by both, by method I only and by method II only.
 CORRECT, SPURIOUS, GOLD = (19, 28, 6), (5, 43, 9), 103
@@ -151,6 +152,18 @@ def test_a_constant_difference_has_no_t_and_no_factor():
     assert {each.name for each in result.left_out} >= {"paired t", "Wald z"}
     assert (result.correlation, result.factor) == (pytest.approx(1.0), None)
     assert result["Wilcoxon signed rank"].p_value == 2 / 2**4
+
+
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_the_dependence_of_very_small_and_very_large_numbers(exponent):
+    """Their squares are no doubles; a power of two changes no digit."""
+    a, b = np.array([1.5, 2.25, 5.0, 3.0]), np.array([2.0, 2.0, 1.0, 1.25])
+    plain, scaled = dependence(a, b), dependence(np.ldexp(a, exponent), np.ldexp(b, exponent))
+    assert plain.correlation == pytest.approx(np.corrcoef(a, b)[0, 1], rel=1e-12)
+    assert scaled == plain
+    result = classical_tests(np.ldexp(a, exponent), np.ldexp(b, exponent))
+    assert result.correlation == pytest.approx(plain.correlation, rel=1e-9)
+    assert result.factor == pytest.approx(plain.factor, rel=1e-9)
 
 
 def test_rounded_reals_keep_their_ties():

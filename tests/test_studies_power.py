@@ -101,6 +101,17 @@ def test_same_seed_same_study_on_every_device():
     assert sigjax.power(pilot(), **options, device="cpu") == sigjax.power(pilot(), **options, device="numpy")
 
 
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_errors_of_very_small_and_very_large_numbers(exponent):
+    scores = {"A": np.array([1.5, 2.25, 5.0, 3.0, 7.0]), "B": np.array([2.0, 2.0, 1.0, 1.25, 6.0])}
+    (plain, scaled) = (
+        sigjax.power(Evaluation.from_arrays(each), instances=[12], repetitions=40, resamples=99)
+        for each in (scores, {name: np.ldexp(values, exponent) for name, values in scores.items()})
+    )
+    assert np.ldexp(scaled.points[0].simulated_error, -exponent) == pytest.approx(plain.points[0].simulated_error)
+    json.loads(scaled.to_json())
+
+
 def test_bad_input():
     for wrong, message in (
         ({"instances": []}, "one or more different numbers"),

@@ -116,6 +116,9 @@ def dependence(a: np.ndarray, b: np.ndarray) -> Dependence:
     """
     if len(a) < 2:
         return Dependence(None, None)
+    largest = float(max(np.abs(a).max(), np.abs(b).max()))
+    # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
+    a, b = (np.ldexp(each, -math.frexp(largest)[1]) for each in (a, b))
     rounding = _ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
     first, second, both = (float(np.std(each, ddof=1)) for each in (a, b, a - b))
     independent = math.hypot(first, second)

@@ -110,8 +110,8 @@ def _dependence(result: ClassicalTests) -> str:
     if result.factor is None:
         return f"{said}; delta does not vary"
     return (
-        f"{said}; s_d-ind / s_d = {result.factor:.2f}: taken for independent, the standard deviation of delta is "
-        f"{result.factor:.2f} times what it is"
+        f"{said}; s_d-ind / s_d = {result.factor:.2f}: who takes the systems for independent takes the standard "
+        f"deviation of delta for {result.factor:.2f} times what it is"
     )
 
 

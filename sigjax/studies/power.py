@@ -10,6 +10,7 @@ import numpy as np
 
 from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.compare import compare
+from sigjax.inference.intervals import standard_error
 from sigjax.inference.power import detectable_effect, normal_power, simulated_effect
 from sigjax.records import (
     DEFAULT_LEVEL,
@@ -178,7 +179,7 @@ def _point(pilot: Pilot, observed: PilotDelta, trials: Trials, test: Test, size:
         interval=share_interval(rejected, asked.repetitions, _LEVEL),
         normal_power=normal_power(observed.delta, error, alpha, alternative),
         standard_error=error,
-        simulated_error=float(np.std(trials.deltas, ddof=1)),
+        simulated_error=standard_error(trials.deltas),
         detectable=detectable_effect(error, alpha, asked.target, alternative),
         simulated_detectable=simulated_effect(errors, alpha, asked.target, alternative),
         methods=trials.methods[test],
