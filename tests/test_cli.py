@@ -134,6 +134,37 @@ def test_inputs_are_not_written_over(capsys, tmp_path, monkeypatch, command, inp
     assert (tmp_path / "a.txt").read_text() == "1\n2\n"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["tests", "{0}", "-o", "{0}"],
+        ["equivalence", "{0}", "--margin", "1", "-o", "{0}"],
+        ["audit", "{0}", "--repetitions", "2", "-o", "{0}"],
+        ["audit", "{0}", "--repetitions", "2", "--figure", "{0}"],
+        ["power", "{0}", "--instances", "3", "--repetitions", "2", "-o", "{0}"],
+        ["compare", "{0}", "--cluster", "{1}", "-o", "{1}"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_writes_over_what_it_reads(capsys, tmp_path, command):
+    table, labels = tmp_path / "t.tsv", tmp_path / "labels.txt"
+    table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 2}\t{i % 3}\n" for i in range(6)))
+    labels.write_text("x\ny\nz\nx\ny\nz\n")
+    before = table.read_bytes(), labels.read_bytes()
+    code, out, err = run(capsys, *(each.format(table, labels) for each in command))
+    assert (code, out) == (2, "")
+    assert "is read and would be written over" in err
+    assert (table.read_bytes(), labels.read_bytes()) == before
+
+
+def test_a_figure_that_cannot_be_drawn_costs_no_results(capsys, wide):
+    command = ["audit", wide, "--systems", "A", "B", "--repetitions", "2", "--figure", "audit.strange"]
+    code, out, err = run(capsys, *command)
+    assert code == 2
+    assert "2 pairs whose outputs were swapped" in out
+    assert "no format of figures" in err
+
+
 @pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)
 def test_bad_input_is_one_line_and_code_two(capsys, wide, long, arguments, message):
     code, out, err = run(capsys, *(a.format(wide=wide, long=long) for a in arguments))

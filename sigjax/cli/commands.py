@@ -10,7 +10,6 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from sigjax.cli.options import Inputs, Many, Processes, Questions, Whole
-from sigjax.cli.output import check_output
 from sigjax.cli.studies import Figures, Results, Trials
 from sigjax.cli.tests import TestQuestions
 from sigjax.metrics import CLASS_METRICS, METRICS
@@ -58,7 +57,7 @@ def compare(
         A table, a file a system, or the gold files.
     """
     given, asked, others = inputs or Inputs(), questions or Questions(), processes or Processes()
-    check_output(asked.output, [*paths, *(given.input or [])])
+    given.check_outputs(paths, asked.output)
     # Before the data are read: one process that cannot read them ends the run.
     with joined(others.coordinator, others.num_processes, others.process_id) as share:
         evaluations = given.evaluations(paths, progress=share.index == 0)
@@ -76,7 +75,9 @@ def show_tests(*paths: Path, inputs: Inputs | None = None, asked: TestQuestions 
     paths
         As for compare.
     """
-    (asked or TestQuestions()).answer((inputs or Inputs()).evaluations(paths, progress=True))
+    given, asked = inputs or Inputs(), asked or TestQuestions()
+    given.check_outputs(paths, asked.output)
+    asked.answer(given.evaluations(paths, progress=True))
 
 
 @app.command
@@ -95,7 +96,7 @@ def extract(
         The file to write.
     """
     given = inputs or Inputs()
-    check_output(output, [*paths, *(given.input or [])])
+    given.check_outputs(paths, output)
     save_evaluations(str(output), given.evaluations(paths, progress=True))
 
 
@@ -117,9 +118,11 @@ def audit(
     paths
         As for compare.
     """
-    study = run_audit((inputs or Inputs()).evaluations(paths, progress=True), **(trials or Trials()).options())
-    (figures or Figures()).write(study)
-    (results or Results()).write(study.__str__, study.to_json)
+    given, results, figures = inputs or Inputs(), results or Results(), figures or Figures()
+    given.check_outputs(paths, results.output, figures.figure)
+    study = run_audit(given.evaluations(paths, progress=True), **(trials or Trials()).options())
+    results.write(study.__str__, study.to_json)
+    figures.write(study)
 
 
 @app.command
@@ -149,11 +152,12 @@ def power(
     target
         The power that detectable differences are for.
     """
-    evaluations = (inputs or Inputs()).evaluations(paths, progress=True)
-    options = (trials or Trials()).options()
+    given, results, figures = inputs or Inputs(), results or Results(), figures or Figures()
+    given.check_outputs(paths, results.output, figures.figure)
+    evaluations, options = given.evaluations(paths, progress=True), (trials or Trials()).options()
     study = run_power(evaluations, instances=instances, level=level, target=target, **options)
-    (figures or Figures()).write(study)
-    (results or Results()).write(study.__str__, study.to_json)
+    results.write(study.__str__, study.to_json)
+    figures.write(study)
 
 
 @app.command
@@ -196,8 +200,10 @@ def equivalence(
     device
         Changes the time, never the numbers.
     """
+    given, results = inputs or Inputs(), results or Results()
+    given.check_outputs(paths, results.output)
     found = run_equivalence(
-        (inputs or Inputs()).evaluations(paths, progress=True),
+        given.evaluations(paths, progress=True),
         margin=margin,
         claim=claim,
         baseline=baseline,
@@ -208,7 +214,7 @@ def equivalence(
         seed=seed,
         device=device,
     )
-    (results or Results()).write(partial(equivalence_text, found), partial(equivalence_json, found))
+    results.write(partial(equivalence_text, found), partial(equivalence_json, found))
 
 
 @app.command

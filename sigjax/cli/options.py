@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sigjax.cli.output import Format, write
+from sigjax.cli.output import Format, check_output, write
 from sigjax.compare import compare
 from sigjax.readers import read_metrics
 from sigjax.records import (
@@ -103,6 +103,12 @@ class Inputs:
             cache=self.cache,
             progress=progress,
         )
+
+    def check_outputs(self, paths: Sequence[Path], *outputs: Path | None) -> None:
+        """Refuse to write over a file that is read, labels of clusters and strata among them."""
+        labels = [each for each in (self.cluster, self.strata) if each is not None]
+        for output in outputs:
+            check_output(output, [*paths, *(self.input or []), *labels])
 
 
 @Parameter(name="*")
