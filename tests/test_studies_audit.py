@@ -140,6 +140,14 @@ def test_same_seed_same_audit_whatever_the_device_and_the_groups(device, monkeyp
     assert sigjax.audit(evaluation, **(options | {"seed": 1})).tests != known.tests
 
 
+def test_long_names_stay_within_the_figure():
+    names = ("a-name-of-a-system-that-is-much-too-long-for-a-title", "another-name-of-such-a-system-2025-05-14")
+    title = sigjax.audit(counts(9, names=names), repetitions=2, resamples=99).plot().axes[0].title
+    box, figure = title.get_window_extent(), title.get_figure()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width / 2
+
+
 def test_bad_input():
     evaluation = counts(12, names=("A", "B", "C"))
     with pytest.raises(InputError, match="two systems, got 3"):
@@ -150,6 +158,8 @@ def test_bad_input():
         sigjax.audit(evaluation, systems=["A", "C"], repetitions=0)
     with pytest.raises(InputError, match="resamples must be a number"):
         sigjax.audit(evaluation, systems=["A", "C"], resamples="auto")
+    with pytest.raises(InputError, match="resamples must be at least 99"):
+        sigjax.audit(evaluation, systems=["A", "C"], resamples=98)
     with pytest.raises(InputError, match="at least two units"):
         sigjax.audit(counts(1))
     with pytest.raises(InputError, match="'median' is computed from all instances"):

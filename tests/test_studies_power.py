@@ -101,6 +101,49 @@ def test_same_seed_same_study_on_every_device():
     assert sigjax.power(pilot(), **options, device="cpu") == sigjax.power(pilot(), **options, device="numpy")
 
 
+@pytest.mark.parametrize(("alternative", "size"), [("two-sided", 5), ("greater", 4)])
+def test_no_difference_is_detectable_where_no_p_value_is_small_enough(alternative, size):
+    least = scipy_least_p(size, alternative), scipy_least_p(size + 1, alternative)
+    assert least[0] > 0.05 >= least[1]
+    study = sigjax.power(
+        pilot(effect=9.0), instances=[size, size + 1], test=["permutation", "bootstrap"], repetitions=20,
+        alternative=alternative,
+    )  # fmt: skip
+    few, enough, *bootstrap = study.points
+    assert (few.power, few.detectable, few.simulated_detectable) == (0.0, None, None)
+    assert enough.power == 1.0
+    assert None not in (enough.detectable, enough.simulated_detectable, *(at.detectable for at in bootstrap))
+    assert f"with {size} units no permutation test has p <= 0.05" in str(study)
+    assert json.loads(study.to_json())["points"][0]["detectable"] is None
+
+
+def scipy_least_p(size, alternative):
+    """Of the permutation test of differences that are all positive."""
+    result = stats.permutation_test(
+        (np.arange(1.0, size + 1), np.zeros(size)), lambda x, y: np.mean(x - y), permutation_type="samples",
+        alternative=alternative,
+    )  # fmt: skip
+    return result.pvalue
+
+
+@pytest.mark.parametrize("instances", [[40, 640], [50]])
+def test_the_curve_in_the_figure_is_the_normal_approximation_also_between_the_points(instances):
+    study = sigjax.power(pilot(), instances=instances, repetitions=2)
+    left, right = study.plot().axes
+    for panel, known in (
+        (left, lambda n: known_normal_power(0.25 / study_sd(study), n, 0.05)),
+        (right, lambda n: (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * study_sd(study) / np.sqrt(n)),
+    ):
+        (curve,) = (line for line in panel.lines if line.get_label() == "normal approximation")
+        sizes, values = curve.get_data()
+        assert len(sizes) > 100
+        assert values == pytest.approx([known(n) for n in sizes], abs=1e-6)
+
+
+def study_sd(study):
+    return study.pilots[0].standard_error * np.sqrt(study.num_units)
+
+
 @pytest.mark.parametrize("exponent", [-700, 700])
 def test_errors_of_very_small_and_very_large_numbers(exponent):
     scores = {"A": np.array([1.5, 2.25, 5.0, 3.0, 7.0]), "B": np.array([2.0, 2.0, 1.0, 1.25, 6.0])}
@@ -120,6 +163,7 @@ def test_bad_input():
         ({"instances": [10], "target": 0.01}, "target must be a power between 0.05 and 1"),
         ({"instances": [10], "repetitions": 1}, "repetitions must be"),
         ({"instances": [10], "level": 2.0}, "level must be"),
+        ({"instances": [10], "level": 0.999, "resamples": 998}, "resamples must be at least 999"),
     ):
         with pytest.raises(InputError, match=message):
             sigjax.power(pilot(20), **wrong)

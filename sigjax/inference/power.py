@@ -1,10 +1,11 @@
 """Power and detectable effects of a test of delta, by the normal approximation and from simulated deltas."""
 
+import math
 from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.records import Alternative
+from sigjax.records import Alternative, InputError
 
 _NORMAL = NormalDist()
 
@@ -42,12 +43,40 @@ def detectable_effect(standard_error: float, alpha: float, power: float, alterna
     return (_NORMAL.inv_cdf(1.0 - tail) + _NORMAL.inv_cdf(power)) * standard_error
 
 
+def check_resamples(resamples: int, alpha: float) -> None:
+    r"""Refuse resamples with which no Monte Carlo p-value, at least $1 / (K + 1)$, is up to alpha.
+
+    Raises:
+        InputError: they are too few.
+
+    Example:
+        >>> check_resamples(19, 0.05)
+    """
+    least = math.ceil(round(1.0 / alpha, 6)) - 1
+    if resamples < least:
+        raise InputError(
+            f"resamples must be at least {least:,}, so that a Monte Carlo p-value can be up to {alpha:g}, "
+            f"got {resamples:,}"
+        )
+
+
+def is_attainable(alpha: float, num_units: int, alternative: Alternative) -> bool:
+    r"""Whether any permutation test of so many units has a p-value up to alpha: the least is $2^{-n}$, twice two-sided.
+
+    Example:
+        >>> [is_attainable(0.05, num_units, "two-sided") for num_units in (4, 5, 6)]
+        [False, False, True]
+    """
+    return math.ldexp(1.0 if alternative != "two-sided" else 2.0, -num_units) <= alpha
+
+
 def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative: Alternative) -> float:
     r"""The same from simulated errors $\delta_r - \delta$ `[trial]` in the place of the normal distribution.
 
     An effect moves their distribution. It is found where its delta passes the $1 - \alpha$ quantile of the errors (of
     their sizes, two-sided), which all but a share of 1 - `power` of them must do: that quantile minus the $1 - power$
-    quantile of the errors.
+    quantile of the errors. As in the normal approximation the spread is taken for known, which a test has to estimate:
+    of few units it needs a little more.
 
     Args:
         errors: simulated delta minus the effect that it was simulated for, with the sign that makes the effect

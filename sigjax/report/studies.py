@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sigjax.report.numbers import format_interval, format_number, format_p, number_spec, percent
+from sigjax.report.numbers import MISSING, format_interval, format_number, format_p, number_spec, percent
 from sigjax.report.text import middle_cut, printable
 from sigjax.report.words import METHODS, count
 from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
@@ -49,7 +49,9 @@ def _verdict(one: AuditedTest) -> str:
     name = f"{one.metric}, {one.test} test"
     if above:
         return f"{name}: finds differences where there are none more often than it should at {', '.join(above)}"
-    text = f"{name}: keeps these levels" + (f", conservative at {', '.join(below)}" if below else "")
+    text = f"{name}: exceeds none of these levels by more than chance" + (
+        f", conservative at {', '.join(below)}" if below else ""
+    )
     return text + ("; elsewhere p-values are too small" if one.excess_p < 0.01 else "")
 
 
@@ -81,11 +83,24 @@ def power_text(power: Power) -> str:
             lines += _table(header, [_power_row(at, spec) for at in points], names=0)
     lines += [
         "",
-        f"detectable: the difference found with power {percent(power.target)}, normal approximation and simulated",
+        f"detectable: the difference found with power {percent(power.target)}, by the normal approximation and by",
+        "simulated deltas; both take the spread for known: with few units a test needs a little more",
+        *_none_found(power),
         "the power is for a difference that is just the pilot's, and is no better known than that is",
         power.signature,
     ]
     return _paragraphs(*lines)
+
+
+def _none_found(power: Power) -> list[str]:
+    """What dashes mean, where there are some."""
+    few = sorted({at.instances for at in power.points if at.detectable is None})
+    if not few:
+        return []
+    sizes = ", ".join(f"{size:,}" for size in few)
+    return [
+        f"{MISSING}: with {sizes} units no permutation test has p <= {power.settings.alpha:g}, whatever the difference"
+    ]
 
 
 def _power_row(at: PowerAt, spec: str) -> list[str]:

@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sigjax.inference.power import detectable_effect, normal_power
 from sigjax.report.figure import BLUES, empty_figure, plain
 from sigjax.report.numbers import percent
+from sigjax.report.text import middle_cut
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from sigjax.studies.records import Audit, AuditedTest, Power, PowerAt
+    from sigjax.studies.records import Audit, AuditedTest, PilotDelta, Power, PowerAt
 
 _COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
+_NAME = 30
+"""Columns for a name in a title."""
 _ZOOM = 0.13
+_STEPS = 200
+"""Points of a curve."""
 _BAND = 1.358
 """95% of the distances of n uniform p-values are below this, divided by the root of n (Kolmogorov)."""
 
@@ -35,7 +41,8 @@ def audit_figure(audit: Audit) -> Figure:
         _band(line[0], audit.repetitions)
         for panel, end in zip(line, (1.0, _ZOOM), strict=True):
             _distributions(panel, tests, end)
-        line[0].set_title(plain(f"{metric}: {audit.systems[0]} and {audit.systems[1]} swapped at random"), fontsize=9)
+        a, b = (middle_cut(name, _NAME) for name in audit.systems)
+        line[0].set_title(plain(f"{metric}: outputs swapped at random\n{a} and {b}"), fontsize=9)
         line[0].legend(fontsize=8, loc="upper left", frameon=False)
         _errors(line[1], tests)
     figure.supxlabel(plain(audit.signature), fontsize=6, color="0.4")
@@ -88,8 +95,7 @@ def power_figure(power: Power) -> Figure:
         for test in power.settings.tests:
             _power(line[0], [at for at in points if at.test == test])
         alike = [at for at in points if at.test == power.settings.tests[0]]
-        sizes = [at.instances for at in alike]
-        line[0].plot(sizes, [at.normal_power for at in alike], color="0.5", linewidth=1, label="normal approximation")
+        _normal(line, power, pilot, alike)
         _detectable(line[1], alike, abs(pilot.delta))
         line[0].axhline(power.target, color="0.8", linewidth=1)
         line[0].set_ylim(0.0, 1.02)
@@ -110,9 +116,20 @@ def _power(axes: Axes, points: list[PowerAt]) -> None:
         axes.plot([at.instances] * 2, at.interval, color=color, linewidth=2, alpha=0.6)
 
 
+def _normal(panels: np.ndarray, power: Power, pilot: PilotDelta, points: list[PowerAt]) -> None:
+    """The normal approximation, at all numbers of instances between those that were asked for."""
+    first, last = points[0].instances, points[-1].instances
+    sizes = np.linspace(*((first, last) if first < last else (0.5 * first, 1.5 * first)), _STEPS)
+    alpha, alternative = power.settings.alpha, power.settings.alternative
+    errors = (points[0].standard_error * np.sqrt(first / sizes)).tolist()
+    powers = [normal_power(pilot.delta, error, alpha, alternative) for error in errors]
+    effects = [detectable_effect(error, alpha, power.target, alternative) for error in errors]
+    for panel, values in zip(panels, (powers, effects), strict=True):
+        panel.plot(sizes, values, color="0.5", linewidth=1, label="normal approximation")
+
+
 def _detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
-    sizes = [at.instances for at in points]
-    axes.plot(sizes, [at.detectable for at in points], color="0.5", linewidth=1, label="normal approximation")
-    axes.plot(sizes, [at.simulated_detectable for at in points], "o", color=BLUES[0], markersize=4, label="simulated")
+    found = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
+    axes.plot(*np.array(found).reshape(-1, 2).T, "o", color=BLUES[0], markersize=4, label="simulated")
     axes.axhline(observed, color="0.8", linewidth=1, label="the pilot's delta")
     axes.set_ylim(bottom=0.0)

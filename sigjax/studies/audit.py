@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.checks import as_plain, check_evaluations, check_settings
+from sigjax.inference.power import check_resamples
 from sigjax.inference.uniformity import uniformity
 from sigjax.records import DEFAULT_SEED, Alternative, Device, Evaluation, InputError, Settings, Test
 from sigjax.studies.records import Audit, AuditedTest, ErrorRate
@@ -67,6 +68,7 @@ def audit(
         raise InputError("resamples must be a number in a study")
     check_settings(settings, device)
     check_count("repetitions", repetitions, 1, _MOST_REPETITIONS)
+    check_resamples(resamples, min(ALPHAS))
     check_evaluations(evaluations, settings)
     audited: list[AuditedTest] = []
     pilots = [make_pilot(select_pair(each, systems)) for each in evaluations]

@@ -11,7 +11,13 @@ import numpy as np
 from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.compare import compare
 from sigjax.inference.intervals import standard_error
-from sigjax.inference.power import detectable_effect, normal_power, simulated_effect
+from sigjax.inference.power import (
+    check_resamples,
+    detectable_effect,
+    is_attainable,
+    normal_power,
+    simulated_effect,
+)
 from sigjax.records import (
     DEFAULT_LEVEL,
     DEFAULT_SEED,
@@ -62,7 +68,8 @@ def power(
     A repetition draws as many instances from the pilot data, with replacement (of each stratum its share), and tests
     them. Power is the share of repetitions with $p \le 1 - level$. It is the power for a difference that is just that
     of the pilot, and no better known than that is: of a pilot whose p is 0.05, that for the pilot's own size is about
-    one half. The detectable difference does not depend on the pilot's delta, only on its spread.
+    one half. The detectable difference does not depend on the pilot's delta, only on its spread, which it takes for
+    known: of few instances a test needs a little more.
 
     Args:
         evaluation: the pilot data of the systems, or several evaluations of the same systems, one a metric.
@@ -70,7 +77,7 @@ def power(
         systems: names of two of the systems; may be left out where there are only two.
         test: "permutation", "bootstrap", or both. The permutation test is exact where that takes seconds in all.
         repetitions: number of samples for each number of instances.
-        resamples: number of Monte Carlo resamples of each test.
+        resamples: number of Monte Carlo resamples of each test; at least 1 / alpha - 1.
         seed: a whole number from 0; the same seed gives the same study on every device.
         alternative: see `compare`.
         level: 1 - alpha.
@@ -97,6 +104,7 @@ def power(
         raise InputError("resamples must be a number in a study")
     settings = Settings(tests, "auto", resamples, seed, alternative, level=level, interval="none")
     check_settings(settings, device)
+    check_resamples(resamples, settings.alpha)
     check_evaluations(evaluations, settings)
     asked = _Asked(_sizes(instances), repetitions, target, settings)
     check_count("repetitions", repetitions, 2, _MOST_REPETITIONS)
@@ -170,6 +178,7 @@ def _point(pilot: Pilot, observed: PilotDelta, trials: Trials, test: Test, size:
     rejected = int(np.count_nonzero(trials.p_values[test] <= alpha))
     down = observed.delta < 0 if alternative == "two-sided" else alternative == "less"
     errors = (trials.deltas - observed.delta) * (-1.0 if down else 1.0)
+    found = test == "bootstrap" or is_attainable(alpha, size, alternative)
     return PowerAt(
         metric=observed.metric,
         test=test,
@@ -180,7 +189,7 @@ def _point(pilot: Pilot, observed: PilotDelta, trials: Trials, test: Test, size:
         normal_power=normal_power(observed.delta, error, alpha, alternative),
         standard_error=error,
         simulated_error=standard_error(trials.deltas),
-        detectable=detectable_effect(error, alpha, asked.target, alternative),
-        simulated_detectable=simulated_effect(errors, alpha, asked.target, alternative),
+        detectable=detectable_effect(error, alpha, asked.target, alternative) if found else None,
+        simulated_detectable=simulated_effect(errors, alpha, asked.target, alternative) if found else None,
         methods=trials.methods[test],
     )

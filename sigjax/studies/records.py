@@ -126,7 +126,8 @@ class PowerAt:
         normal_power: power by the normal approximation, with `standard_error`.
         standard_error: that of the pilot's delta, times the root of pilot instances / instances.
         simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
-        detectable: least difference found with the power asked for, by the normal approximation.
+        detectable: least difference found with the power asked for, by the normal approximation; None where the
+            permutation test finds none, however large: with so few units none of its p-values is up to alpha.
         simulated_detectable: the same from the repetitions' deltas, moved; see `sigjax.inference.power`.
         methods: how many repetitions were tested by which method ("exact", "montecarlo").
     """
@@ -140,8 +141,8 @@ class PowerAt:
     normal_power: float
     standard_error: float
     simulated_error: float
-    detectable: float
-    simulated_detectable: float
+    detectable: float | None
+    simulated_detectable: float | None
     methods: dict[str, int]
 
 
