@@ -140,10 +140,21 @@ def test_same_seed_same_audit_whatever_the_device_and_the_groups(device, monkeyp
     assert sigjax.audit(evaluation, **(options | {"seed": 1})).tests != known.tests
 
 
+@pytest.mark.parametrize("strata", [None, ["x", "y", "z", "x", "y", "z"]])
+def test_signatures_tell_data_with_strata_apart(strata):
+    evaluation = Evaluation.from_arrays(few_reals(6), strata=strata)
+    studies = (
+        sigjax.audit(evaluation, repetitions=2, resamples=99),
+        sigjax.power(evaluation, instances=[6], repetitions=2, resamples=99),
+    )
+    assert [("|strata:3|" in study.signature) for study in studies] == [strata is not None] * 2
+
+
 def test_long_names_stay_within_the_figure():
     names = ("a-name-of-a-system-that-is-much-too-long-for-a-title", "another-name-of-such-a-system-2025-05-14")
-    title = sigjax.audit(counts(9, names=names), repetitions=2, resamples=99).plot().axes[0].title
-    box, figure = title.get_window_extent(), title.get_figure()
+    figure = sigjax.audit(counts(9, names=names), repetitions=2, resamples=99).plot()
+    figure.draw_without_rendering()
+    box = figure.axes[0].title.get_window_extent()
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.width / 2
 

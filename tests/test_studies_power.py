@@ -135,7 +135,7 @@ def test_the_curve_in_the_figure_is_the_normal_approximation_also_between_the_po
         (right, lambda n: (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * study_sd(study) / np.sqrt(n)),
     ):
         (curve,) = (line for line in panel.lines if line.get_label() == "normal approximation")
-        sizes, values = curve.get_data()
+        sizes, values = map(np.asarray, curve.get_data())
         assert len(sizes) > 100
         assert values == pytest.approx([known(n) for n in sizes], abs=1e-6)
 

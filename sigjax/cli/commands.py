@@ -188,7 +188,7 @@ def equivalence(
     baseline
         Compare each system with this one instead of all pairs.
     correction
-        How p-values are adjusted for the number of pairs.
+        How p-values are adjusted for the number of pairs; not by maxt, which belongs to the permutation test.
     resamples
         Number of bootstrap resamples.
     level

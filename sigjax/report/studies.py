@@ -9,6 +9,7 @@ from sigjax.report.numbers import MISSING, format_interval, format_number, forma
 from sigjax.report.text import middle_cut, printable
 from sigjax.report.words import METHODS, count
 from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
+from sigjax.version import __version__
 
 _NAME = 24
 """Columns for a name."""
@@ -128,9 +129,9 @@ def equivalence_text(found: Sequence[Equivalence]) -> str:
         *_table([*header, "p (lower)", "p (upper)", adjusted, "holds"], rows, names=3),
         "",
         f"holds: p < {first.settings.alpha:g}; not shown does not mean that there is a difference",
-        f"study:equivalence|claim:{first.claim}|margin:{first.margin:g}|n:{first.settings.resamples}"
-        f"|seed:{first.settings.seed}|null:{first.settings.variant}|ties:ge|correction:{first.settings.correction}"
-        f"|level:{first.settings.level:g}",
+        f"study:equivalence|metric:{'+'.join(dict.fromkeys(one.metric for one in found))}|claim:{first.claim}"
+        f"|margin:{first.margin!r}|n:{first.settings.resamples}|seed:{first.settings.seed}|null:{first.settings.variant}|ties:ge|correction:{first.settings.correction}"
+        f"|level:{first.settings.level:g}|sigjax:{__version__}",
     )
 
 

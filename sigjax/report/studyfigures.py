@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sigjax.studies.records import Audit, AuditedTest, PilotDelta, Power, PowerAt
 
 _COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
-_NAME = 30
+_NAME = 26
 """Columns for a name in a title."""
 _ZOOM = 0.13
 _STEPS = 200

@@ -11,7 +11,7 @@ from sigjax.inference.power import check_resamples
 from sigjax.inference.uniformity import uniformity
 from sigjax.records import DEFAULT_SEED, Alternative, Device, Evaluation, InputError, Settings, Test
 from sigjax.studies.records import Audit, AuditedTest, ErrorRate
-from sigjax.studies.trials import check_count, make_pilot, run_trials, select_pair, share_interval, swapped
+from sigjax.studies.trials import check_count, make_pilot, of_strata, run_trials, select_pair, share_interval, swapped
 from sigjax.version import __version__
 
 ALPHAS = (0.01, 0.05, 0.10)
@@ -82,7 +82,7 @@ def audit(
     signature = (
         f"study:audit|metric:{'+'.join(pilot.metric.name for pilot in pilots)}|test:{'+'.join(tests)}"
         f"|repetitions:{repetitions}|n:{resamples}|seed:{seed}|alt:{alternative}|ties:ge|units:{num_units}"
-        f"|sigjax:{__version__}"
+        f"{of_strata(evaluations[0])}|sigjax:{__version__}"
     )
     return Audit(names, tuple(audited), repetitions, num_instances, num_units, settings, signature)
 

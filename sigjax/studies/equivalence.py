@@ -116,7 +116,7 @@ def equivalence(
         margin: see `equivalence_test`; the same for all pairs.
         claim: see `equivalence_test`; of non-inferiority, the first system of a pair is claimed not to be worse.
         baseline: see `compare`.
-        correction: see `compare`.
+        correction: see `compare`; all but "maxt", which belongs to the permutation test.
         resamples: see `equivalence_test`.
         level: see `equivalence_test`.
         variant: see `equivalence_test`.
@@ -137,6 +137,8 @@ def equivalence(
         raise InputError(f"margin must be a number above 0, on the scale of the metric, got {margin!r}")
     if claim not in get_args(Claim):
         raise InputError(f"claim must be one of {', '.join(get_args(Claim))}, got {claim!r}")
+    if correction == "maxt":
+        raise InputError("correction maxt belongs to the permutation test; use holm, hochberg or bonferroni here")
     settings = Settings(
         ("bootstrap",), "montecarlo", resamples, seed, baseline=baseline, correction=correction, level=level,
         variant=variant,

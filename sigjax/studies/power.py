@@ -36,6 +36,7 @@ from sigjax.studies.trials import (
     check_count,
     drawn,
     make_pilot,
+    of_strata,
     run_trials,
     select_pair,
     share_interval,
@@ -117,7 +118,8 @@ def power(
     signature = (
         f"study:power|metric:{'+'.join(each.pilot.metric for each in found)}|test:{'+'.join(tests)}"
         f"|instances:{','.join(map(str, asked.sizes))}|repetitions:{repetitions}|n:{resamples}|seed:{seed}"
-        f"|alt:{alternative}|level:{level:g}|units:{num_units}|sigjax:{__version__}"
+        f"|alt:{alternative}|level:{level:g}|units:{num_units}{of_strata(evaluations[0])}"
+        f"|sigjax:{__version__}"
     )
     return Power(
         names,

@@ -231,6 +231,11 @@ def check_count(name: str, value: object, least: int, most: int) -> None:
         raise InputError(f"{name} must be a whole number from {least:,} to {most:,}, got {value!r}")
 
 
+def of_strata(evaluation: Evaluation) -> str:
+    """The part of a signature that says how many strata there are, where there are some."""
+    return "" if evaluation.strata is None else f"|strata:{len(set(evaluation.strata))}"
+
+
 def share_interval(successes: int, trials: int, level: float) -> Interval:
     """Clopper-Pearson interval of a share of trials.
 
