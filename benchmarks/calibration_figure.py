@@ -13,10 +13,10 @@ from sigjax.studies.applicable import UNPAIRED
 if TYPE_CHECKING:
     from calibration import Coverage, Size
 
-_COLORS = ("#2a75b3", "#c1272d", "#3a9a5b", "#e08e45", "#7a4fa3", "#222222")
+_COLORS = ("#2a75b3", "#c1272d", "#3a9a5b", "#e08e45", "#7a4fa3", "#222222", "#17a2b8", "#b5698f", "#8c6d31", "#888888")
 _MARKERS = {"circle": "o", "triangle": "^", "square": "s"}
 """Of levels, the smallest first."""
-_WIDEST, _LOWEST = 0.2, 0.8
+_WIDEST, _LOWEST = 0.25, 0.8
 """Sizes and coverages beyond are drawn at the edge, with an arrow."""
 _BAND = 0.8
 """Part of a row that its points take."""
@@ -51,7 +51,7 @@ def draw(sizes: Sequence[Size], coverages: Sequence[Coverage], path: Path) -> No
         found = [each for each in coverages if each.units == number]
         return [Point(each.target, each.kind, "o", each.share, each.interval) for each in found]
 
-    _row(above, units, of_sizes, nominal=levels, limits=(0.0, _WIDEST), ticks=[0.0, *levels, 0.15, _WIDEST])
+    _row(above, units, of_sizes, nominal=levels, limits=(0.0, _WIDEST), ticks=[*levels, 0.15, 0.2, _WIDEST])
     _row(below, units, of_coverages, nominal=[0.95], limits=(_LOWEST, 1.0), ticks=[_LOWEST, 0.85, 0.9, 0.95, 1.0])
     shapes = ", ".join(f"{level:.0%} ({shape})" for level, shape in zip(levels, _MARKERS, strict=True))
     for panel, number in zip(above, units, strict=True):
@@ -79,6 +79,8 @@ def _row(
     """Panels that share their rows, and a legend to the right."""
     every = [point for number in units for point in points(number)]
     rows, series = _distinct(point.row for point in every), _distinct(point.series for point in every)
+    there = {point[:2] for point in every}
+    within = {row: [each for each in series if (row, each) in there] for row in rows}
     spare = 0.02 * (limits[1] - limits[0])
     for panel, number in zip(panels, units, strict=True):
         for level in nominal:
@@ -86,9 +88,10 @@ def _row(
         for place in range(0, len(rows), 2):
             panel.axhspan(place - 0.5, place + 0.5, color="0.955", zorder=0)
         for point in points(number):
-            place = series.index(point.series)
-            height = rows.index(point.row) + _BAND * ((place + 0.5) / len(series) - 0.5)
-            _dot(panel, point, height, _COLORS[place], limits)
+            others = within[point.row]
+            lower = others.index(point.series) - (len(others) - 1) / 2.0
+            height = rows.index(point.row) + lower * _BAND / len(series)
+            _dot(panel, point, height, _COLORS[series.index(point.series)], limits)
         panel.set_yticks(range(len(rows)), rows, fontsize=8)
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.set_xlim(limits[0] - spare, limits[1] + spare)

@@ -30,8 +30,8 @@ LEVELS = (0.01, 0.05, 0.10)
 RESAMPLES = 999
 """So that (exceed + 1) / (resamples + 1) can be each of the levels."""
 GROUP = 20
-"""Data sets on the same resamples. What they have in common from these is at most 1 / RESAMPLES of the variance, so
-that the variance of a share of rejections is at most 2% above the binomial one."""
+"""Data sets on the same resamples. If all had the same null distribution, 1 / RESAMPLES of the variance would be common
+to them, and that of a share of rejections 2% above the binomial one."""
 SAMPLED, EXACT, BOOTSTRAP = "permutation, sampled", "permutation, exact", "bootstrap"
 MID_P, ONE_SIDED, IGNORED = "permutation, exact mid-p", ", one-sided", ", clusters ignored"
 _FEW = 40
