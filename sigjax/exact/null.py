@@ -194,7 +194,7 @@ def _settle(
         ties = mass(hit & _tied(delta, asked), image & _tied(-delta, asked))
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
-    with np.errstate(invalid="ignore"):  # -inf where everything underflows
+    with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so
         error = np.exp(log_error - log_p)
     return [_rounded(*each) for each in zip(log_p.tolist(), error.tolist(), coins, strict=True)]
 
