@@ -98,8 +98,10 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
     for other in evaluations[1:]:
         if _frame(other) != _frame(first):
             raise InputError(
-                "the evaluations differ in their systems, instances, clusters or strata; compare them apart"
+                "the evaluations differ in their systems, instances, units, clusters or strata; compare them apart"
             )
+    if first.unit == "response":
+        _check_responses(first, settings)
     names = [each.metric.name for each in evaluations]
     for each in evaluations:
         if settings.correction in _RESAMPLED and isinstance(each.metric, SampleMetric):
@@ -118,6 +120,18 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
         raise InputError(f"baseline {settings.baseline!r} is not a system; did you mean {' or '.join(close)}?")
 
 
+def _check_responses(evaluation: Evaluation, settings: Settings) -> None:
+    """Refuse what takes responses for a sample, or not one by one."""
+    if "bootstrap" in settings.tests:
+        raise InputError(
+            "the bootstrap draws instances, but these are responses, which are no sample of anything: read the files "
+            "without unit response, or use the permutation test"
+        )
+    for labels in ("clusters", "strata", "runs"):
+        if getattr(evaluation, labels) is not None:
+            raise InputError(f"responses are swapped one by one; leave out {labels}, or read without unit response")
+
+
 def _frame(evaluation: Evaluation) -> tuple[object, ...]:
     """All but the numbers and the metric."""
     return (
@@ -127,4 +141,5 @@ def _frame(evaluation: Evaluation) -> tuple[object, ...]:
         evaluation.clusters,
         evaluation.strata,
         evaluation.runs,
+        evaluation.unit,
     )

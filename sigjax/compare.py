@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.identity import data_hash, identity_of
@@ -95,7 +95,7 @@ def compare(
             metrics of sums that do not depend on their scale, or are proportional to it; scores keep percentile
             intervals); "simultaneous", delta +- c s with the standard error s and one c for all pairs, the quantile of
             max |delta* - delta| / s at the level, so that all intervals hold together (those of the scores, too); or
-            "none" to leave the bootstrap out.
+            "none" to leave the bootstrap out, as it is always where instances are responses.
         variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
             a one-sided p is the share of resamples on which delta has the other sign, or is 0.
         mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many
@@ -149,6 +149,8 @@ def compare(
     )
     check_settings(settings, device)
     check_evaluations(evaluations, settings)
+    if evaluations[0].unit == "response":
+        settings = replace(settings, interval="none")
     data = data_hash(evaluations)
     identity = identity_of(evaluations, settings, data)
     names = evaluations[0].systems
@@ -175,7 +177,7 @@ def compare(
 def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units: int) -> str:
     """One line from which the numbers can be made again, in the manner of sacrebleu."""
     first = evaluations[0]
-    unit = "instance" if first.clusters is None and first.runs is None else "cluster" if first.clusters else "id"
+    unit = first.unit if first.clusters is None and first.runs is None else "cluster" if first.clusters else "id"
     parts = {
         "metric": "+".join(each.metric.name for each in evaluations),
         "test": "+".join(settings.tests),

@@ -34,6 +34,7 @@ def data_hash(evaluations: Sequence[Evaluation]) -> str:
     for each in evaluations:
         labels = (each.metric.name, each.metric.stat_names, each.systems, each.ids, each.clusters, each.strata)
         labels += () if each.runs is None else (each.runs,)
+        labels += () if each.unit == "instance" else (each.unit,)
         stats = np.ascontiguousarray(each.stats, each.stats.dtype.newbyteorder("<"))
         digest.update(json.dumps((*labels, stats.dtype.str, stats.shape)).encode())
         digest.update(stats.data)

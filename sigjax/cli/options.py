@@ -28,6 +28,7 @@ from sigjax.records import (
     Missing,
     Resamples,
     Test,
+    Unit,
     Variant,
 )
 
@@ -58,6 +59,8 @@ class Inputs:
     """A column or field, or a file with one label a line: instances of one cluster are resampled together."""
     strata: str | None = None
     """A column or field, or a file with one label a line: the bootstrap draws within each stratum."""
+    unit: Unit = "instance"
+    """Response: swap single spans, links, brackets or terms, as Yeh (2000), and not sentences with all they hold."""
     ignore: Annotated[list[str] | None, Many] = None
     """Columns of a wide table that are no systems."""
     missing: Missing = "error"
@@ -93,6 +96,7 @@ class Inputs:
             runs=self.runs,
             cluster=self.cluster,
             strata=self.strata,
+            unit=self.unit,
             missing=self.missing,
             lower_is_better=self.lower_is_better,
             filter=self.filter,

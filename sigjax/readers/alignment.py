@@ -6,14 +6,16 @@ whether it is sure (S) or possible (P), and a confidence; both may be missing, a
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sigjax.readers.files import decode_text, head_lines, read_bytes
 from sigjax.readers.formats import Format, Sources
-from sigjax.readers.options import Options, chosen_metric, show, suggest
+from sigjax.readers.options import Options, chosen_metric, select_systems, show, suggest
+from sigjax.readers.responses import all_responses, join_responses, times_given
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
@@ -56,21 +58,43 @@ def read_alignment(sources: Sources, options: Options) -> Evaluation:
     sure, possible = np.unique(gold.keys[gold.is_sure]), np.unique(gold.keys)
     if not sure.size:
         raise InputError(f"{gold_file}: has no sure links; expected some to compare with")
-    sheets, notes = [], []
+    links, notes = {}, []
     for name, file in sources.systems.items():
         system = parse_alignment(file, one_based=options.one_based)
         _check_length(file, system, gold_file, num_sentences)
-        own = np.unique(_turned(system.keys) if name in swapped else system.keys)
+        links[name] = own = np.unique(_turned(system.keys) if name in swapped else system.keys)
+        if options.systems is None or name in options.systems:
+            notes += _doubts(name, own, possible, options)
+    if options.unit == "response":
+        names = select_systems(gold_file, list(links), options.systems)
+        files, chosen = {name: sources.systems[name] for name in names}, {name: links[name] for name in names}
+        return join_responses(_link_sheets(files, chosen, sure, possible), options, notes=tuple(notes))
+    sheets = []
+    for name, own in links.items():
         numbers = {
             "sure_matched": _by_sentence(own[_among(own, sure)], num_sentences),
             "possible_matched": _by_sentence(own[_among(own, possible)], num_sentences),
             "predicted": _by_sentence(own, num_sentences),
             "sure": _by_sentence(sure, num_sentences),
         }
-        sheets.append(Sheet(name, file, numbers))
-        if options.systems is None or name in options.systems:
-            notes += _doubts(name, own, possible, options)
+        sheets.append(Sheet(name, sources.systems[name], numbers))
     return join_sheets(sheets, chosen_metric(options), options, notes=tuple(notes))
+
+
+def _link_sheets(
+    files: Mapping[str, str], links: Mapping[str, np.ndarray], sure: np.ndarray, possible: np.ndarray
+) -> list[Sheet]:
+    """A sheet a system whose rows are links: those of the systems, and the sure ones."""
+    given = {name: Counter(own.tolist()) for name, own in links.items()}
+    keys = all_responses((*given.values(), sure.tolist()))
+    is_sure, is_possible = (times_given(keys, Counter(each.tolist())) for each in (sure, possible))
+    ids = [f"{(key >> 2 * _BITS) + 1}: {key >> _BITS & _WORD}-{key & _WORD}" for key in keys]
+    sheets = []
+    for name, file in files.items():
+        own = times_given(keys, given[name])
+        numbers = {"sure_matched": own * is_sure, "possible_matched": own * is_possible}
+        sheets.append(Sheet(name, file, numbers | {"predicted": own, "sure": is_sure}, ids=ids))
+    return sheets
 
 
 def parse_alignment(file: str, *, one_based: bool) -> Alignment:
@@ -210,5 +234,5 @@ ALIGNMENT = Format(
     read_alignment,
     _looks,
     metrics=("aer", "alignment-precision", "alignment-recall"),
-    options=frozenset({"swap", "one_based"}),
+    options=frozenset({"swap", "one_based", "unit"}),
 )

@@ -85,7 +85,13 @@ def _looks_mbt(name: str, head: bytes) -> bool:
 
 
 CONLL = Format(
-    "conll", "tagged tokens, gold and guess as the last columns", "systems", _read_pairs, _looks_pairs, TAG_METRICS
+    "conll",
+    "tagged tokens, gold and guess as the last columns",
+    "systems",
+    _read_pairs,
+    _looks_pairs,
+    TAG_METRICS,
+    frozenset({"unit"}),
 )
 CONLL_GOLD = Format(
     "conll-gold",
@@ -94,6 +100,7 @@ CONLL_GOLD = Format(
     _read_gold,
     _looks_gold,
     TAG_METRICS,
+    frozenset({"unit"}),
     certain=False,
 )
 MBT = Format(
@@ -103,5 +110,6 @@ MBT = Format(
     _read_gold,
     _looks_mbt,
     ("accuracy", *TAG_METRICS[:-1]),
+    frozenset({"unit"}),
     certain=False,
 )

@@ -13,7 +13,7 @@ from sigjax.readers.naming import given_name, name_systems
 from sigjax.readers.options import Options, check_options, listing
 from sigjax.readers.registry import FORMATS
 from sigjax.readers.tables import NPZ, read_table, saved_names
-from sigjax.records import Array, Evaluation, InputError, Metric, Missing, SampleMetric
+from sigjax.records import Array, Evaluation, InputError, Metric, Missing, SampleMetric, Unit
 
 READERS = tuple(FORMATS)
 Path = str | os.PathLike[str]
@@ -33,6 +33,7 @@ def read(
     runs: str | None = None,
     cluster: str | None = None,
     strata: str | None = None,
+    unit: Unit = "instance",
     missing: Missing = "error",
     lower_is_better: bool = False,
     filter: str | None = None,
@@ -67,6 +68,10 @@ def read(
         cluster: a column or field, or else a file with one label a line; instances of one cluster are resampled
             together.
         strata: as `cluster`; the bootstrap draws within each stratum.
+        unit: "response" for an instance a response (a span, link, bracket or term that some system gave, or of the gold
+            standard) instead of one a sentence. Swapping then moves single responses from one system to the other, as
+            in Yeh (2000). Scores are the same. The test takes responses for independent, while those of one sentence
+            often depend on each other: then sentences, the default, are the safer unit.
         missing: what to do with instances that some system lacks: refuse them ("error"), leave them out for all
             ("drop") or count them as 0 ("zero"; a gold size is copied from a system that has the instance).
         lower_is_better: take the lower of two scores for the better, whatever the metric says.
@@ -100,6 +105,7 @@ def read(
         runs=runs,
         cluster=cluster,
         strata=strata,
+        unit=unit,
         missing=missing,
         lower_is_better=lower_is_better,
         filter=filter,
@@ -209,3 +215,6 @@ def _check_particular(what: str, found: Format, options: Options) -> None:
     for name in ("filter", "swap", "one_based", "runs", "tokenize", "lowercase"):
         if getattr(options, name) and name not in found.options:
             raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
+    if options.unit == "response" and "unit" not in found.options:
+        takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
+        raise InputError(f"--unit response needs single responses, as the formats {takers} have; the {what} has none")

@@ -98,4 +98,4 @@ def _looks(name: str, head: bytes) -> bool:
     return head.startswith(b"TOKEN\tNE-")
 
 
-HIPE = Format("hipe", "tagged tokens of HIPE", "gold", _read, _looks, TAG_METRICS, frozenset(["filter"]))
+HIPE = Format("hipe", "tagged tokens of HIPE", "gold", _read, _looks, TAG_METRICS, frozenset(["filter", "unit"]))

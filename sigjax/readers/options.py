@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import get_args
 
 from sigjax.metrics import known_metric, resolve_metric
-from sigjax.records import Array, InputError, Metric, Missing, SampleMetric
+from sigjax.records import Array, InputError, Metric, Missing, SampleMetric, Unit
 
 LONGEST_TEXT = 40
 MOST_NAMES = 12
@@ -26,6 +26,7 @@ class Options:
     runs: str | None = None
     cluster: str | None = None
     strata: str | None = None
+    unit: Unit = "instance"
     missing: Missing = "error"
     lower_is_better: bool = False
     filter: str | None = None
@@ -41,6 +42,14 @@ def check_options(options: Options) -> None:
     """Refuse what is wrong whatever the file holds."""
     if options.missing not in get_args(Missing):
         raise InputError(f"missing: expected one of {', '.join(get_args(Missing))}, got {options.missing!r}")
+    if options.unit not in get_args(Unit):
+        raise InputError(f"unit: expected one of {', '.join(get_args(Unit))}, got {options.unit!r}")
+    for option in ("cluster", "strata"):
+        if options.unit == "response" and getattr(options, option) is not None:
+            raise InputError(
+                f"--{option} is for instances such as sentences, but --unit response takes each response by itself; "
+                "leave one of them out"
+            )
     for option, names in (("systems", options.systems), ("ignore", options.ignore), ("swap", options.swap)):
         if isinstance(names, str):
             raise InputError(f"{option}: expected a list of names, got the text {names!r}; write [{names!r}]")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric, stack_
 from sigjax.readers.files import naming
 from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, listing, select_systems, show, suggest
-from sigjax.records import Evaluation, InputError, Metric, SampleMetric
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Unit
 
 SCHEMA = "sigjax-evaluation/1"
 OPTIONS = {"clusters": "--cluster", "strata": "--strata"}
@@ -29,12 +29,14 @@ def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
     first = evaluations[0]
     for other in evaluations:
         _check_savable(other.metric)
-        if any(getattr(other, field) != getattr(first, field) for field in ("systems", *_FRAME)):
+        if any(getattr(other, field) != getattr(first, field) for field in ("systems", *_FRAME, "unit")):
             raise InputError(
                 f"{path}: metrics {first.metric.name!r} and {other.metric.name!r} have not the same systems, instances "
                 "or labels; save them apart"
             )
     header = {"schema": SCHEMA, "systems": first.systems} | {field: getattr(first, field) for field in _FRAME}
+    if first.unit != "instance":
+        header["unit"] = first.unit
     header["metrics"] = [
         {
             "name": each.metric.name,
@@ -86,7 +88,7 @@ def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) ->
             notes=tuple(notes),
             **labels,
         )
-    return replace(evaluation, metric=metric)
+    return replace(evaluation, metric=metric, unit=header["unit"])
 
 
 def _check_savable(metric: Metric | SampleMetric) -> None:
@@ -121,6 +123,8 @@ def _header(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     for field in ("systems", *_FRAME):
         if not (header.setdefault(field, None) is None and field in _FRAME) and not _is_texts(header[field]):
             raise InputError(f"array 'header', field {field!r}: expected a list of texts")
+    if header.setdefault("unit", "instance") not in get_args(Unit):
+        raise InputError(f"array 'header', field 'unit': expected one of {', '.join(get_args(Unit))}")
     if len(set(header["systems"])) < len(header["systems"]):
         raise InputError("array 'header', field 'systems': a name occurs twice")
     metrics = header.get("metrics")

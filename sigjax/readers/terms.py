@@ -1,7 +1,7 @@
 """Term lists: gold terms, and the terms that each system found, one a line, as sets.
 
 What `art.py -r -c GOLD` of CLiPS takes. An instance is a term of any list, and what a system says of it is whether it
-is one: 0 or 1.
+is one: 0 or 1. So terms are swapped one by one whatever the `unit`; "response" also says that they are no sample.
 """
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from sigjax.readers.formats import Format, Sources
 from sigjax.readers.goldfiles import chosen_files, gold_file, read_lines
 from sigjax.readers.options import Options, chosen_metric
+from sigjax.readers.responses import as_responses
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation
 
@@ -26,7 +27,8 @@ def read_terms(sources: Sources, options: Options) -> Evaluation:
     for (name, file), own in zip(files.items(), found, strict=True):
         returned = _membership(terms, own)
         sheets.append(Sheet(name, file, {"tp": returned * right, "predicted": returned, "gold": right}, ids=terms))
-    return join_sheets(sheets, chosen_metric(options), options, notes=tuple(notes))
+    evaluation = join_sheets(sheets, chosen_metric(options), options, notes=tuple(notes))
+    return as_responses(evaluation) if options.unit == "response" else evaluation
 
 
 def _term_list(file: str) -> list[str]:
@@ -53,4 +55,5 @@ TERMS = Format(
     read_terms,
     lambda name, head: name.endswith(".terms"),
     ("fscore", "precision", "recall"),
+    frozenset({"unit"}),
 )

@@ -1,13 +1,15 @@
-"""Tagged tokens of several files: aligned with the gold ones, and counted for each sentence."""
+"""Tagged tokens of several files: aligned with the gold ones, and counted for each sentence or span."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sigjax.metrics import TOKEN_ACCURACY
-from sigjax.metrics.spans import TagTable, count_spans, find_spans, is_span_tag, tag_table
-from sigjax.readers.options import Options, chosen_metric, show
+from sigjax.metrics.spans import Spans, TagTable, count_spans, find_spans, is_span_tag, tag_table
+from sigjax.readers.options import Options, chosen_metric, select_systems, show
+from sigjax.readers.responses import all_responses, join_responses, matches, times_given
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
@@ -35,7 +37,12 @@ class Tokens:
 
 
 def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options) -> Evaluation:
-    """The evaluation of systems whose tokens are those of `gold` (see `check_words`), counted by sentence of `gold`."""
+    """The evaluation of systems whose tokens are those of `gold` (see `check_words`), counted by sentence of `gold`.
+
+    With `unit` "response" it is counted by span, see `responses`.
+    """
+    if options.unit == "response":
+        return _evaluate_spans(gold, systems, options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
     codes: dict[str, int] = {}
     encoded = {name: encode(tokens.tags, codes) for name, tokens in systems.items()}
@@ -56,6 +63,35 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
     labels = {} if gold.documents is None else {"document": gold.documents}
     sheets = [Sheet(name, tokens.file, numbers[name], labels) for name, tokens in systems.items()]
     return join_sheets(sheets, metric, options)
+
+
+def _evaluate_spans(gold: Tokens, systems: Mapping[str, Tokens], options: Options) -> Evaluation:
+    """The evaluation whose instances are the spans of the systems asked for and of `gold`."""
+    if options.metric == "accuracy":
+        raise InputError(
+            "--unit response: accuracy is of tokens, which are no responses; use --metric fscore, precision or recall"
+        )
+    names = select_systems(gold.file, list(systems), options.systems)
+    codes: dict[str, int] = {}
+    sides = [gold, *(systems[name] for name in names)]
+    encoded = {side: encode(side.tags, codes) for side in sides}
+    table = _table(codes, encoded)
+    types = dict(zip(table.types.tolist(), (tag[2:] for tag in codes), strict=True))
+    truth, *found = (_span_counter(find_spans(encoded[side], table, gold.breaks), types) for side in sides)
+    responses = all_responses((truth, *found))
+    right = times_given(responses, truth)
+    ids = [f"{gold.lines[start]}-{gold.lines[end - 1]} {name}".rstrip() for start, end, name in responses]
+    sheets = [
+        Sheet(name, systems[name].file, matches(times_given(responses, own), right), ids=ids)
+        for name, own in zip(names, found, strict=True)
+    ]
+    return join_responses(sheets, options)
+
+
+def _span_counter(spans: Spans, types: Mapping[int, str]) -> Counter[tuple[int, int, str]]:
+    """Spans as (first token, token after the last, type)."""
+    names = map(types.__getitem__, spans.types.tolist())
+    return Counter(zip(spans.starts.tolist(), spans.ends.tolist(), names, strict=True))
 
 
 def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:

@@ -1,20 +1,23 @@
 """Phrase structure trees in brackets, one a line: a gold file and a file a system.
 
 An instance is a line. A bracket is the label and the first and last word of a constituent; both sides are compared as
-multisets, so that a label twice over the same words counts twice. As evalb does, part-of-speech tags are no brackets,
-function tags (`NP-SBJ`) are cut off and empty elements (`-NONE-`) are no words. Roots (`TOP`, `ROOT`, `S1`, no label)
-are no brackets. Punctuation stays, while evalb's COLLINS.prm leaves it out. Reference: Black et al. (1991), "A
-procedure for quantitatively comparing the syntactic coverage of English grammars".
+multisets, so that a label twice over the same words counts twice; with `unit` "response" it is one response that does.
+As evalb does, part-of-speech tags are no brackets, function tags (`NP-SBJ`) are cut off and empty elements (`-NONE-`)
+are no words. Roots (`TOP`, `ROOT`, `S1`, no label) are no brackets. Punctuation stays, while evalb's COLLINS.prm leaves
+it out. Reference: Black et al. (1991), "A procedure for quantitatively comparing the syntactic coverage of English
+grammars".
 """
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from sigjax.readers.formats import Format, Sources
 from sigjax.readers.goldfiles import chosen_files, gold_file, matching_lines, read_lines
 from sigjax.readers.options import Options, chosen_metric, show
+from sigjax.readers.responses import all_responses, join_responses, matches, times_given
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
@@ -91,13 +94,44 @@ def read_trees(sources: Sources, options: Options) -> Evaluation:
     lacking = next((i for i, (words, _) in enumerate(trees) if not words), None)
     if lacking is not None:
         raise InputError(f"{file}, line {lacking + 1}: expected a tree, got no words")
-    sheets = []
-    for name, path in chosen_files(sources, options).items():
+    files, gold = chosen_files(sources, options), [brackets for _, brackets in trees]
+    found = {}
+    for name, path in files.items():
         lines = matching_lines(path, gold=file, count=len(trees))
-        counts = [_count_brackets(path, i, line, trees[i]) for i, line in enumerate(lines)]
+        found[name] = [_read_brackets(path, i, line, trees[i][0]) for i, line in enumerate(lines)]
+    if options.unit == "response":
+        return join_responses(_response_sheets(files, gold, found), options, notes=(NOTE,))
+    sheets = []
+    for name, path in files.items():
+        counts = [_count_brackets(own, right) for own, right in zip(found[name], gold, strict=True)]
         columns = np.array(counts, dtype=np.float64).T
         sheets.append(Sheet(name, path, dict(zip(("tp", "predicted", "gold"), columns, strict=True))))
     return join_sheets(sheets, chosen_metric(options), options, notes=(NOTE,))
+
+
+def _response_sheets(
+    files: Mapping[str, str], gold: list[Brackets], found: Mapping[str, list[Brackets | None]]
+) -> list[Sheet]:
+    """A sheet a system whose rows are distinct brackets; NaN where the system has no tree."""
+    truth, sides = _of_lines(gold), {name: _of_lines(own) for name, own in found.items()}
+    responses = all_responses((truth, *sides.values()))
+    right, lines = times_given(responses, truth), np.array([line for line, *_ in responses], int)
+    ids = [f"{line + 1}: {label} {start + 1}-{end}" for line, start, end, label in responses]
+    sheets = []
+    for name, path in files.items():
+        absent = np.array([own is None for own in found[name]])[lines]
+        numbers = matches(times_given(responses, sides[name]), right)
+        columns = {key: np.where(absent, np.nan, column) for key, column in numbers.items()}
+        sheets.append(Sheet(name, path, columns, ids=ids))
+    return sheets
+
+
+def _of_lines(trees: Sequence[Brackets | None]) -> Counter[tuple[int, int, int, str]]:
+    """(line, first word, word after the last, label) -> how often."""
+    found: Counter[tuple[int, int, int, str]] = Counter()
+    for line, brackets in enumerate(trees):
+        found.update({(line, start, end, label): count for (label, start, end), count in (brackets or {}).items()})
+    return found
 
 
 def _read_tree(file: str, i: int, line: str) -> tuple[list[str], Brackets]:
@@ -107,18 +141,25 @@ def _read_tree(file: str, i: int, line: str) -> tuple[list[str], Brackets]:
         raise InputError(f"{file}, line {i + 1}: {error}") from None
 
 
-def _count_brackets(file: str, i: int, line: str, gold: tuple[list[str], Brackets]) -> tuple[float, float, float]:
-    """(tp, predicted, gold) of a line; NaN where the system has no tree."""
+def _read_brackets(file: str, i: int, line: str, gold_words: list[str]) -> Brackets | None:
+    """The brackets of a line, whose words are those of the gold tree; None where the system has no tree."""
     words, brackets = _read_tree(file, i, line)
     if not words:
-        return (np.nan, np.nan, np.nan)
-    if words != gold[0]:
-        pairs = zip([*gold[0], "the end"], [*words, "the end"], strict=False)
+        return None
+    if words != gold_words:
+        pairs = zip([*gold_words, "the end"], [*words, "the end"], strict=False)
         expected, found = next((one, other) for one, other in pairs if one != other)
         raise InputError(
             f"{file}, line {i + 1}: expected the words of the gold tree, {show(expected)} here, got {show(found)}"
         )
-    return ((brackets & gold[1]).total(), brackets.total(), gold[1].total())
+    return brackets
+
+
+def _count_brackets(own: Brackets | None, gold: Brackets) -> tuple[float, float, float]:
+    """(tp, predicted, gold) of a line; NaN where the system has no tree."""
+    if own is None:
+        return (np.nan, np.nan, np.nan)
+    return ((own & gold).total(), own.total(), gold.total())
 
 
 def _looks_like_trees(name: str, head: bytes) -> bool:
@@ -133,4 +174,5 @@ TREES = Format(
     read_trees,
     _looks_like_trees,
     ("fscore", "precision", "recall"),
+    frozenset({"unit"}),
 )

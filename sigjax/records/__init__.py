@@ -26,6 +26,7 @@ from sigjax.records.options import Missing as Missing
 from sigjax.records.options import Resamples as Resamples
 from sigjax.records.options import Settings as Settings
 from sigjax.records.options import Test as Test
+from sigjax.records.options import Unit as Unit
 from sigjax.records.options import Variant as Variant
 from sigjax.records.report import Comparison as Comparison
 from sigjax.records.report import Report as Report

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.records.metrics import Metric, SampleMetric
-from sigjax.records.options import Array, InputError, Missing
+from sigjax.records.options import Array, InputError, Missing, Unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,8 @@ class Evaluation:
         runs: [instance] the label of a trial (an epoch, a seed), where systems were run several times on the same
             instances: the trials of an instance have its id, and are resampled together unless there are clusters.
         notes: what was done to the data on the way in, for people (instances dropped, cells filled).
+        unit: "response" where each instance is one response of systems (a span, a link, a bracket, a term) or an item
+            of the gold standard that none gave. Responses are swapped, but they are no sample that can be drawn from.
 
     Example:
         >>> evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]}, metric="accuracy")
@@ -43,6 +45,7 @@ class Evaluation:
     strata: tuple[str, ...] | None = None
     runs: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    unit: Unit = "instance"
 
     @classmethod
     def from_arrays(

@@ -26,6 +26,8 @@ from sigjax.records import (
 from sigjax.studies.applicable import all_tests
 from sigjax.units import units_of_instances
 
+NO_SAMPLE = "responses are no sample that can be drawn from"
+
 
 @dataclass(frozen=True)
 class ClassicalTests:
@@ -154,12 +156,13 @@ def classical_tests(
             progress=progress,
         )
 
-    report = run(("permutation", "bootstrap") if num_units > 1 else ("permutation",), seed)
+    no_bootstrap = ONE_UNIT if num_units == 1 else NO_SAMPLE if evaluation.unit == "response" else None
+    report = run(("permutation",) if no_bootstrap else ("permutation", "bootstrap"), seed)
     drawn: list[Test] = [each.test for each in report if each.method == "montecarlo"]
     second = tuple(run(drawn, (int(seed) + 1) % 2**64)) if drawn else ()
     found, kept, related = all_tests(evaluation, alternative)
-    if num_units == 1:
-        found.append(LeftOut("bootstrap", ONE_UNIT))
+    if no_bootstrap:
+        found.append(LeftOut("bootstrap", no_bootstrap))
     one = report.comparisons[0]
     return ClassicalTests(
         *(one.a, one.b, one.metric, one.score_a, one.score_b, one.delta, alternative, kept, *related),

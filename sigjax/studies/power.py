@@ -107,6 +107,8 @@ def power(
     check_settings(settings, device)
     check_resamples(resamples, settings.alpha)
     check_evaluations(evaluations, settings)
+    if evaluations[0].unit == "response":
+        raise InputError("power draws instances, but these are responses; read the files without unit response")
     asked = _Asked(_sizes(instances), repetitions, target, settings)
     check_count("repetitions", repetitions, 2, _MOST_REPETITIONS)
     if not isinstance(target, float) or not settings.alpha < target < 1.0:
