@@ -29,6 +29,7 @@ from sigjax.records import (
 )
 from sigjax.refusals import named_errors
 from sigjax.standings import standings
+from sigjax.unclustered import with_unclustered
 from sigjax.units import make_sample, make_units, observed_scores, tolerances
 
 
@@ -120,7 +121,7 @@ def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) 
     notes += [*reach, *stops(evaluation, case.question, answers), *interval_notes(answers, settings)]
     comparisons = _comparisons(evaluation, case.question, answers, adjusted, settings)
     systems = _systems(evaluation, case.question, answers.systems, comparisons, settings)
-    return Leaderboard(systems, comparisons, tuple(notes), num_units)
+    return Leaderboard(*with_unclustered(evaluation, systems, comparisons), tuple(notes), num_units)
 
 
 def _case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:

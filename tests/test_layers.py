@@ -24,6 +24,7 @@ ORDER = (
     "standings",
     "notes",
     "refusals",
+    "unclustered",
     "leaderboard",
     "compare",
     "paired",

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.inference.delta_method import NO_VARIANCE, STEP, slope
 from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import Case
 from sigjax.records import Interval
@@ -25,11 +26,7 @@ from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import draws_projection, places_in
 from sigjax.resample.tally import scores
 
-_STEP = 2.0**-17
-"""Relative step of the differences: truncation and rounding are both about 1e-10 of a gradient."""
 _LARGEST_SUM = 2.0**53
-_NO_VARIANCE = 2.0**-40
-"""A variance below this part of its terms is rounding."""
 _ENDLESS, _LARGEST = 1e300, 1e200
 """What stands for the quotient by a standard error of 0, and the largest that an interval is made of."""
 _NUMBERS, _FEWEST_ROWS = 2**24, 64
@@ -126,13 +123,7 @@ class Studentized(NamedTuple):
         for system, stat in self.layout.centred:
             at = sums[self.layout.totals[system]]
             step = self.layout.steps[system, stat]
-            moved = np.zeros((len(at), 1))
-            moved[stat] = step
-            ahead, here, behind = (self._score(at + sign * moved) for sign in (1.0, 0.0, -1.0))
-            # At the edge of where there is a score, the difference to one side.
-            lower, upper = (np.where(np.isfinite(each), each, here) for each in (behind, ahead))
-            width = (np.isfinite(behind) * step + np.isfinite(ahead) * step).clip(min=step)
-            found[system, stat] = (upper - lower) / width * self.layout.coarse[stat]
+            found[system, stat] = slope(self._score, at, stat, step) * self.layout.coarse[stat]
         return found
 
     def _variance(
@@ -150,7 +141,7 @@ class Studentized(NamedTuple):
         for stratum, count in enumerate(layout.sizes.tolist()):
             mean = sum((weight * sums[layout.centred[one][stratum]] for one, weight in weighted), np.zeros(1))
             total -= mean**2 / count
-        return np.where(total > _NO_VARIANCE * size, total, 0.0)
+        return np.where(total > NO_VARIANCE * size, total, 0.0)
 
 
 def _the_sum(sums: np.ndarray) -> np.ndarray:
@@ -201,7 +192,7 @@ def studentize(case: Case, targets: np.ndarray) -> Studentized:
                 products[key] = kept.place(varying[key[0]] * varying[key[1]])
     masks = [units.strata == stratum for stratum in range(len(sizes))]
     in_strata = {each: [kept.place(column * mask) for mask in masks] for each, column in varying.items()}
-    steps = _STEP * np.maximum(np.abs(values).sum(axis=1, dtype=np.float64), 1.0)
+    steps = STEP * np.maximum(np.abs(values).sum(axis=1, dtype=np.float64), 1.0)
     layout = _Layout(np.stack(kept.columns), totals, in_strata, products, coarse, sizes, steps)
     return Studentized(case, targets, layout)
 

@@ -49,6 +49,10 @@ class Comparison:
             resamples are too few. For "simultaneous" the intervals of all pairs of the metric hold together.
         settings: the settings of the report.
         settled: for resamples="auto", whether more resamples would not change the decision; see `compare`. Else None.
+        standard_error_unclustered: the standard error of delta if instances (ids with all their runs, where there are
+            some) were independent, by the delta method; `standard_error`, of the bootstrap of clusters, is the one to
+            use, and this shows what clusters change. None where there are no clusters, for a `SampleMetric`, and where
+            there is no standard error.
     """
 
     a: str
@@ -72,6 +76,7 @@ class Comparison:
     interval: Interval | None
     settings: Settings
     settled: bool | None = None
+    standard_error_unclustered: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,7 @@ class SystemScore:
         letters: the system's letters: two systems share one if and only if they do not differ significantly. None
             also for more than 100 systems, and where 52 letters do not suffice.
         cluster: the cluster of the system, from 1: every system is significantly better than all of later clusters.
+        standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
     """
 
     name: str
@@ -102,6 +108,7 @@ class SystemScore:
     rank_interval: tuple[int, int] | None = None
     letters: str | None = None
     cluster: int | None = None
+    standard_error_unclustered: float | None = None
 
 
 @dataclass(frozen=True)

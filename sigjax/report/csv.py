@@ -4,12 +4,12 @@ import csv
 import io
 
 from sigjax.records import Report
-from sigjax.report.sections import flat_pair
+from sigjax.report.sections import flat_pairs
 
 
 def to_csv(report: Report) -> str:
     """The comparisons as CSV; what is missing is an empty field, names are kept as they are."""
-    rows = [flat_pair(comparison) for comparison in report]
+    rows = flat_pairs(report)
     stream = io.StringIO()
     writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
     writer.writeheader()

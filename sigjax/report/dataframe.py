@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from typing import Any, get_args
 
 from sigjax.records import InputError, Library, Report
-from sigjax.report.sections import flat_pair
+from sigjax.report.sections import flat_pairs
 
 WHOLE: tuple[str, ...] = ("resamples", "exceed")
 TEXT: tuple[str, ...] = ("a", "b", "metric", "test", "better", "method", "reason")
@@ -27,7 +27,7 @@ def to_dataframe(report: Report, library: Library | None = None) -> Any:
         )
     if not _is_installed(found):
         raise InputError(f"a data frame of {found} needs {found}, which is not installed; run: pip install {found}")
-    rows = [flat_pair(comparison) for comparison in report]
+    rows = flat_pairs(report)
     return _of_pandas(rows) if found == "pandas" else _by_narwhals(rows, found)
 
 

@@ -26,11 +26,15 @@ def _system(system: SystemScore) -> dict[str, Any]:
     return {key: getattr(system, key) for key in SYSTEM_KEYS}
 
 
-SYSTEM_KEYS = ("name", "metric", "score", "standard_error", "interval", "rank_interval", "letters", "cluster")
+SYSTEM_KEYS = (
+    *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval"),
+    *("rank_interval", "letters", "cluster"),
+)
 PAIR_KEYS = (
     *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),
     "error_bound",
-    *("method", "reason", "resamples", "exceed", "settled", "standard_error", "interval"),
+    *("method", "reason", "resamples", "exceed", "settled"),
+    *("standard_error", "standard_error_unclustered", "interval"),
 )
 
 

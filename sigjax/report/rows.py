@@ -16,7 +16,7 @@ from sigjax.report.numbers import (
     number_spec,
     percent,
 )
-from sigjax.report.sections import Family, Section, ToBaseline, has_letters, has_ranks, to_baseline
+from sigjax.report.sections import Family, Section, ToBaseline, has_letters, has_ranks, has_unclustered, to_baseline
 from sigjax.report.words import METHODS
 
 
@@ -29,27 +29,32 @@ class Table(NamedTuple):
 
 
 def systems_table(section: Section, settings: Settings) -> Table:
-    """Systems from best to worst: rank, name, score, standard error, interval, and where they stand.
+    """Systems from best to worst: rank, name, score, standard error (of clusters also without), interval, and standing.
 
     Ranks and letters are left out for two systems, where the pair says all, and letters where they are too many.
     """
     systems = section.systems
     more = [("ranks", format_ranks)] if has_ranks(section) else []
     more += [("letters", _letters)] if has_letters(section) else []
-    spec = number_spec(value for one in systems for value in (one.score, one.standard_error, *(one.interval or ())))
+    errors = [one.standard_error_unclustered for one in systems]
+    values = [v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))]
+    spec = number_spec([*values, *errors])
+    shown = has_unclustered(systems)
     rows = [
         (
             str(rank),
             one.name,
             format_number(one.score, spec),
             format_number(one.standard_error, spec),
+            *([format_number(error, spec)] if shown else []),
             format_interval(one.interval, spec),
             *(standing(one) for _, standing in more),
         )
-        for rank, one in enumerate(systems, 1)
+        for rank, (one, error) in enumerate(zip(systems, errors, strict=True), 1)
     ]
     level = percent(settings.level)
-    header = ("#", "system", "score", "std. error", f"{level} interval", *(name for name, _ in more))
+    unclustered = ["unclustered"] if shown else []
+    header = ("#", "system", "score", "std. error", *unclustered, f"{level} interval", *(name for name, _ in more))
     return Table(header, rows, names=(1,))
 
 
@@ -66,11 +71,12 @@ def delta_spec(comparisons: Iterable[Comparison]) -> str:
 def pair_table(comparison: Comparison) -> Table:
     """One pair, one fact a row."""
     spec, level = delta_spec([comparison]), percent(comparison.settings.level)
-    error_spec = spec.removeprefix("+")
+    error_spec, unclustered = spec.removeprefix("+"), comparison.standard_error_unclustered
     rows = [
         (f"delta ({comparison.a} - {comparison.b})", format_number(comparison.delta, spec)),
         (f"{level} interval of delta", format_interval(comparison.interval, spec)),
         ("standard error of delta", format_number(comparison.standard_error, error_spec)),
+        *([("unclustered", format_number(unclustered, error_spec))] if has_unclustered([comparison]) else []),
         ("p", format_raw_p(comparison)),
     ]
     if comparison.p_interval is not None:

@@ -1,5 +1,6 @@
 """A report cut into the parts that people read: by metric, then by test."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sigjax.records import Comparison, Interval, Report, SystemScore, Test
@@ -64,6 +65,11 @@ def has_letters(section: Section) -> bool:
     )
 
 
+def has_unclustered(systems: Iterable[SystemScore | Comparison]) -> bool:
+    """Whether there are standard errors without the clusters to show."""
+    return any(one.standard_error_unclustered is not None for one in systems)
+
+
 class ToBaseline(NamedTuple):
     """A comparison seen from the baseline: `delta` is the system's score minus the baseline's."""
 
@@ -80,6 +86,15 @@ def to_baseline(comparison: Comparison, baseline: str) -> ToBaseline:
         return ToBaseline(comparison.a, comparison.delta, interval, comparison)
     turned = None if interval is None else Interval(-interval.high, -interval.low)
     return ToBaseline(comparison.b, -comparison.delta, turned, comparison)
+
+
+def flat_pairs(report: Report) -> list[dict[str, str | float | int | None]]:
+    """All comparisons as plain columns."""
+    rows = [flat_pair(comparison) for comparison in report]
+    if not has_unclustered(report):
+        for row in rows:
+            del row["standard_error_unclustered"]
+    return rows
 
 
 def flat_pair(comparison: Comparison) -> dict[str, str | float | int | None]:
@@ -107,6 +122,7 @@ def flat_pair(comparison: Comparison) -> dict[str, str | float | int | None]:
         "exceed": comparison.exceed,
         "settled": comparison.settled,
         "standard_error": comparison.standard_error,
+        "standard_error_unclustered": comparison.standard_error_unclustered,
         "interval_low": low,
         "interval_high": high,
     }

@@ -1,0 +1,52 @@
+"""Standard errors as they were if instances were independent, beside those of clusters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from sigjax.inference.delta_method import delta_method_errors
+from sigjax.records import Comparison, Evaluation, SampleMetric, SystemScore
+from sigjax.units import units_of_instances
+
+
+def with_unclustered(
+    evaluation: Evaluation, systems: tuple[SystemScore, ...], comparisons: tuple[Comparison, ...]
+) -> tuple[tuple[SystemScore, ...], tuple[Comparison, ...]]:
+    """The records with `standard_error_unclustered`, where there are clusters and standard errors, of a metric of sums.
+
+    Instances are the units then, or ids with all their runs.
+
+    Example:
+        >>> from sigjax import compare
+        >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
+        >>> report = compare(Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"]))
+        >>> [(round(each.standard_error_unclustered, 6), round(each.standard_error, 6)) for each in report.systems]
+        [(0.25, 0.353553), (0.216506, 0.176777)]
+    """
+    metric = evaluation.metric
+    if evaluation.clusters is None or isinstance(metric, SampleMetric) or systems[0].standard_error is None:
+        return systems, comparisons
+    places = {name: place for place, name in enumerate(evaluation.systems)}
+    pairs = list(dict.fromkeys((places[one.a], places[one.b]) for one in comparisons))
+    of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
+    errors = dict(zip(pairs, map(_finite, of_pairs.tolist()), strict=True))
+    return (
+        tuple(replace(one, standard_error_unclustered=_finite(of_systems[places[one.name]])) for one in systems),
+        tuple(replace(one, standard_error_unclustered=errors[places[one.a], places[one.b]]) for one in comparisons),
+    )
+
+
+def _independent(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, unit, stat]` and strata `[unit]` without the clusters, units of a stratum together."""
+    unit, strata = units_of_instances(replace(evaluation, clusters=None))
+    stats = evaluation.stats
+    values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
+    np.add.at(values.swapaxes(0, 1), unit, stats.swapaxes(0, 1))
+    return values, strata
+
+
+def _finite(error: float) -> float | None:
+    return float(error) if math.isfinite(error) else None

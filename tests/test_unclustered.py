@@ -1,0 +1,167 @@
+"""Standard errors without the clusters, beside those with them: closed forms, statsmodels, the bootstrap, reports."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from oracles import random_counts
+
+from sigjax import Evaluation, Report, SampleMetric, compare
+
+KEY = "Std. error: by the bootstrap of clusters; unclustered: if instances were independent"
+
+
+def clustered(arrays, *, metric="mean", size=4, **labels):
+    """Instances in clusters of a size, each of which shares what is common to it."""
+    count = len(next(iter(arrays.values())))
+    return Evaluation.from_arrays(arrays, metric=metric, clusters=[str(i // size) for i in range(count)], **labels)
+
+
+def errors(report):
+    """Unclustered standard errors by system and by pair."""
+    of_pairs = {(one.a, one.b): one.standard_error_unclustered for one in report}
+    return {one.name: one.standard_error_unclustered for one in report.systems} | of_pairs
+
+
+def run(evaluation, **options):
+    return compare(evaluation, **({"resamples": 500, "device": "numpy"} | options))
+
+
+def test_means_as_statsmodels_has_them():
+    """The robust errors HC0 (ddof = 0) of a regression on a constant; those by cluster are much larger."""
+    rng = np.random.default_rng(0)
+    arrays = {name: np.repeat(rng.normal(size=60), 4) + rng.normal(size=240) for name in "abc"}
+    report = run(clustered(arrays), resamples=20_000)
+    found = errors(report)
+    for name, values in (*arrays.items(), *(((a, b), arrays[a] - arrays[b]) for a, b in ("ab", "ac", "bc"))):
+        fitted = sm.OLS(values, np.ones(240))
+        assert found[name] == pytest.approx(fitted.fit(cov_type="HC0").bse[0], rel=1e-9)
+    by_cluster = {"groups": np.repeat(np.arange(60), 4), "use_correction": False}
+    for one in report.systems:
+        expected = sm.OLS(arrays[one.name], np.ones(240)).fit(cov_type="cluster", cov_kwds=by_cluster).bse[0]
+        assert one.standard_error == pytest.approx(expected, rel=0.03)
+        assert one.standard_error > 1.3 * one.standard_error_unclustered
+
+
+def linear_parts(table, metric):
+    """What each instance moves a ratio of sums by, from its formula."""
+    tp, predicted, gold = table.T.astype(float)
+    top, bottom = {"precision": (tp, predicted), "recall": (tp, gold), "fscore": (2 * tp, predicted + gold)}[metric]
+    return (top - top.sum() / bottom.sum() * bottom) / bottom.sum()
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "fscore"])
+def test_ratios_by_their_own_formula(metric):
+    tables = random_counts(np.random.default_rng(1), 3, 80)
+    found = errors(run(clustered(tables, metric=metric), test=("permutation", "bootstrap")))
+    parts = {name: linear_parts(table, metric) for name, table in tables.items()}
+    parts |= {(a, b): parts[a] - parts[b] for a, b in (("s0", "s1"), ("s0", "s2"), ("s1", "s2"))}
+    assert found.keys() == parts.keys()
+    for name, moves in parts.items():
+        assert found[name] == pytest.approx(np.sqrt((moves**2).sum()), rel=1e-8)
+
+
+def test_each_stratum_varies_by_itself():
+    rng = np.random.default_rng(2)
+    strata = np.repeat(["x", "y"], [24, 40])
+    values = {name: rng.normal(size=64) + 5.0 * (strata == "y") for name in "ab"}
+    order = rng.permutation(16)
+    places = np.concatenate([np.arange(4 * i, 4 * i + 4) for i in order])
+    evaluation = Evaluation.from_arrays(
+        {name: each[places] for name, each in values.items()}, clusters=places // 4, strata=strata[places]
+    )
+    found = errors(run(evaluation))
+    for name, each in (*values.items(), (("a", "b"), values["a"] - values["b"])):
+        variance = sum((strata == label).sum() * np.var(each[strata == label]) for label in "xy") / 64**2
+        assert found[name] == pytest.approx(variance**0.5, rel=1e-9)
+
+
+def test_runs_of_an_instance_stay_together():
+    rng = np.random.default_rng(3)
+    values = {name: rng.integers(0, 9, (20, 3)) for name in "ab"}
+    ids, runs = np.repeat(np.arange(20), 3).tolist(), [0, 1, 2] * 20
+    flat = {name: each.ravel() for name, each in values.items()}
+    evaluation = Evaluation.from_arrays(flat, ids=ids, runs=runs, clusters=[i // 5 for i in ids])
+    found = errors(run(evaluation))
+    for name, each in values.items():
+        assert found[name] == pytest.approx(np.std(each.mean(axis=1)) / 20**0.5, rel=1e-9)
+    assert set(errors(run(Evaluation.from_arrays(flat, ids=ids, runs=runs))).values()) == {None}
+
+
+@pytest.mark.parametrize("metric", ["fscore", "f2", "las"])
+def test_the_bootstrap_of_instances_says_the_same(metric):
+    tables = random_counts(np.random.default_rng(4), 2, 400)
+    found = errors(run(clustered(tables, metric=metric)))
+    alone = run(Evaluation.from_arrays(tables, metric=metric), resamples=20_000)
+    for one in alone.systems:
+        assert found[one.name] == pytest.approx(one.standard_error, rel=0.03)
+    assert found["s0", "s1"] == pytest.approx(alone.comparisons[0].standard_error, rel=0.03)
+
+
+def test_what_does_not_vary_has_none():
+    """Everything that is found is right, so that precision is 1 on every resample; and two systems are identical."""
+    tables = random_counts(np.random.default_rng(5), 2, 40)
+    tables["s0"][:, 1] = tables["s0"][:, 0]
+    tables["s2"] = tables["s1"]
+    found = errors(run(clustered(tables, metric="precision")))
+    assert (found["s0"], found["s1", "s2"]) == (0.0, 0.0)
+    assert found["s1"] == pytest.approx(found["s0", "s1"], rel=1e-8)
+    constant = errors(run(clustered({"a": [0.1] * 12, "b": [0.1, 0.3] * 6})))
+    assert constant["a"] == 0.0
+
+
+MEAN = SampleMetric("own", np.mean, ("value",))
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "options"),
+    [
+        (Evaluation.from_arrays({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}), {}),
+        (clustered({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}, size=2), {"interval": "none"}),
+        (clustered({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}), {}),
+        (clustered({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}, metric=MEAN, size=2), {}),
+    ],
+    ids=["no clusters", "no bootstrap", "one cluster", "no metric of sums"],
+)
+def test_where_there_is_none(evaluation, options):
+    report = run(evaluation, **options)
+    assert set(errors(report).values()) == {None}
+    parsed = json.loads(report.to_json())
+    assert {row["standard_error_unclustered"] for row in (*parsed["systems"], *parsed["pairs"])} == {None}
+    for text in (str(report), report.to_html(), report.to_markdown(), report.to_latex(), report.to_csv()):
+        assert "unclustered" not in text
+    assert "standard_error_unclustered" not in report.to_dataframe()
+
+
+def two_or_three(count) -> Report:
+    rng = np.random.default_rng(6)
+    return run(clustered({name: rng.normal(size=24) for name in "abc"[:count]}))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_reports_show_it_beside_the_other(count):
+    report = two_or_three(count)
+    best = report.systems[0]
+    shown = f"{best.standard_error:.4f}", f"{best.standard_error_unclustered:.4f}"
+    for text in (str(report), report.to_html(), report.to_markdown(), report.to_latex()):
+        assert text.rindex("std. error") < text.rindex("unclustered")
+        assert text.index(shown[0]) < text.index(shown[1])
+        assert KEY in " ".join(text.split())
+    parsed = json.loads(report.to_json())
+    assert [row["standard_error_unclustered"] for row in parsed["systems"]] == [
+        one.standard_error_unclustered for one in report.systems
+    ]
+    rows = list(csv.DictReader(io.StringIO(report.to_csv())))
+    expected = [one.standard_error_unclustered for one in report]
+    assert [row["standard_error_unclustered"] for row in parsed["pairs"]] == expected
+    assert [float(row["standard_error_unclustered"]) for row in rows] == expected
+    assert report.to_dataframe()["standard_error_unclustered"].tolist() == expected
+
+
+def test_numpy_and_jax_give_the_same():
+    tables = random_counts(np.random.default_rng(7), 3, 48)
+    evaluation = clustered(tables, metric="fscore")
+    assert run(evaluation).to_json() == run(evaluation, device="cpu").to_json()
