@@ -75,6 +75,13 @@ def test_formats_name_every_system(capsys, wide, format):
     assert out.endswith("\n")
 
 
+def test_html_says_how_its_letters_are_written(capsys, wide, tmp_path):
+    page = tmp_path / "report.html"
+    assert run(capsys, "compare", wide, "--format", "html", "--resamples", "200", "-o", str(page))[0] == 0
+    assert page.read_bytes().startswith(b'<meta charset="utf-8">')
+    assert "–" in page.read_text(encoding="utf-8")
+
+
 def test_csv_has_one_row_a_pair(capsys, wide):
     _, out, _ = run(capsys, "compare", wide, "--format", "csv", "--resamples", "200")
     assert len(list(csv.DictReader(io.StringIO(out)))) == 3

@@ -35,7 +35,8 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     assert loaded["settings"] == json.loads(json.dumps(report.settings_dict()))
     assert loaded["settings"]["seed"] == 12345
     assert loaded["systems"] == [
-        {"name": one.name, "metric": one.metric, "score": one.score, "standard_error": 0.0092}
+        {"name": one.name, "metric": one.metric, "score": one.score}
+        | {"standard_error": 0.0092, "standard_error_unclustered": None}
         | {"interval": list(one.interval or ()), "rank_interval": None, "letters": None, "cluster": None}
         for one in report.systems
     ]

@@ -83,6 +83,16 @@ def test_intervals_of_the_mean_of_reals_are_those_of_the_definition(scale):
     assert list(ours.interval) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_very_small_and_very_large_numbers_have_the_same_interval(exponent):
+    """Their squares are no doubles."""
+    scores = np.random.default_rng(2).gamma(0.5, size=(2, 20))
+    (plain,), (scaled,) = (
+        compare(Evaluation.from_arrays({"A": a, "B": b}), **SAMPLED) for a, b in (scores, np.ldexp(scores, exponent))
+    )
+    assert list(np.ldexp(scaled.interval, -exponent)) == pytest.approx(list(plain.interval), rel=1e-6)
+
+
 def test_standard_errors_of_a_mean_are_those_of_scipy():
     a, b = np.random.default_rng(3).normal(size=(2, 50))
     case = _case(Evaluation.from_arrays({"A": a, "B": b}), Settings())
@@ -158,7 +168,7 @@ def test_no_interval_where_many_resamples_do_not_vary():
     """One unit of 20 differs: a resample without it has no variance, and those are more than a third."""
     report = compare(Evaluation.from_arrays({"A": [1] * 20, "B": [1] * 19 + [0]}), **SAMPLED)
     assert report.comparisons[0].interval is None
-    assert any("no interval of this kind for 1 systems and 1 pairs" in note for note in report.notes)
+    assert any("no interval of this kind for 1 system and 1 pair:" in note for note in report.notes)
 
 
 def test_without_enough_memory_it_is_refused():

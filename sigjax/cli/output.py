@@ -62,7 +62,8 @@ def _render(report: Report, format: Format) -> str:
         "markdown": report.to_markdown,
         "latex": report.to_latex,
         "csv": report.to_csv,
-        "html": report.to_html,
+        # A browser that opens the file must know how names and dashes are written.
+        "html": lambda: '<meta charset="utf-8">\n' + report.to_html(),
     }
     return renderers[format]()
 

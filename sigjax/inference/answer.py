@@ -53,7 +53,7 @@ class _Bootstrap(NamedTuple):
     pairs: list[Spread]
 
 
-def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: SharedDraws) -> Answers:
+def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: SharedDraws | None = None) -> Answers:
     """Run the tests that the settings ask for; `draws` are those of all metrics of the report.
 
     Raises:
@@ -95,7 +95,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
             run = Run(
                 settings.fixed_resamples, settings.seed, backend, advance, stage=stage.part("bootstrap"), share=share
             )
-            bootstrap = _sampled_bootstrap(case, run, draws, drawn.reason, bootstrap)
+            bootstrap = _sampled_bootstrap(case, run, draws or SharedDraws([]), drawn.reason, bootstrap)
     if power is not None and len(case.units.strata) > 1:
         run = Run(settings.fixed_resamples, settings.seed, backend, stage=stage.part("inversion"), share=share)
         bootstrap = _with_inverted(case, run, power, bootstrap, shown=shown)
@@ -125,11 +125,16 @@ def interval_notes(answers: Answers, settings: Settings) -> list[str]:
         notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
     if settings.interval == "simultaneous" and answers.pairs[0].standard_error is not None:
         notes.append("intervals hold together: those of all scores of a metric, and those of the deltas of all pairs")
-    if any(counts):
+    whom = " and ".join(
+        f"{number:,} {noun}{'' if number == 1 else 's'}"
+        for number, noun in zip(counts, ("system", "pair"), strict=True)
+        if number
+    )
+    if whom:
         notes.append(
-            "no interval of this kind for {} systems and {} pairs: all resamples lie on one side of what was observed "
-            "(bca), too many have a standard error of 0 (studentized), or there are too few units or resamples "
-            "(inversion); --interval percentile has one".format(*counts)
+            f"no interval of this kind for {whom}: all resamples lie on one side of what was observed (bca), too many "
+            "have a standard error of 0 (studentized), or there are too few units or resamples (inversion); --interval "
+            "percentile has one"
         )
     return notes
 

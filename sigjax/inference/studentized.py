@@ -69,8 +69,7 @@ class Studentized(NamedTuple):
         That is the standard error that endless bootstrap resamples would give, if the score were linear. Equivalent to
         the standard deviation (ddof = 0) of a mean, divided by the root of the number of units.
         """
-        sums = self.layout.columns.sum(axis=1, dtype=np.float64)[:, None]
-        return self._errors(sums)[:, 0]
+        return self._errors(self.layout.columns.sum(axis=1, dtype=np.float64)[:, None])[:, 0]
 
     def pieces(self, run: Run) -> Iterator[tuple[int, np.ndarray]]:
         """The first resample of a piece, and `[row, resample]`: scores of all systems, then t of all targets.
@@ -111,11 +110,12 @@ class Studentized(NamedTuple):
         """Standard errors `[target, row]` of resamples with these sums `[column, row]`."""
         with np.errstate(all="ignore"):
             gradients = self._gradients(sums)
-        found = []
-        for target in self.targets.tolist():
-            variables = [each for each in _variables(target, self.layout.totals.shape) if each[:2] in gradients]
-            found.append(np.sqrt(self._variance(sums, gradients, variables)))
-        return np.stack(found)
+        # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
+        sizes = (float(np.abs(each[np.isfinite(each)]).max(initial=0.0)) for each in gradients.values())
+        exponent = math.frexp(max(sizes, default=0.0))[1]
+        scaled = {each: np.ldexp(gradient, -exponent) for each, gradient in gradients.items()}
+        variables = (_variables(target, self.layout.totals.shape) for target in self.targets.tolist())
+        return np.ldexp(np.sqrt([self._variance(sums, scaled, each) for each in variables]), exponent)
 
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
         """How the score of a system changes with a coarse step of a statistic, `[row]`, for those that vary."""
@@ -132,7 +132,7 @@ class Studentized(NamedTuple):
         """The variance `[row]` of a target, 0 where it is rounding."""
         layout = self.layout
         total, size = np.zeros(sums.shape[1]), np.zeros(sums.shape[1])
-        weighted = [(each[:2], each[2] * gradients[each[:2]]) for each in variables]
+        weighted = [(each[:2], each[2] * gradients[each[:2]]) for each in variables if each[:2] in gradients]
         for place, (one, weight) in enumerate(weighted):
             for other, other_weight in weighted[: place + 1]:
                 term = weight * other_weight * sums[layout.products[_in_order(one, other)]]

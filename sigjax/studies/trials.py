@@ -20,7 +20,6 @@ from sigjax.inference.answer import answer
 from sigjax.inference.exact import plan_exact
 from sigjax.inference.outcome import Case, NotFinite, NotTraceable, Outcome, Question
 from sigjax.inference.pvalues import clopper_pearson
-from sigjax.inference.together import SharedDraws
 from sigjax.metrics import check_score
 from sigjax.progress import progress_bar
 from sigjax.records import Device, Evaluation, InputError, Interval, Metric, Settings, Test
@@ -192,7 +191,7 @@ def _outcomes(case: Case, test: Test, count: int, device: Device) -> list[Outcom
     if test == "permutation" and _seconds(case) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
     case = case._replace(settings=settings)
-    return answer(case, device, progress=False, stage=NO_STAGE, draws=SharedDraws([])).outcomes[test]
+    return answer(case, device, progress=False, stage=NO_STAGE).outcomes[test]
 
 
 def _seconds(case: Case) -> float:
