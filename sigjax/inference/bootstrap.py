@@ -22,7 +22,7 @@ from sigjax.inference.studentized import num_columns, studentize, studentized_sp
 from sigjax.inference.summary import PILOT, tell_summary
 from sigjax.records import InputError, Settings
 from sigjax.resample.engine import Run
-from sigjax.resample.rounds import keep, rounds
+from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.share import Share
 from sigjax.resample.tally import Deltas
 
@@ -118,7 +118,7 @@ def _joint_spreads(told: Told, pieces: Callable[[Run], Pieces], wanted: Wanted, 
             keep(run, start, maxima=maxima[:, :start])
             maxima[:, start : start + piece.shape[1]] = deviations(piece, wanted.targets, errors, joint)
         run.share.complete(maxima[:, part.start : part.stop])
-        run.stage.save(part.stop, maxima=maxima[:, : part.stop])
+        keep_round(run, part.stop, maxima=maxima[:, : part.stop])
     return simultaneous_spreads(errors, maxima, joint, wanted.level)
 
 

@@ -17,7 +17,7 @@ from sigjax.resample.backend import multiplies_bytes
 from sigjax.resample.engine import Problem, Run, count_swaps
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import distinct_columns, swap_projection
-from sigjax.resample.rounds import keep, rounds
+from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.tally import Pairs
 
 _FEW, _STEP = 16, 8
@@ -122,7 +122,7 @@ def add_up(
             error = found
         raise_together(error, run.share)
         counts = counts + run.share.total(added)
-        stage.save(part.stop, counts=counts)
+        keep_round(run, part.stop, counts=counts)
     stage.finish(end, counts=counts)
     return counts
 

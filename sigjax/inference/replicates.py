@@ -17,7 +17,7 @@ from sigjax.inference.simultaneous import Joint, largest_deviations, simultaneou
 from sigjax.records import Alternative, Interval, Variant
 from sigjax.resample.backend import Backend, compiled
 from sigjax.resample.engine import Run
-from sigjax.resample.rounds import keep, rounds
+from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.tally import Deltas, count_extreme
 from sigjax.resample.threads import in_threads, shared_out
 
@@ -90,7 +90,7 @@ def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, shape: tuple[int
             keep(run, start, values=values[:, :start])
             values[:, start : start + piece.shape[1]] = piece
         run.share.complete(values[:, part.start : part.stop])
-        run.stage.save(part.stop, values=values[:, : part.stop])
+        keep_round(run, part.stop, values=values[:, : part.stop])
 
     def spreads_of(rows: np.ndarray, places: slice) -> list[Spread]:
         if wanted.ranks is not None:

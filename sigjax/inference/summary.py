@@ -15,7 +15,7 @@ from sigjax.inference.replicates import PIECE, Pieces, Told, Wanted, count_again
 from sigjax.records import Interval
 from sigjax.resample.backend import Backend, compiled
 from sigjax.resample.engine import Run
-from sigjax.resample.rounds import keep, rounds
+from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.share import Share
 from sigjax.resample.tally import count_at_most, products
 from sigjax.resample.threads import in_threads, shared_out
@@ -72,7 +72,7 @@ def tell_summary(pieces: Callable[[range], Pieces], wanted: Wanted, num_systems:
             keep(run, summary.resamples, **summary.arrays())
             summary.add(piece)
         summary.add_others(known, run.share)
-        run.stage.save(summary.resamples, **summary.arrays())
+        keep_round(run, summary.resamples, **summary.arrays())
     return summary.tell()
 
 

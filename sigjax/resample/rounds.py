@@ -33,6 +33,12 @@ def rounds(resamples: range, run: Run) -> Iterator[range]:
         size = round(size * min(max(1000.0 * _SECONDS / max(milliseconds, 1), 0.5), 2.0))
 
 
+def keep_round(run: Run, done: int, **arrays: np.ndarray) -> None:
+    """Keep the state after a round that is not the last: what is made of all of them is kept after that."""
+    if done < run.resamples:
+        run.stage.save(done, **arrays)
+
+
 def keep(run: Run, done: int, **arrays: np.ndarray) -> None:
     """Keep the state in the midst of a round, which is the state of the run where nobody shares it."""
     if run.share.count == 1:
