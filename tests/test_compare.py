@@ -225,13 +225,14 @@ def test_a_metric_that_jax_cannot_compile_runs_on_numpy(monkeypatch):
         compare(evaluation, device="cpu", resamples=500)
 
 
-def test_rounding_does_not_break_ties_of_a_score_that_cancels():
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_rounding_does_not_break_ties_of_a_score_that_cancels(seed):
     """The score is a small difference of large terms; every swap that ties exactly must count."""
 
     def score(sums):
         return (0.1 * sums[..., 0] + 0.7 * sums[..., 1]) - 0.8 * sums[..., 2]
 
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     a, b = (np.repeat(rng.integers(1, 10**6, (12, 1)), 3, axis=1) + rng.integers(0, 2, (12, 3)) for _ in range(2))
     exact = (10 * np.array([0.1, 0.7, -0.8])).round().astype(int)
 
@@ -284,18 +285,6 @@ def test_evaluations_must_belong_together():
         compare([EVALUATION, EVALUATION])
     with pytest.raises(InputError, match="no evaluation"):
         compare([])
-
-
-def test_seed_zero_is_a_seed():
-    first, second = (permutation_test(A, B, method="montecarlo", seed=0, resamples=500).exceed for _ in range(2))
-    assert first == second
-
-
-def test_the_random_state_of_numpy_is_left_alone():
-    np.random.seed(3)  # noqa: NPY002
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    bootstrap_test(A, B, resamples=500)
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
 def test_signature_says_what_makes_the_numbers():

@@ -130,7 +130,7 @@ def test_sign_test(wins, losses, alternative):
     expected = binomtest(wins, wins + losses, alternative=alternative).pvalue
     result = permutation_test(a, b, metric="accuracy", alternative=alternative)
     assert result.method == "exact"
-    assert result.p_value == pytest.approx(expected, rel=1e-10)
+    assert result.p_value == pytest.approx(expected, rel=1e-10, abs=0.0)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -159,7 +159,7 @@ def test_a_million_units():
     wins, losses = 502_000, 498_000
     a, b = np.r_[np.ones(wins), np.zeros(losses)], np.r_[np.zeros(wins), np.ones(losses)]
     result = permutation_test(a, b, metric="accuracy")
-    assert result.p_value == pytest.approx(binomtest(wins, wins + losses).pvalue, rel=1e-9)
+    assert result.p_value == pytest.approx(binomtest(wins, wins + losses).pvalue, rel=1e-9, abs=0.0)
 
 
 def test_extreme_cases():
