@@ -9,7 +9,7 @@ import pytest
 import statsmodels.api as sm
 from oracles import random_counts
 
-from sigjax import Evaluation, Report, SampleMetric, compare
+from sigjax import Evaluation, Report, SampleMetric, compare, read
 
 KEY = "Std. error: by the bootstrap of clusters; unclustered: if instances were independent"
 
@@ -62,6 +62,21 @@ def test_ratios_by_their_own_formula(metric):
     assert found.keys() == parts.keys()
     for name, moves in parts.items():
         assert found[name] == pytest.approx(np.sqrt((moves**2).sum()), rel=1e-8)
+
+
+def test_entities_in_documents(data):
+    """Sentences of 43 documents: by their own formula, and the bootstrap of documents says more."""
+    folder = data / "hipe_fr_coarse" / "raw"
+    names = "neurbsl_bundle3_hipe2020_fr_1", "team4_bundle4_hipe2020_fr_1"
+    files = {name: folder / f"{name}.tsv.gz" for name in names}
+    evaluation = read(folder / "gold.tsv.gz", input=files, cluster="document")
+    report = run(evaluation, resamples=5000)
+    found = errors(report)
+    parts = {name: linear_parts(table, "fscore") for name, table in zip(names, evaluation.stats, strict=True)}
+    parts |= {names: parts[names[0]] - parts[names[1]]}
+    for name, moves in parts.items():
+        assert found[name] == pytest.approx(np.sqrt((moves**2).sum()), rel=1e-8)
+    assert all(one.standard_error > one.standard_error_unclustered for one in report.systems)
 
 
 def test_each_stratum_varies_by_itself():
