@@ -52,6 +52,8 @@ def check_settings(settings: Settings, device: Device) -> None:
     ):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise InputError(f"{option} must be a whole number from {least} to {most}, got {value!r}")
+    if not isinstance(settings.leaderboard, bool):
+        raise InputError(f"leaderboard must be true or false, got {settings.leaderboard!r}")
     if not isinstance(settings.level, float) or not 0.0 < settings.level < 1.0:
         raise InputError(f"level must be a number between 0 and 1, such as 0.95, got {settings.level!r}")
     if settings.resamples == "auto" and "permutation" not in settings.tests:

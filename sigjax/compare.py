@@ -44,6 +44,7 @@ def compare(
     baseline: str | None = None,
     correction: Correction = "holm",
     family: Family = "metric",
+    leaderboard: bool = False,
     level: float = DEFAULT_LEVEL,
     interval: IntervalKind = "percentile",
     variant: Variant = "shift",
@@ -85,6 +86,9 @@ def compare(
             many resamples (their number times the level's alpha well above that of the pairs).
         family: what is adjusted over: "metric", the pairs of each metric by itself, or "report", the pairs of all
             metrics together, so that the correction's guarantee is for every statement of the report (of each test).
+        leaderboard: also say on bootstrap resamples where each system stands: an interval of its rank, and whether it
+            is in the model confidence set of systems that may be the best. Draws the replicates of all systems, which
+            must fit into half the `memory`.
         level: confidence level of all intervals, between 0 and 1.
         interval: kind of the intervals, which come with bootstrap standard errors: "percentile", the quantiles q of the
             replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias
@@ -140,6 +144,7 @@ def compare(
         baseline=baseline,
         correction=correction,
         family=family,
+        leaderboard=leaderboard,
         level=level,
         interval=interval,
         variant=variant,
@@ -194,6 +199,7 @@ def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units:
         "baseline": settings.baseline,
         "correction": settings.correction,
         "family": None if settings.family == "metric" else settings.family,
+        "leaderboard": "mcs" if settings.leaderboard else None,
         "interval": settings.interval,
         "level": settings.level,
         "budget": settings.budget,

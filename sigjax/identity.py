@@ -16,7 +16,7 @@ from sigjax.version import __version__
 SCHEMA = "sigjax/1"
 """Of reports in JSON."""
 
-ADDED = {"family": "metric"}
+ADDED = {"family": "metric", "leaderboard": False}
 """What earlier runs had of settings that came later."""
 
 Identity = dict[str, Any]

@@ -13,11 +13,12 @@ from sigjax.inference.answer import Answers, answer, interval_notes, will_draw
 from sigjax.inference.families import Adjusted, adjusted, others_of, resampled_together, settled_together
 from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import Case, NotFinite, Pair, Question, SampleCase
+from sigjax.inference.positions import Position, positions
 from sigjax.inference.pvalues import p_intervals
 from sigjax.inference.sample import answer_sample
 from sigjax.inference.together import SharedDraws
 from sigjax.metrics import check_score, check_weights, sample_scores, sample_tolerances
-from sigjax.notes import identical_systems, lone_units, out_of_reach, stops
+from sigjax.notes import identical_systems, lone_units, out_of_reach, stops, without_positions
 from sigjax.records import (
     Comparison,
     Device,
@@ -48,6 +49,7 @@ class _Answered(NamedTuple):
     evaluation: Evaluation
     case: Case | SampleCase
     answers: Answers
+    positions: list[Position] | None = None
 
 
 def leaderboards(
@@ -105,22 +107,29 @@ def _answered(
     if len(case.units.strata) == 1 and "bootstrap" in case.settings.tests:
         raise InputError("the bootstrap test needs at least two units, got one; use --test permutation")
     if isinstance(case, SampleCase):
-        return _Answered(evaluation, case, answer_sample(case, device, progress=progress, stage=stage))
-    return _Answered(evaluation, case, answer(case, device, progress=progress, stage=stage, draws=draws))
+        answers = answer_sample(case, device, progress=progress, stage=stage)
+    else:
+        answers = answer(case, device, progress=progress, stage=stage, draws=draws)
+    asked = case.settings.leaderboard
+    found = positions(case, device, progress=progress, stage=stage.part("leaderboard")) if asked else None
+    return _Answered(evaluation, case, answers, found)
 
 
 def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) -> Leaderboard:
     """Named records of one evaluation, and its notes; `reach` are those on significance that is out of reach."""
-    evaluation, case, answers = answered
+    evaluation, case, answers, found = answered
     settings, num_units = case.settings, len(case.units.strata)
     notes = list(evaluation.notes) + identical_systems(evaluation)
     if num_units == 1:
         notes.append("one unit: no standard errors and no intervals")
     elif settings.interval != "none" or "bootstrap" in settings.tests:
         notes += lone_units(evaluation)
+    if settings.leaderboard and found is None and num_units > 1:
+        notes.append(without_positions(len(evaluation.systems), settings))
     notes += [*reach, *stops(evaluation, case.question, answers), *interval_notes(answers, settings)]
     comparisons = _comparisons(evaluation, case.question, answers, adjusted, settings)
-    systems = _systems(evaluation, case.question, answers.systems, comparisons, settings)
+    placed = found or [Position()] * len(evaluation.systems)
+    systems = _systems(evaluation, case.question, answers.systems, placed, comparisons, settings)
     return Leaderboard(*with_unclustered(evaluation, systems, comparisons), tuple(notes), num_units)
 
 
@@ -163,6 +172,7 @@ def _systems(
     evaluation: Evaluation,
     question: Question,
     spreads: Sequence[Spread],
+    placed: Sequence[Position],
     comparisons: Sequence[Comparison],
     settings: Settings,
 ) -> tuple[SystemScore, ...]:
@@ -171,7 +181,7 @@ def _systems(
     order = sorted(range(len(question.scores)), key=lambda system: sign * question.scores[system])
     names, metric = [evaluation.systems[system] for system in order], evaluation.metric.name
     return tuple(
-        SystemScore(name, metric, question.scores[system], *spreads[system], *standing)
+        SystemScore(name, metric, question.scores[system], *spreads[system], *standing, *placed[system])
         for system, name, standing in zip(order, names, standings(names, comparisons, settings), strict=True)
     )
 

@@ -75,3 +75,12 @@ def lone_units(evaluation: Evaluation) -> list[str]:
     if len(names) > 1:
         which, verb = f"{which} and {len(names) - 1} more", "have one unit each: they never vary"
     return [f"{which} {verb} in the bootstrap, so standard errors and intervals are too small"]
+
+
+def without_positions(num_systems: int, settings: Settings) -> str:
+    """A note on replicates that would take too much memory to look at all of them together."""
+    needed = math.ceil(100.0 * 2.0 * num_systems * settings.fixed_resamples * 8 / 2**30) / 100.0
+    return (
+        f"no bootstrap ranks and no model confidence set: they need all {settings.fixed_resamples:,} replicates of "
+        f"{num_systems:,} systems; give --memory {needed:g} (GiB) or more, or fewer resamples"
+    )

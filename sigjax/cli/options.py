@@ -136,6 +136,8 @@ class Questions:
     """How p-values are adjusted for the number of pairs; maxt and minp need the permutation test and --resamples N."""
     family: Family = "metric"
     """What p-values are adjusted over: the pairs of each metric by itself, or those of all metrics of the report."""
+    leaderboard: Annotated[bool, Parameter(negative="")] = False
+    """Also bootstrap intervals of ranks, and which systems may be the best (the model confidence set)."""
     level: float = DEFAULT_LEVEL
     """Confidence level of all intervals."""
     interval: IntervalKind = "percentile"
@@ -172,6 +174,7 @@ class Questions:
             baseline=self.baseline,
             correction=self.correction,
             family=self.family,
+            leaderboard=self.leaderboard,
             level=self.level,
             interval=self.interval,
             variant=self.variant,

@@ -20,6 +20,7 @@ from sigjax.inference.replicates import Pieces, Told, Wanted, deviations, packed
 from sigjax.inference.simultaneous import Joint, simultaneous_spreads
 from sigjax.inference.studentized import num_columns, studentize, studentized_spreads
 from sigjax.inference.summary import PILOT, tell_summary
+from sigjax.inference.together import system_replicates
 from sigjax.records import InputError, Settings
 from sigjax.resample.engine import Run
 from sigjax.resample.rounds import keep, keep_round, rounds
@@ -77,6 +78,27 @@ def sampled_bootstrap(
     if settings.interval == "basic" and spreads:
         found = [basic_spread(*each) for each in zip(found, observed, strict=True)]
     return outcomes, found[:num_systems], found[num_systems:]
+
+
+def kept_replicates(
+    case: Case | SampleCase, run: Run, sampled: Callable[[SampleCase, Run], Pieces]
+) -> np.ndarray | None:
+    """Scores `[system, resample]` of all systems on the same resamples; None where the memory does not hold them.
+
+    `sampled` gives those of a metric that is no function of sums.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    shape = (len(case.question.scores), run.resamples)
+    if not fits(shape, case.settings):
+        return None
+    values, part = np.empty(shape), run.part(range(run.resamples))
+    pieces = sampled(case, part) if isinstance(case, SampleCase) else system_replicates(case, part)
+    for start, piece in _finite(pieces, run.share):
+        values[:, start : start + piece.shape[1]] = piece
+    run.share.complete(values)
+    return values
 
 
 def tell(pieces: Callable[[Run], Pieces], wanted: Wanted, shape: tuple[int, int], run: Run, *, kept: bool) -> Told:

@@ -95,6 +95,14 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
     return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs)
 
 
+def sample_replicates(case: SampleCase, run: Run) -> Pieces:
+    """Scores of all systems on the same resamples, piece by piece, as `system_replicates` gives them."""
+    resamples = case.settings.fixed_resamples
+    function = _function(case, float(resamples * len(case.units.columns)))
+    mine = range(run.start, run.resamples)
+    return _advancing(drawn_scores(function, case.units, run.seed, range(resamples), mine), run)
+
+
 class _Work(NamedTuple):
     """What is to be done."""
 

@@ -62,6 +62,8 @@ class Settings:
     """GiB that an exact test of a pair may take, and bootstrap replicates half of it."""
     family: Family = "metric"
     """What p-values are adjusted over: the pairs of a metric, or the pairs of all metrics of the report."""
+    leaderboard: bool = False
+    """Whether bootstrap resamples are asked for the rank of each system and for the model confidence set."""
 
     @property
     def alpha(self) -> float:

@@ -29,6 +29,7 @@ def _system(system: SystemScore) -> dict[str, Any]:
 SYSTEM_KEYS = (
     *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval"),
     *("rank_interval", "letters", "cluster"),
+    *("bootstrap_ranks", "mcs_p", "in_confidence_set"),
 )
 PAIR_KEYS = (
     *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),

@@ -87,9 +87,23 @@ def format_ranks(system: SystemScore) -> str:
         >>> format_ranks(SystemScore(*scores, (1, 3))), format_ranks(SystemScore(*scores, (2, 2)))
         ('1–3', '2')
     """
-    if system.rank_interval is None:
+    return _format_ranks(system.rank_interval)
+
+
+def format_bootstrap_ranks(system: SystemScore) -> str:
+    """As above, of the rank on bootstrap resamples."""
+    return _format_ranks(system.bootstrap_ranks)
+
+
+def format_mcs_p(system: SystemScore) -> str:
+    """The p-value of the model confidence set, or a dash where there is none."""
+    return MISSING if system.mcs_p is None else format_p(system.mcs_p)
+
+
+def _format_ranks(ranks: tuple[int, int] | None) -> str:
+    if ranks is None:
         return MISSING
-    low, high = system.rank_interval
+    low, high = ranks
     return str(low) if low == high else f"{low}{DASH}{high}"
 
 

@@ -8,7 +8,9 @@ from sigjax.records import Comparison, Interval, Settings, SystemScore
 from sigjax.report.grid import first_column, pair_grid
 from sigjax.report.numbers import (
     format_adjusted_p,
+    format_bootstrap_ranks,
     format_interval,
+    format_mcs_p,
     format_number,
     format_p_interval,
     format_ranks,
@@ -16,7 +18,16 @@ from sigjax.report.numbers import (
     number_spec,
     percent,
 )
-from sigjax.report.sections import Family, Section, ToBaseline, has_letters, has_ranks, has_unclustered, to_baseline
+from sigjax.report.sections import (
+    Family,
+    Section,
+    ToBaseline,
+    has_letters,
+    has_positions,
+    has_ranks,
+    has_unclustered,
+    to_baseline,
+)
 from sigjax.report.words import METHODS
 
 
@@ -36,6 +47,7 @@ def systems_table(section: Section, settings: Settings) -> Table:
     systems = section.systems
     more = [("ranks", format_ranks)] if has_ranks(section) else []
     more += [("letters", _letters)] if has_letters(section) else []
+    more += [("boot. ranks", format_bootstrap_ranks), ("MCS p", format_mcs_p)] if has_positions(section) else []
     errors = [one.standard_error_unclustered for one in systems]
     values = [v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))]
     spec = number_spec([*values, *errors])

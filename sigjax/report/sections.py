@@ -70,6 +70,11 @@ def has_unclustered(systems: Iterable[SystemScore | Comparison]) -> bool:
     return any(one.standard_error_unclustered is not None for one in systems)
 
 
+def has_positions(section: Section) -> bool:
+    """Whether bootstrap resamples say where systems stand."""
+    return all(system.bootstrap_ranks is not None for system in section.systems)
+
+
 class ToBaseline(NamedTuple):
     """A comparison seen from the baseline: `delta` is the system's score minus the baseline's."""
 

@@ -2,7 +2,7 @@
 
 from sigjax.records import Comparison, Report, Settings
 from sigjax.report.numbers import alpha, format_adjusted_p, format_raw_p, is_significant, is_unsettled, percent
-from sigjax.report.sections import Family, Section, has_letters, has_ranks, has_unclustered
+from sigjax.report.sections import Family, Section, has_letters, has_positions, has_ranks, has_unclustered
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
@@ -38,14 +38,23 @@ def caption(section: Section, report: Report) -> str:
 
 
 def key(section: Section, settings: Settings) -> str | None:
-    """What the ranks, letters and unclustered errors of a table of systems mean; None where there are none."""
-    parts = [_standings_key(section, settings)] if has_ranks(section) else []
+    """What the ranks, letters, p-values and unclustered errors of a table of systems mean; None where there are none."""
+    parts = [_standing_key(section, settings)] if has_ranks(section) else []
     if has_unclustered(section.systems):
         parts.append("Std. error: by the bootstrap of clusters; unclustered: if instances were independent.")
+    parts += [_position_key(settings)] if has_positions(section) else []
     return " ".join(parts) or None
 
 
-def _standings_key(section: Section, settings: Settings) -> str:
+def _position_key(settings: Settings) -> str:
+    level, limit = percent(settings.level), f"{alpha(settings):g}"
+    return (
+        f"On bootstrap resamples: boot. ranks are the ranks of a system on the middle {level} of them; systems with "
+        f"MCS p not below {limit} are the model confidence set, which holds the best with {level}."
+    )
+
+
+def _standing_key(section: Section, settings: Settings) -> str:
     adjusted = "" if settings.correction == "none" else "adjusted "
     by = f"By the {settings.tests[0]} test at {adjusted}p < {alpha(settings):g}"
     together = f", all together at {percent(settings.level)}" if settings.correction in FAMILYWISE else ""
