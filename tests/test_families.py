@@ -15,7 +15,7 @@ from sigjax.identity import difference
 from sigjax.inference import stopping
 from sigjax.inference.answer import Answers
 from sigjax.inference.corrections import adjust
-from sigjax.inference.families import adjusted, others_of
+from sigjax.inference.families import others_of
 from sigjax.inference.outcome import Outcome
 from sigjax.inference.stopping import ERROR, count_until_settled
 from sigjax.records import Metric, Settings
@@ -70,7 +70,7 @@ def test_one_metric_is_a_family_of_its_own(correction):
 def deltas(masks, evaluation, pair):
     """Deltas, observed and on each mask `[resample, unit]`, and their first-order standard deviation under swaps."""
     score = evaluation.metric.score
-    a, b = (_units(evaluation, stats) for stats in pair)
+    a, b = (units(evaluation, stats) for stats in pair)
     observed = float(score(a.sum(axis=0)) - score(b.sum(axis=0)))
     half, middle = (a - b) / 2, (a + b).sum(axis=0) / 2
     steps = [float(score(middle + h) - score(middle - h)) for h in half]
@@ -78,7 +78,7 @@ def deltas(masks, evaluation, pair):
     return np.array([observed, *found]), np.sqrt(np.sum(np.square(steps)))
 
 
-def _units(evaluation, stats):
+def units(evaluation, stats):
     if evaluation.clusters is None:
         return stats.astype(float)
     labels = list(dict.fromkeys(evaluation.clusters))
@@ -183,7 +183,7 @@ def test_stopping_knows_what_is_not_known_yet_of_other_metrics():
     assert known.low[0] < alone.low[0] or known.resamples[0] > alone.resamples[0]
 
 
-def test_resamples_auto_settles_the_decisions_of_the_family(monkeypatch):
+def test_resamples_auto_settles_the_decisions_of_the_family():
     """Against exact p-values of all metrics, adjusted together; fails by chance once in a thousand seeds at most."""
     rng = np.random.default_rng(6)
     data = [
@@ -256,9 +256,3 @@ def test_the_command_line_takes_the_family(tmp_path, capsys):
     np.testing.assert_allclose([pair["p_adjusted"] for pair in report["pairs"]], multipletests(p, method="holm")[1])
     with pytest.raises(InputError, match=re.escape("family must be one of metric, report")):
         run(evaluations(), family="all")
-
-
-def test_identical_answers_need_no_adjustment_by_none():
-    found = [Answers({"permutation": [Outcome(p, 0.0, "exact", "", None)]}, [], []) for p in (0.04, 0.5)]
-    whole = adjusted(found, Settings(correction="none", family="report"))
-    assert [each["permutation"].tolist() for each in whole] == [[0.04], [0.5]]
