@@ -91,10 +91,19 @@ def main() -> None:
         record = {"schema": "sigjax-benchmark/1", "machine": on, "levels": LEVELS, "resamples": RESAMPLES}
         record |= {"interval_level": LEVEL, "interval_resamples": INTERVAL_RESAMPLES, "group": GROUP}
         record |= {"sizes": [each._asdict() for each in sizes], "coverages": [each._asdict() for each in coverages]}
-        chosen.output.write_text(json.dumps(record, indent=1) + "\n")
+        chosen.output.write_text(as_json(record))
     if chosen.figure:
         draw(sizes, coverages, chosen.figure)
     print(checked(sizes))
+
+
+def as_json(record: Mapping[str, Any]) -> str:
+    """The record as JSON, a line an entry of its lists."""
+    parts = []
+    for key, value in record.items():
+        lines = ",\n  ".join(map(json.dumps, value)) if isinstance(value, list) else ""
+        parts.append(f"{json.dumps(key)}: " + (f"[\n  {lines}\n]" if lines else json.dumps(value)))
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def show(sizes: Sequence[Size], coverages: Sequence[Coverage]) -> None:
