@@ -97,7 +97,6 @@ class SystemScore:
         letters: the system's letters: two systems share one if and only if they do not differ significantly. None
             also for more than 100 systems, and where 52 letters do not suffice.
         cluster: the cluster of the system, from 1: every system is significantly better than all of later clusters.
-        standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
             bootstrap resample. Systems that tie there have the best of their ranks for the low end and the worst for
             the high end. How stable a rank is; too narrow as an interval of the true rank where systems are nearly
@@ -107,6 +106,7 @@ class SystemScore:
             before it are equally good (Hansen, Lunde and Nason 2011, T_max). 1 for the last.
         in_confidence_set: whether `mcs_p` is at least 1 - level: the set of these systems holds the best with a
             probability of at least the level.
+        standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
     """
 
     name: str
@@ -117,10 +117,10 @@ class SystemScore:
     rank_interval: tuple[int, int] | None = None
     letters: str | None = None
     cluster: int | None = None
-    standard_error_unclustered: float | None = None
     bootstrap_ranks: tuple[int, int] | None = None
     mcs_p: float | None = None
     in_confidence_set: bool | None = None
+    standard_error_unclustered: float | None = None
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def caption(section: Section, report: Report) -> str:
 
 
 def key(section: Section, settings: Settings) -> str | None:
-    """What the ranks, letters, p-values and unclustered errors of a table of systems mean; None where there are none."""
+    """What the columns of a table of systems mean that not all tables have; None where there are none."""
     parts = [_standing_key(section, settings)] if has_ranks(section) else []
     if has_unclustered(section.systems):
         parts.append("Std. error: by the bootstrap of clusters; unclustered: if instances were independent.")
