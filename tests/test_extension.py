@@ -8,6 +8,7 @@ from runs import COUNTS, FSCORE, OTHERS, RUNS, TWO
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
+from sigjax.identity import difference
 from sigjax.inference import permutation, summary
 
 MORE = {
@@ -181,3 +182,9 @@ def test_a_system_that_is_added_leaves_the_counts_of_others_alone(options):
         found.append([(c.test, c.exceed) for c in every if (c.a, c.b) == ("s0", "s1")])
     assert found[0] == found[1] == found[2]
     assert len(found[0]) == len(every) // 3
+
+
+def test_reports_from_before_the_setting_go_on():
+    """A report without the setting was adjusted within each metric."""
+    assert difference({"seed": 1}, {"seed": 1, "family": "metric"}) is None
+    assert difference({"seed": 1}, {"seed": 1, "family": "report"}) == "family is metric there and report here"

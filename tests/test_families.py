@@ -9,9 +9,8 @@ import pytest
 from oracles import random_counts, swapped_deltas
 from statsmodels.stats.multitest import multipletests
 
-from sigjax import Evaluation, InputError, Interval, SampleMetric, compare
+from sigjax import Evaluation, InputError, Interval, compare
 from sigjax.cli import main
-from sigjax.identity import difference
 from sigjax.inference import stopping
 from sigjax.inference.answer import Answers
 from sigjax.inference.corrections import adjust
@@ -225,7 +224,6 @@ def test_functions_of_whole_columns_take_part_and_maxt_refuses_them():
     np.testing.assert_array_equal([one.p_adjusted for one in report], adjust(p, "holm"))
     with pytest.raises(InputError, match="needs a function of sums"):
         run(data, correction="maxt")
-    assert isinstance(data[1].metric, SampleMetric)
 
 
 def test_a_score_that_is_not_finite_is_refused_with_its_metric():
@@ -234,12 +232,6 @@ def test_a_score_that_is_not_finite_is_refused_with_its_metric():
     data = [Evaluation.from_arrays(values), Evaluation.from_arrays(values, metric=broken)]
     with pytest.raises(InputError, match="metric 'broken' is not a finite number"):
         run(data, correction="maxt", resamples=100, device="numpy")
-
-
-def test_reports_from_before_the_setting_go_on():
-    """A report without the setting was adjusted within each metric."""
-    assert difference({"seed": 1}, {"seed": 1, "family": "metric"}) is None
-    assert difference({"seed": 1}, {"seed": 1, "family": "report"}) == "family is metric there and report here"
 
 
 def test_the_command_line_takes_the_family(tmp_path, capsys):
