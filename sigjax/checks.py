@@ -9,6 +9,7 @@ import numpy as np
 from sigjax.records import (
     Alternative,
     Correction,
+    Design,
     Device,
     Evaluation,
     Family,
@@ -39,6 +40,7 @@ def check_settings(settings: Settings, device: Device) -> None:
         "family": (settings.family, get_args(Family)),
         "interval": (settings.interval, get_args(IntervalKind)),
         "variant": (settings.variant, get_args(Variant)),
+        "design": (settings.design, get_args(Design)),
         "device": (device, get_args(Device)),
     }
     for option, (value, allowed) in [*choices.items(), *(("test", (test, get_args(Test))) for test in settings.tests)]:
@@ -63,6 +65,23 @@ def check_settings(settings: Settings, device: Device) -> None:
     if settings.correction in _RESAMPLED:
         _check_resampled(settings)
     _check_exact(settings)
+    _check_design(settings)
+
+
+def _check_design(settings: Settings) -> None:
+    """Refuse a design that nothing asked for makes use of, or that what is asked for knows nothing of."""
+    if settings.design == "crossed":
+        if "permutation" not in settings.tests:
+            raise InputError("design crossed belongs to the permutation test; ask for it, or use design nested")
+        if settings.correction in _RESAMPLED:
+            raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design crossed")
+        if settings.interval == "inversion":
+            raise InputError("interval inversion swaps whole instances; use percentile with design crossed")
+    if settings.design == "nested":
+        if "bootstrap" not in settings.tests and settings.interval == "none":
+            raise InputError("design nested belongs to the bootstrap; ask for its test or intervals, or use crossed")
+        if settings.interval in ("bca", "studentized", "inversion"):
+            raise InputError(f"interval {settings.interval} takes whole instances; use percentile with design nested")
 
 
 def _check_resampled(settings: Settings) -> None:
@@ -110,6 +129,8 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
             raise InputError(
                 f"correction {settings.correction} needs a function of sums, and {each.metric.name!r} is none; use holm"
             )
+        if settings.design != "together":
+            _check_runs(each, settings.design)
     if len(set(names)) < len(names):
         raise InputError(f"two evaluations have the metric {max(names, key=names.count)!r}; give each metric once")
     if settings.interval in ("studentized", "inversion"):
@@ -132,6 +153,18 @@ def _check_responses(evaluation: Evaluation, settings: Settings) -> None:
     for labels in ("clusters", "strata", "runs"):
         if getattr(evaluation, labels) is not None:
             raise InputError(f"responses are swapped one by one; leave out {labels}, or read without unit response")
+
+
+def _check_runs(evaluation: Evaluation, design: Design) -> None:
+    """Refuse an evaluation that a design which tells runs apart cannot be had of."""
+    if evaluation.runs is None:
+        raise InputError(
+            f"design {design} needs repeated runs, and every instance was run once; name their column (--runs), or "
+            "give runs to from_arrays, or use design together"
+        )
+    if isinstance(evaluation.metric, SampleMetric):
+        name = evaluation.metric.name
+        raise InputError(f"design {design} needs a function of sums, and {name!r} is none; use design together")
 
 
 def _frame(evaluation: Evaluation) -> tuple[object, ...]:

@@ -17,6 +17,7 @@ from sigjax.records import (
     DEFAULT_SEED,
     Alternative,
     Correction,
+    Design,
     Device,
     Evaluation,
     Family,
@@ -51,6 +52,7 @@ def compare(
     mid_p: bool = False,
     budget: float | None = None,
     memory: float = DEFAULT_MEMORY,
+    design: Design = "together",
     device: Device = "auto",
     progress: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -110,6 +112,11 @@ def compare(
         memory: GiB that the exact test of one pair may take, and bootstrap replicates half of it: of more of them a
             summary is kept, and intervals and standard errors are near those of all (within a sixth of the standard
             error that a limit has from sampling).
+        design: what becomes of repeated runs. "together": a unit (an instance, or a cluster) is swapped and drawn with
+            all its runs. "crossed": the permutation test exchanges outputs within units, see `resample.within`: of the
+            2 R outputs that two systems have, any R are as likely to be the first's. It is for runs that vary anew on
+            each unit (samples of a decoder), not for trained models. "nested": the bootstrap draws units, and then runs
+            within each, the same for all systems; permutation tests swap whole units, whatever runs have in common.
         device: "auto", "numpy", "cpu" or "gpu"; changes the time, never the numbers.
         progress: whether to draw a progress bar when stderr is a terminal.
         checkpoint: a file that keeps how far the run is, written every few seconds and when a test is done (of several
@@ -151,6 +158,7 @@ def compare(
         mid_p=mid_p,
         budget=budget,
         memory=memory,
+        design=design,
     )
     check_settings(settings, device)
     check_evaluations(evaluations, settings)
@@ -202,6 +210,7 @@ def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units:
         "leaderboard": "mcs" if settings.leaderboard else None,
         "interval": settings.interval,
         "level": settings.level,
+        "design": None if settings.design == "together" else settings.design,
         "budget": settings.budget,
         "memory": None if settings.memory == DEFAULT_MEMORY else settings.memory,
         "sigjax": __version__,

@@ -59,6 +59,8 @@ def difference(there: Identity, here: Identity) -> str | None:
         >>> difference({"seed": 7, "data": "ab"}, {"seed": 7, "data": "cd"})
         'the data (numbers, ids, clusters, strata, or the order of the systems) are others'
     """
+    # A setting that is newer than a report had its default there.
+    there, here = (json.loads(json.dumps(asdict(Settings()))) | each for each in (there, here))
     for name in dict.fromkeys((*here, *there)):
         old, new = (run.get(name, ADDED.get(name)) for run in (there, here))
         if old == new:

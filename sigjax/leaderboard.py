@@ -146,7 +146,7 @@ def _case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
         check_weights(metric, sample.columns)
         scores, errors = sample_scores(metric, sample.columns), sample_tolerances(metric, sample.columns)
         return SampleCase(sample, metric, _question(evaluation, settings, scores, errors), settings)
-    units = make_units(evaluation)
+    units = make_units(evaluation, settings.design)
     check_score(metric, units.unscaled(units.totals))
     scores, errors = observed_scores(units, metric), tolerances(units, metric)
     return Case(units, metric, _question(evaluation, settings, scores, errors), settings)

@@ -7,14 +7,14 @@ whatever the order, the device or the number of threads: equal inputs give equal
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.records import Evaluation, InputError, Metric
+from sigjax.fixedpoint import fixed_point
+from sigjax.outputs import Outputs, outputs_of
+from sigjax.records import Design, Evaluation, InputError, Metric
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _SCORE_ROUNDING = 32 * _EPSILON
@@ -25,8 +25,6 @@ _LARGEST_SUM = 2**53
 """Sums of resamples stay below this, so that float64 holds them exactly."""
 _MOST_DRAWS = 32
 """A bootstrap draws no unit more often than this (chance below 1e-30), which bounds the sums."""
-_MOST_DECIMALS = 15
-_LARGEST_EXPONENT = 1023
 _WORST_ERROR = 1e-7
 """Relative rounding error of a score from which the numbers are refused: differences would drown in it."""
 
@@ -45,6 +43,8 @@ class Units:
     """Bound on the relative error of a score: float64 rounding and, for reals, the rounding to fixed point."""
     exact: bool
     """Whether the values are the statistics themselves: whole numbers or decimals, not rounded reals."""
+    outputs: Outputs | None = None
+    """The outputs of which each unit is the sum, for designs that tell runs apart."""
 
     @cached_property
     def totals(self) -> np.ndarray:
@@ -56,11 +56,12 @@ class Units:
         return sums if self.divisors is None else sums / self.divisors
 
 
-def make_units(evaluation: Evaluation) -> Units:
+def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
     """Sum the statistics of each cluster (or keep the instances), in fixed point, sorted by stratum.
 
     Raises:
-        InputError: a cluster lies in two strata, or the numbers differ so much in size that one grid cannot hold them.
+        InputError: a cluster lies in two strata, or its instances have different runs where the design tells runs
+            apart, or the numbers differ so much in size that one grid cannot hold them.
 
     Example:
         >>> evaluation = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, clusters=["x", "x", "y"])
@@ -70,8 +71,11 @@ def make_units(evaluation: Evaluation) -> Units:
     """
     unit, strata = units_of_instances(evaluation)
     num_units = len(strata)
-    limit = _LARGEST_SUM // min(num_units, _MOST_DRAWS)
-    columns = [_fixed_point(evaluation.stats[:, :, stat], limit) for stat in range(evaluation.stats.shape[2])]
+    most = min(evaluation.num_instances if design == "crossed" else num_units, _MOST_DRAWS)
+    limit = _LARGEST_SUM // most
+    if design == "nested":
+        limit //= int(np.bincount(unit).max())  # a unit that is drawn may give one of its outputs every time
+    columns = [fixed_point(evaluation.stats[:, :, stat], limit) for stat in range(evaluation.stats.shape[2])]
     for name, column in zip(evaluation.metric.stat_names, columns, strict=True):
         if column.error.max() > _WORST_ERROR:
             raise InputError(
@@ -81,19 +85,23 @@ def make_units(evaluation: Evaluation) -> Units:
     values = np.stack([column.values for column in columns], axis=-1)
     divisors = np.array([column.divisor for column in columns])
     error = max(float(column.error.max()) for column in columns)
-    if unit_labels(evaluation) is not None:
-        summed = np.zeros((num_units, len(values), values.shape[2]), np.int64)
-        np.add.at(summed, unit, values.swapaxes(0, 1))
-        values = summed.swapaxes(0, 1)
-    elif evaluation.strata is not None:
-        values = values[:, np.argsort(unit)]
     return Units(
-        values=values,
+        values=_of_units(evaluation, values, unit),
         divisors=None if np.all(divisors == 1.0) else divisors,
         strata=strata,
         relative_error=_SCORE_ROUNDING + error,
         exact=error == 0.0,
+        outputs=None if design == "together" else outputs_of(evaluation, values, unit),
     )
+
+
+def _of_units(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Statistics `[system, instance, stat]` summed over the instances of each unit."""
+    if unit_labels(evaluation) is not None:
+        summed = np.zeros((int(unit.max()) + 1, len(values), values.shape[2]), np.int64)
+        np.add.at(summed, unit, values.swapaxes(0, 1))
+        return summed.swapaxes(0, 1)
+    return values if evaluation.strata is None else values[:, np.argsort(unit)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +184,8 @@ def tolerances(units: Units, metric: Metric) -> np.ndarray:
     The relative error of the sums is carried through the score by finite differences, from sums of absolute values, so
     that the bound does not vanish where terms of opposite sign happen to cancel.
     """
-    sizes = _sums(np.abs(units.values))
+    # Outputs of a unit that cancel in its sum need not cancel when they are exchanged or drawn.
+    sizes = _sums(np.abs(units.values if units.outputs is None else units.outputs.values))
     scores = observed_scores(units, metric)
     scale = np.abs(scores)
     for stat in range(sizes.shape[1]):
@@ -191,43 +200,6 @@ def tolerances(units: Units, metric: Metric) -> np.ndarray:
 def _sums(values: np.ndarray) -> np.ndarray:
     """Sums over units of whole numbers `[system, unit, stat]`, as float64 (einsum is seven times faster than sum)."""
     return np.einsum("sut->st", values).astype(np.float64)
-
-
-class _FixedPoint(NamedTuple):
-    """One statistic as whole numbers."""
-
-    values: np.ndarray
-    """[system, instance] int64, in steps of 1 / divisor."""
-    divisor: float
-    error: np.ndarray
-    """[system]: bound on the relative rounding error of a sum; 0 where nothing was rounded."""
-
-
-def _fixed_point(column: np.ndarray, limit: int) -> _FixedPoint:
-    """One statistic `[system, instance]`: exact decimals if it is written in decimals, else a grid of powers of two.
-
-    The sum of the sizes of any system stays below `limit`.
-    """
-    with np.errstate(over="ignore"):
-        sizes = np.abs(column).sum(axis=1, dtype=np.float64)
-    if not np.isfinite(sizes).all():
-        raise InputError("the sum of the numbers is beyond the range of a double; rescale them")
-    largest = float(sizes.max())
-    if column.dtype.kind == "i" and largest < limit:
-        return _FixedPoint(column, 1.0, np.zeros(len(column)))
-    for decimals in range(_MOST_DECIMALS + 1):
-        divisor = 10.0**decimals
-        if largest * divisor >= limit:
-            break
-        whole = np.rint(column * divisor)
-        if np.array_equal(whole / divisor, column):
-            return _FixedPoint(whole.astype(np.int64), divisor, np.zeros(len(column)))
-    divisor = 2.0 ** min(math.frexp(limit)[1] - 1 - math.frexp(largest)[1], _LARGEST_EXPONENT)
-    whole = np.rint(column * divisor)
-    # A value moves by at most half a step, and only where it was rounded.
-    moved = np.count_nonzero(whole / divisor != column, axis=1) * 0.5
-    error = np.divide(moved, sizes * divisor, out=np.zeros(len(column)), where=moved > 0)
-    return _FixedPoint(whole.astype(np.int64), divisor, error)
 
 
 def _codes_of_units(strata: tuple[str, ...], clusters: tuple[str, ...] | None, unit: np.ndarray) -> np.ndarray:

@@ -21,6 +21,11 @@ def weighted_mean(x, weights):
     return (x * weights).sum() / weights.sum()
 
 
+REPEATED = Evaluation.from_arrays(
+    COUNTS, metric="fscore", ids=[i // 4 for i in range(60)], runs=[i % 4 for i in range(60)]
+)
+
+
 RUNS = {
     "both tests of two metrics": (TWO, {"test": ["permutation", "bootstrap"], "resamples": 30_001}),
     "a summary": (FSCORE, {"test": "bootstrap", "resamples": 170_001, "memory": 1e-3}),
@@ -28,6 +33,8 @@ RUNS = {
     "studentized intervals": (TWO, {"resamples": 30_001, "interval": "studentized"}),
     "intervals by inversion": (TWO, {"resamples": 30_001, "interval": "inversion"}),
     "until settled": (FSCORE, {"resamples": "auto", "interval": "none"}),
+    "outputs exchanged within instances": (REPEATED, {"resamples": 30_001, "design": "crossed", "interval": "none"}),
+    "runs drawn within instances": (REPEATED, {"test": "bootstrap", "resamples": 30_001, "design": "nested"}),
     "a function of samples": (
         Evaluation.from_arrays(REALS, metric=SampleMetric("spread", spread, ("x",)), clusters=CLUSTERS),
         {"test": ["permutation", "bootstrap"], "resamples": 30_001},

@@ -61,6 +61,18 @@ def test_a_report_of_other_data_and_settings_is_not_extended(message, tmp_path):
     assert message in str(caught.value)
 
 
+def test_a_setting_that_is_newer_than_the_report_had_its_default(tmp_path):
+    path, old = tmp_path / "old.json", compare(FSCORE, resamples=500)
+    report = json.loads(old.to_json())
+    del report["settings"]["design"]
+    path.write_text(json.dumps(report))
+    assert compare(FSCORE, resamples=1000, extend=path) == compare(FSCORE, resamples=1000)
+    report["settings"]["design"] = "crossed"
+    path.write_text(json.dumps(report))
+    with pytest.raises(InputError, match="design is crossed there and together here"):
+        compare(FSCORE, resamples=1000, extend=path)
+
+
 def test_another_version_is_refused(tmp_path, monkeypatch):
     path, old = tmp_path / "run.ckpt", tmp_path / "old.json"
     old.write_text(compare(FSCORE, resamples=500, checkpoint=path).to_json())

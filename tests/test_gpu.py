@@ -40,10 +40,22 @@ def test_clusters_and_strata():
     )
 
 
-def same_on_both(evaluation):
+@pytest.mark.parametrize("design", ["crossed", "nested"])
+def test_repeated_runs(design):
+    arrays = random_counts(np.random.default_rng(7), 4, 600)
+    ids, runs = (np.arange(600) // 5).tolist(), (np.arange(600) % 5).tolist()
+    same_on_both(Evaluation.from_arrays(arrays, metric="fscore", ids=ids, runs=runs), design=design)
+
+
+def same_on_both(evaluation, **options):
     reports = [
         compare(
-            evaluation, test=["permutation", "bootstrap"], method="montecarlo", resamples=20_000, device=device
+            evaluation,
+            test=["permutation", "bootstrap"],
+            method="montecarlo",
+            resamples=20_000,
+            device=device,
+            **options,
         ).to_json()
         for device in ("numpy", "gpu")
     ]

@@ -16,6 +16,8 @@ ORDER = (
     "checks",
     "metrics",
     "readers",
+    "fixedpoint",
+    "outputs",
     "units",
     "resample",
     "stages",

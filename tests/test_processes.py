@@ -95,6 +95,17 @@ def test_two_processes_give_the_report_of_one(table, options):
     assert [ends(process) for process in both] == [(0, of_one(*arguments), ""), (0, "", "")]
 
 
+@pytest.mark.parametrize("design", ["crossed", "nested"])
+def test_designs_of_repeated_runs(tmp_path, design):
+    values = np.random.default_rng(4).integers(0, 9, (2, 30, 3))
+    rows = [f"{'AB'[k]}\t{i}\t{run}\t{values[k, i, run]}" for k, i, run in np.ndindex(values.shape)]
+    (tmp_path / "runs.tsv").write_text("\n".join(["system\tid\trun\tvalue", *rows]) + "\n")
+    table = (tmp_path / "runs.tsv", "--runs", "run", "--design", design)
+    arguments = (*table, *BOTH, "--resamples", 3001, "--device", "cpu", "--format", "json")
+    both = start_two(*arguments)
+    assert [ends(process) for process in both] == [(0, of_one(*arguments), ""), (0, "", "")]
+
+
 def test_one_pair_as_srun_starts_it(tmp_path):
     """Without options: what SLURM tells each process suffices. Process 0 writes to the file."""
     table = write(tmp_path / "two.tsv", random_counts(np.random.default_rng(2), 2, 40))

@@ -19,6 +19,7 @@ from sigjax.records import (
     DEFAULT_SEED,
     Alternative,
     Correction,
+    Design,
     Device,
     Evaluation,
     Family,
@@ -54,7 +55,7 @@ class Inputs:
     id: str | None = None
     """The column of instance ids."""
     runs: str | None = None
-    """The column that tells trials (epochs, seeds) of an instance apart; they are resampled together."""
+    """The column that tells trials (epochs, seeds) of an instance apart; resampled together, or see --design."""
     cluster: str | None = None
     """A column or field, or a file with one label a line: instances of one cluster are resampled together."""
     strata: str | None = None
@@ -151,6 +152,8 @@ class Questions:
     """Estimated seconds for the exact tests of a metric. Beyond them auto samples (10), exact methods refuse (600)."""
     memory: float = DEFAULT_MEMORY
     """GiB for the exact test of one pair; beyond, auto samples and exact refuses. Bootstrap replicates take half."""
+    design: Design = "together"
+    """Repeated runs: swapped and drawn with their instance, or exchanged (crossed) or drawn (nested) within it."""
     device: Device = "auto"
     """Changes the time, never the numbers."""
     format: Format = "text"
@@ -181,6 +184,7 @@ class Questions:
             mid_p=self.mid_p,
             budget=self.budget,
             memory=self.memory,
+            design=self.design,
             device=self.device,
             checkpoint=self.checkpoint,
             extend=self.extend,

@@ -26,7 +26,6 @@ from sigjax.records import Device, Metric, Settings, Test
 from sigjax.resample.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
-from sigjax.units import Units
 
 _WORTH_A_BAR = 1.0
 """Seconds of work from which a progress bar is drawn."""
@@ -68,7 +67,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
     maxima = settings.correction == "maxt" and settings.family == "metric"
     num_swapped = len(swapped) + (len(question.pairs) if maxima else 0)
     power = degree(case) if settings.interval == "inversion" else None
-    seconds = _numpy_seconds(case.units, settings.fixed_resamples, num_swapped=num_swapped, drawn=drawn is not None)
+    seconds = _numpy_seconds(case, num_swapped=num_swapped, drawn=drawn is not None)
     seconds += 0.0 if power is None else _inversion_seconds(case)
     backend = choose_backend(device, numpy_seconds=seconds)
     shown, share = progress and seconds > _WORTH_A_BAR, current_share()
@@ -195,16 +194,20 @@ def _with_inverted(case: Case, run: Run, power: int, bootstrap: _Bootstrap, *, s
     return bootstrap._replace(pairs=[each._replace(interval=interval) for each, interval in found])
 
 
-def _numpy_seconds(units: Units, resamples: int, *, num_swapped: int, drawn: bool) -> float:
+def _numpy_seconds(case: Case, *, num_swapped: int, drawn: bool) -> float:
+    units, design, resamples = case.units, case.settings.design, case.settings.fixed_resamples
     num_systems, num_units, num_stats = units.values.shape
-    columns = num_systems * num_stats
+    columns, num_outputs = num_systems * num_stats, 0 if units.outputs is None else int(units.outputs.sizes.sum())
     seconds = 0.0
     if num_swapped:
+        # Both systems' outputs are chosen one by one, which takes about as long as counting draws.
+        one_by_one, width = design == "crossed", 2 * num_outputs if design == "crossed" else num_units
         seconds += numpy_seconds(
-            resamples=resamples, units=num_units, columns=columns, scored=num_swapped * num_stats, counted=False
+            resamples=resamples, units=width, columns=columns, scored=num_swapped * num_stats, counted=one_by_one
         )
     if drawn:
-        seconds += numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
+        width = num_units + num_outputs if design == "nested" else num_units
+        seconds += numpy_seconds(resamples=resamples, units=width, columns=columns, scored=columns, counted=True)
     return seconds
 
 

@@ -50,6 +50,8 @@ def plan_exact(case: Case) -> dict[Pair, Plan | NotEligible]:
     units, metric, question, settings = case
     if settings.method == "montecarlo":
         return dict.fromkeys(question.pairs, NotEligible("as asked"))
+    if settings.design == "crossed":
+        return _crossed(question.pairs, settings)
     plans: dict[Pair, Plan | NotEligible] = {}
     for a, b in question.pairs:
         plan = _plan(units.values[a], units.values[b], case)
@@ -58,6 +60,14 @@ def plan_exact(case: Case) -> dict[Pair, Plan | NotEligible]:
         plans[a, b] = plan
     costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Plan)}
     return plans | over_budget(costs, settings)
+
+
+def _crossed(pairs: Sequence[Pair], settings: Settings) -> dict[Pair, Plan | NotEligible]:
+    """Outputs that are exchanged within units have no exact test here."""
+    reason = "outputs are exchanged within units (design crossed)"
+    if settings.method != "auto":
+        raise NotExact(pairs[0], reason)
+    return dict.fromkeys(pairs, NotEligible(reason))
 
 
 def _plan(a: np.ndarray, b: np.ndarray, case: Case) -> Plan | NotEligible:

@@ -49,6 +49,8 @@ class BootstrapPlan(NamedTuple):
 def plan_bootstrap(case: Case, budget: float) -> BootstrapPlan | NotEligible:
     """The laws of all systems and pairs, if the score is linear and they fit memory and budget (nominal seconds)."""
     units = case.units
+    if case.settings.design == "nested":
+        return NotEligible("outputs are drawn within units (design nested)")
     if not units.exact:
         return NotEligible("the statistics are reals, held rounded")
     score = _linear_score(case)

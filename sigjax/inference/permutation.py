@@ -16,7 +16,7 @@ from sigjax.inference.stopping import Count, count_until_settled
 from sigjax.resample.backend import multiplies_bytes
 from sigjax.resample.engine import Problem, Run, count_swaps
 from sigjax.resample.plans import draws_from_strata
-from sigjax.resample.project import distinct_columns, swap_projection
+from sigjax.resample.project import Projection, crossed_projection, distinct_columns, swap_projection
 from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.tally import Pairs
 
@@ -81,19 +81,39 @@ def _counter(case: Case, pairs: Sequence[Pair], run: Run) -> Count:
 def swap_problem(case: Case, pairs: Sequence[Pair], run: Run) -> tuple[Problem, Pairs]:
     """What the engine needs to swap these pairs."""
     units, question = case.units, case.question
-    # Swaps see differences only: measured from the first system, columns that all systems share vanish.
-    columns = distinct_columns(units.values - units.values[:1])
+    projection, of_first, of_second = _projection(case, run)
     a, b = np.array(pairs).T
+    delta = np.array([question.delta(pair) for pair in pairs])
+    # The system with the higher score is the first, so that no p-value depends on the order of the data.
+    turned = (delta < 0.0)[:, None]
     packed = Pairs(
-        left=columns.places[a],
-        right=columns.places[b],
+        left=np.where(turned, of_second[a], of_first[a]),
+        right=np.where(turned, of_first[b], of_second[b]),
         totals_a=units.totals[a],
         totals_b=units.totals[b],
-        delta=np.array([question.delta(pair) for pair in pairs]),
+        delta=delta,
         tolerance=np.array([question.tolerance(pair) for pair in pairs]),
     )
-    draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
-    return Problem(swap_projection(columns.values, draws, as_bytes=as_bytes), units.divisors), packed
+    return Problem(projection, units.divisors), packed
+
+
+def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
+    """The way to the sums that the first system of a pair gives away, and gets: where those of each system are.
+
+    Both are `[system, stat]`, places of columns; a whole unit gives and gets the same places.
+    """
+    units, compiled = case.units, bool(run.backend.devices)
+    if units.outputs is None or case.settings.design != "crossed":
+        # Swaps see differences only: measured from the first system, columns that all systems share vanish.
+        columns = distinct_columns(units.values - units.values[:1])
+        draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
+        return swap_projection(columns.values, draws, as_bytes=as_bytes), columns.places, columns.places
+    values, sizes = units.outputs.values, units.outputs.sizes
+    # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
+    first = (np.cumsum(sizes) - sizes)[units.outputs.unit]
+    columns = distinct_columns(values - values[:1, first])
+    projection = crossed_projection(columns.values, sizes, compiled=compiled)
+    return projection, columns.places, columns.places + projection.matrix.shape[1]
 
 
 def add_up(

@@ -11,7 +11,17 @@ from sigjax.inference.outcome import Case
 from sigjax.inference.replicates import Pieces
 from sigjax.resample.engine import Run, Scored, replicates
 from sigjax.resample.plans import draws_from_strata
-from sigjax.resample.project import DrawsProduct, Places, Projection, drawn_columns, draws_projection
+from sigjax.resample.project import (
+    DrawsProduct,
+    NestedProduct,
+    Places,
+    Projection,
+    distinct_columns,
+    drawn_columns,
+    draws_projection,
+    nested_projection,
+    places_in,
+)
 
 
 class SharedDraws:
@@ -65,13 +75,21 @@ def _scored(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
 
 
 def _way(projection: Projection) -> tuple[object, ...]:
-    return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
+    product = isinstance(projection, DrawsProduct | NestedProduct)
+    return type(projection), projection.matrix.dtype if product else None
 
 
 def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
     """How to make the sums of these metrics; statistics that they share are columns that they share."""
-    columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in cases], axis=2))
     draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
+    outputs = [each.units.outputs for each in cases if each.units.outputs and each.settings.design == "nested"]
+    if outputs:
+        found = distinct_columns(np.concatenate([each.values for each in outputs], axis=2))
+        column, offset = places_in(found.places)
+        projection = nested_projection(found.values, draws, outputs[0].sizes, compiled=compiled)
+    else:
+        columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in cases], axis=2))
+        projection = draws_projection(columns, draws, compiled=compiled)
     metrics, start = [], 0
     for each in cases:
         units, metric = each.units, each.metric
@@ -79,4 +97,4 @@ def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
         # A compiler may merge the division by the divisors with the metric's own.
         on_host = not metric.portable or units.divisors is not None
         metrics.append(Scored(Places(column[:, stats], offset[:, stats]), units.divisors, metric.score, on_host))
-    return draws_projection(columns, draws, compiled=compiled), metrics
+    return projection, metrics

@@ -15,6 +15,7 @@ from sigjax.records.options import DEFAULT_SEED as DEFAULT_SEED
 from sigjax.records.options import Alternative as Alternative
 from sigjax.records.options import Array as Array
 from sigjax.records.options import Correction as Correction
+from sigjax.records.options import Design as Design
 from sigjax.records.options import Device as Device
 from sigjax.records.options import Family as Family
 from sigjax.records.options import InputError as InputError

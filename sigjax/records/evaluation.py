@@ -26,7 +26,8 @@ class Evaluation:
         clusters: [instance] the cluster (document, repository, topic) of each instance; clusters are resampled whole.
         strata: [instance] the stratum of each instance; the bootstrap draws within strata.
         runs: [instance] the label of a trial (an epoch, a seed), where systems were run several times on the same
-            instances: the trials of an instance have its id, and are resampled together unless there are clusters.
+            instances: the trials of an instance have its id, and are resampled together unless there are clusters, or
+            a `design` (see `compare`) tells them apart.
         notes: what was done to the data on the way in, for people (instances dropped, cells filled).
         unit: "response" where each instance is one response of systems (a span, a link, a bracket, a term) or an item
             of the gold standard that none gave. Responses are swapped, but they are no sample that can be drawn from.

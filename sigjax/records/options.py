@@ -15,6 +15,7 @@ Correction = Literal["holm", "hochberg", "bonferroni", "bh", "by", "maxt", "minp
 Family = Literal["metric", "report"]
 IntervalKind = Literal["percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "none"]
 Variant = Literal["shift", "flip"]
+Design = Literal["together", "crossed", "nested"]
 Missing = Literal["error", "drop", "zero"]
 Unit = Literal["instance", "response"]
 Device = Literal["auto", "numpy", "cpu", "gpu"]
@@ -64,6 +65,8 @@ class Settings:
     """What p-values are adjusted over: the pairs of a metric, or the pairs of all metrics of the report."""
     leaderboard: bool = False
     """Whether bootstrap resamples are asked for the rank of each system and for the model confidence set."""
+    design: Design = "together"
+    """What becomes of repeated runs: a unit has them all, or they are exchanged (crossed) or drawn (nested) within."""
 
     @property
     def alpha(self) -> float:

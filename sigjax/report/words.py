@@ -16,6 +16,10 @@ CORRECTIONS = {
     "minp": "Westfall-Young minP",
 }
 FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
+DESIGNS = {
+    ("permutation", "crossed"): ", outputs exchanged within instances",
+    ("bootstrap", "nested"): ", runs drawn within instances",
+}
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
 
@@ -66,6 +70,7 @@ def _standing_key(section: Section, settings: Settings) -> str:
 def heading(family: Family, settings: Settings) -> str:
     """The test, its alternative and what p was adjusted over."""
     text = f"{family.test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
+    text += DESIGNS.get((family.test, settings.design), "")
     if settings.alternative != "two-sided" and settings.baseline is None:
         text += ": first system minus second, in the order of the data"
     if family.adjusted_over == 1:

@@ -20,7 +20,7 @@ from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.fused import FusedDraws, FusedSwap
 from sigjax.resample.maxima import Ladder, swap_maxima
 from sigjax.resample.plans import padded_units
-from sigjax.resample.project import Places, Projection, SwapBytes
+from sigjax.resample.project import CrossedProduct, NestedProduct, Places, Projection, SwapBytes
 from sigjax.resample.share import ALONE, Share
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
 from sigjax.resample.threads import ahead, num_cores
@@ -198,6 +198,8 @@ def tile_rows(projection: Projection, size: int, run: Run) -> int:
     """Rows a tile: a power of two within the budget, and not many more than there are resamples."""
     if isinstance(projection, FusedSwap | FusedDraws):
         a_row = _FUSED_ELEMENTS
+    elif isinstance(projection, CrossedProduct | NestedProduct):
+        a_row = projection.width
     else:
         a_row = padded_units(len(projection.draws.size)) // (4 if isinstance(projection, SwapBytes) else 1)
     within = _TILE_ELEMENTS[run.backend.platform] // max(a_row, 4 * size)

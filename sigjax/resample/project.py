@@ -13,6 +13,14 @@ import numpy as np
 from sigjax.records import Array
 from sigjax.resample.fused import FusedDraws, FusedSwap, fused_draws, fused_swap
 from sigjax.resample.plans import Draws, bootstrap, padded_draws, padded_units, swap
+from sigjax.resample.within import (
+    NestedDraws,
+    crossed,
+    nested,
+    nested_draws,
+    outputs_left,
+    padded_outputs,
+)
 
 _LAST_WHOLE = {np.int32: 2**31, np.float32: 2**24, np.float64: 2**53}
 _LARGEST_BYTE = 127
@@ -84,7 +92,46 @@ class DrawsProduct(NamedTuple):
         return project(bootstrap(rows, self.draws, self.matrix.dtype), self.matrix)
 
 
-Projection = SwapProduct | SwapBytes | DrawsProduct | FusedSwap | FusedDraws
+class CrossedProduct(NamedTuple):
+    """Sums of outputs that are exchanged within units, by a matrix product."""
+
+    left: np.ndarray
+    """[place, unit], see `outputs_left`."""
+    matrix: np.ndarray
+    """[place and unit, column] float32 or float64."""
+
+    @property
+    def width(self) -> int:
+        """Random words of a row."""
+        return 2 * self.left.size
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[2 * padded column, row]` float64 over the outputs that go, and then over those that come for them."""
+        xp = rows.__array_namespace__()
+        masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
+        return xp.concatenate([project(mask.astype(self.matrix.dtype), self.matrix) for mask in masks]).astype(
+            np.float64
+        )
+
+
+class NestedProduct(NamedTuple):
+    """Sums of outputs drawn within units drawn, by a matrix product."""
+
+    drawn: NestedDraws
+    matrix: np.ndarray
+    """[padded output, column] float32 or float64."""
+
+    @property
+    def width(self) -> int:
+        """Random words of a row, or counts."""
+        return max(2 * self.drawn.lanes * len(self.drawn.draws.size), len(self.matrix))
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[column, row]` of the matrix's type over the outputs that each row `[row, 3]` draws."""
+        return project(nested(rows, self.drawn, self.matrix.dtype.type), self.matrix)
+
+
+Projection = SwapProduct | SwapBytes | DrawsProduct | CrossedProduct | NestedProduct | FusedSwap | FusedDraws
 
 
 def distinct_columns(values: np.ndarray) -> Columns:
@@ -140,15 +187,34 @@ def draws_projection(columns: np.ndarray, draws: Draws, *, compiled: bool) -> Fu
     return fused_draws(columns, draws) or DrawsProduct(padded_draws(draws), matrix())
 
 
-def projection_matrix(columns: np.ndarray, bound: int) -> np.ndarray:
-    """The matrix of a product whose sums stay within a bound."""
-    return _padded(columns, np.float32 if bound < _LAST_WHOLE[np.float32] else np.float64)
+def crossed_projection(columns: np.ndarray, sizes: np.ndarray, *, compiled: bool) -> CrossedProduct:
+    """The way to sums of columns `[column, output]` (int64) of units that have so many outputs `[unit]` each."""
+    count = len(sizes)
+    left = outputs_left(sizes, padded_units(count) if compiled else count)
+    bound = int(np.abs(columns).sum(axis=1).max())
+    grid = np.zeros((len(columns), *left.shape), np.int64)
+    grid.swapaxes(1, 2)[:, left.T > 0] = columns  # outputs stand unit by unit
+    return CrossedProduct(left, projection_matrix(grid.reshape(len(columns), -1), bound, padded=left.size))
 
 
-def _padded(columns: np.ndarray, dtype: Any) -> np.ndarray:
+def nested_projection(columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool) -> NestedProduct:
+    """The way to sums of columns `[column, output]` (int64) of units that have so many outputs `[unit]` each."""
+    count = len(sizes)
+    drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
+    bound = count * int(sizes.max()) * int(np.abs(columns).max())
+    return NestedProduct(drawn, projection_matrix(columns, bound, padded=padded_outputs(drawn)))
+
+
+def projection_matrix(columns: np.ndarray, bound: int, padded: int | None = None) -> np.ndarray:
+    """The matrix of a product whose sums stay within a bound, with `padded` rows if not as many as masks are wide."""
+    return _padded(columns, np.float32 if bound < _LAST_WHOLE[np.float32] else np.float64, padded)
+
+
+def _padded(columns: np.ndarray, dtype: Any, padded: int | None = None) -> np.ndarray:
     """Columns `[column, unit]` as a matrix `[padded unit, padded column]`."""
     count, num_units = columns.shape
-    matrix = np.zeros((padded_units(num_units), -(-count // _COLUMN_MULTIPLE) * _COLUMN_MULTIPLE), dtype)
+    rows = padded_units(num_units) if padded is None else padded
+    matrix = np.zeros((rows, -(-count // _COLUMN_MULTIPLE) * _COLUMN_MULTIPLE), dtype)
     matrix[:num_units, :count] = columns.T
     return matrix
 

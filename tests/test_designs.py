@@ -1,0 +1,405 @@
+"""Repeated runs: what crossed designs exchange and nested designs draw, against enumeration and closed forms."""
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from oracles import extreme, f1, montecarlo_error, random_counts
+from scipy.stats import binom, chisquare
+from test_laws import REGISTRY, make_arrays
+
+from sigjax import Evaluation, InputError, SampleMetric, compare
+from sigjax.cli import _run
+from sigjax.resample import engine
+from sigjax.resample.bits import row_keys
+from sigjax.resample.plans import draws_from_strata
+from sigjax.resample.project import crossed_projection, nested_projection
+from sigjax.resample.within import crossed, outputs_left
+
+TESTS = ["permutation", "bootstrap"]
+NUM_ROWS = 20_000
+
+
+def repeated(arrays, sizes, **options):
+    """An evaluation whose instances were run so many times each."""
+    ids = np.repeat(np.arange(len(sizes)), sizes)
+    runs = np.concatenate([np.arange(size) for size in sizes])
+    return Evaluation.from_arrays(arrays, ids=ids.tolist(), runs=runs.tolist(), **options)
+
+
+def mean(sums):
+    return sums[..., 0] / sums[..., -1]
+
+
+def all_sets(sizes):
+    """For every way to choose as many outputs as the first system has: masks [pattern, output] of both systems."""
+    of_units = []
+    for size in sizes:
+        sets = itertools.combinations(range(2 * size), size)
+        of_units.append([np.isin(np.arange(2 * size), each) for each in sets])
+    for masks in itertools.product(*of_units):
+        yield (
+            np.concatenate([mask[:size] for mask, size in zip(masks, sizes, strict=True)]),
+            np.concatenate([mask[size:] for mask, size in zip(masks, sizes, strict=True)]),
+        )
+
+
+def enumerate_crossed(a, b, sizes, score, alternative):
+    """The p-value over all C(2R, R)^N ways to exchange outputs `[output, stat]` within units."""
+    both = a.sum(axis=0) + b.sum(axis=0)
+    of_a = np.array([first @ a + second @ b for first, second in all_sets(sizes)])
+    delta = score(of_a * 1.0) - score((both - of_a) * 1.0)
+    observed = float(score(a.sum(axis=0) * 1.0) - score(b.sum(axis=0) * 1.0))
+    return float(extreme(delta, observed, alternative).mean())
+
+
+def draw(sizes, rows=NUM_ROWS, seed=11):
+    """Masks [row, unit, place] of the outputs that go, and that come."""
+    goes, comes = crossed(row_keys(seed, np.arange(rows)), outputs_left(np.array(sizes), len(sizes)))
+    return goes.transpose(1, 2, 0), comes.transpose(1, 2, 0)
+
+
+@pytest.mark.parametrize("sizes", [[3], [2, 1], [1, 1, 1]])
+def test_every_set_of_outputs_is_equally_likely(sizes):
+    goes, comes = draw(sizes)
+    codes = np.concatenate([goes, comes], axis=2).reshape(NUM_ROWS, -1) @ (1 << np.arange(2 * goes[0].size))
+    cells = math.prod(math.comb(2 * size, size) for size in sizes)
+    seen = np.unique(codes, return_counts=True)[1]
+    assert len(seen) == cells
+    assert chisquare(seen).pvalue > 1e-4
+
+
+def test_units_are_exchanged_independently():
+    goes = draw([3, 3, 2, 2])[0].sum(axis=2)
+    assert np.abs(np.corrcoef(goes.T) - np.eye(4)).max() < 5 / math.sqrt(NUM_ROWS)
+
+
+@pytest.mark.parametrize("sizes", [[3] * 9, [3, 1, 2, 5, 1], [1] * 7])
+def test_every_resample_is_a_permutation_of_the_outputs(sizes):
+    """D12: with three runs or more, others use some outputs twice and leave others out."""
+    count = sum(sizes)
+    one_hot = np.eye(2 * count, dtype=int)
+    a, b = one_hot[:, :count], one_hot[:, count:]
+    projection = crossed_projection(np.concatenate([a, b]), np.array(sizes), compiled=False)
+    sums = projection.sums(row_keys(5, np.arange(300)))
+    away, here = sums[: 2 * count], sums[projection.matrix.shape[1] :][2 * count : 4 * count]
+    of_a = a.sum(axis=1)[:, None] - away + here
+    of_b = b.sum(axis=1)[:, None] + away - here
+    assert set(np.unique(of_a)) == {0.0, 1.0}
+    np.testing.assert_array_equal(of_a + of_b, 1.0)
+    unit = np.tile(np.repeat(np.arange(len(sizes)), sizes), 2)
+    for each, size in enumerate(sizes):
+        assert (of_a[unit == each].sum(axis=0) == size).all()
+
+
+@pytest.mark.parametrize("sizes", [[1] * 5, [4] * 70, [3, 1, 2, 9] * 3])
+@pytest.mark.parametrize("factor", [1, 10**7])
+def test_numpy_and_jax_have_the_same_sums(sizes, factor):
+    rng = np.random.default_rng(3)
+    columns, sizes = factor * rng.integers(-9, 9, (5, sum(sizes))), np.array(sizes)
+    rows, draws = row_keys(2, np.arange(1000, 1100)), draws_from_strata(np.arange(len(sizes)) // 2)
+    for make in (
+        lambda compiled: crossed_projection(columns, sizes, compiled=compiled),
+        lambda compiled: nested_projection(columns, draws, sizes, compiled=compiled),
+    ):
+        expected = make(False).sums(rows)
+        with jax.enable_x64(True):
+            found = jax.jit(lambda rows, way: way.sums(rows))(jnp.asarray(rows), jax.tree.map(jnp.asarray, make(True)))
+        np.testing.assert_array_equal(expected, np.asarray(found))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("sizes", [[2, 2, 2, 2], [3, 3], [3, 1, 2, 1]])
+@pytest.mark.parametrize(("metric", "score"), [("fscore", f1), ("mean", mean), (mean, mean)])
+def test_crossed_p_is_that_of_all_patterns(sizes, metric, score, alternative):
+    arrays = random_counts(np.random.default_rng(sum(sizes)), 3, sum(sizes))
+    if metric == "mean":
+        arrays = {name: table[:, 0] for name, table in arrays.items()}
+    evaluation = repeated(arrays, sizes, metric=metric)
+    resamples = 40_000
+    report = compare(
+        evaluation, design="crossed", method="montecarlo", alternative=alternative, resamples=resamples,
+        interval="none", device="numpy",
+    )  # fmt: skip
+    for c in report:
+        a, b = (evaluation.stats[evaluation.systems.index(name)] for name in (c.a, c.b))
+        expected = enumerate_crossed(a, b, sizes, score, alternative)
+        assert abs(c.p_value - expected) < 4.5 * montecarlo_error(expected, resamples)
+
+
+def test_the_null_has_the_variance_of_draws_without_replacement():
+    r"""R of 2 R without replacement: a sum has the variance $R^2 / (2 R - 1)$ times that of the 2 R outputs."""
+    rng = np.random.default_rng(8)
+    sizes = np.array([3, 5, 1, 2, 4, 3, 3])
+    unit = np.repeat(np.arange(len(sizes)), sizes)
+    a, b = rng.integers(0, 50, (2, sizes.sum())) + 7 * unit
+    projection = crossed_projection(np.stack([a, b]), sizes, compiled=False)
+    sums = projection.sums(row_keys(0, np.arange(NUM_ROWS)))
+    shift = sums[0] - sums[projection.matrix.shape[1] + 1]
+    delta = (a.sum() - b.sum() - 2 * shift) / sizes.sum()
+    pooled = [np.concatenate([a[unit == each], b[unit == each]]) for each in range(len(sizes))]
+    variance = sum(4 * size**2 / (2 * size - 1) * np.var(each) for size, each in zip(sizes, pooled, strict=True))
+    variance /= sizes.sum() ** 2
+    assert abs(delta.mean()) < 5 * math.sqrt(variance / NUM_ROWS)
+    assert delta.var() == pytest.approx(variance, rel=5 * math.sqrt(2 / NUM_ROWS))
+
+
+def test_outputs_that_all_runs_share_change_nothing():
+    """A constant of an instance, however large, leaves differences alone."""
+    rng = np.random.default_rng(1)
+    arrays, large = rng.integers(0, 9, (2, 24)), np.repeat(rng.integers(0, 10**9, 8), 3)
+    first, second = (
+        compare(repeated({"A": arrays[0] + add, "B": arrays[1] + add}, [3] * 8), design="crossed", resamples=5000)
+        for add in (0, large)
+    )
+    assert first.comparisons[0].exceed == second.comparisons[0].exceed
+
+
+def test_one_run_is_a_swap():
+    """The law is that of the swap test; outputs that go are those that come."""
+    goes, comes = draw([1] * 4)
+    np.testing.assert_array_equal(goes, comes)
+    arrays = {"A": [3, 1, 4, 1, 5, 9], "B": [2, 6, 5, 3, 5, 8]}
+    evaluation = repeated(arrays, [1] * 6)
+    (exact,), (sampled,) = (compare(evaluation, design=design, resamples=40_000) for design in ("together", "crossed"))
+    assert exact.method == "exact"
+    assert abs(sampled.p_value - exact.p_value) < 4.5 * montecarlo_error(exact.p_value, 40_000)
+
+
+NESTED = {"no strata": [0] * 6, "strata": [0, 0, 0, 1, 1, 1]}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_nested_draws_have_the_closed_form_variance(name):
+    """Between means of instances, and within instances over R; strata are drawn from on their own."""
+    rng, num_runs = np.random.default_rng(4), 4
+    strata = np.array(NESTED[name])
+    values = rng.integers(0, 20, (2, 6, 1)) + rng.integers(0, 9, (2, 6, num_runs))
+    arrays = {"A": values[0].ravel(), "B": values[1].ravel()}
+    labels = np.repeat(strata, num_runs).astype(str).tolist() if strata.any() else None
+    evaluation = repeated(arrays, [num_runs] * 6, strata=labels)
+    resamples = 40_000
+    report = compare(evaluation, design="nested", resamples=resamples, test=TESTS, device="numpy")
+    errors = {system.name: system.standard_error for system in report.systems}
+    errors["A - B"] = report.comparisons[0].standard_error
+    for name, table in zip(("A", "B", "A - B"), (*values, values[0] - values[1]), strict=True):
+        variance = 0.0
+        for stratum in np.unique(strata):
+            rows = table[strata == stratum]
+            share = len(rows) / 6
+            variance += share**2 * (np.var(rows.mean(axis=1)) + np.var(rows, axis=1).mean() / num_runs) / len(rows)
+        assert errors[name] ** 2 == pytest.approx(variance, rel=5 * math.sqrt(2 / resamples))
+    assert {c.method for c in report if c.test == "bootstrap"} == {"montecarlo"}
+
+
+def test_nested_draws_of_few_outputs_have_their_law():
+    """Two instances of two outputs and one: all draws, one by one."""
+    sizes, values = np.array([2, 1]), np.array([1, 10, 100])
+    projection = nested_projection(values[None], draws_from_strata(np.zeros(2, int)), sizes, compiled=False)
+    sums = projection.sums(row_keys(3, np.arange(NUM_ROWS)))[0].astype(int)
+    of_draw = {2: 1 / 8, 11: 1 / 4, 20: 1 / 8, 100: 1 / 2}
+    law: dict[int, float] = {}
+    for (one, p), (other, q) in itertools.product(of_draw.items(), repeat=2):
+        law[one + other] = law.get(one + other, 0.0) + p * q
+    found, seen = np.unique(sums, return_counts=True)
+    assert found.tolist() == sorted(law)
+    assert chisquare(seen, [law[each] * NUM_ROWS for each in found.tolist()]).pvalue > 1e-4
+
+
+def test_one_run_is_the_bootstrap():
+    rng = np.random.default_rng(5)
+    evaluation = repeated({"A": rng.integers(0, 9, 30), "B": rng.integers(0, 9, 30)}, [1] * 30)
+    nested, whole = (compare(evaluation, design=design, resamples=40_000) for design in ("nested", "together"))
+    assert nested.comparisons[0].standard_error == pytest.approx(whole.comparisons[0].standard_error, rel=0.02)
+    assert nested.comparisons[0].p_value == whole.comparisons[0].p_value
+
+
+def test_clusters_exchange_and_draw_the_outputs_of_a_run_together():
+    """A cluster with its runs is an instance that has the sums of its instances."""
+    rng = np.random.default_rng(6)
+    values = rng.integers(0, 9, (2, 5, 2, 3))  # system, cluster, instance, run
+    place = np.moveaxis(np.indices(values.shape[1:]), 0, -1).reshape(-1, 3).tolist()
+    order = rng.permutation(len(place))
+    one = Evaluation.from_arrays(
+        {name: table.ravel()[order] for name, table in zip("AB", values, strict=True)},
+        metric=lambda sums: sums[..., 0] / 6.0,
+        ids=[str(place[i][:2]) for i in order],
+        clusters=[place[i][0] for i in order],
+        runs=[place[i][2] for i in order],
+    )
+    clusters = list(dict.fromkeys(one.clusters))
+    runs = list(dict.fromkeys(one.runs))
+    summed = values.sum(axis=2)[:, [int(each) for each in clusters]][:, :, [int(each) for each in runs]]
+    other = repeated(
+        {name: table.ravel() for name, table in zip("AB", summed, strict=True)}, [3] * 5,
+        metric=lambda sums: sums[..., 0] / 6.0,
+    )  # fmt: skip
+    for design in ("crossed", "nested"):
+        (p, s), (q, t) = (
+            compare(each, design=design, resamples=3000, test=TESTS, method="montecarlo") for each in (one, other)
+        )
+        assert (p.exceed, s.exceed, s.standard_error) == (q.exceed, t.exceed, t.standard_error)
+
+
+def rejections(make, design, *, trials=400, seed=0):
+    """How many of so many tests without a difference have p <= 0.05."""
+    rng = np.random.default_rng(seed)
+    count = 0
+    for trial in range(trials):
+        a, b = make(rng)
+        evaluation = repeated({"A": a.ravel(), "B": b.ravel()}, [a.shape[1]] * len(a))
+        report = compare(
+            evaluation, design=design, method="montecarlo", resamples=199, seed=trial, interval="none", device="numpy"
+        )
+        count += report.comparisons[0].p_value <= 0.05
+    return count
+
+
+def own_runs(rng):
+    """Instances differ, and every output varies by itself, more on some instances than on others."""
+    scale = rng.gamma(1.0, 2.0, (12, 1))
+    return rng.normal(0, 3, (12, 1)) + scale * rng.standard_t(3, (2, 12, 3)).round(3)
+
+
+def shared_runs(rng):
+    """What a run has in common (a prompt, a seed) is the same of both systems."""
+    return rng.normal(0, 3, (12, 3)) + rng.normal(0, 1, (2, 12, 3)).round(3)
+
+
+def trained_models(rng):
+    """A run is a model, good or bad on all instances."""
+    return rng.normal(0, 3, (12, 1)) + rng.normal(0, 1, (2, 1, 3)) + rng.normal(0, 1, (2, 12, 3)).round(3)
+
+
+def test_crossed_keeps_its_level():
+    """Exactly where outputs vary by themselves, and more than that where runs are shared; see the last test."""
+    low, high = binom.ppf([1e-4, 1 - 1e-4], 400, 0.05)
+    assert low <= rejections(own_runs, "crossed") <= high
+    assert rejections(shared_runs, "crossed") <= high
+
+
+def test_crossed_is_not_for_models_that_are_trained_anew():
+    """The documentation warns of it."""
+    assert rejections(trained_models, "crossed", trials=100) > 25
+
+
+@pytest.mark.parametrize("design", ["crossed", "nested"])
+@pytest.mark.parametrize("name", ["fscore", "mean", "bleu", "function"])
+def test_designs_obey_the_laws(name, design):
+    metric, sizes = REGISTRY[name][0], [3, 2, 4] * 5
+    arrays = make_arrays(name, num_systems=3, num_instances=sum(sizes))
+    options = {"design": design, "resamples": 2001, "test": TESTS, "method": "montecarlo"}
+    evaluation = repeated(arrays, sizes, metric=metric)
+    report = compare(evaluation, device="numpy", **options)
+    assert compare(evaluation, device="cpu", **options).to_json() == report.to_json()
+    assert all(c.p_value == (c.exceed + 1) / 2002 for c in report)
+    # The order of the systems.
+    turned = compare(repeated(dict(reversed(arrays.items())), sizes, metric=metric), device="numpy", **options)
+    found = {(c.b, c.a, c.test): c for c in turned}
+    for c in report:
+        other = found[c.a, c.b, c.test]
+        assert (other.p_value, other.delta) == (c.p_value, -c.delta)
+    # Identical systems.
+    same = repeated({"A": arrays["s0"], "B": arrays["s0"]}, sizes, metric=metric)
+    report = compare(same, device="numpy", **options)
+    assert [c.p_value for c in report] == [1.0, 1.0]
+    assert report.comparisons[0].interval == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("design", ["crossed", "nested"])
+@pytest.mark.parametrize("platform", ["numpy", "cpu"])
+def test_tiles_change_nothing(design, platform, monkeypatch):
+    evaluation = repeated(random_counts(np.random.default_rng(2), 3, 60), [4] * 15, metric="fscore")
+    options = {"design": design, "resamples": 2500, "test": TESTS, "method": "montecarlo"}
+    expected = compare(evaluation, device="numpy", **options).to_json()
+    for elements in (1000, 2**22):
+        monkeypatch.setitem(engine._TILE_ELEMENTS, platform, elements)
+        assert compare(evaluation, device=platform, **options).to_json() == expected
+
+
+def test_number_of_devices_changes_nothing(tmp_path):
+    """In a process of its own: the number of devices is fixed when JAX starts."""
+    code = (
+        "import jax, numpy as np\n"
+        "from sigjax import Evaluation, compare\n"
+        "assert jax.local_device_count() == 8\n"
+        "values = np.random.default_rng(0).integers(0, 9, (2, 40, 3))\n"
+        "arrays = {name: table.ravel() for name, table in zip('AB', values)}\n"
+        "e = Evaluation.from_arrays(arrays, ids=np.repeat(range(40), 3).tolist(), runs=[1, 2, 3] * 40)\n"
+        "for design in ('crossed', 'nested'):\n"
+        "    of = {d: compare(e, test=['permutation', 'bootstrap'], resamples=5000, device=d, design=design,"
+        " method='montecarlo').to_json() for d in ('numpy', 'cpu')}\n"
+        "    assert of['numpy'] == of['cpu']"
+    )
+    environment = os.environ | {"JAX_NUM_CPU_DEVICES": "8", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_summary_of_nested_replicates_is_near_all_of_them():
+    evaluation = repeated(random_counts(np.random.default_rng(2), 2, 60), [4] * 15, metric="fscore")
+    (whole,), (summary,) = (
+        compare(evaluation, design="nested", resamples=100_000, memory=memory, device="numpy") for memory in (1.0, 1e-3)
+    )
+    assert summary.standard_error == pytest.approx(whole.standard_error, rel=1e-4)
+
+
+def test_until_settled():
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 9, 60)
+    evaluation = repeated({"A": a, "B": a + 3 - rng.integers(0, 2, 60), "C": rng.integers(0, 9, 60)}, [4] * 15)
+    report = compare(evaluation, design="crossed", resamples="auto", interval="none", device="numpy")
+    assert all(c.settled for c in report)
+    assert report.comparisons[0].p_value < 0.001
+
+
+ONCE = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 1, 1]})
+TWICE = repeated({"A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}, [2, 2])
+RANGE = repeated({"A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}, [2, 2], metric=SampleMetric("range", np.ptp, ("x",)))
+MIXED = Evaluation.from_arrays(
+    {"A": [1, 2, 3], "B": [2, 1, 0]}, ids=["x", "x", "y"], runs=[1, 2, 1], clusters=["c", "c", "c"]
+)
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "options", "message"),
+    [
+        (ONCE, {"design": "crossed"}, "design crossed needs repeated runs, and every instance was run once"),
+        (ONCE, {"design": "nested"}, "design nested needs repeated runs"),
+        (TWICE, {"design": "within"}, "design must be one of together, crossed, nested, got 'within'"),
+        (TWICE, {"design": "crossed", "test": "bootstrap"}, "design crossed belongs to the permutation test"),
+        (TWICE, {"design": "nested", "interval": "none"}, "design nested belongs to the bootstrap"),
+        (TWICE, {"design": "nested", "interval": "bca"}, "interval bca draws whole instances"),
+        (TWICE, {"design": "nested", "interval": "studentized"}, "interval studentized draws whole instances"),
+        (TWICE, {"design": "crossed", "correction": "maxt"}, "maxt swaps whole instances; use holm"),
+        (TWICE, {"design": "crossed", "method": "exact"}, "'A' and 'B': outputs are exchanged within units"),
+        (TWICE, {"design": "nested", "method": "exact", "test": "bootstrap"}, "no exact bootstrap test: outputs are"),
+        (RANGE, {"design": "crossed"}, "design crossed needs a function of sums, and 'range' is none"),
+        (MIXED, {"design": "crossed"}, "cluster 'c': its instances have different runs"),
+    ],
+)
+def test_designs_that_cannot_be_had(evaluation, options, message):
+    with pytest.raises(InputError, match=message):
+        compare(evaluation, **options)
+
+
+def test_the_command_line(tmp_path, capsys):
+    cells = itertools.product(enumerate("AB"), range(8), range(3))
+    rows = [f"{system},{i},{run},{(3 * i + run * run + k * (i % 3)) % 7}" for (k, system), i, run in cells]
+    (tmp_path / "t.csv").write_text("\n".join(["system,id,run,value", *rows]) + "\n")
+    command = ["compare", str(tmp_path / "t.csv"), "--runs", "run", "--resamples", "2000", "--test", *TESTS]
+    assert _run([*command, "--design", "crossed"], debug=True) == 0
+    out = capsys.readouterr().out
+    assert "permutation test, two-sided, outputs exchanged within instances" in out
+    assert "|design:crossed|" in out
+    assert _run([*command, "--design", "nested"], debug=True) == 0
+    out = capsys.readouterr().out
+    assert "bootstrap test, two-sided, runs drawn within instances" in out
+    assert _run(command, debug=True) == 0
+    assert "design" not in capsys.readouterr().out
