@@ -11,11 +11,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from oracles import extreme, f1, montecarlo_error, random_counts
-from scipy.stats import binom, chisquare
+from scipy.stats import binom, chisquare, hypergeom
+from scipy.stats import permutation_test as scipy_test
 from test_laws import REGISTRY, make_arrays
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.cli import _run
+from sigjax.exact.patterns import find_patterns, sum_law
 from sigjax.resample import engine
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata
@@ -123,14 +125,70 @@ def test_crossed_p_is_that_of_all_patterns(sizes, metric, score, alternative):
         arrays = {name: table[:, 0] for name, table in arrays.items()}
     evaluation = repeated(arrays, sizes, metric=metric)
     resamples = 40_000
-    report = compare(
-        evaluation, design="crossed", method="montecarlo", alternative=alternative, resamples=resamples,
-        interval="none", device="numpy",
-    )  # fmt: skip
-    for c in report:
-        a, b = (evaluation.stats[evaluation.systems.index(name)] for name in (c.a, c.b))
+    options = {"alternative": alternative, "resamples": resamples, "interval": "none", "device": "numpy"}
+    exact, sampled = (compare(evaluation, design="crossed", method=m, **options) for m in ("exact", "montecarlo"))
+    for one, other in zip(exact, sampled, strict=True):
+        a, b = (evaluation.stats[evaluation.systems.index(name)] for name in (one.a, one.b))
         expected = enumerate_crossed(a, b, sizes, score, alternative)
-        assert abs(c.p_value - expected) < 4.5 * montecarlo_error(expected, resamples)
+        assert one.p_value == pytest.approx(expected, rel=1e-12)
+        assert one.log10_p == pytest.approx(math.log10(expected), abs=1e-12)
+        assert abs(other.p_value - expected) < 4.5 * montecarlo_error(expected, resamples)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_one_instance_is_the_test_of_two_samples(alternative):
+    """Outputs of one instance are two independent samples, and SciPy exchanges them."""
+    a, b = np.array([3.25, 1.0, 4.5, 1.5, 5.75]), np.array([2.5, 0.5, 1.25, 3.25, 0.75])
+    options = {"design": "crossed", "method": "exact", "alternative": alternative, "interval": "none"}
+    (found,) = compare(repeated({"A": a, "B": b}, [5]), **options)
+    other = scipy_test(
+        (a, b), lambda x, y, axis: x.mean(axis) - y.mean(axis), alternative=alternative, n_resamples=np.inf,
+        permutation_type="independent", vectorized=True,
+    )  # fmt: skip
+    assert found.p_value == pytest.approx(other.pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("gap", [0.02, 0.3, 0.8])
+def test_right_and_wrong_answers_are_the_exact_test_of_stratified_tables(gap):
+    """Right answers of the first system are hypergeometric in each instance: the exact Mantel-Haenszel test."""
+    rng, num_runs = np.random.default_rng(2), 5
+    chance = rng.uniform(0.02, 0.98 - gap, (80, 1))
+    a, b = (rng.random((80, num_runs)) < chance + shift for shift in (gap, 0.0))
+    law = np.ones(1)
+    for right in (a + 0).sum(axis=1) + b.sum(axis=1):
+        law = np.convolve(law, hypergeom(2 * num_runs, int(right), num_runs).pmf(np.arange(num_runs + 1)))
+    arrays = {"A": a.ravel() * 1, "B": b.ravel() * 1}
+    evaluation = repeated(arrays, [num_runs] * 80, metric="accuracy")
+    (found,) = compare(evaluation, design="crossed", alternative="greater", interval="none")
+    assert (found.method, found.reason) == ("exact", "all exchanges of outputs (value)")
+    assert found.p_value == pytest.approx(law[a.sum() :].sum(), rel=1e-10)
+    assert found.error_bound < 1e-12
+    (half,) = compare(evaluation, design="crossed", alternative="greater", method="exact", mid_p=True, interval="none")
+    assert half.p_value == pytest.approx(law[a.sum() :].sum() - 0.5 * law[a.sum()], rel=1e-10)
+
+
+def test_many_runs_of_one_instance():
+    """More sets than a double can count."""
+    a, b = np.arange(550) % 9 == 0, np.arange(550) % 12 == 0
+    evaluation = repeated({"A": a * 1, "B": b * 1}, [550])
+    (found,) = compare(evaluation, design="crossed", method="exact", alternative="greater", interval="none")
+    expected = hypergeom(1100, int(a.sum() + b.sum()), 550).sf(a.sum() - 1)
+    assert (found.method, found.p_value) == ("exact", pytest.approx(expected, rel=1e-9))
+
+
+@pytest.mark.parametrize("num_stats", [1, 2, 3])
+def test_lists_and_grids_hold_the_same_law(num_stats):
+    rng = np.random.default_rng(num_stats)
+    sizes = np.array([2, 3, 1, 2])
+    a, b = 3 * rng.integers(-4, 5, (2, sizes.sum(), num_stats))
+    patterns = find_patterns(a, b, sizes)
+    laws = [sum_law(patterns._replace(on_grid=grid)) for grid in (True, False)]
+    expected = np.array([first @ a + second @ b for first, second in all_sets(sizes.tolist())])
+    values, counts = np.unique(expected, axis=0, return_counts=True)
+    for law in laws:
+        order = np.lexsort(law.sums.T[::-1])
+        np.testing.assert_array_equal(law.sums[order], values)
+        np.testing.assert_allclose(law.chances[order], counts / len(expected), rtol=1e-13)
 
 
 def test_the_null_has_the_variance_of_draws_without_replacement():
@@ -155,7 +213,12 @@ def test_outputs_that_all_runs_share_change_nothing():
     rng = np.random.default_rng(1)
     arrays, large = rng.integers(0, 9, (2, 24)), np.repeat(rng.integers(0, 10**9, 8), 3)
     first, second = (
-        compare(repeated({"A": arrays[0] + add, "B": arrays[1] + add}, [3] * 8), design="crossed", resamples=5000)
+        compare(
+            repeated({"A": arrays[0] + add, "B": arrays[1] + add}, [3] * 8),
+            design="crossed",
+            method="montecarlo",
+            resamples=5000,
+        )
         for add in (0, large)
     )
     assert first.comparisons[0].exceed == second.comparisons[0].exceed
@@ -167,8 +230,10 @@ def test_one_run_is_a_swap():
     np.testing.assert_array_equal(goes, comes)
     arrays = {"A": [3, 1, 4, 1, 5, 9], "B": [2, 6, 5, 3, 5, 8]}
     evaluation = repeated(arrays, [1] * 6)
-    (exact,), (sampled,) = (compare(evaluation, design=design, resamples=40_000) for design in ("together", "crossed"))
-    assert exact.method == "exact"
+    options = {"design": "crossed", "resamples": 40_000}
+    (swapped,), (exact,) = (compare(evaluation, **each, method="exact") for each in ({}, options))
+    assert exact.p_value == pytest.approx(swapped.p_value, rel=1e-12)
+    (sampled,) = compare(evaluation, **options, method="montecarlo")
     assert abs(sampled.p_value - exact.p_value) < 4.5 * montecarlo_error(exact.p_value, 40_000)
 
 
@@ -354,7 +419,8 @@ def test_until_settled():
     rng = np.random.default_rng(3)
     a = rng.integers(0, 9, 60)
     evaluation = repeated({"A": a, "B": a + 3 - rng.integers(0, 2, 60), "C": rng.integers(0, 9, 60)}, [4] * 15)
-    report = compare(evaluation, design="crossed", resamples="auto", interval="none", device="numpy")
+    options = {"design": "crossed", "method": "montecarlo", "interval": "none", "device": "numpy"}
+    report = compare(evaluation, resamples="auto", **options)
     assert all(c.settled for c in report)
     assert report.comparisons[0].p_value < 0.001
 
@@ -362,6 +428,7 @@ def test_until_settled():
 ONCE = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 1, 1]})
 TWICE = repeated({"A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}, [2, 2])
 RANGE = repeated({"A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}, [2, 2], metric=SampleMetric("range", np.ptp, ("x",)))
+MANY = repeated(dict(zip("AB", np.random.default_rng(0).integers(0, 10**6, (2, 24)), strict=True)), [12, 12])
 MIXED = Evaluation.from_arrays(
     {"A": [1, 2, 3], "B": [2, 1, 0]}, ids=["x", "x", "y"], runs=[1, 2, 1], clusters=["c", "c", "c"]
 )
@@ -378,7 +445,10 @@ MIXED = Evaluation.from_arrays(
         (TWICE, {"design": "nested", "interval": "bca"}, "interval bca draws whole instances"),
         (TWICE, {"design": "nested", "interval": "studentized"}, "interval studentized draws whole instances"),
         (TWICE, {"design": "crossed", "correction": "maxt"}, "maxt swaps whole instances; use holm"),
-        (TWICE, {"design": "crossed", "method": "exact"}, "'A' and 'B': outputs are exchanged within units"),
+        (TWICE, {"design": "crossed", "method": "dp"}, "'A' and 'B': dp swaps whole units, and design crossed"),
+        (MANY, {"design": "crossed", "method": "exact"}, "too many different sums for an exact test"),
+        (TWICE, {"design": "crossed", "method": "exact", "memory": 1e-9}, "GiB, more than 1e-09; use method auto"),
+        (TWICE, {"design": "crossed", "method": "exact", "budget": 1e-9}, "over the budget of 1e-09 s"),
         (TWICE, {"design": "nested", "method": "exact", "test": "bootstrap"}, "no exact bootstrap test: outputs are"),
         (RANGE, {"design": "crossed"}, "design crossed needs a function of sums, and 'range' is none"),
         (MIXED, {"design": "crossed"}, "cluster 'c': its instances have different runs"),

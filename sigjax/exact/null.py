@@ -143,6 +143,21 @@ def full_p(
     return _settle(mass, found, np.ones(found.shape, bool), values[:, :, 0] > 0, asked, [lattice.coins])[0]
 
 
+def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, asked: Asked) -> ExactP:
+    """Exact p-value of one pair from all differences of scores `[value]` and their probabilities `[value]`.
+
+    `error` is a bound on the relative error of a probability.
+    """
+
+    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+        with np.errstate(divide="ignore"):
+            log_p = np.log((chances * hit).sum(axis=1))
+        return Mass(log_p, log_p + math.log(error + EPSILON))
+
+    every = np.ones((1, len(delta)), bool)
+    return _settle(mass, delta[None], every, ~every, asked.at(np.zeros(1, int)), [_MOST_COINS + 1])[0]
+
+
 def signs_p(lattice: Lattice, delta: Delta, asked: Asked, pair: int) -> ExactP:
     """Exact p-value from all signs of few units."""
     found = delta(np.array([pair]), sign_sums(lattice)[None])

@@ -12,6 +12,7 @@ from sigjax.checkpoint import Stage
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plan import Plan
 from sigjax.inference.bootstrap import sampled_bootstrap
+from sigjax.inference.crossed import crossed_outcomes
 from sigjax.inference.exact import exact_budget, exact_outcomes, plan_exact
 from sigjax.inference.exact_bootstrap import bootstrap_outcomes, linear_spreads, plan_bootstrap
 from sigjax.inference.intervals import Spread
@@ -140,6 +141,8 @@ def interval_notes(answers: Answers, settings: Settings) -> list[str]:
 
 def _without_sampling(case: Case) -> dict[Pair, Outcome | NotEligible]:
     """The exact test of each pair, or why there is none."""
+    if case.settings.design == "crossed":
+        return crossed_outcomes(case)
     plans = plan_exact(case)
     exact = {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}
     refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, NotEligible)}

@@ -26,7 +26,7 @@ EXACT_BUDGET = 600.0
 _EPSILON = float(np.finfo(np.float64).eps)
 _TOGETHER = 2**21
 """Values that pairs with one axis may have together on a common grid."""
-_SMALLEST_DP = 1e-280
+SMALLEST_DP = 1e-280
 """Below this the dynamic program has lost probabilities to underflow."""
 
 _WAYS = {
@@ -50,8 +50,6 @@ def plan_exact(case: Case) -> dict[Pair, Plan | NotEligible]:
     units, metric, question, settings = case
     if settings.method == "montecarlo":
         return dict.fromkeys(question.pairs, NotEligible("as asked"))
-    if settings.design == "crossed":
-        return _crossed(question.pairs, settings)
     plans: dict[Pair, Plan | NotEligible] = {}
     for a, b in question.pairs:
         plan = _plan(units.values[a], units.values[b], case)
@@ -60,14 +58,6 @@ def plan_exact(case: Case) -> dict[Pair, Plan | NotEligible]:
         plans[a, b] = plan
     costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Plan)}
     return plans | over_budget(costs, settings)
-
-
-def _crossed(pairs: Sequence[Pair], settings: Settings) -> dict[Pair, Plan | NotEligible]:
-    """Outputs that are exchanged within units have no exact test here."""
-    reason = "outputs are exchanged within units (design crossed)"
-    if settings.method != "auto":
-        raise NotExact(pairs[0], reason)
-    return dict.fromkeys(pairs, NotEligible(reason))
 
 
 def _plan(a: np.ndarray, b: np.ndarray, case: Case) -> Plan | NotEligible:
@@ -207,7 +197,7 @@ def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
         return signs_p(lattice, delta, asked, 0)
     if plan.way == "dp":
         found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, asked, 0)
-        if found.p_value < _SMALLEST_DP:
+        if found.p_value < SMALLEST_DP:
             return NotEligible("the p-value is too small for the dynamic program")
         return found
     if plan.way == "tree":
