@@ -47,16 +47,36 @@ def test_repeated_runs(design):
     same_on_both(Evaluation.from_arrays(arrays, metric="fscore", ids=ids, runs=runs), design=design)
 
 
+@pytest.mark.parametrize("metric", ["bleu", "chrf"])
+def test_scores_of_texts(metric):
+    """Scored in kernels; some outputs are shorter than their references."""
+    rng = np.random.default_rng(8)
+    words, gold = rng.integers(4, 30, (4, 300)), rng.integers(4, 30, 300)
+    matches = np.minimum(words, gold)
+    if metric == "bleu":
+        shrinking = [np.maximum(0, matches - n * rng.integers(1, 5, words.shape)) for n in range(1, 5)]
+        counts = [words, np.broadcast_to(gold, words.shape), *shrinking, *(words - n for n in range(4))]
+    else:
+        orders = [(words - n // 2, gold - n // 2, np.maximum(0, matches - 3 - n)) for n in range(6)]
+        counts = [np.broadcast_to(each, words.shape) for order in orders for each in order]
+    arrays = dict(zip("abcd", np.stack(counts, axis=-1), strict=True))
+    same_on_both(Evaluation.from_arrays(arrays, metric=metric))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"test": "permutation", "correction": correction} for correction in ("maxt", "minp")),
+        *({"interval": interval} for interval in ("bca", "studentized", "inversion", "simultaneous")),
+        {"leaderboard": True},
+    ],
+    ids=str,
+)
+def test_what_resamples_are_used_for(options):
+    same_on_both(Evaluation.from_arrays(random_counts(np.random.default_rng(9), 4, 300), metric="fscore"), **options)
+
+
 def same_on_both(evaluation, **options):
-    reports = [
-        compare(
-            evaluation,
-            test=["permutation", "bootstrap"],
-            method="montecarlo",
-            resamples=20_000,
-            device=device,
-            **options,
-        ).to_json()
-        for device in ("numpy", "gpu")
-    ]
+    options = {"test": ["permutation", "bootstrap"], "method": "montecarlo", "resamples": 20_000} | options
+    reports = [compare(evaluation, device=device, **options).to_json() for device in ("numpy", "gpu")]
     assert reports[0] == reports[1]
