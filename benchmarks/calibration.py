@@ -2,7 +2,8 @@
 
     python benchmarks/calibration.py [--quick] [--output FILE.json] [--figure FILE.png]
 
-Nothing is timed. Exits with 1 when a permutation test does not reject as often as it must, beyond binomial error.
+Nothing is timed. Exits with 1 when a permutation test does not reject, or an interval by inversion does not hold the
+truth, as often as it must, beyond binomial error.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from multiprocessing import get_context
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from calibration_figure import draw, place_in_tables
-from intervals import LEVEL, OF_SCIPY, OF_SIGJAX, Held, coverage_of
+from calibration_figure import draw
+from calibration_tables import SEPARATOR, coverages_table, sizes_table, summary_table
+from intervals import INVERSION, LEVEL, Held, coverage_of
 from intervals import RESAMPLES as INTERVAL_RESAMPLES
-from nulls import KINDS, TARGETS
+from nulls import KINDS, SYMMETRIC, TARGETS
 from scipy import stats
-from sizes import EXACT, GROUP, LEVELS, ONE_SIDED, RESAMPLES, SAMPLED, Counts, sizes_of
-from timing import cores, machine, markdown_table
+from sizes import GROUP, KEPT, LEVELS, RESAMPLES, Counts, sizes_of
+from timing import cores, machine
 
 from sigjax.inference.pvalues import clopper_pearson
 
@@ -33,11 +35,8 @@ FULL = ({30: 100, 100: 100, 1000: 100}, {30: 100, 100: 100, 1000: 50})
 QUICK = ({30: 2, 100: 1}, {30: 2, 100: 1})
 FALSE_ALARMS = 0.001
 """Probability that the script fails though every test is right, at most."""
-_KEPT = (SAMPLED, SAMPLED + ONE_SIDED, EXACT)
 _PIECE = 20
 """Groups that a process takes at a time."""
-_SEPARATOR = " / "
-"""Between the numbers of a cell."""
 
 
 class Size(NamedTuple):
@@ -57,10 +56,10 @@ class Size(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """How often an interval holds the truth."""
+    """How often an interval holds the truth, or those of all pairs do together."""
 
     target: str
-    truth: float
+    truths: tuple[float, ...]
     units: int
     kind: str
     trials: int
@@ -94,7 +93,7 @@ def main() -> None:
         chosen.output.write_text(as_json(record))
     if chosen.figure:
         draw(sizes, coverages, chosen.figure)
-    print(checked(sizes))
+    print(checked(sizes, coverages))
 
 
 def as_json(record: Mapping[str, Any]) -> str:
@@ -108,11 +107,14 @@ def as_json(record: Mapping[str, Any]) -> str:
 
 def show(sizes: Sequence[Size], coverages: Sequence[Coverage]) -> None:
     """Print all tables."""
-    units = _SEPARATOR.join(f"{size:,}" for size in dict.fromkeys(each.units for each in sizes))
+    units = SEPARATOR.join(f"{size:,}" for size in dict.fromkeys(each.units for each in sizes))
     print(f"\nrejections at 5%, %, for {units} units\n\n{summary_table(sizes, 0.05)}")
     for kind in KINDS:
         print(f"\n{kind}: rejections, % (95% interval)\n\n{sizes_table([each for each in sizes if each.kind == kind])}")
-    print(f"\n{LEVEL:.0%} intervals that hold the truth, % (95% interval)\n\n{coverages_table(coverages)}\n")
+    alone = [each for each in coverages if len(each.truths) == 1]
+    print(f"\n{LEVEL:.0%} intervals that hold the truth, % (95% interval)\n\n{coverages_table(alone)}")
+    together = coverages_table([each for each in coverages if len(each.truths) > 1])
+    print(f"\n{LEVEL:.0%} intervals of all pairs that hold the truths together, % (95% interval)\n\n{together}\n")
 
 
 def measured(for_tests: Mapping[int, int], for_intervals: Mapping[int, int]) -> tuple[list[Size], list[Coverage]]:
@@ -149,7 +151,7 @@ def _sizes(key: tuple[str, int, str], counts: Counts) -> Iterator[Size]:
 
 def _coverage(key: tuple[str, int, str], held: Held) -> Coverage:
     name, units, kind = key
-    head = (name, TARGETS[name].truth, units, kind)
+    head = (name, TARGETS[name].truths, units, kind)
     return Coverage(*head, held.trials, held.covered, *held[1:], *_share(held.covered, held.trials))
 
 
@@ -158,82 +160,58 @@ def _share(successes: int, trials: int) -> tuple[float, tuple[float, float]]:
     return successes / trials, (float(low[0]), float(high[0]))
 
 
-def checked(sizes: Sequence[Size]) -> str:
-    """Check that permutation tests reject as often as they can; says how close it was.
+class Expected(NamedTuple):
+    """A share that theory knows."""
+
+    what: str
+    trials: int
+    found: int
+    share: float
+
+    def tail(self) -> float:
+        """The chance of a number as far from what is expected, on the same side."""
+        law = stats.binom(self.trials, self.share)
+        return float(min(law.cdf(self.found), law.sf(self.found - 1)))
+
+
+def checked(sizes: Sequence[Size], coverages: Sequence[Coverage]) -> str:
+    """Check that permutation tests reject as often as they can, and their inversions hold; says how close it was.
 
     Given the deltas that swaps may give, the attainable sizes are the probabilities of rejections. Far from the mean
-    the tails of the sum of such events are at most the binomial ones of their mean probability (Hoeffding 1956). The
-    probability of a false alarm is shared out over all tails.
+    the tails of the sum of such events are at most the binomial ones of their mean probability (Hoeffding 1956). An
+    interval by inversion holds a delta about which differences are symmetric at its level. The probability of a false
+    alarm is shared out over all tails.
 
     Raises:
         AssertionError: one of them does not.
     """
-    kept = [each for each in sizes if each.test in _KEPT]
-    smallest = FALSE_ALARMS / (2 * len(kept))
-    tails = []
-    for each in kept:
-        assert each.attainable is not None
-        law = stats.binom(each.trials, min(each.attainable, each.level))
-        tails.append(float(min(law.cdf(each.rejected), law.sf(each.rejected - 1))))
-        if tails[-1] < smallest:
+    every = [*_expected_rejections(sizes), *_expected_coverages(coverages)]
+    smallest = FALSE_ALARMS / (2 * len(every))
+    for each in every:
+        if each.tail() < smallest:
             raise AssertionError(
-                f"{each.test}, {each.kind}, {each.units} units: {each.share:.3%} at {each.level:.0%}, expected "
-                f"{each.attainable:.3%}; the chance of that is {tails[-1]:.2g}, below {smallest:.2g}"
+                f"{each.what}: {each.found / each.trials:.3%}, expected {each.share:.3%}; the chance of that is "
+                f"{each.tail():.2g}, below {smallest:.2g}"
             )
+    least = min(each.tail() for each in every)
     return (
-        f"{len(kept)} sizes of permutation tests agree with what is attainable: the smallest of {2 * len(kept)} tails "
-        f"is {min(tails):.2g}, and {smallest:.2g} would have been refused"
+        f"{len(every)} shares of permutation tests and their inversions agree with theory: the smallest of "
+        f"{2 * len(every)} tails is {least:.2g}, and {smallest:.2g} would have been refused"
     )
 
 
-def summary_table(sizes: Sequence[Size], level: float) -> str:
-    """A line a test, a column a kind of data; in each cell the numbers of units in turn."""
-    units = list(dict.fromkeys(each.units for each in sizes))
-    cells = {(each.test, each.kind, each.units): each for each in sizes if each.level == level}
-
-    def line(test: str, name: str, number: Callable[[Size], float | None]) -> list[str]:
-        found = ([cells.get((test, kind, size)) for size in units] for kind in KINDS)
-        texts = ([_one_digit(None if each is None else number(each)) for each in row] for row in found)
-        return [name, *("" if set(row) == {"-"} else _SEPARATOR.join(row) for row in texts)]
-
-    lines = []
-    for test in sorted(dict.fromkeys(test for test, _, _ in cells), key=place_in_tables):
-        lines.append(line(test, test, lambda each: each.share))
-        if test in _KEPT:
-            lines.append(line(test, "... attainable", lambda each: each.attainable))
-    return markdown_table(["test", *KINDS], lines)
+def _expected_rejections(sizes: Sequence[Size]) -> Iterator[Expected]:
+    for each in sizes:
+        if each.test in KEPT:
+            assert each.attainable is not None
+            what = f"{each.test}, {each.kind}, {each.units} units, at {each.level:.0%}"
+            yield Expected(what, each.trials, each.rejected, min(each.attainable, each.level))
 
 
-def _one_digit(share: float | None) -> str:
-    return "-" if share is None else f"{100.0 * share:.1f}"
-
-
-def sizes_table(sizes: Sequence[Size]) -> str:
-    """A line a test, a column a level and a number of units; of one kind of data."""
-    columns = list(dict.fromkeys((each.units, each.level) for each in sizes))
-    cells = {(each.test, each.units, each.level): each for each in sizes}
-    lines = []
-    for test in sorted(dict.fromkeys(each.test for each in sizes), key=place_in_tables):
-        found = [cells.get((test, *column)) for column in columns]
-        lines.append([test, *("" if each is None else _percent(each.share, each.interval) for each in found)])
-        if test in _KEPT:
-            lines.append(["... attainable", *("" if each is None else f"{each.attainable:.2%}" for each in found)])
-    return markdown_table(["test", *(f"n = {units:,}, {level:.0%}" for units, level in columns)], lines)
-
-
-def coverages_table(coverages: Sequence[Coverage]) -> str:
-    """A line a target and a number of units, a column a kind of interval."""
-    cells = {(each.target, each.units, each.kind): each for each in coverages}
-    lines = []
-    for target, units in dict.fromkeys((each.target, each.units) for each in coverages):
-        found = (cells[target, units, kind] for kind in (*OF_SIGJAX, OF_SCIPY))
-        lines.append([f"{target}, n = {units:,}", *(_percent(each.share, each.interval) for each in found)])
-    return markdown_table(["", *OF_SIGJAX, OF_SCIPY], lines)
-
-
-def _percent(share: float, interval: tuple[float, float]) -> str:
-    low, high = (f"{100.0 * end:.1f}" for end in interval)
-    return f"{100.0 * share:.1f} ({low}-{high})"
+def _expected_coverages(coverages: Sequence[Coverage]) -> Iterator[Expected]:
+    for each in coverages:
+        if (each.target, each.kind) == (SYMMETRIC, INVERSION):
+            yield Expected(f"{each.kind}, {each.target}, {each.units} units", each.trials, each.covered, LEVEL)
 
 
 if __name__ == "__main__":

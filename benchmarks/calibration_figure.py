@@ -17,7 +17,7 @@ _COLORS = ("#2a75b3", "#c1272d", "#3a9a5b", "#e08e45", "#7a4fa3", "#222222", "#1
 _MARKERS = {"circle": "o", "triangle": "^", "square": "s"}
 """Of levels, the smallest first."""
 _WIDEST, _LOWEST = 0.25, 0.8
-"""Sizes and coverages beyond are drawn at the edge, with an arrow."""
+"""Sizes and coverages beyond are drawn at the edge: an arrow, and the number."""
 _BAND = 0.8
 """Part of a row that its points take."""
 
@@ -40,8 +40,8 @@ def draw(sizes: Sequence[Size], coverages: Sequence[Coverage], path: Path) -> No
     sizes = sorted(sizes, key=lambda each: place_in_tables(each.test))
     levels, units = _distinct(each.level for each in sizes), _distinct(each.units for each in sizes)
     marker = dict(zip(levels, _MARKERS.values(), strict=True))
-    figure = Figure(figsize=(13.0, 15.0), dpi=110, layout="constrained")
-    above, below = figure.subplots(2, len(units), sharey="row", height_ratios=(3.3, 1.0))
+    figure = Figure(figsize=(13.0, 16.5), dpi=110, layout="constrained")
+    above, below = figure.subplots(2, len(units), sharey="row", height_ratios=(3.3, 1.6))
 
     def of_sizes(number: int) -> list[Point]:
         found = [each for each in sizes if each.units == number]
@@ -58,7 +58,7 @@ def draw(sizes: Sequence[Size], coverages: Sequence[Coverage], path: Path) -> No
         panel.set_title(f"{number:,} units")
         panel.set_xlabel(f"rejections at {shapes}", fontsize=8)
     for panel in below:
-        panel.set_xlabel("95% intervals that hold the truth", fontsize=8)
+        panel.set_xlabel("95% intervals that hold the truth (10 deltas: all ten)", fontsize=8)
     figure.savefig(path)
 
 
@@ -107,7 +107,19 @@ def _dot(panel: Any, point: Point, height: float, color: str, limits: tuple[floa
     lowest, highest = limits
     if not lowest <= point.share <= highest:
         edge = highest if point.share > highest else lowest
-        panel.plot([edge], [height], ">" if point.share > highest else "<", color=color, markersize=5, zorder=3)
+        beyond = point.share > highest
+        panel.plot([edge], [height], ">" if beyond else "<", color=color, markersize=5, zorder=3)
+        beside, side = ((-6, 0), "right") if beyond else ((6, 0), "left")
+        panel.annotate(
+            f"{point.share:.0%}",
+            (edge, height),
+            beside,
+            textcoords="offset points",
+            ha=side,
+            va="center_baseline",
+            fontsize=6,
+            color=color,
+        )
         return
     panel.plot(point.interval, [height, height], color=color, linewidth=1.0, zorder=2)
     panel.plot([point.share], [height], point.marker, color=color, markersize=3, zorder=3)

@@ -4,45 +4,49 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import NamedTuple, get_args
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
-from nulls import TARGETS, Target
+from nulls import TARGETS, Statistic, Target
 from scipy import stats
 from sizes import GROUP, make_case
 
 import sigjax
 from sigjax.checkpoint import NO_STAGE
 from sigjax.inference.answer import answer
-from sigjax.inference.outcome import Case
-from sigjax.records import Interval, IntervalKind
+from sigjax.records import IntervalKind
 
 LEVEL = 0.95
 RESAMPLES = 1999
-OF_SIGJAX = tuple(kind for kind in get_args(IntervalKind) if kind != "none")
+INVERSION: IntervalKind = "inversion"
+OF_SYSTEM: tuple[IntervalKind, ...] = ("percentile", "basic", "bca", "studentized")
+OF_PAIR: tuple[IntervalKind, ...] = (*OF_SYSTEM, INVERSION)
+OF_PAIRS: tuple[IntervalKind, ...] = ("percentile", "simultaneous")
+"""Kinds for the score of a system, the delta of two, and the deltas of all pairs together."""
 OF_SCIPY = "BCa of SciPy"
 _BATCH = 50
 """Resamples that SciPy draws at a time, so that they stay near the cache."""
 _ROUNDING = 1e-9
-_STEPS = 1e-6
+_STEPS = 1e-5
 """What the steps may change in which reals are held: they depend on all systems of a comparison."""
 _SEED = 2027
 
 
 class Held(NamedTuple):
-    """How the intervals of some data sets lie about the truth."""
+    """How the intervals of some data sets lie about the truths."""
 
     trials: int
     below: int
-    """Intervals that end below the truth."""
+    """Data sets of which an interval ends below its truth."""
     above: int
-    """Intervals that begin above it."""
+    """Others, of which an interval begins above it."""
     none: int
     """Data sets without an interval."""
 
     @property
     def covered(self) -> int:
-        """Intervals that hold the truth."""
+        """Data sets whose intervals all hold their truths."""
         return self.trials - self.below - self.above - self.none
 
     def plus(self, other: Held | None) -> Held:
@@ -51,7 +55,7 @@ class Held(NamedTuple):
 
 
 def coverage_of(name: str, size: int, groups: range) -> dict[str, Held]:
-    """How the intervals of each kind do on some groups of data sets of `size` units each.
+    """How the intervals of each kind that there is do on some groups of data sets of `size` units each.
 
     Raises:
         AssertionError: intervals of a group are not those of `sigjax.compare`.
@@ -60,37 +64,50 @@ def coverage_of(name: str, size: int, groups: range) -> dict[str, Held]:
     for group in groups:
         rng = np.random.default_rng((_SEED, list(TARGETS).index(name), size, group))
         inputs, seed = target.draw(rng, GROUP, size), int(rng.integers(2**62))
-        case = make_case(target.metric, inputs, None, seed)
-        case = case._replace(settings=replace(case.settings, tests=(), resamples=RESAMPLES, level=LEVEL))
-        ends = {kind: _of_sigjax(case, kind, paired=inputs.shape[1] == 2) for kind in OF_SIGJAX}
-        if group == 0:
-            for kind in OF_SIGJAX:
-                _require_that_of_compare(ends[kind][0], target, inputs, kind, seed)
-        ends[OF_SCIPY] = _of_scipy(target, inputs, rng)
+        ends: dict[str, np.ndarray] = {}
+        for kind in _kinds(inputs.shape[1]):
+            ends[kind] = _of_sigjax(target, inputs, kind, seed)
+            if group == 0:
+                _require_those_of_compare(ends[kind][0], target, inputs, kind, seed)
+        if target.statistic is not None:
+            ends[OF_SCIPY] = _of_scipy(inputs, target.statistic, rng)
         for kind, each in ends.items():
-            found[kind] = _held(each, target.truth).plus(found.get(kind))
+            found[kind] = _held(each, np.array(target.truths)).plus(found.get(kind))
     return found
 
 
-def _of_sigjax(case: Case, kind: IntervalKind, *, paired: bool) -> np.ndarray:
-    """Intervals `[data set, 2]`, NaN where there is none."""
-    settings = replace(case.settings, interval=kind)
-    answers = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)
-    return np.array([each.interval or (np.nan, np.nan) for each in (answers.pairs if paired else answers.systems)])
+def _kinds(num_systems: int) -> tuple[IntervalKind, ...]:
+    return {1: OF_SYSTEM, 2: OF_PAIR}.get(num_systems, OF_PAIRS)
 
 
-def _require_that_of_compare(
+def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int) -> np.ndarray:
+    """Intervals `[data set, interval, 2]`, NaN where there is none: data sets are one comparison, or one each."""
+    together = inputs.shape[1] > 2
+    cases = [make_case(target.metric, each, None, seed) for each in (inputs[:, None] if together else [inputs])]
+    found = []
+    for case in cases:
+        if together:
+            pairs = tuple(combinations(range(inputs.shape[1]), 2))
+            case = case._replace(question=case.question._replace(pairs=pairs))
+        settings = replace(case.settings, tests=(), resamples=RESAMPLES, level=LEVEL, interval=kind)
+        answers = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)
+        found += answers.systems if inputs.shape[1] == 1 else answers.pairs
+    return np.array([each.interval or (np.nan, np.nan) for each in found]).reshape(len(inputs), -1, 2)
+
+
+def _require_those_of_compare(
     ends: np.ndarray, target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
 ) -> None:
-    """The first interval of a group must be that of the front door.
+    """The first intervals `[interval, 2]` of a group must be those of the front door.
 
     Raises:
-        AssertionError: it is another one.
+        AssertionError: they are others.
     """
-    paired = inputs.shape[1] == 2
+    paired = inputs.shape[1] > 1
     systems = inputs[0] if paired else inputs[:2, 0]
+    names = "abcde"[: len(systems)]
     report = sigjax.compare(
-        sigjax.Evaluation.from_arrays(dict(zip("ab", systems, strict=True)), metric=target.metric),
+        sigjax.Evaluation.from_arrays(dict(zip(names, systems, strict=True)), metric=target.metric),
         test="bootstrap",
         method="montecarlo",
         resamples=RESAMPLES,
@@ -100,14 +117,16 @@ def _require_that_of_compare(
         device="numpy",
         progress=False,
     )
-    (system,) = (each for each in report.systems if each.name == "a")  # in the order of the scores
-    found = (report.comparisons[0] if paired else system).interval or Interval(np.nan, np.nan)
+    of_pairs = {(each.a, each.b): each.interval for each in report.comparisons}
+    of_systems = {each.name: each.interval for each in report.systems}
+    theirs = [of_pairs[pair] for pair in combinations(names, 2)] if paired else [of_systems["a"]]
+    found = np.array([each or (np.nan, np.nan) for each in theirs])
     if not np.allclose(found, ends, rtol=_STEPS, atol=0.0, equal_nan=True):
-        raise AssertionError(f"{target.name}: the {kind} interval is {ends}, but {found} by sigjax.compare")
+        raise AssertionError(f"{target.name}: {kind} intervals are {ends}, but {found} by sigjax.compare")
 
 
-def _of_scipy(target: Target, inputs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Intervals `[data set, 2]` of `scipy.stats.bootstrap(method="BCa")`, NaN where there is none."""
+def _of_scipy(inputs: np.ndarray, statistic: Statistic, rng: np.random.Generator) -> np.ndarray:
+    """Intervals `[data set, 1, 2]` of `scipy.stats.bootstrap(method="BCa")`, NaN where there is none."""
     columns = tuple(
         np.ascontiguousarray(inputs[:, system, :, place], np.float64)
         for system in range(inputs.shape[1])
@@ -117,7 +136,7 @@ def _of_scipy(target: Target, inputs: np.ndarray, rng: np.random.Generator) -> n
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         found = stats.bootstrap(
             columns,
-            target.statistic,
+            statistic,
             paired=len(columns) > 1,
             vectorized=True,
             method="BCa",
@@ -127,12 +146,13 @@ def _of_scipy(target: Target, inputs: np.ndarray, rng: np.random.Generator) -> n
             axis=-1,
             rng=rng,
         )
-    return np.stack(found.confidence_interval, axis=-1)
+    return np.stack(found.confidence_interval, axis=-1)[:, None]
 
 
-def _held(ends: np.ndarray, truth: float) -> Held:
-    """Ends `[data set, 2]` against the truth, which an end may be but for rounding."""
-    low, high = ends.T
-    rounding = _ROUNDING * abs(truth)
-    below, above = int((high < truth - rounding).sum()), int((low > truth + rounding).sum())
-    return Held(len(ends), below, above, int(np.isnan(low).sum()))
+def _held(ends: np.ndarray, truths: np.ndarray) -> Held:
+    """Ends `[data set, interval, 2]` against the truths `[interval]`, which an end may be but for rounding."""
+    rounding = _ROUNDING * abs(truths)
+    none = np.isnan(ends).any(axis=(1, 2))
+    below = (ends[..., 1] < truths - rounding).any(axis=1) & ~none
+    above = (ends[..., 0] > truths + rounding).any(axis=1) & ~none & ~below
+    return Held(len(ends), int(below.sum()), int(above.sum()), int(none.sum()))

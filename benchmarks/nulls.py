@@ -8,7 +8,8 @@ a permutation test holds exactly.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,11 @@ from scipy.special import ndtr
 _SHARED, _OWN = 0.8, 0.6
 """Standard deviations of logarithms: of what both systems share, and of each system's own; 1 together."""
 _SHIFT = 0.2
-"""Distance of the means of two systems that differ, in logarithms."""
+"""Distance of the means of two systems that differ: in logarithms, or as it is."""
+_SHIFTS = (0.4, 0.3, 0.2, 0.1, 0.0)
+"""Five systems: what is added to the logarithms, or to the normal scale of a chance."""
+_EASE, _SPREAD = 0.8, 1.2
+"""The chance to be right is Phi(_EASE + _SPREAD normal)."""
 _LARGEST_CLUSTER = 9
 
 
@@ -34,7 +39,7 @@ class Kind(NamedTuple):
 
 def _accuracy(rng: np.random.Generator, sets: int, size: int) -> np.ndarray:
     """Right or wrong, 70% right; the chance of both systems is Phi(0.8 + 1.2 normal)."""
-    chance = ndtr(0.8 + 1.2 * rng.standard_normal((sets, 1, size, 1)))
+    chance = ndtr(_EASE + _SPREAD * rng.standard_normal((sets, 1, size, 1)))
     return (rng.random((sets, 2, size, 1)) < chance).astype(np.int64)
 
 
@@ -102,16 +107,20 @@ KINDS = {
 }
 
 
+Statistic = Callable[..., np.ndarray]
+"""A number as SciPy wants it: (inputs `[..., unit]` of all systems, axis of the units) -> `[...]`."""
+
+
 class Target(NamedTuple):
-    """A number of a population, of which a sample is drawn."""
+    """Numbers of a population, of which a sample is drawn: one, or more that intervals must hold together."""
 
     name: str
     metric: str
-    truth: float
+    truths: tuple[float, ...]
     draw: Callable[[np.random.Generator, int, int], np.ndarray]
-    """(random numbers, data sets, units) -> inputs `[data set, system, unit, input]`: one system, or two for delta."""
-    statistic: Callable[..., np.ndarray]
-    """The same number as SciPy wants it: (inputs `[..., unit]` of all systems, axis of the units) -> `[...]`."""
+    """(random numbers, data sets, units) -> inputs `[data set, system, unit, input]`: one system, or more for delta."""
+    statistic: Statistic | None = None
+    """The one number; None for more."""
 
 
 def _exponential(rng: np.random.Generator, sets: int, size: int) -> np.ndarray:
@@ -138,6 +147,29 @@ def _apart(rng: np.random.Generator, sets: int, size: int) -> np.ndarray:
     return _lognormal(rng, sets, size) * np.exp([_SHIFT, 0.0])[None, :, None, None]
 
 
+def _symmetric(rng: np.random.Generator, sets: int, size: int) -> np.ndarray:
+    """The systems of `_lognormal` and 0.2 more for the first: differences are symmetric about 0.2, with heavy tails."""
+    return _lognormal(rng, sets, size) + np.array([_SHIFT, 0.0])[None, :, None, None]
+
+
+def _five_accuracies(rng: np.random.Generator, sets: int, size: int) -> np.ndarray:
+    """Right or wrong, five systems as in `_accuracy`, each with its shift."""
+    shared = _EASE + _SPREAD * rng.standard_normal((sets, 1, size, 1))
+    chance = ndtr(shared + np.array(_SHIFTS)[None, :, None, None])
+    return (rng.random(chance.shape) < chance).astype(np.int64)
+
+
+def _five_lognormals(rng: np.random.Generator, sets: int, size: int) -> np.ndarray:
+    """Five systems as in `_lognormal`, each with its shift of the logarithms."""
+    shared, own = rng.standard_normal((sets, 1, size, 1)), rng.standard_normal((sets, len(_SHIFTS), size, 1))
+    return np.exp(_SHARED * shared + _OWN * own + np.array(_SHIFTS)[None, :, None, None])
+
+
+def _deltas(scores: Iterable[float]) -> tuple[float, ...]:
+    """Those of all pairs, in the order of `itertools.combinations`."""
+    return tuple(a - b for a, b in combinations(scores, 2))
+
+
 def _f1_of_columns(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray, axis: int) -> np.ndarray:
     return 2.0 * tp.sum(axis=axis) / (predicted.sum(axis=axis) + gold.sum(axis=axis))
 
@@ -146,16 +178,22 @@ def _difference(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
     return a.mean(axis=axis) - b.mean(axis=axis)
 
 
-_DELTA = math.expm1(_SHIFT) * math.exp((_SHARED**2 + _OWN**2) / 2.0)
+_MEAN = math.exp((_SHARED**2 + _OWN**2) / 2.0)
+_FIVE_ACCURACIES = [float(ndtr((_EASE + shift) / math.hypot(1.0, _SPREAD))) for shift in _SHIFTS]
+_FIVE_MEANS = [_MEAN * math.exp(shift) for shift in _SHIFTS]
+SYMMETRIC = "delta, symmetric"
 
 TARGETS = {
     target.name: target
     for target in (
-        Target("mean, exponential", "mean", 1.0, _exponential, np.mean),
-        Target("mean, lognormal", "mean", math.exp(0.5), _one_lognormal, np.mean),
-        Target("proportion 0.9", "accuracy", 0.9, _proportion, np.mean),
-        Target("F1", "fscore", 2.0 * 3.2 / (3.2 + 0.6 + 4.0), _found, _f1_of_columns),
-        Target("delta, lognormal", "mean", _DELTA, _apart, _difference),
+        Target("mean, exponential", "mean", (1.0,), _exponential, np.mean),
+        Target("mean, lognormal", "mean", (math.exp(0.5),), _one_lognormal, np.mean),
+        Target("proportion 0.9", "accuracy", (0.9,), _proportion, np.mean),
+        Target("F1", "fscore", (2.0 * 3.2 / (3.2 + 0.6 + 4.0),), _found, _f1_of_columns),
+        Target("delta, lognormal", "mean", (math.expm1(_SHIFT) * _MEAN,), _apart, _difference),
+        Target(SYMMETRIC, "mean", (_SHIFT,), _symmetric, _difference),
+        Target("10 deltas, 0/1", "accuracy", _deltas(_FIVE_ACCURACIES), _five_accuracies),
+        Target("10 deltas, lognormal", "mean", _deltas(_FIVE_MEANS), _five_lognormals),
     )
 }
 """Truths in closed form; F1 is that of endless data, 2 E[tp] / (E[predicted] + E[gold])."""

@@ -34,6 +34,8 @@ GROUP = 20
 to them, and that of a share of rejections 2% above the binomial one."""
 SAMPLED, EXACT, BOOTSTRAP = "permutation, sampled", "permutation, exact", "bootstrap"
 MID_P, ONE_SIDED, IGNORED = "permutation, exact mid-p", ", one-sided", ", clusters ignored"
+KEPT = (SAMPLED, SAMPLED + ONE_SIDED, EXACT)
+"""Tests that reject as often as they can, by theory."""
 _FEW = 40
 """Units up to which reals are tested exactly: beyond, the exact test takes tenths of a second."""
 _ENOUGH = 1e9
