@@ -176,7 +176,7 @@ def needs(workloads: Mapping[str, Workload]) -> dict[str, Needs]:
         ),
         "bootstrap": Needs(
             words=SEGMENTS,
-            product=(SEGMENTS, num_columns(stats)),
+            product=(SEGMENTS, num_columns(stats - stats.min(axis=1, keepdims=True))),
             scores=dict.fromkeys(workloads, TRANSLATORS),
             deltas=len(workloads) * PAIRS,
         ),

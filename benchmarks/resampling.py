@@ -158,10 +158,11 @@ def needs(systems: int) -> dict[str, Needs]:
         drawn = Needs(INSTANCES, looked_up=INSTANCES, scores=scores, deltas=1)
         return {"swap": Needs(masks, scores=scores, deltas=1), "bootstrap": drawn}
     stats = f1_workload(systems).evaluation.stats
+    apart = stats - stats.min(axis=1, keepdims=True)
     swapped = Needs(masks, (INSTANCES, num_columns(stats - stats[:1])), scores={"fscore": 2 * pairs}, deltas=pairs)
     return {
         "swap": swapped,
-        "bootstrap": Needs(INSTANCES, (INSTANCES, num_columns(stats)), scores=scores, deltas=pairs),
+        "bootstrap": Needs(INSTANCES, (INSTANCES, num_columns(apart)), scores=scores, deltas=pairs),
     }
 
 
