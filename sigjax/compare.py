@@ -73,8 +73,9 @@ def compare(
         resamples: number of Monte Carlo resamples, or "auto": permutation tests look after 8,192 resamples, then after
             twice as many each time up to 1,048,576, and leave out the pairs that are settled. `settled` says that the
             decision at the level, after the correction, is that of endless resamples; the probability that any in a
-            test is not is at most 0.001. p stays valid, but is no longer (exceed + 1) / (resamples + 1): at the cap it
-            is 0.5% larger, and before the cap an upper bound of what it would be there. The bootstrap takes 100,000.
+            family is not is at most 0.001. So it does for a number, and `resamples_needed` how many would do. With
+            "auto" p stays valid, but is no longer (exceed + 1) / (resamples + 1): at the cap it is 0.5% larger, and
+            before the cap an upper bound of what it would be there. The bootstrap takes 100,000.
         seed: a whole number from 0; the same seed gives the same report on every device.
         alternative: "two-sided": |delta*| >= |delta|; "greater": delta* >= delta; "less": delta* <= delta, where delta
             is the score of the first system of a pair (in the order of the data) minus that of the second.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from sigjax.checkpoint import Stage
 from sigjax.inference.answer import Answers, answer, interval_notes, will_draw
-from sigjax.inference.families import Adjusted, adjusted, others_of, resampled_together, settled_together
+from sigjax.inference.families import Judged, judged, others_of, resampled_together
 from sigjax.inference.intervals import Spread
+from sigjax.inference.maxt import StepDown
 from sigjax.inference.outcome import Case, NotFinite, Pair, Question, SampleCase
 from sigjax.inference.positions import Position, positions
 from sigjax.inference.pvalues import p_intervals
@@ -27,6 +28,7 @@ from sigjax.records import (
     SampleMetric,
     Settings,
     SystemScore,
+    Test,
 )
 from sigjax.refusals import named_errors
 from sigjax.standings import standings
@@ -73,29 +75,26 @@ def leaderboards(
         with named_errors([each], settings, device):
             part = stage.part(each.metric.name)
             found.append(_answered(each, asked, draws, device, progress=progress, stage=part))
-    answers = settled_together([one.answers for one in found], settings)
+    families = [[one] for one in found] if settings.family == "metric" else [found]
+    reach = [note for family in families for note in out_of_reach([one.answers for one in family], settings)]
+    boards: list[Leaderboard] = []
+    for family in families:
+        counted = _counted(family, settings, device, progress=progress, stage=stage)
+        told = judged([one.answers for one in family], counted, settings)
+        boards += [_leaderboard(one, of_tests, reach) for one, of_tests in zip(family, told, strict=True)]
+    return boards
+
+
+def _counted(
+    family: Sequence[_Answered], settings: Settings, device: Device, *, progress: bool, stage: Stage
+) -> StepDown | None:
+    """What maxt or minp has counted over the pairs of a family; None for other corrections."""
     if settings.correction == "minp" or (settings.correction == "maxt" and settings.family == "report"):
-        by_resamples = _by_resamples(found, settings, device, progress=progress, stage=stage)
-        answers = [one._replace(adjusted=p) for one, p in zip(answers, by_resamples, strict=True)]
-    families = [[each] for each in answers] if settings.family == "metric" else [answers]
-    reach = [note for family in families for note in out_of_reach(family, settings)]
-    return [
-        _leaderboard(one._replace(answers=each), of_metric, reach)
-        for one, each, of_metric in zip(found, answers, adjusted(answers, settings), strict=True)
-    ]
-
-
-def _by_resamples(
-    found: Sequence[_Answered], settings: Settings, device: Device, *, progress: bool, stage: Stage
-) -> list[np.ndarray]:
-    """p-values `[pair]` of each metric, adjusted by resamples of all pairs of a family together."""
-    p_values: list[np.ndarray] = []
-    for family in [[one] for one in found] if settings.family == "metric" else [found]:
         part = stage.part(family[0].evaluation.metric.name) if settings.family == "metric" else stage
         cases = [one.case for one in family if isinstance(one.case, Case)]
         with named_errors([one.evaluation for one in family], settings, device):
-            p_values += resampled_together(cases, settings, device, progress=progress, stage=part)
-    return p_values
+            return resampled_together(cases, settings, device, progress=progress, stage=part)
+    return family[0].answers.maxt
 
 
 def _answered(
@@ -115,7 +114,7 @@ def _answered(
     return _Answered(evaluation, case, answers, found)
 
 
-def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) -> Leaderboard:
+def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Judged], reach: Sequence[str]) -> Leaderboard:
     """Named records of one evaluation, and its notes; `reach` are those on significance that is out of reach."""
     evaluation, case, answers, found = answered
     settings, num_units = case.settings, len(case.units.strata)
@@ -126,8 +125,8 @@ def _leaderboard(answered: _Answered, adjusted: Adjusted, reach: Sequence[str]) 
         notes += lone_units(evaluation)
     if settings.leaderboard and found is None and num_units > 1:
         notes.append(without_positions(len(evaluation.systems), settings))
-    notes += [*reach, *stops(evaluation, case.question, answers), *interval_notes(answers, settings)]
-    comparisons = _comparisons(evaluation, case.question, answers, adjusted, settings)
+    comparisons = _comparisons(answered, of_tests)
+    notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(answers, settings)]
     placed = found or [Position()] * len(evaluation.systems)
     systems = _systems(evaluation, case.question, answers.systems, placed, comparisons, settings)
     return Leaderboard(*with_unclustered(evaluation, systems, comparisons), tuple(notes), num_units)
@@ -186,15 +185,14 @@ def _systems(
     )
 
 
-def _comparisons(
-    evaluation: Evaluation, question: Question, answers: Answers, adjusted: Adjusted, settings: Settings
-) -> tuple[Comparison, ...]:
-    """Named records of all pairs, test by test, with p-values adjusted within each test."""
-    records = []
+def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> tuple[Comparison, ...]:
+    """Named records of all pairs, test by test."""
+    evaluation, (_, _, question, settings), answers, _ = answered
+    records: list[Comparison] = []
     for test, of_test in answers.outcomes.items():
-        intervals = p_intervals(of_test, settings)
-        for pair, outcome, spread, p_adjusted, p_interval in zip(
-            question.pairs, of_test, answers.pairs, adjusted[test], intervals, strict=True
+        intervals, told = p_intervals(of_test, settings), of_tests[test]
+        for pair, outcome, spread, p_adjusted, decision, p_interval in zip(
+            question.pairs, of_test, answers.pairs, told.p_adjusted, told.decisions, intervals, strict=True
         ):
             a, b = (evaluation.systems[i] for i in pair)
             delta = question.delta(pair)
@@ -220,7 +218,8 @@ def _comparisons(
                     standard_error=spread.standard_error,
                     interval=spread.interval,
                     settings=settings,
-                    settled=outcome.settled,
+                    settled=decision.settled,
+                    resamples_needed=decision.resamples_needed,
                 )
             )
     return tuple(records)

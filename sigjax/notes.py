@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.inference.answer import Answers
-from sigjax.inference.outcome import Outcome, Question
+from sigjax.inference.outcome import Outcome
 from sigjax.inference.stopping import most_resamples
-from sigjax.records import Evaluation, Settings, Test
+from sigjax.records import Comparison, Evaluation, Settings, Test
 from sigjax.units import units_of_instances
 
 
@@ -36,17 +36,19 @@ def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
     return notes
 
 
-def stops(evaluation: Evaluation, question: Question, answers: Answers) -> list[str]:
+def stops(metric: str, comparisons: Sequence[Comparison], settings: Settings) -> list[str]:
     """For tests that stop by themselves, a note on where pairs stopped, and one on those that are not settled."""
-    found = list(zip(question.pairs, answers.outcomes.get("permutation", ()), strict=False))
-    stops = sorted(Counter(outcome.resamples for _, outcome in found if outcome.resamples is not None).items())
+    if settings.resamples != "auto":
+        return []
+    found = [one for one in comparisons if one.test == "permutation" and one.resamples is not None]
+    ends = sorted(Counter(one.resamples for one in found if one.resamples is not None).items())
     notes = []
-    if len(stops) > 1:
-        where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in stops)
-        notes.append(f"{evaluation.metric.name}: resamples at which sampled pairs stopped: {where}")
-    names = [" - ".join(evaluation.systems[i] for i in pair) for pair, outcome in found if outcome.settled is False]
+    if len(ends) > 1:
+        where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)
+        notes.append(f"{metric}: resamples at which sampled pairs stopped: {where}")
+    names = [f"{one.a} - {one.b}" for one in found if not one.settled]
     if names:
-        notes.append(f"{evaluation.metric.name}: not settled at {stops[-1][0]:,} resamples: {', '.join(names)}")
+        notes.append(f"{metric}: not settled at {ends[-1][0]:,} resamples: {', '.join(names)}")
     return notes
 
 

@@ -8,7 +8,7 @@ from reports import NOTE, SIGNATURE, make_report, with_pair, without_intervals
 from rich.cells import cell_len
 
 from sigjax.records import Interval, Settings
-from sigjax.report import to_html, to_text
+from sigjax.report import to_html, to_latex, to_markdown, to_text
 from sigjax.report.text import middle_cut
 
 
@@ -80,19 +80,43 @@ def test_text_tells_identical_systems_from_equal_scores(error, wording):
     assert wording in unwrapped(to_text(report))
 
 
-@pytest.mark.parametrize(("high", "settled"), [(0.0499, True), (0.0508, False)])
-def test_text_says_when_more_resamples_would_decide(high, settled):
-    report = with_pair(
-        make_report(2, p_of=lambda i, j: 0.0495),
-        p_interval=Interval(0.0482, high),
-        method="montecarlo",
-        resamples=100_000,
-        exceed=4949,
+FORMATS = [to_text, to_html, to_markdown, to_latex]
+
+
+def in_words(text):
+    """The words of any format: no tags, escapes or line breaks."""
+    return unwrapped(re.sub(r"<[^>]+>|\\(?=[#*])", " ", text)).replace("\\", "")
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize(
+    ("needed", "wording"),
+    [(300_000, "about 300,000 would settle it"), (None, "even 1,000,000,000 would hardly settle it")],
+)
+def test_every_format_says_when_more_resamples_would_decide(format_, needed, wording):
+    changes = {"p_interval": Interval(0.0482, 0.0499), "method": "montecarlo", "resamples": 100_000, "exceed": 4949}
+    report = with_pair(make_report(2, p_of=lambda i, j: 0.0495), **changes, settled=False, resamples_needed=needed)
+    text = in_words(format_(report))
+    assert f"The decision at 0.05 is not settled: more resamples could change it; {wording}." in text
+    assert "settle" not in in_words(format_(with_pair(report, settled=True, resamples_needed=None)))
+    assert "Monte Carlo, 100,000 resamples" in text
+    if format_ in (to_text, to_html):
+        assert "95% interval of p [0.0482, 0.0499]" in text
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_counts_the_pairs_that_more_resamples_would_decide(format_):
+    first, second, third = make_report(3, p_of=lambda i, j: 0.02).comparisons
+    first = replace(first, settled=False, resamples_needed=20_000_000)
+    report = replace(make_report(3), comparisons=(first, replace(second, settled=True), third))
+    assert "1 pair is not settled at 0.05: more resamples could change the decision; about 20,000,000 would" in (
+        in_words(format_(report))
     )
-    text = unwrapped(to_text(report))
-    assert ("decision is not settled" not in text) is settled
-    assert "method: Monte Carlo, 100,000 resamples" in text
-    assert f"95% interval of p [0.0482, {high}]" in text
+    report = replace(report, comparisons=(first, replace(second, settled=False), third))
+    wording = "about 20,000,000 would settle 1 of them, and even 1,000,000,000 hardly the other."
+    assert f"2 pairs are not settled at 0.05: more resamples could change the decision; {wording}" in (
+        in_words(format_(report))
+    )
 
 
 @pytest.mark.parametrize("format_", [to_text, to_html])
@@ -101,13 +125,6 @@ def test_a_bracket_of_an_exact_p_is_no_confidence_interval(format_):
     text = unwrapped(re.sub("<[^>]+>", " ", format_(bracketed)))
     assert "p lies in [0.00738, 0.00742]" in text
     assert "interval of p" not in text
-
-
-def test_text_counts_the_pairs_that_more_resamples_would_decide():
-    report = with_pair(make_report(3, p_of=lambda i, j: 0.02), p_interval=Interval(0.016, 0.024), method="montecarlo")
-    assert "1 pair is not settled" in to_text(report)  # three times as much: 0.048 to 0.072
-    report = with_pair(make_report(3, p_of=lambda i, j: 0.02), p_interval=Interval(0.018, 0.024), method="montecarlo")
-    assert "not settled" not in to_text(report)
 
 
 def test_text_grid_of_numbers():

@@ -6,8 +6,6 @@ import warnings
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
-
 from sigjax.checkpoint import Stage
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plan import Plan
@@ -17,7 +15,7 @@ from sigjax.inference.exact import exact_budget, exact_outcomes, plan_exact
 from sigjax.inference.exact_bootstrap import bootstrap_outcomes, linear_spreads, plan_bootstrap
 from sigjax.inference.intervals import Spread
 from sigjax.inference.inversion import degree, inverted_intervals
-from sigjax.inference.maxt import maxt_p
+from sigjax.inference.maxt import StepDown, maxt
 from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Pair
 from sigjax.inference.permutation import montecarlo_outcomes
 from sigjax.inference.stopping import most_resamples
@@ -41,8 +39,8 @@ class Answers(NamedTuple):
     """How the score of each system varies."""
     pairs: list[Spread]
     """How the delta of each pair varies, in the order of the question."""
-    adjusted: np.ndarray | None = None
-    """[pair] p-values of the permutation test as adjusted from resamples of all pairs, where that was asked for."""
+    maxt: StepDown | None = None
+    """What maxt has counted over the pairs of this metric, where that was asked for."""
 
 
 class _Bootstrap(NamedTuple):
@@ -82,12 +80,12 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
                 most_resamples(settings), settings.seed, runs_on, advance, stage=stage.part("permutation"), share=share
             )
             found |= montecarlo_outcomes(case, swapped, run, exact)
-    adjusted = None
+    counted = None
     if maxima:
         with progress_bar("maxt", settings.fixed_resamples, shown=shown) as advance:
             runs_on = _traceable(backend, case.metric, device)
             run = Run(settings.fixed_resamples, settings.seed, runs_on, advance, stage=stage.part("maxt"), share=share)
-            adjusted = maxt_p(case, run)
+            counted = maxt(case, run)
     if found:
         outcomes["permutation"] = [each for pair in question.pairs if isinstance(each := found[pair], Outcome)]
     if drawn is not None:
@@ -101,7 +99,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
         bootstrap = _with_inverted(case, run, power, bootstrap, shown=shown)
     if "bootstrap" in settings.tests:
         outcomes["bootstrap"] = [bootstrap.outcomes[pair] for pair in question.pairs]
-    return Answers({test: outcomes[test] for test in settings.tests}, bootstrap.systems, bootstrap.pairs, adjusted)
+    return Answers({test: outcomes[test] for test in settings.tests}, bootstrap.systems, bootstrap.pairs, counted)
 
 
 def will_draw(case: Case) -> bool:

@@ -7,83 +7,79 @@ bounds the errors of all statements of a test together, which is what a table of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.checkpoint import Stage
 from sigjax.inference.answer import Answers
 from sigjax.inference.corrections import adjust
+from sigjax.inference.decision import Decision, decisions, known_bounds
 from sigjax.inference.joint import joint_maxt, num_columns
+from sigjax.inference.maxt import StepDown
 from sigjax.inference.minp import minp
 from sigjax.inference.outcome import Case, Outcome
-from sigjax.inference.stopping import agree
+from sigjax.inference.pvalues import montecarlo_p
 from sigjax.progress import progress_bar
 from sigjax.records import Device, Interval, Settings, Test
 from sigjax.resample.backend import choose_backend, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
 
-Adjusted = dict[Test, np.ndarray]
-"""For each test of a metric, adjusted p-values `[pair]`."""
 _WORTH_A_BAR = 1.0
 """Seconds of work from which a progress bar is drawn."""
 _STATISTIC = 1.5e-8
 """Seconds that NumPy takes for a statistic of a pair on a resample."""
 
 
+class Judged(NamedTuple):
+    """What is said of the pairs of one metric by one test, after the correction."""
+
+    p_adjusted: np.ndarray
+    """[pair]"""
+    decisions: list[Decision]
+    """[pair]"""
+
+
 def others_of(before: Sequence[Answers], num_metrics: int, num_pairs: int, settings: Settings) -> tuple[Interval, ...]:
     """Bounds of the permutation p-values of the other metrics of the family, when those `before` are known."""
     if settings.family == "metric":
         return ()
-    known = [_bounds(outcome) for answers in before for outcome in answers.outcomes.get("permutation", ())]
+    known = [known_bounds(outcome) for answers in before for outcome in answers.outcomes.get("permutation", ())]
     to_come = (num_metrics - len(before) - 1) * num_pairs
     return (*known, *[Interval(0.0, 1.0)] * to_come)
 
 
-def settled_together(found: Sequence[Answers], settings: Settings) -> list[Answers]:
-    """The answers with what is settled now that the bounds of all metrics are known."""
-    if settings.family == "metric" or settings.resamples != "auto":
-        return list(found)
-    outcomes = [answers.outcomes["permutation"] for answers in found]
-    low, high = np.array([_bounds(each) for of_metric in outcomes for each in of_metric]).T
-    settled = iter(agree(low, high, settings.correction, settings.alpha).tolist())
-    more = []
-    for answers, of_metric in zip(found, outcomes, strict=True):
-        looked_at = zip(of_metric, settled, strict=False)
-        again = [each if each.settled is None else each._replace(settled=now) for each, now in looked_at]
-        more.append(answers._replace(outcomes=answers.outcomes | {"permutation": again}))
-    return more
+def judged(family: Sequence[Answers], counted: StepDown | None, settings: Settings) -> list[dict[Test, Judged]]:
+    """What each metric of a family says of its pairs, test by test, when all are adjusted together.
 
-
-def adjusted(found: Sequence[Answers], settings: Settings) -> list[Adjusted]:
-    """Adjusted p-values of each metric, within the families of the settings.
-
-    Where resamples have adjusted them already, an exact p-value may be just above what comes from resamples.
+    `counted` is what maxt or minp has counted over the family, where that is the correction.
     """
-    p_values: list[Adjusted] = [
-        {test: np.array([each.p_value for each in of_test]) for test, of_test in answers.outcomes.items()}
-        for answers in found
-    ]
-    if settings.correction in ("maxt", "minp"):
-        return [
-            {test: np.maximum(p, answers.adjusted) for test, p in of_metric.items() if answers.adjusted is not None}
-            for of_metric, answers in zip(p_values, found, strict=True)
-        ]
-    if settings.family == "metric":
-        return [{test: adjust(p, settings.correction) for test, p in of_metric.items()} for of_metric in p_values]
-    ends = list(accumulate(len(next(iter(of_metric.values()))) for of_metric in p_values))
-    joined: dict[Test, list[np.ndarray]] = {
-        test: np.split(adjust(np.concatenate([each[test] for each in p_values]), settings.correction), ends[:-1])
-        for test in settings.tests
-    }
-    return [{test: p[metric] for test, p in joined.items()} for metric in range(len(found))]
+    ends = list(accumulate(len(answers.pairs) for answers in family))
+    found: list[dict[Test, Judged]] = [{} for _ in family]
+    for test in settings.tests:
+        outcomes = [outcome for answers in family for outcome in answers.outcomes[test]]
+        p_values = np.split(_adjusted(outcomes, counted, settings), ends[:-1])
+        decided = decisions(outcomes, counted, settings)
+        for of_metric, p, (start, end) in zip(found, p_values, pairwise([0, *ends]), strict=True):
+            of_metric[test] = Judged(p, decided[start:end])
+    return found
+
+
+def _adjusted(outcomes: Sequence[Outcome], counted: StepDown | None, settings: Settings) -> np.ndarray:
+    """Adjusted p-values `[pair]` of a family."""
+    p_values = np.array([outcome.p_value for outcome in outcomes])
+    if counted is None:
+        return adjust(p_values, settings.correction)
+    # An exact p-value may be just above the adjusted one, which comes from resamples.
+    return np.maximum(counted.adjusted(np.asarray(montecarlo_p(counted.exceed, settings.fixed_resamples))), p_values)
 
 
 def resampled_together(
     cases: Sequence[Case], settings: Settings, device: Device, *, progress: bool, stage: Stage
-) -> list[np.ndarray]:
-    """p-values `[pair]` of each metric, adjusted over all of them by maxt or minp.
+) -> StepDown:
+    """What maxt or minp counts over the pairs of several metrics together.
 
     Raises:
         NotFinite: a metric gave NaN or infinity.
@@ -99,10 +95,3 @@ def resampled_together(
         stage, share = stage.part(settings.correction), current_share()
         run = Run(resamples, settings.seed, backend, advance, stage=stage, share=share)
         return (minp if settings.correction == "minp" else joint_maxt)(cases, run)
-
-
-def _bounds(outcome: Outcome) -> Interval:
-    """What a p-value lies between: itself, if it is exact."""
-    if outcome.settled is None or outcome.bracket is None:
-        return Interval(outcome.p_value, outcome.p_value)
-    return Interval(*outcome.bracket)

@@ -5,12 +5,11 @@ seed are the same for all metrics of a report, and so are the masks. Sums come f
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.inference.maxt import Steps, in_order, standardised, step_down
+from sigjax.inference.maxt import StepDown, Steps, in_order, standardised, step_down
 from sigjax.inference.outcome import Case, NotFinite
 from sigjax.inference.permutation import add_up, swap_problem
 from sigjax.resample.engine import Problem, Run
@@ -52,11 +51,6 @@ class Swapped(NamedTuple):
             raise NotFinite(case.question.pairs[place], metric)
         return statistic(deltas, case.settings.alternative)
 
-    def split(self, p_values: np.ndarray) -> list[np.ndarray]:
-        """Numbers `[hypothesis]` as `[pair]` of each metric."""
-        ends = list(accumulate(len(case.question.pairs) for case in self.cases))
-        return np.split(p_values, ends[:-1])
-
 
 def num_columns(cases: Sequence[Case]) -> int:
     """How many sums a resample has at most, in all metrics."""
@@ -70,8 +64,8 @@ def swapped(cases: Sequence[Case], run: Run) -> Swapped:
     return Swapped(cases, [problem for problem, _ in found], [pairs for _, pairs in found], places)
 
 
-def joint_maxt(cases: Sequence[Case], run: Run) -> list[np.ndarray]:
-    """p-values `[pair]` of each metric, adjusted by step-down maxT over the pairs of all of them.
+def joint_maxt(cases: Sequence[Case], run: Run) -> StepDown:
+    """What step-down maxT counts over the pairs of several metrics.
 
     Raises:
         NotFinite: a metric gave NaN or infinity.
@@ -91,8 +85,7 @@ def joint_maxt(cases: Sequence[Case], run: Run) -> list[np.ndarray]:
                 exceed[rank] = np.count_nonzero(largest >= limit[rank])
             yield piece.start, exceed
 
-    exceed = add_up(pieces, len(order), 0, run.resamples, run)
-    return together.split(step_down(exceed, order, run.resamples))
+    return step_down(add_up(pieces, len(order), 0, run.resamples, run), order)
 
 
 def _steps(cases: Sequence[Case]) -> list[Steps]:

@@ -31,7 +31,6 @@ import numpy as np
 
 from sigjax.inference.outcome import Case, NotFinite, Pair
 from sigjax.inference.permutation import add_up, swap_problem
-from sigjax.inference.pvalues import montecarlo_p
 from sigjax.records import InputError
 from sigjax.resample.engine import Run, count_swaps
 from sigjax.resample.maxima import Ladder, statistic
@@ -43,8 +42,28 @@ _CACHED = 2**20
 """Numbers of units that are scored together."""
 
 
-def maxt_p(case: Case, run: Run) -> np.ndarray:
-    """p-values `[pair]` adjusted by step-down maxT, in the order of the question.
+class StepDown(NamedTuple):
+    """What a step-down procedure counts over a family; every field `[pair]`, metric by metric."""
+
+    exceed: np.ndarray
+    """int64: on how many resamples the most extreme of this pair and all less extreme ones reaches this pair."""
+    order: np.ndarray
+    """Places of the pairs, the least extreme one first."""
+
+    def adjusted(self, p_values: np.ndarray) -> np.ndarray:
+        """The largest of the p-values `[pair]` of the steps down to each pair, `[pair]`.
+
+        Example:
+            >>> StepDown(np.array([0, 1, 4]), np.array([2, 0, 1])).adjusted(np.array([0.1, 0.2, 0.5]))
+            array([0.2, 0.2, 0.5])
+        """
+        found = np.empty(len(p_values))
+        found[self.order] = np.maximum.accumulate(p_values[self.order][::-1])[::-1]
+        return found
+
+
+def maxt(case: Case, run: Run) -> StepDown:
+    """What step-down maxT counts over the pairs of a metric.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -64,8 +83,7 @@ def maxt_p(case: Case, run: Run) -> np.ndarray:
                 raise NotFinite(question.pairs[order[int(np.argmin(finite))]])
             yield begin, exceed
 
-    exceed = add_up(pieces, len(order), 0, run.resamples, run)
-    return step_down(exceed, order, run.resamples)
+    return step_down(add_up(pieces, len(order), 0, run.resamples, run), order)
 
 
 class Steps(NamedTuple):
@@ -103,16 +121,16 @@ def in_order(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
     return order, observed - rounding - _ROUNDING * abs(observed)
 
 
-def step_down(exceed: np.ndarray, order: np.ndarray, resamples: int) -> np.ndarray:
-    """Adjusted p-values `[pair]` from counts, the least extreme pair first; `order` are the places of the pairs.
+def step_down(counts: np.ndarray, order: np.ndarray) -> StepDown:
+    """The counts of each pair, from those in ascending order; `order` are the places of the pairs in it.
 
     Example:
-        >>> step_down(np.array([4, 0, 1]), np.array([2, 0, 1]), 9)
-        array([0.2, 0.2, 0.5])
+        >>> step_down(np.array([4, 0, 1]), np.array([2, 0, 1])).exceed
+        array([0, 1, 4])
     """
-    p_values = np.empty(len(order))
-    p_values[order] = np.maximum.accumulate(np.asarray(montecarlo_p(exceed, resamples))[::-1])[::-1]
-    return p_values
+    exceed = np.empty_like(counts)
+    exceed[order] = counts
+    return StepDown(exceed, order)
 
 
 def _deviations(case: Case) -> np.ndarray:

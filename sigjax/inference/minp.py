@@ -12,6 +12,9 @@ the adjusted p-value is $\max_{i \le j} (e_i + 1) / (K + 1)$.
 What it bounds, and under which conditions, is as for `maxt`: the K + 1 values of every pair, and so the rows of their
 ranks, are exchangeable under the null hypotheses.
 
+The counts are no sum of independent hits: whether a resample counts depends, through the ranks, on all others, and the
+order of the pairs is one of ranks too. So no binomial interval says what endless resamples would decide.
+
 Ranks and scores are NumPy's, from the sums of all resamples, so that they are alike on every device.
 
 References: Westfall and Young (1993), "Resampling-based multiple testing", algorithm 2.8; Ge, Dudoit and Speed (2003),
@@ -24,7 +27,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.inference.joint import Swapped, num_columns, swapped
-from sigjax.inference.maxt import step_down
+from sigjax.inference.maxt import StepDown, step_down
 from sigjax.inference.outcome import Case
 from sigjax.records import InputError
 from sigjax.resample.engine import Run
@@ -35,8 +38,8 @@ _SHARE = 0.5
 """Part of the memory that sums may take."""
 
 
-def minp(cases: Sequence[Case], run: Run) -> list[np.ndarray]:
-    """p-values `[pair]` of each metric, adjusted by step-down minP over the pairs of all of them.
+def minp(cases: Sequence[Case], run: Run) -> StepDown:
+    """What step-down minP counts over the pairs of one or several metrics.
 
     Raises:
         NotFinite: a metric gave NaN or infinity.
@@ -45,7 +48,7 @@ def minp(cases: Sequence[Case], run: Run) -> list[np.ndarray]:
     _check_memory(cases, run)
     together = swapped(cases, run)
     if state := run.stage.state():
-        return together.split(state.arrays["p_values"])
+        return step_down(state.arrays["exceed"], state.arrays["order"])
     sums = _all_sums(together, run)
     observed = np.array([_tail(together, sums, hypothesis)[0] for hypothesis in range(len(together.places))])
     order = np.argsort(-observed, kind="stable")
@@ -53,9 +56,8 @@ def minp(cases: Sequence[Case], run: Run) -> list[np.ndarray]:
     for rank, hypothesis in enumerate(order.tolist()):
         np.minimum(smallest, _tail(together, sums, hypothesis)[1:], out=smallest)
         exceed[rank] = np.count_nonzero(smallest <= observed[hypothesis])
-    p_values = step_down(exceed, order, run.resamples)
-    run.stage.finish(run.resamples, p_values=p_values)
-    return together.split(p_values)
+    run.stage.finish(run.resamples, exceed=exceed, order=order)
+    return step_down(exceed, order)
 
 
 def at_least(values: np.ndarray, rounding: float) -> np.ndarray:

@@ -27,8 +27,6 @@ class Outcome(NamedTuple):
     """What an exact p-value certainly lies between, where it is not known more closely; or see `stopping`."""
     resamples: int | None = None
     """Where a test that stops by itself has stopped; else the settings know."""
-    settled: bool | None = None
-    """Whether a test that stops by itself has settled the decision."""
 
 
 class Question(NamedTuple):

@@ -45,8 +45,8 @@ def counted_outcomes(
     if settings.resamples == "auto":
         stopped = count_until_settled(count, len(pairs), np.array(exact), settings, case.question.others)
         return {
-            pair: Outcome(p, math.log10(p), "montecarlo", why.reason, exceed, None, (low, high), resamples, settled)
-            for (pair, why), exceed, resamples, p, low, high, settled in zip(
+            pair: Outcome(p, math.log10(p), "montecarlo", why.reason, exceed, None, (low, high), resamples)
+            for (pair, why), exceed, resamples, p, low, high in zip(
                 pairs.items(), *(part.tolist() for part in stopped), strict=True
             )
         }

@@ -15,8 +15,8 @@ is wrong is at most `ERROR`, whatever the p-values are. Exact p-values of other 
 bounds the same risk for one hypothesis.)
 
 *Several metrics, adjusted together.* They are sampled one after another. The pairs of metrics before enter with their
-bounds, those of metrics to come with 0 and 1; each has its part of `ERROR`. When all are known, what is settled is
-looked at once more.
+bounds, those of metrics to come with 0 and 1; each has its part of `ERROR`. What is settled is judged when all are
+known (see `decision`).
 
 **The p-value** cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, about which the null
 hypothesis of this one says nothing. It must be valid at all looks at once, so that stopping may depend on anything. By
@@ -43,6 +43,7 @@ testing by betting", on p-values that are valid at any time.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -50,7 +51,7 @@ import numpy as np
 
 from sigjax.inference.corrections import adjust
 from sigjax.inference.pvalues import clopper_pearson
-from sigjax.records import Correction, Interval, Settings
+from sigjax.records import Interval, Settings
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
@@ -77,8 +78,6 @@ class Stopped(NamedTuple):
     """Lower bound of the p-value that endless resamples would give."""
     high: np.ndarray
     """Upper bound, as above."""
-    settled: np.ndarray
-    """bool: all p-values within the bounds of all pairs lead to the same decision; else the cap was reached."""
 
 
 def most_resamples(settings: Settings) -> int:
@@ -121,13 +120,13 @@ def count_until_settled(
         p_values[here] = valid_p(exceed[here], look, LOOKS)
     # A p-value close to 1 can be just above its bounds. Within them, it leads to the decision that they settle.
     low, high = np.minimum(low, p_values), np.maximum(high, p_values)
-    return Stopped(exceed, resamples, p_values, low, high, _agree_sampled(low, high, rest, settings))
+    return Stopped(exceed, resamples, p_values, low, high)
 
 
 def _agree_sampled(low: np.ndarray, high: np.ndarray, rest: np.ndarray, settings: Settings) -> np.ndarray:
     """`agree` for the sampled pairs, `[pair]`, among p-values with the bounds `rest` `[other, 2]`."""
     low_of_all, high_of_all = np.concatenate([low, rest[:, 0]]), np.concatenate([high, rest[:, 1]])
-    return agree(low_of_all, high_of_all, settings.correction, settings.alpha)[: len(low)]
+    return agree(low_of_all, high_of_all, partial(adjust, correction=settings.correction), settings.alpha)[: len(low)]
 
 
 def bounds(exceed: np.ndarray, resamples: int, num_pairs: int, looks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -141,14 +140,17 @@ def bounds(exceed: np.ndarray, resamples: int, num_pairs: int, looks: Sequence[i
     return clopper_pearson(exceed, resamples, 1.0 - ERROR / (num_pairs * len(looks)))
 
 
-def agree(low: np.ndarray, high: np.ndarray, correction: Correction, alpha: float) -> np.ndarray:
+def agree(low: np.ndarray, high: np.ndarray, adjusted: Callable[[np.ndarray], np.ndarray], alpha: float) -> np.ndarray:
     """Whether all p-values between `low` and `high` `[pair]` lead to the same decision on a pair, `[pair]` bool.
 
+    `adjusted` corrects p-values `[pair]`; none of its results falls when some p-value rises.
+
     Example:
-        >>> agree(np.array([0.0, 0.02, 0.5]), np.array([0.001, 0.04, 0.6]), "holm", 0.05)
+        >>> holm = partial(adjust, correction="holm")
+        >>> agree(np.array([0.0, 0.02, 0.5]), np.array([0.001, 0.04, 0.6]), holm, 0.05)
         array([ True, False,  True])
     """
-    return (adjust(low, correction) < alpha) == (adjust(high, correction) < alpha)
+    return (adjusted(low) < alpha) == (adjusted(high) < alpha)
 
 
 def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndarray:

@@ -48,7 +48,12 @@ class Comparison:
             on one side of delta, for "studentized" where many have no variance, and for "inversion" where the units or
             resamples are too few. For "simultaneous" the intervals of all pairs of the metric hold together.
         settings: the settings of the report.
-        settled: for resamples="auto", whether more resamples would not change the decision; see `compare`. Else None.
+        settled: whether the decision at the level, after the correction, is that of endless resamples; the probability
+            that any settled decision of a test is not is at most 0.001, in the pairs that are adjusted together. None
+            where no resamples have a part in it (all their p-values are exact, and the correction is not "maxt"), and
+            for "minp", whose counts do not tell.
+        resamples_needed: the least of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the share
+            of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
         standard_error_unclustered: the standard error of delta if instances (ids with all their runs, where there are
             some) were independent, by the delta method; `standard_error`, of the bootstrap of clusters, is the one to
             use, and this shows what clusters change. None where there are no clusters, for a `SampleMetric`, and where
@@ -76,6 +81,7 @@ class Comparison:
     interval: Interval | None
     settings: Settings
     settled: bool | None = None
+    resamples_needed: int | None = None
     standard_error_unclustered: float | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 from sigjax.records import InputError, Library, Report
 from sigjax.report.sections import flat_pairs
 
-WHOLE: tuple[str, ...] = ("resamples", "exceed")
+WHOLE: tuple[str, ...] = ("resamples", "exceed", "resamples_needed")
 TEXT: tuple[str, ...] = ("a", "b", "metric", "test", "better", "method", "reason")
 TRUTH: tuple[str, ...] = ("settled",)
 

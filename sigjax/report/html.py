@@ -10,7 +10,6 @@ from sigjax.report.numbers import (
     format_interval,
     format_number,
     format_raw_p,
-    is_unsettled,
     percent,
 )
 from sigjax.report.rows import Table, baseline_table, delta_spec, pair_table, systems_table
@@ -96,7 +95,7 @@ def _cell(comparison: Comparison | None, spec: str, *, in_words: bool) -> str:
         return "<td></td>"
     shade = shades(comparison.settings).of(comparison)
     style = "" if shade is None else f' style="background-color: {_colour(shade)}"'
-    undecided = "?" if is_unsettled(comparison) else "·"
+    undecided = "?" if comparison.settled is False else "·"
     symbol = "=" if has_equal_scores(comparison) else undecided if shade is None else ""
     text = format_adjusted_p(comparison) if in_words else symbol
     return f'<td{style} title="{escape(_tooltip(comparison, spec))}">{text}</td>'

@@ -34,7 +34,7 @@ SYSTEM_KEYS = (
 PAIR_KEYS = (
     *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),
     "error_bound",
-    *("method", "reason", "resamples", "exceed", "settled"),
+    *("method", "reason", "resamples", "exceed", "settled", "resamples_needed"),
     *("standard_error", "standard_error_unclustered", "interval"),
 )
 

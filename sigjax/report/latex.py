@@ -6,7 +6,7 @@ from sigjax.records import Comparison, Report
 from sigjax.report.numbers import DASH, alpha, format_adjusted_p, is_significant
 from sigjax.report.rows import Table, baseline_table, grid_table, pairs_table, systems_table
 from sigjax.report.sections import Family, Section, sections
-from sigjax.report.words import caption, heading, key, method_line
+from sigjax.report.words import caption, heading, key, method_line, unsettled
 
 MAX_GRID = 12
 ESCAPES = {
@@ -61,6 +61,8 @@ def _family(section: Section, family: Family, report: Report) -> str:
     else:
         return f"% {len(family.comparisons)} pairs of {section.metric} left out: use --format csv for all of them"
     facts = f"{section.metric}, {heading(family, settings)}; * p < {alpha(settings):g}; {method_line(family)}"
+    if warning := unsettled(family):
+        facts += f". {warning.removesuffix('.')}"
     return _float(table, escape(facts))
 
 

@@ -36,17 +36,6 @@ def is_significant(comparison: Comparison) -> bool:
     return comparison.p_adjusted < alpha(comparison.settings)
 
 
-def is_unsettled(comparison: Comparison) -> bool:
-    """Whether the test says so, or else the Monte Carlo interval of p, adjusted by the same factor, holds alpha."""
-    if comparison.settled is not None:
-        return not comparison.settled
-    if comparison.p_interval is None or comparison.method != "montecarlo":
-        return False
-    factor = comparison.p_adjusted / comparison.p_value
-    low, high = comparison.p_interval
-    return low * factor < alpha(comparison.settings) <= high * factor
-
-
 def number_spec(values: Iterable[float | None]) -> str:
     """The format that suits every number of one table.
 

@@ -101,7 +101,8 @@ def pair_table(comparison: Comparison) -> Table:
 def _p_interval_label(comparison: Comparison) -> str:
     if comparison.method != "montecarlo":
         return "p lies in"
-    level = comparison.settings.level if comparison.settled is None else 1.0 - ERROR
+    stops = comparison.settings.resamples == "auto" and comparison.test == "permutation"
+    level = 1.0 - ERROR if stops else comparison.settings.level
     return f"{percent(level)} interval of p"
 
 

@@ -126,6 +126,7 @@ def flat_pair(comparison: Comparison) -> dict[str, str | float | int | None]:
         "resamples": comparison.resamples,
         "exceed": comparison.exceed,
         "settled": comparison.settled,
+        "resamples_needed": comparison.resamples_needed,
         "standard_error": comparison.standard_error,
         "standard_error_unclustered": comparison.standard_error_unclustered,
         "interval_low": low,

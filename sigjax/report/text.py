@@ -9,7 +9,7 @@ from rich.text import Text
 
 from sigjax.records import Comparison, Report, Settings
 from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
-from sigjax.report.numbers import alpha, is_unsettled
+from sigjax.report.numbers import alpha
 from sigjax.report.rows import Table, baseline_table, grid_table, pair_table, systems_table
 from sigjax.report.sections import Family, Section, sections
 from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many, unsettled
@@ -194,7 +194,7 @@ def _symbol(comparison: Comparison | None) -> str:
         return "="
     shade = shades(comparison.settings).of(comparison)
     if shade is None:
-        return "?" if is_unsettled(comparison) else "·"
+        return "?" if comparison.settled is False else "·"
     return SYMBOLS[shade]
 
 

@@ -1,7 +1,8 @@
 """The sentences that go with the numbers, the same in every format for people."""
 
+from sigjax.inference.decision import MOST_RESAMPLES
 from sigjax.records import Comparison, Report, Settings
-from sigjax.report.numbers import alpha, format_adjusted_p, format_raw_p, is_significant, is_unsettled, percent
+from sigjax.report.numbers import alpha, format_adjusted_p, format_raw_p, is_significant, percent
 from sigjax.report.sections import Family, Section, has_letters, has_positions, has_ranks, has_unclustered
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
@@ -131,16 +132,30 @@ def conclusion(comparison: Comparison) -> str:
 
 
 def unsettled(family: Family) -> str | None:
-    """A warning where the decision depends on how many resamples were drawn; None where it does not."""
-    pairs = [one for one in family.comparisons if is_unsettled(one)]
+    """A warning where endless resamples could decide otherwise, and how many would do; None where all is settled."""
+    pairs = [one for one in family.comparisons if one.settled is False]
     if not pairs:
         return None
     limit = f"{alpha(pairs[0].settings):g}"
     if len(family.comparisons) == 1:
-        interval = "interval of p" if family.adjusted_over == 1 else "interval of p, adjusted,"
-        return f"The decision is not settled: the {interval} holds {limit}. More resamples would settle it."
-    verb = "is" if len(pairs) == 1 else "are"
-    return f"{count(len(pairs), 'pair')} {verb} not settled at {limit}: more resamples could change the decision."
+        text = f"The decision at {limit} is not settled: more resamples could change it"
+    else:
+        text = f"{count(len(pairs), 'pair')} {'is' if len(pairs) == 1 else 'are'} not settled at {limit}"
+        text += ": more resamples could change the decision"
+    return f"{text}; {_enough([one.resamples_needed for one in pairs])}."
+
+
+def _enough(needed: list[int | None]) -> str:
+    """How many resamples would settle as many decisions."""
+    numbers = [number for number in needed if number is not None]
+    them = "it" if len(needed) == 1 else "them"
+    if not numbers:
+        return f"even {MOST_RESAMPLES:,} would hardly settle {them}"
+    text = f"about {max(numbers):,} would settle "
+    if len(numbers) == len(needed):
+        return text + them
+    others = len(needed) - len(numbers)
+    return f"{text}{len(numbers):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}"
 
 
 def too_many(section: Section, shown: int, *, every_pair: str) -> str:

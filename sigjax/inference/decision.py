@@ -1,0 +1,177 @@
+r"""Would endless resamples change the decision on a pair, and how many would do?
+
+**The rule.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the probability q of each
+step) gets a Clopper-Pearson interval with error `ERROR` / (numbers of the family: the pairs of one metric, or of all
+metrics of the report, as the settings say). No adjusted p-value falls when one of these numbers rises, so that the
+adjusted p-values of endless resamples lie between the adjusted lower ends and the adjusted upper ends. A decision is
+settled when both lie on the same side of alpha, and so does the reported one, which the intervals are widened to hold.
+
+*Its error.* By the union bound all intervals of a family hold their numbers with probability 1 - `ERROR`, whatever the
+numbers and however they depend on each other: that any settled decision is not the one of endless resamples has at
+most the probability `ERROR`. This is also what `resamples="auto"` promises; there the intervals are those by which the
+test stopped. Exact p-values enter as they are, and their decisions are judged too: the correction takes all pairs.
+
+*Where it does not apply.* minP counts by ranks among the resamples themselves. So its counts are not binomial, and no
+decision is said to be settled or not (see `minp`).
+
+*What settled pairs do to others.* Nothing, as long as their numbers stay within their intervals. All corrections reject
+the k smallest p-values, where k is the largest number for which certain counts "how many p-values are at most c_j" are
+large enough (maxt: all steps before the first q from alpha on). If a move of one p-value changed k, some count would
+change there, so that the p-value crossed a c_j between the two k, and with it its own decision. So only the numbers of
+pairs that are not settled need close intervals, and only these are drawn more often in `resamples_needed`.
+
+Reference: Gandy and Hahn (2014), "MMCTest: a safe algorithm for implementing multiple Monte Carlo tests".
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.inference.corrections import adjust
+from sigjax.inference.maxt import StepDown
+from sigjax.inference.outcome import Outcome
+from sigjax.inference.stopping import ERROR, agree, bounds
+from sigjax.records import Interval, Settings
+
+MOST_RESAMPLES = 10**9
+"""Numbers of resamples beyond this are not proposed."""
+_MANTISSAS = (1, 2, 3, 5)
+
+
+class Decision(NamedTuple):
+    """How sure the decision on one pair is; both are None where no resamples have a part in it."""
+
+    settled: bool | None
+    resamples_needed: int | None
+    """The least of 1, 2, 3 and 5 times a power of ten that is expected to settle it; None also where it is settled, or
+    where `MOST_RESAMPLES` would not."""
+
+
+class _Known(NamedTuple):
+    """What is known of the numbers that decide; fields of arrays are `[pair]`."""
+
+    low: np.ndarray
+    high: np.ndarray
+    estimate: np.ndarray
+    sampled: np.ndarray
+    """bool: whether the number is estimated from resamples."""
+    resamples: int
+    """The largest number of resamples behind an estimate."""
+    adjusted: Callable[[np.ndarray], np.ndarray]
+    """Numbers -> adjusted p-values."""
+
+
+def decisions(outcomes: Sequence[Outcome], step_down: StepDown | None, settings: Settings) -> list[Decision]:
+    """Whether the decisions of one family are settled, pair by pair (see the top of this file).
+
+    `step_down` is what maxt has counted over the family, where that is the correction.
+
+    Example:
+        >>> outcomes = [Outcome((n + 1) / 1000, 0.0, "montecarlo", "", n) for n in (0, 60)]
+        >>> decisions(outcomes, None, Settings(resamples=999))
+        [Decision(settled=True, resamples_needed=None), Decision(settled=False, resamples_needed=10000)]
+    """
+    sampled = np.array([outcome.exceed is not None for outcome in outcomes])
+    if settings.correction == "minp" or (step_down is None and not sampled.any()):
+        return [Decision(None, None)] * len(outcomes)
+    p_values, certain = np.array([outcome.p_value for outcome in outcomes]), np.zeros(len(outcomes), bool)
+    if step_down is not None:
+        certain = ~sampled & (p_values >= settings.alpha)  # no adjusted p-value is below an exact one
+        known = _of_counts(step_down.exceed, np.ones(len(outcomes), bool), p_values, step_down.adjusted, settings)
+    else:
+        exceed = np.array([outcome.exceed or 0 for outcome in outcomes])
+        adjusted = partial(adjust, correction=settings.correction)
+        if any(outcome.resamples is not None for outcome in outcomes):
+            known = _of_stops(outcomes, exceed, sampled, p_values, adjusted)
+        else:
+            known = _of_counts(exceed, sampled, p_values, adjusted, settings)
+    settled = agree(known.low, known.high, known.adjusted, settings.alpha)
+    needed = _needed(known, settled, settings.alpha)
+    return [
+        Decision(sure, None if sure else number)
+        for sure, number in zip((settled | certain).tolist(), needed, strict=True)
+    ]
+
+
+def known_bounds(outcome: Outcome) -> Interval:
+    """What a test that stops by itself knows of the p-value that endless resamples would give: itself, if exact."""
+    if outcome.resamples is None or outcome.bracket is None:
+        return Interval(outcome.p_value, outcome.p_value)
+    return Interval(*outcome.bracket)
+
+
+def _of_stops(
+    outcomes: Sequence[Outcome],
+    exceed: np.ndarray,
+    sampled: np.ndarray,
+    p_values: np.ndarray,
+    adjusted: Callable[[np.ndarray], np.ndarray],
+) -> _Known:
+    """What a test knows that has stopped by itself: the bounds are those by which it did."""
+    resamples = np.array([outcome.resamples or 0 for outcome in outcomes])
+    low, high = np.array([known_bounds(outcome) for outcome in outcomes]).T
+    estimate = np.where(sampled, _estimate(exceed, resamples), p_values)
+    return _Known(low, high, estimate, sampled, int(resamples.max()), adjusted)
+
+
+def _of_counts(
+    exceed: np.ndarray,
+    sampled: np.ndarray,
+    p_values: np.ndarray,
+    adjusted: Callable[[np.ndarray], np.ndarray],
+    settings: Settings,
+) -> _Known:
+    """What counts `[pair]` of a fixed number of resamples say of the sampled pairs; the others are known."""
+    resamples, count = settings.fixed_resamples, int(sampled.sum())
+    share, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
+
+    def held(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = np.minimum(low, reported), np.maximum(high, reported)
+        return np.where(sampled, low, p_values), np.where(sampled, high, p_values)
+
+    # Clopper-Pearson intervals are within those of Hoeffding, which cost nothing and settle most pairs.
+    width = math.sqrt(math.log(2.0 * count / ERROR) / (2.0 * resamples))
+    low, high = held(np.maximum(share - width, 0.0), np.minimum(share + width, 1.0))
+    close = sampled & ~agree(low, high, adjusted, settings.alpha)
+    low[close], high[close] = bounds(exceed[close], resamples, count, (resamples,))
+    low, high = held(low, high)
+    estimate = np.where(sampled, _estimate(exceed, resamples), p_values)
+    return _Known(low, high, estimate, sampled, resamples, adjusted)
+
+
+def _estimate(exceed: np.ndarray, resamples: np.ndarray | int) -> np.ndarray:
+    """The share of hits among endless resamples, where nothing is known of it (Jeffreys); never 0 or 1."""
+    return (exceed + 0.5) / (resamples + 1.0)
+
+
+def _needed(known: _Known, settled: np.ndarray, alpha: float) -> list[int | None]:
+    """The numbers of resamples `[pair]` that are expected to settle what is not."""
+    found: list[int | None] = [None] * len(settled)
+    waiting = ~settled
+    moving = waiting & known.sampled
+    if not waiting.any():
+        return found
+    from scipy.special import betaincinv
+
+    tail = ERROR / (2.0 * int(known.sampled.sum()))
+    for resamples in _numbers(known.resamples):
+        low, high = known.estimate.copy(), known.estimate.copy()
+        hits = known.estimate[moving] * resamples
+        low[moving] = betaincinv(hits, resamples - hits + 1.0, tail)
+        high[moving] = betaincinv(hits + 1.0, resamples - hits, 1.0 - tail)
+        for place in np.flatnonzero(waiting & agree(low, high, known.adjusted, alpha)).tolist():
+            found[place], waiting[place] = resamples, False
+        if not waiting.any():
+            break
+    return found
+
+
+def _numbers(above: int) -> Iterator[int]:
+    """Numbers of resamples to propose, ascending."""
+    power = 10 ** (len(str(above)) - 1)
+    while power <= MOST_RESAMPLES:
+        yield from (number for m in _MANTISSAS if above < (number := m * power) <= MOST_RESAMPLES)
+        power *= 10
