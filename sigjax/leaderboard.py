@@ -65,7 +65,7 @@ def leaderboards(
     cases: list[Case | SampleCase] = []
     for each in evaluations:
         with named_errors([each], settings, device):
-            cases.append(_case(each, settings))
+            cases.append(make_case(each, settings))
     several = [case for case in cases if isinstance(case, Case) and len(cases) > 1]
     draws = SharedDraws([case for case in several if will_draw(case)])
     found: list[_Answered] = []
@@ -132,7 +132,7 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Judged], reach: Se
     return Leaderboard(*with_unclustered(evaluation, systems, comparisons), tuple(notes), num_units)
 
 
-def _case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
+def make_case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
     """What is asked of the units of an evaluation, with the observed scores.
 
     Raises:

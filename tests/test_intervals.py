@@ -12,7 +12,7 @@ from sigjax import Evaluation, SampleMetric, compare
 from sigjax.inference.bca import Bca, acceleration, bca_levels, bca_spreads
 from sigjax.inference.jackknife import jackknife_scores
 from sigjax.inference.together import system_replicates
-from sigjax.leaderboard import _case
+from sigjax.leaderboard import make_case
 from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.backend import NUMPY
 from sigjax.resample.engine import Run
@@ -23,7 +23,7 @@ SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}
 
 def deltas(evaluation):
     """Bootstrap replicates of delta of the first two systems."""
-    case = _case(evaluation, Settings())
+    case = make_case(evaluation, Settings())
     found = np.concatenate([piece for _, piece in system_replicates(case, Run(RESAMPLES, DEFAULT_SEED, NUMPY))], axis=1)
     return found[0] - found[1]
 
@@ -214,7 +214,7 @@ def test_one_unit_has_no_interval():
 
 def test_the_jackknife_leaves_out_one_unit():
     arrays = skewed(9, 12)
-    found = jackknife_scores(_case(Evaluation.from_arrays(arrays, metric="fscore"), Settings()))
+    found = jackknife_scores(make_case(Evaluation.from_arrays(arrays, metric="fscore"), Settings()))
     expected = [[f1(np.delete(counts, i, axis=0).T) for i in range(12)] for counts in arrays.values()]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 

@@ -14,7 +14,7 @@ from sigjax import Evaluation, InputError, SampleMetric, checkpoint, compare
 from sigjax.checkpoint import Checkpoint
 from sigjax.inference import inversion
 from sigjax.inference.inversion import degree, rank_of_ends
-from sigjax.leaderboard import _case
+from sigjax.leaderboard import make_case
 from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
@@ -196,7 +196,7 @@ def test_how_a_score_depends_on_the_scale_of_sums(name):
         with pytest.raises(InputError, match="'product' is none; use interval bca"):
             compare(evaluation, **SAMPLED)
     else:
-        assert degree(_case(evaluation, Settings())) == (name == "fused function")
+        assert degree(make_case(evaluation, Settings())) == (name == "fused function")
 
 
 def test_a_sum_of_nothing_is_still_proportional():
@@ -206,7 +206,7 @@ def test_a_sum_of_nothing_is_still_proportional():
         return sums[..., 0]
 
     evaluation = Evaluation.from_arrays({"A": [1, -1, 2, -2], "B": [3, -3, 1, -1]}, metric=total)
-    assert degree(_case(evaluation, Settings())) == 1
+    assert degree(make_case(evaluation, Settings())) == 1
 
 
 @pytest.mark.parametrize(("num_units", "interval"), [(5, None), (6, (-5.0, 7.0))])

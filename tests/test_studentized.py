@@ -10,7 +10,7 @@ import scipy.stats
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.inference import studentized
 from sigjax.inference.studentized import studentize
-from sigjax.leaderboard import _case
+from sigjax.leaderboard import make_case
 from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata
@@ -95,7 +95,7 @@ def test_very_small_and_very_large_numbers_have_the_same_interval(exponent):
 
 def test_standard_errors_of_a_mean_are_those_of_scipy():
     a, b = np.random.default_rng(3).normal(size=(2, 50))
-    case = _case(Evaluation.from_arrays({"A": a, "B": b}), Settings())
+    case = make_case(Evaluation.from_arrays({"A": a, "B": b}), Settings())
     expected = [scipy.stats.sem(each, ddof=0) for each in (a, b, a - b)]
     assert studentize(case, TARGETS).standard_errors() == pytest.approx(expected, rel=1e-6)
 
@@ -108,7 +108,7 @@ def curved(sums):
 def test_standard_errors_are_those_of_gradients_by_jax():
     rng = np.random.default_rng(4)
     stats = rng.integers(1, 50, (2, 40, 3))
-    case = _case(Evaluation.from_arrays({"A": stats[0], "B": stats[1]}, metric=curved), Settings())
+    case = make_case(Evaluation.from_arrays({"A": stats[0], "B": stats[1]}, metric=curved), Settings())
     with jax.enable_x64(True):
         gradients = [np.asarray(jax.grad(curved)(each.sum(axis=0) * 1.0)) for each in stats]
     a, b = (each @ gradient for each, gradient in zip(stats, gradients, strict=True))
@@ -123,7 +123,7 @@ def test_standard_errors_are_near_those_of_the_bootstrap():
     report = compare(evaluation, **(SAMPLED | {"resamples": 20_000}))
     drawn = {one.name: one.standard_error for one in report.systems}
     expected = [drawn["A"], drawn["B"], report.comparisons[0].standard_error]
-    found = studentize(_case(evaluation, Settings()), TARGETS).standard_errors()
+    found = studentize(make_case(evaluation, Settings()), TARGETS).standard_errors()
     assert found == pytest.approx(expected, rel=5 / math.sqrt(2 * 20_000) + 1e-3)
 
 

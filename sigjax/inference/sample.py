@@ -84,11 +84,7 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
         tested, spreads = question.pairs if "bootstrap" in settings.tests else (), settings.interval != "none"
         with progress_bar("bootstrap", resamples, shown=shown) as advance:
             run = Run(resamples, settings.seed, NUMPY, advance, stage=stage.part("bootstrap"), share=share)
-
-            def pieces(part: Run) -> Pieces:
-                mine = range(part.start, part.resamples)
-                return _advancing(drawn_scores(work.function, case.units, run.seed, range(resamples), mine), part)
-
+            pieces = partial(_drawn_pieces, case, work.function)
             found, *told = sampled_bootstrap(case, run, pieces, tested, work.drawn.reason, spreads=spreads)
         systems, pairs = told if spreads else (systems, pairs)
         outcomes["bootstrap"] = [found[pair] for pair in tested]
@@ -96,11 +92,14 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
 
 
 def sample_replicates(case: SampleCase, run: Run) -> Pieces:
-    """Scores of all systems on the same resamples, piece by piece, as `system_replicates` gives them."""
-    resamples = case.settings.fixed_resamples
-    function = _function(case, float(resamples * len(case.units.columns)))
-    mine = range(run.start, run.resamples)
-    return _advancing(drawn_scores(function, case.units, run.seed, range(resamples), mine), run)
+    """Scores of all systems on the same bootstrap resamples, piece by piece, as `system_replicates` gives them."""
+    calls = case.settings.fixed_resamples * len(case.units.columns)
+    return _drawn_pieces(case, _function(case, float(calls)), run)
+
+
+def _drawn_pieces(case: SampleCase, function: Function, part: Run) -> Pieces:
+    whole, mine = range(case.settings.fixed_resamples), range(part.start, part.resamples)
+    return _advancing(drawn_scores(function, case.units, part.seed, whole, mine), part)
 
 
 class _Work(NamedTuple):

@@ -12,10 +12,11 @@ from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.inference.corrections import adjust
 from sigjax.inference.equivalence import dual_interval, margin_exceed
 from sigjax.inference.intervals import standard_error
-from sigjax.inference.outcome import Case, Question
+from sigjax.inference.outcome import Case, NotFinite, SampleCase
 from sigjax.inference.pvalues import montecarlo_p
+from sigjax.inference.sample import sample_replicates
 from sigjax.inference.together import system_replicates
-from sigjax.leaderboard import pairs_of
+from sigjax.leaderboard import make_case
 from sigjax.records import (
     DEFAULT_LEVEL,
     DEFAULT_RESAMPLES,
@@ -26,14 +27,14 @@ from sigjax.records import (
     Evaluation,
     InputError,
     Metric,
+    SampleMetric,
     Settings,
     Variant,
 )
-from sigjax.resample.backend import choose_backend, double_precision, numpy_seconds
+from sigjax.resample.backend import NUMPY, choose_backend, double_precision, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.studies.records import Claim, Equivalence
-from sigjax.studies.trials import share_interval, units_of_sums
-from sigjax.units import observed_scores, tolerances
+from sigjax.studies.trials import share_interval
 
 
 def equivalence_test(
@@ -42,7 +43,7 @@ def equivalence_test(
     *,
     margin: float,
     claim: Claim = "equivalence",
-    metric: str | Metric | Callable[[Array], Array] = "mean",
+    metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean",
     resamples: int = DEFAULT_RESAMPLES,
     level: float = DEFAULT_LEVEL,
     variant: Variant = "shift",
@@ -62,7 +63,7 @@ def equivalence_test(
         b: the same instances, in the same order, of the second system.
         margin: the largest difference that does not matter, above 0, on the scale of the metric; fix it beforehand.
         claim: "equivalence", or "non-inferiority": a is not worse than b by the margin, one of the two tests.
-        metric: a name, a `Metric`, or a function of sums `[..., stat] -> [...]`.
+        metric: a name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.
         resamples: number of bootstrap resamples.
         level: 1 - alpha; the interval has the level 1 - 2 alpha.
         variant: "shift" as above (its interval is the basic one), or "flip": the null distribution is that of $\delta -
@@ -72,7 +73,7 @@ def equivalence_test(
 
     Raises:
         InputError: a margin that is not above 0, an option outside its domain, one instance, data or a metric that
-            cannot be used; also a metric that is no function of sums.
+            cannot be used.
 
     Reference: Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach"; Efron and
     Tibshirani (1993), chapter 25.
@@ -160,38 +161,47 @@ class _Asked(NamedTuple):
 
 def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device) -> list[Equivalence]:
     """All pairs by one metric."""
-    case = _case(evaluation, asked.settings)
-    replicates = _replicates(case, device)
-    if not np.isfinite(replicates).all():
-        system = evaluation.systems[int(np.argmin(np.isfinite(replicates).all(axis=1)))]
+    try:
+        case = make_case(evaluation, asked.settings)
+        if len(case.units.strata) < 2:
+            raise InputError("equivalence needs at least two units (instances, or clusters of them), got one")
+        replicates = _replicates(case, device)
+    except NotFinite as error:
+        system = evaluation.systems[error.systems[0]]
         raise InputError(
-            f"metric {evaluation.metric.name!r} is not a finite number on a resample of {system!r}; have it return a "
-            "number everywhere, also where a denominator is 0"
-        )
+            f"metric {evaluation.metric.name!r} is not a finite number for {system!r} on the data or a resample of it; "
+            "have it return a number everywhere, also where a denominator is 0"
+        ) from None
     found = [_of_pair(evaluation, case, pair, replicates, asked) for pair in case.question.pairs]
     adjusted = adjust(np.array([each.p_value for each in found]), asked.settings.correction).tolist()
     alpha = asked.settings.alpha
     return [replace(each, p_adjusted=p, holds=p < alpha) for each, p in zip(found, adjusted, strict=True)]
 
 
-def _case(evaluation: Evaluation, settings: Settings) -> Case:
-    metric, units = units_of_sums(evaluation)
-    scores, errors = observed_scores(units, metric), tolerances(units, metric)
-    question = Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()))
-    return Case(units, metric, question, settings)
+def _replicates(case: Case | SampleCase, device: Device) -> np.ndarray:
+    """Bootstrap scores `[system, resample]`.
 
-
-def _replicates(case: Case, device: Device) -> np.ndarray:
-    """Bootstrap scores `[system, resample]`."""
-    num_systems, num_units, num_stats = case.units.values.shape
-    resamples, columns = case.settings.fixed_resamples, num_systems * num_stats
-    seconds = numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
-    run = Run(resamples, case.settings.seed, choose_backend(device, numpy_seconds=seconds))
-    return np.concatenate([piece for _, piece in system_replicates(case, run)], axis=1)
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    resamples, seed = case.settings.fixed_resamples, case.settings.seed
+    if isinstance(case, SampleCase):
+        choose_backend(device, numpy_seconds=0.0)  # which must be there, but the CPU does the work
+        pieces = sample_replicates(case, Run(resamples, seed, NUMPY))
+    else:
+        num_systems, num_units, num_stats = case.units.values.shape
+        columns = num_systems * num_stats
+        seconds = numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
+        pieces = system_replicates(case, Run(resamples, seed, choose_backend(device, numpy_seconds=seconds)))
+    found = np.concatenate([piece for _, piece in pieces], axis=1)
+    finite = np.isfinite(found).all(axis=1)
+    if not finite.all():
+        raise NotFinite((int(np.argmin(finite)),))
+    return found
 
 
 def _of_pair(
-    evaluation: Evaluation, case: Case, pair: tuple[int, int], replicates: np.ndarray, asked: _Asked
+    evaluation: Evaluation, case: Case | SampleCase, pair: tuple[int, int], replicates: np.ndarray, asked: _Asked
 ) -> Equivalence:
     settings, (a, b), delta = asked.settings, pair, case.question.delta(pair)
     deltas = replicates[a] - replicates[b]
