@@ -168,7 +168,7 @@ def test_a_figure_that_cannot_be_drawn_costs_no_results(capsys, wide):
     command = ["audit", wide, "--systems", "A", "B", "--repetitions", "2", "--figure", "audit.strange"]
     code, out, err = run(capsys, *command)
     assert code == 2
-    assert "2 pairs whose outputs were swapped" in out
+    assert "2 pairs by random swaps of the outputs of A and B" in out
     assert "no format of figures" in err
 
 

@@ -15,7 +15,7 @@ from sigjax.metrics import MEDIAN
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.studies import trials
-from sigjax.studies.trials import make_pilot, swapped
+from sigjax.studies.pilot import make_pilot, swapped
 
 
 def few_reals(size, seed=0):

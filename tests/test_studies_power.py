@@ -12,7 +12,7 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.inference.power import detectable_effect, normal_power, simulated_effect
-from sigjax.studies.trials import allotted, drawn, make_pilot
+from sigjax.studies.pilot import allotted, drawn, make_pilot
 
 
 def pilot(size=300, effect=0.25, seed=0, **labels):

@@ -20,7 +20,7 @@ from sigjax.resample.processes import joined
 from sigjax.studies.audit import audit as run_audit
 from sigjax.studies.equivalence import equivalence as run_equivalence
 from sigjax.studies.power import power as run_power
-from sigjax.studies.records import Claim
+from sigjax.studies.records import Claim, Null
 from sigjax.version import __version__
 
 TAKES: dict[Takes, str] = {
@@ -103,12 +103,14 @@ def extract(
 @app.command
 def audit(
     *paths: Path,
+    null: Annotated[list[Null] | None, Many] = None,
+    classical: Annotated[bool, Parameter(negative="")] = False,
     inputs: Inputs | None = None,
     trials: Trials | None = None,
     results: Results | None = None,
     figures: Figures | None = None,
 ) -> None:
-    """Do the tests keep their level on these data? Two systems are swapped at random, so that neither is better.
+    """Do the tests keep their level on these data? They test pairs that are made so that neither is better.
 
     Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures, by both
     tests and 1000 times if not told otherwise.
@@ -117,10 +119,15 @@ def audit(
     ----------
     paths
         As for compare.
+    null
+        How pairs are made: swaps, or splits of the units of each system into random halves, which are independent.
+    classical
+        Audit the classical tests, too, as far as the data allow them.
     """
     given, results, figures = inputs or Inputs(), results or Results(), figures or Figures()
     given.check_outputs(paths, results.output, figures.figure)
-    study = run_audit(given.evaluations(paths, progress=True), **(trials or Trials()).options())
+    evaluations, options = given.evaluations(paths, progress=True), (trials or Trials()).options()
+    study = run_audit(evaluations, null=null or "swaps", classical=classical, **options)
     results.write(study.__str__, study.to_json)
     figures.write(study)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,43 +11,63 @@ from sigjax.inference.power import detectable_effect, normal_power
 from sigjax.report.figure import BLUES, empty_figure, plain
 from sigjax.report.numbers import percent
 from sigjax.report.text import middle_cut
+from sigjax.studies.records import Audit, AuditedTest, PilotDelta, Power, PowerAt, Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from sigjax.studies.records import Audit, AuditedTest, PilotDelta, Power, PowerAt
-
 _COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
+_MORE = ("#2a8f5b", "#8a5fb0", "#b08a1e", "#b03060", "#4a8fa0", "#7a7a7a")
+_LEVELS = ("#1f5fa8", "#2a8f5b", "#c4601d")
+"""Colours of 1%, 5% and 10%."""
 _NAME = 26
 """Columns for a name in a title."""
-_ZOOM = 0.13
+_TEST_HEIGHT = 0.33  # inches
 _STEPS = 200
 """Points of a curve."""
 _BAND = 1.358
 """95% of the distances of n uniform p-values are below this, divided by the root of n (Kolmogorov)."""
 
 
-def audit_figure(audit: Audit) -> Figure:
-    """One row a metric: the distributions of p, and their lower ends with the errors at the usual levels.
+def study_figure(study: Study) -> Figure:
+    """A study of trials as a figure.
 
     Raises:
         InputError: matplotlib is not installed.
     """
-    metrics = list(dict.fromkeys(one.metric for one in audit.tests))
-    figure = empty_figure(9.4, 0.5 + 3.9 * len(metrics))
-    axes = figure.subplots(len(metrics), 2, squeeze=False)
-    for line, metric in zip(axes, metrics, strict=True):
-        tests = [one for one in audit.tests if one.metric == metric]
+    if isinstance(study, Audit):
+        return audit_figure(study)
+    assert isinstance(study, Power)
+    return power_figure(study)
+
+
+def audit_figure(audit: Audit) -> Figure:
+    """A row a metric and way to make pairs: distributions of p, and the errors at the usual levels test by test.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    groups = [list(tests) for _, tests in groupby(audit.tests, key=lambda one: (one.metric, one.null, one.system))]
+    heights = [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in groups]
+    figure = empty_figure(10.4, 0.5 + sum(heights))
+    axes = figure.subplots(len(groups), 2, squeeze=False, height_ratios=heights)
+    for line, tests in zip(axes, groups, strict=True):
         _band(line[0], audit.repetitions)
-        for panel, end in zip(line, (1.0, _ZOOM), strict=True):
-            _distributions(panel, tests, end)
-        a, b = (middle_cut(name, _NAME) for name in audit.systems)
-        line[0].set_title(plain(f"{metric}: outputs swapped at random\n{a} and {b}"), fontsize=9)
-        line[0].legend(fontsize=8, loc="upper left", frameon=False)
+        _distributions(line[0], tests)
+        line[0].set_title(plain(f"{tests[0].metric}: {_how(tests[0], audit)}"), fontsize=9)
         _errors(line[1], tests)
+        line[1].set_xlim(0.0, 1.03 * max(rate.interval.high for one in audit.tests for rate in one.errors))
     figure.supxlabel(plain(audit.signature), fontsize=6, color="0.4")
     return figure
+
+
+def _how(test: AuditedTest, audit: Audit) -> str:
+    """How the pairs were made, in two lines."""
+    if test.system is not None:
+        return f"random halves of units\n{middle_cut(test.system, _NAME)}"
+    a, b = (middle_cut(name, _NAME) for name in audit.systems)
+    return f"outputs swapped at random\n{a} and {b}"
 
 
 def _band(axes: Axes, count: int) -> None:
@@ -55,31 +76,45 @@ def _band(axes: Axes, count: int) -> None:
     axes.fill_between(line, line - width, line + width, color="0.93", label="95% of uniform samples", linewidth=0)
 
 
-def _distributions(axes: Axes, tests: list[AuditedTest], end: float) -> None:
+def _style(place: int, test: str) -> dict[str, Any]:
+    """Colour and kind of line: full for resampling tests, dashed for others, dotted where these repeat colours."""
+    if test in _COLORS:
+        return {"color": _COLORS[test], "linewidth": 2}
+    color, dashed = _MORE[place % len(_MORE)], place < len(_MORE)
+    return {"color": color, "linewidth": 1.2, "linestyle": "--" if dashed else (0, (1, 1))}
+
+
+def _distributions(axes: Axes, tests: list[AuditedTest]) -> None:
     """Shares of p-values up to each value."""
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
-    for one in tests:
+    for place, one in enumerate(sorted(tests, key=lambda one: one.test in _COLORS)):  # resampling tests on top
         values = np.sort(one.p_values)
         shares = np.arange(1, len(values) + 1) / len(values)
-        axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", color=_COLORS[one.test], label=one.test)
-    axes.set_xlim(0.0, end)
-    axes.set_ylim(0.0, 1.0 if end == 1.0 else 1.6 * end)
+        axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(place, one.test))
+    axes.set_xlim(0.0, 1.0)
+    axes.set_ylim(0.0, 1.0)
     axes.set_xlabel("p", fontsize=8)
     axes.set_ylabel("share of pairs with a p-value up to p", fontsize=8)
     axes.tick_params(labelsize=7)
+    axes.legend(fontsize=7, loc="upper left", frameon=False)
 
 
 def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
-    """Type-I errors with their intervals, side by side where tests share a level."""
-    for place, one in enumerate(tests):
-        shift = 0.0015 * (2 * place - len(tests) + 1)
-        for rate in one.errors:
-            axes.plot([rate.alpha + shift] * 2, rate.interval, color=_COLORS[one.test], linewidth=2, alpha=0.6)
-            axes.plot([rate.alpha + shift], [rate.rate], "o", color=_COLORS[one.test], markersize=4)
+    """Type-I errors with their intervals, a line a test; grey lines are the levels."""
     levels = [rate.alpha for rate in tests[0].errors]
-    axes.set_xticks(levels, [percent(level) for level in levels])
-    axes.set_yticks(levels, [percent(level) for level in levels])
-    axes.set_title("type-I error, 95% intervals", fontsize=9)
+    for level, color in zip(levels, _LEVELS, strict=True):
+        axes.axvline(level, color=color, linewidth=1, linestyle=":")
+    for place, one in enumerate(tests):
+        for shift, (rate, color) in enumerate(zip(one.errors, _LEVELS, strict=True)):
+            height, label = place + 0.2 * (shift - 1), f"p ≤ {percent(rate.alpha)}" if place == 0 else None
+            axes.plot(rate.interval, [height] * 2, color=color, linewidth=2, alpha=0.5)
+            axes.plot([rate.rate], [height], "o", color=color, markersize=4, label=label, clip_on=False)
+    axes.set_yticks(range(len(tests)), [one.test for one in tests], fontsize=8)
+    axes.set_ylim(len(tests) - 0.4, -0.6)
+    axes.set_xticks(levels, [percent(level) for level in levels], fontsize=7)
+    axes.set_xlabel("share of pairs found different", fontsize=8)
+    axes.legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderpad=0.0)
+    axes.set_title("type-I error, 95% intervals", fontsize=9, loc="left")
 
 
 def power_figure(power: Power) -> Figure:

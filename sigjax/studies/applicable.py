@@ -49,23 +49,50 @@ def all_tests(evaluation: Evaluation, alternative: Alternative) -> tuple[list[Fo
     if isinstance(metric, SampleMetric):
         reason = f"{metric.name} is computed from all instances at once, not from sums"
         return _without((*PAIRED, *UNPAIRED), reason), evaluation.num_instances, Dependence(None, None)
-    units = make_units(evaluation)
-    something = units.values.any(axis=(0, 2))
-    kept = something | ~something.any()
-    units = replace(units, values=units.values[:, kept], strata=units.strata[kept])
+    units = _with_content(make_units(evaluation))
+    found = tests_of_units(units, metric, alternative, kind_of_data(evaluation))
+    return found, units.values.shape[1], _dependence(units, metric)
+
+
+class Kind(NamedTuple):
+    """What the units alone do not tell of the data."""
+
+    clustered: bool
+    proportions: bool
+    """Whether the two statistics are whole numbers, how many items are right and how many there are."""
+
+
+def kind_of_data(evaluation: Evaluation) -> Kind:
+    """What tests ask of the data beside the units."""
+    stats, proportions = evaluation.stats, False
+    if stats.dtype.kind == "i" and stats.shape[2] == 2:
+        proportions = bool((0 <= stats[..., 0]).all() and (stats[..., 0] <= stats[..., 1]).all())
+    return Kind(evaluation.clusters is not None, proportions)
+
+
+def tests_of_units(units: Units, metric: Metric, alternative: Alternative, kind: Kind) -> list[Found]:
+    """All classical tests of two systems on their units, or why not."""
+    units = _with_content(units)
     differing = _differing(units, metric)
     found: list[Found] = _paired(differing, alternative)
-    if evaluation.clusters is not None:
+    if kind.clustered:
         found.append(_over_clusters(units, metric, alternative))
     if isinstance(differing, _Differing):
         found.append(two_sample_t(differing.values[0], differing.values[1], alternative))
     else:
         found.append(LeftOut(TWO_SAMPLE_T, differing))
-    found.append(_binomial(evaluation, metric, alternative))
+    found.append(_binomial(units, metric, alternative, kind))
     found.append(_chi_square(units, metric, alternative))
     if np.array_equal(*units.values):
         found = [replace(each, p_value=1.0) if isinstance(each, ClassicalTest) else each for each in found]
-    return found, units.values.shape[1], _dependence(units, metric)
+    return found
+
+
+def _with_content(units: Units) -> Units:
+    """The units on which a system or the gold has anything; all, where there is none."""
+    something = units.values.any(axis=(0, 2))
+    kept = something | ~something.any()
+    return replace(units, values=units.values[:, kept], strata=units.strata[kept])
 
 
 class _Differing(NamedTuple):
@@ -131,15 +158,13 @@ def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> Fo
     return paired_t(scores[0] - scores[1], alternative, name=CLUSTER_T, assumes=assumes, rounding=rounding)
 
 
-def _binomial(evaluation: Evaluation, metric: Metric, alternative: Alternative) -> Found:
+def _binomial(units: Units, metric: Metric, alternative: Alternative, kind: Kind) -> Found:
     """The binomial test where the score is a proportion of whole numbers."""
-    stats = evaluation.stats
-    if stats.dtype.kind == "i" and stats.shape[2] == 2 and (0 <= stats[..., 0]).all():
-        parts, wholes = stats.sum(axis=1).T
-        if (stats[..., 0] <= stats[..., 1]).all():
-            if 0 in wholes or np.array_equal(metric.score(np.stack([parts, wholes], axis=-1) * 1.0), parts / wholes):
-                (k1, k2), (n1, n2) = parts.tolist(), wholes.tolist()
-                return binomial_z((k1, k2), (n1, n2), alternative)
+    if kind.proportions:
+        parts, wholes = totals = units.unscaled(units.totals).T
+        if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
+            (k1, k2), (n1, n2) = totals.astype(int).tolist()
+            return binomial_z((k1, k2), (n1, n2), alternative)
     return LeftOut(BINOMIAL_Z, f"{metric.name} is no proportion of items that are right or wrong")
 
 

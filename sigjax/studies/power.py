@@ -28,19 +28,9 @@ from sigjax.records import (
     Settings,
     Test,
 )
+from sigjax.studies.pilot import Pilot, allotted, drawn, make_pilot, select_pair
 from sigjax.studies.records import PilotDelta, Power, PowerAt
-from sigjax.studies.trials import (
-    Pilot,
-    Trials,
-    allotted,
-    check_count,
-    drawn,
-    make_pilot,
-    of_strata,
-    run_trials,
-    select_pair,
-    share_interval,
-)
+from sigjax.studies.trials import Trials, check_count, of_strata, run_trials, share_interval
 from sigjax.version import __version__
 
 _SIZE, _LEVEL = 0.8, 0.95

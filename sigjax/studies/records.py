@@ -11,6 +11,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Claim = Literal["equivalence", "non-inferiority"]
+Null = Literal["swaps", "splits"]
+"""How pairs of which neither is better are made: by swaps of the outputs of two systems, or splits of one system."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """The renderings of a study of trials; its fields are those of the record that is one."""
+
+    def __str__(self) -> str:
+        """Return the study as text for a terminal."""
+        from sigjax.report.studies import study_text
+
+        return study_text(self)
+
+    def to_json(self) -> str:
+        """The study as JSON of the schema `sigjax-audit/1` or `sigjax-power/1`."""
+        from sigjax.report.studies import study_json
+
+        return study_json(self)
+
+    def plot(self) -> Figure:
+        """The study as a matplotlib figure (extra `plot`): p-values, or power by the number of instances."""
+        from sigjax.report.studyfigures import study_figure
+
+        return study_figure(self)
 
 
 @dataclass(frozen=True)
@@ -36,65 +61,51 @@ class AuditedTest:
 
     Attributes:
         metric: name of the metric.
-        test: "permutation" or "bootstrap".
-        methods: how many repetitions were tested by which method ("exact", "montecarlo").
+        test: "permutation", "bootstrap", or the name of a classical test.
+        methods: how many repetitions were tested by which method ("exact", "montecarlo", "classical").
         errors: type-I error at 1%, 5% and 10%.
         excess: the largest amount by which the share of p-values up to one of them is above that p-value.
         excess_p: upper bound on the probability of such an excess, for a test that keeps all levels; see
             `sigjax.inference.uniformity`.
         deficit: the largest amount by which it is below.
-        p_values: [repetition].
+        p_values: [repetition]; 1 where a classical test could not be had.
+        null: how the pairs were made: "swaps" or "splits".
+        system: of splits, the system whose units they are; else None.
     """
 
     metric: str
-    test: Test
+    test: str
     methods: dict[str, int]
     errors: tuple[ErrorRate, ...]
     excess: float
     excess_p: float
     deficit: float
     p_values: tuple[float, ...]
+    null: Null = "swaps"
+    system: str | None = None
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Study):
     """Type-I errors of tests on pairs of which no system is better.
 
     Attributes:
-        systems: the two systems whose outputs were swapped.
-        tests: metric by metric and test by test.
-        repetitions: number of pairs made.
+        systems: the two systems whose outputs were swapped, and those whose units were split.
+        tests: metric by metric, null by null and test by test.
+        repetitions: number of pairs made, each way.
         num_instances: number of instances.
-        num_units: number of what is swapped: instances, or clusters where there are some.
+        num_units: number of what is swapped or dealt: instances, or clusters where there are some.
         settings: of the tests.
         signature: one line that reproduces the numbers.
     """
 
-    systems: tuple[str, str]
+    systems: tuple[str, ...]
     tests: tuple[AuditedTest, ...]
     repetitions: int
     num_instances: int
     num_units: int
     settings: Settings
     signature: str
-
-    def __str__(self) -> str:
-        """Return the audit as text for a terminal."""
-        from sigjax.report.studies import audit_text
-
-        return audit_text(self)
-
-    def to_json(self) -> str:
-        """The audit as JSON of the schema `sigjax-audit/1`."""
-        from sigjax.report.studies import audit_json
-
-        return audit_json(self)
-
-    def plot(self) -> Figure:
-        """Distributions of the p-values beside the uniform one, as a matplotlib figure (extra `plot`)."""
-        from sigjax.report.studyfigures import audit_figure
-
-        return audit_figure(self)
 
 
 @dataclass(frozen=True)
@@ -147,7 +158,7 @@ class PowerAt:
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(Study):
     """Power of tests at several numbers of instances.
 
     Attributes:
@@ -171,24 +182,6 @@ class Power:
     num_units: int
     settings: Settings
     signature: str
-
-    def __str__(self) -> str:
-        """Return the power study as text for a terminal."""
-        from sigjax.report.studies import power_text
-
-        return power_text(self)
-
-    def to_json(self) -> str:
-        """The power study as JSON of the schema `sigjax-power/1`."""
-        from sigjax.report.studies import power_json
-
-        return power_json(self)
-
-    def plot(self) -> Figure:
-        """Power against the number of instances, as a matplotlib figure (extra `plot`)."""
-        from sigjax.report.studyfigures import power_figure
-
-        return power_figure(self)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,9 @@
-"""Trials: the tests of many pairs that are made from one pair of systems, as a user would have run them on each.
-
-A trial is a pair of systems on units that were drawn from those of an evaluation, or whose outputs were swapped. The
-random numbers of trials are those of resamples that no test reaches: under one seed, trials and tests share none.
-"""
+"""Trials: the tests of many pairs that are made from one pair of systems, as a user would have run them on each."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,34 +13,21 @@ import numpy as np
 from sigjax.checkpoint import NO_STAGE
 from sigjax.exact.plan import Plan
 from sigjax.inference.answer import answer
+from sigjax.inference.classical import ClassicalTest
 from sigjax.inference.exact import plan_exact
 from sigjax.inference.outcome import Case, NotFinite, NotTraceable, Outcome, Question
 from sigjax.inference.pvalues import clopper_pearson
-from sigjax.metrics import check_score
 from sigjax.progress import progress_bar
-from sigjax.records import Device, Evaluation, InputError, Interval, Metric, Settings, Test
+from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test
 from sigjax.resample.backend import double_precision
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import Draws, drawn_units, swap
-from sigjax.units import Units, make_units, observed_scores, tolerances
+from sigjax.studies.applicable import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
+from sigjax.studies.pilot import Maker, Pilot
+from sigjax.units import observed_scores, tolerances
 
-_FIRST_ROW = 2**41
-"""Trial r has the random words of this resample plus r; tests have fewer resamples."""
 _GROUP_VALUES = 2**23
 """Statistics of trials that are held at a time."""
 _EXACT_SECONDS, _NO_LIMIT = 2.0, 1e9
 """Nominal seconds that the exact tests of all trials may take together; beyond, all are sampled."""
-
-Maker = Callable[[np.ndarray], np.ndarray]
-"""Trials `[trial]` (int64) -> statistics `[trial, 2, unit, stat]` (int64), in the fixed point of the units."""
-
-
-class Pilot(NamedTuple):
-    """Two systems on the units that trials are made of."""
-
-    names: tuple[str, str]
-    metric: Metric
-    units: Units
 
 
 class Trials(NamedTuple):
@@ -56,89 +39,6 @@ class Trials(NamedTuple):
     """For each test, `[trial]`."""
     methods: dict[Test, dict[str, int]]
     """For each test, how many trials were tested by which method."""
-
-
-def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
-    """The evaluation of the two systems named, or of the only two that there are.
-
-    Raises:
-        InputError: there are more or fewer than two, or a name is unknown.
-    """
-    names = evaluation.systems if systems is None else tuple(systems)
-    if len(names) != 2 or names[0] == names[1]:
-        raise InputError(
-            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them (systems)"
-        )
-    for name in names:
-        if name not in evaluation.systems:
-            raise InputError(f"{name!r} is not a system; expected two of {', '.join(evaluation.systems[:12])}")
-    places = [evaluation.systems.index(name) for name in names]
-    return replace(evaluation, systems=names, stats=evaluation.stats[places])
-
-
-def make_pilot(evaluation: Evaluation) -> Pilot:
-    """The units of an evaluation of two systems.
-
-    Raises:
-        InputError: a metric that is no function of sums, or that does not work on the data.
-    """
-    metric, units = units_of_sums(evaluation)
-    return Pilot((evaluation.systems[0], evaluation.systems[1]), metric, units)
-
-
-def units_of_sums(evaluation: Evaluation) -> tuple[Metric, Units]:
-    """The metric, which must be one of sums, and the units of an evaluation, of which there must be two.
-
-    Raises:
-        InputError: a metric that is no function of sums, or that does not work on the data, or one unit.
-    """
-    metric = evaluation.metric
-    if not isinstance(metric, Metric):
-        raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
-    units = make_units(evaluation)
-    if len(units.strata) < 2:
-        raise InputError("a study needs at least two units (instances, or clusters of them), got one")
-    check_score(metric, units.unscaled(units.totals))
-    return metric, units
-
-
-def swapped(pilot: Pilot, seed: int) -> Maker:
-    """Trials in which the outputs of each unit are swapped or not, each with probability 1/2: no system is better."""
-    values = pilot.units.values.swapaxes(0, 1)
-    draws = Draws(np.zeros(len(values), np.int32), np.zeros(len(values), np.uint64))
-
-    def make(trials: np.ndarray) -> np.ndarray:
-        masks = swap(row_keys(seed, _FIRST_ROW + trials), draws, np.bool_)[:, : len(values)]
-        return np.where(masks[:, :, None, None], values[:, ::-1], values).swapaxes(1, 2)
-
-    return make
-
-
-def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
-    """Trials of units drawn with replacement: the stratum of each is in `strata` `[unit]`, ascending."""
-    own = pilot.units.strata
-    start = np.searchsorted(own, strata)
-    draws = Draws(start.astype(np.int32), (np.searchsorted(own, strata, side="right") - start).astype(np.uint64))
-
-    def make(trials: np.ndarray) -> np.ndarray:
-        places = drawn_units(row_keys(seed, _FIRST_ROW + trials), draws)
-        return pilot.units.values[:, places].swapaxes(0, 1)
-
-    return make
-
-
-def allotted(strata: np.ndarray, size: int) -> np.ndarray:
-    """The strata of `size` units, in proportion to those of `strata` `[unit]` (ascending): `[size]`, ascending.
-
-    What whole numbers leave over goes to the strata with the largest remainders (Hamilton).
-
-    Example:
-        >>> allotted(np.array([0, 0, 0, 1]), 6)
-        array([0, 0, 0, 0, 0, 1])
-    """
-    whole, rest = np.divmod(np.bincount(strata) * size, len(strata))
-    whole[np.argsort(-rest, kind="stable")[: size - whole.sum()]] += 1
-    return np.repeat(np.arange(len(whole)), whole)
 
 
 def run_trials(
@@ -174,6 +74,24 @@ def run_trials(
                 methods[test][part] = [outcome.method for outcome in found]
             advance(part.stop)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
+
+
+def run_classical(
+    pilot: Pilot, make: Maker, strata: np.ndarray, count: int, alternative: Alternative, kind: Kind, *, progress: bool
+) -> dict[str, np.ndarray]:
+    """p-values `[trial]` of the classical tests that some of `count` trials allow; 1 where a trial does not."""
+    found: dict[str, np.ndarray] = {}
+    size = max(1, _GROUP_VALUES // (2 * len(strata) * pilot.units.values.shape[2]))
+    with progress_bar("classical tests", count, shown=progress) as advance:
+        for start in range(0, count, size):
+            part = np.arange(start, min(start + size, count))
+            for trial, values in zip(part.tolist(), make(part), strict=True):
+                units = replace(pilot.units, values=values, strata=strata)
+                for each in tests_of_units(units, pilot.metric, alternative, kind):
+                    if isinstance(each, ClassicalTest):
+                        found.setdefault(each.name, np.ones(count))[trial] = each.p_value
+                advance(trial + 1)
+    return {name: found[name] for name in (*PAIRED, CLUSTER_T, *UNPAIRED) if name in found}
 
 
 def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> Case:

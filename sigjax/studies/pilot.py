@@ -1,0 +1,160 @@
+"""What studies start from: two systems on their units, and the trials that are made from these.
+
+A trial is a pair of systems on units that were drawn from those of an evaluation, or whose outputs were swapped, or
+that were dealt into two halves. The random numbers of trials are those of resamples that no test reaches: under one
+seed, trials and tests share none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.metrics import check_score
+from sigjax.records import Evaluation, InputError, Metric
+from sigjax.resample.bits import row_keys, words
+from sigjax.resample.plans import Draws, drawn_units, swap
+from sigjax.units import Units, make_units
+
+_FIRST_ROW = 2**41
+"""Trial r has the random words of this resample plus r; tests have fewer resamples."""
+
+Maker = Callable[[np.ndarray], np.ndarray]
+"""Trials `[trial]` (int64) -> statistics `[trial, 2, unit, stat]` (int64), in the fixed point of the units."""
+
+
+class Pilot(NamedTuple):
+    """Two systems on the units that trials are made of."""
+
+    names: tuple[str, str]
+    """Of the two systems of a trial."""
+    metric: Metric
+    units: Units
+
+
+def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
+    """The evaluation of the two systems named, or of the only two that there are.
+
+    Raises:
+        InputError: there are more or fewer than two, or a name is unknown.
+    """
+    names = evaluation.systems if systems is None else tuple(systems)
+    if len(names) != 2:
+        raise InputError(
+            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them (systems)"
+        )
+    return select(evaluation, names)
+
+
+def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
+    """The evaluation of the systems named, or of all.
+
+    Raises:
+        InputError: there is none, or a name is unknown or there twice.
+    """
+    names = evaluation.systems if systems is None else tuple(systems)
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"name one or more different systems (systems), got {', '.join(names) or 'none'}")
+    for name in names:
+        if name not in evaluation.systems:
+            raise InputError(f"{name!r} is not a system; expected some of {', '.join(evaluation.systems[:12])}")
+    places = [evaluation.systems.index(name) for name in names]
+    return replace(evaluation, systems=names, stats=evaluation.stats[places])
+
+
+def make_pilot(evaluation: Evaluation) -> Pilot:
+    """The units of an evaluation of two systems, or of those to be split one by one.
+
+    Raises:
+        InputError: a metric that is no function of sums, or that does not work on the data.
+    """
+    metric, units = units_of_sums(evaluation)
+    return Pilot((evaluation.systems[0], evaluation.systems[-1]), metric, units)
+
+
+def units_of_sums(evaluation: Evaluation) -> tuple[Metric, Units]:
+    """The metric, which must be one of sums, and the units of an evaluation, of which there must be two.
+
+    Raises:
+        InputError: a metric that is no function of sums, or that does not work on the data, or one unit.
+    """
+    metric = evaluation.metric
+    if not isinstance(metric, Metric):
+        raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
+    units = make_units(evaluation)
+    if len(units.strata) < 2:
+        raise InputError("a study needs at least two units (instances, or clusters of them), got one")
+    check_score(metric, units.unscaled(units.totals))
+    return metric, units
+
+
+def swapped(pilot: Pilot, seed: int) -> Maker:
+    """Trials in which the outputs of each unit are swapped or not, each with probability 1/2: no system is better."""
+    values = pilot.units.values.swapaxes(0, 1)
+    draws = Draws(np.zeros(len(values), np.int32), np.zeros(len(values), np.uint64))
+
+    def make(trials: np.ndarray) -> np.ndarray:
+        masks = swap(row_keys(seed, _FIRST_ROW + trials), draws, np.bool_)[:, : len(values)]
+        return np.where(masks[:, :, None, None], values[:, ::-1], values).swapaxes(1, 2)
+
+    return make
+
+
+def dealt(strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places `[half, pair]` of two halves of units in random order, and the strata `[pair]`; an odd unit is left out.
+
+    The strata of the units, `[unit]`, are ascending, and so are those of the pairs, counted from 0.
+
+    Example:
+        >>> dealt(np.array([0, 0, 0, 0, 0, 1, 1]))
+        (array([[0, 1, 5],
+               [2, 3, 6]]), array([0, 0, 1]))
+    """
+    size = np.bincount(strata)
+    place = np.arange(len(strata)) - np.searchsorted(strata, strata)
+    half = size[strata] // 2
+    first = np.flatnonzero(place < half)
+    return np.stack([first, first + half[first]]), np.unique(strata[first], return_inverse=True)[1]
+
+
+def split(pilot: Pilot, system: int, seed: int) -> Maker:
+    """Trials in which the units of one system are dealt at random, within strata, into halves and paired at random."""
+    strata, values = pilot.units.strata.astype(np.uint64), pilot.units.values[system]
+    halves, _ = dealt(pilot.units.strata)
+
+    def make(trials: np.ndarray) -> np.ndarray:
+        random = words(row_keys(seed, _FIRST_ROW + trials), len(values) + len(values) % 2)[:, : len(values)]
+        order = np.argsort(strata << np.uint64(32) | random, axis=1, kind="stable")
+        return values[order[:, halves]]
+
+    return make
+
+
+def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
+    """Trials of units drawn with replacement: the stratum of each is in `strata` `[unit]`, ascending."""
+    own = pilot.units.strata
+    start = np.searchsorted(own, strata)
+    draws = Draws(start.astype(np.int32), (np.searchsorted(own, strata, side="right") - start).astype(np.uint64))
+
+    def make(trials: np.ndarray) -> np.ndarray:
+        places = drawn_units(row_keys(seed, _FIRST_ROW + trials), draws)
+        return pilot.units.values[:, places].swapaxes(0, 1)
+
+    return make
+
+
+def allotted(strata: np.ndarray, size: int) -> np.ndarray:
+    """The strata of `size` units, in proportion to those of `strata` `[unit]` (ascending): `[size]`, ascending.
+
+    What whole numbers leave over goes to the strata with the largest remainders (Hamilton).
+
+    Example:
+        >>> allotted(np.array([0, 0, 0, 1]), 6)
+        array([0, 0, 0, 0, 0, 1])
+    """
+    whole, rest = np.divmod(np.bincount(strata) * size, len(strata))
+    whole[np.argsort(-rest, kind="stable")[: size - whole.sum()]] += 1
+    return np.repeat(np.arange(len(whole)), whole)
