@@ -36,6 +36,28 @@ def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
     return notes
 
 
+def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
+    """A note where permutation tests of so many units cannot become significant, however far apart systems are.
+
+    The least p-value is that of one swap in all 2^N, and of its mirror image where the test is two-sided.
+
+    Example:
+        >>> too_few_units(6, 3, Settings())
+        ['permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312, adjusted at least 0.0938']
+        >>> too_few_units(7, 3, Settings())
+        []
+    """
+    if "permutation" not in settings.tests or settings.design == "crossed" or settings.mid_p or num_units == 1:
+        return []
+    times = num_hypotheses if settings.correction in ("holm", "bonferroni") else 1
+    least = (2 if settings.alternative == "two-sided" else 1) * 2.0**-num_units
+    if times * least < settings.alpha:
+        return []
+    adjusted = f", adjusted at least {min(1.0, times * least):.3g}" if times > 1 else ""
+    few = f"{num_units} units are too few for a decision at {settings.alpha:.3g}"
+    return [f"permutation test: {few}: p is at least {least:.3g}{adjusted}"]
+
+
 def stops(metric: str, comparisons: Sequence[Comparison], settings: Settings) -> list[str]:
     """For tests that stop by themselves, a note on where pairs stopped, and one on those that are not settled."""
     if settings.resamples != "auto":

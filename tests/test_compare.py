@@ -385,6 +385,19 @@ def test_what_is_no_evaluation_is_refused():
         Evaluation.from_arrays([[1, 0], [1, 1]])
 
 
+def test_too_few_units_for_any_decision_are_told():
+    """Of 8 units that all favour A, p is 2 / 2^8, three times that for three pairs; 6 units decide no three pairs."""
+    apart = {"A": [1] * 8, "B": [0] * 8, "C": [0, 1] * 4}
+    whole, few = (
+        compare(Evaluation.from_arrays({name: row[:count] for name, row in apart.items()}), interval="none")
+        for count in (8, 6)
+    )
+    assert min(one.p_adjusted for one in whole) == pytest.approx(3 * 2 / 2**8)
+    assert not any("too few" in note for note in whole.notes)
+    assert min(one.p_adjusted for one in few) == pytest.approx(3 * 2 / 2**6)
+    assert any("6 units are too few" in note and "adjusted at least 0.0938" in note for note in few.notes)
+
+
 def test_corrected_p_values_out_of_reach_are_told():
     """Three pairs at level 0.95 need more than 60 resamples before Holm can give less than 0.05."""
     evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(0), 3, 30), metric="fscore")
