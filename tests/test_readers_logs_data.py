@@ -39,7 +39,7 @@ def test_inspect_logs_are_joined_on_their_intersection(data, capsys):
     assert code == 2
     assert "'ollama/qwen2.5:0.5b' lacks 2 of 5 (first: '4'); use --missing drop" in err
     found = report(capsys, qwen, sonnet, "--missing", "drop", "-m", "choice")
-    assert found["notes"] == ["dropped 2 of 5 instances that some system lacks"]
+    assert found["notes"][0] == "dropped 2 of 5 instances that some system lacks"
     results = json.loads(qwen.read_text())["results"]["scores"]
     assert scores(found) == {
         "anthropic/claude-sonnet-4-0": 1.0,
