@@ -150,6 +150,11 @@ def _check_responses(evaluation: Evaluation, settings: Settings) -> None:
             "the bootstrap draws instances, but these are responses, which are no sample of anything: read the files "
             "without unit response, or use the permutation test"
         )
+    if settings.leaderboard:
+        raise InputError(
+            "the leaderboard draws instances, but these are responses, which are no sample of anything: leave it out, "
+            "or read the files without unit response"
+        )
     for labels in ("clusters", "strata", "runs"):
         if getattr(evaluation, labels) is not None:
             raise InputError(f"responses are swapped one by one; leave out {labels}, or read without unit response")

@@ -337,6 +337,7 @@ def test_what_draws_instances_refuses_responses(write):
     evaluation = read_marks(write, "terms", {1, 2}, {"a": {1, 3}, "b": {2, 4, 5}}, WIDTH, unit="response")
     for study in (
         lambda: compare(evaluation, test="bootstrap"),
+        lambda: compare(evaluation, leaderboard=True),
         lambda: equivalence(evaluation, margin=0.1),
         lambda: power(evaluation, instances=[10], repetitions=2, test="permutation"),
         lambda: audit(evaluation, repetitions=2),
