@@ -131,7 +131,8 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Judged], reach: Se
     notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(answers, settings)]
     placed = found or [Position()] * len(evaluation.systems)
     systems = _systems(evaluation, case.question, answers.systems, placed, comparisons, settings)
-    return Leaderboard(*with_unclustered(evaluation, systems, comparisons), tuple(notes), num_units)
+    shown = with_unclustered(evaluation, systems, comparisons, settings.design)
+    return Leaderboard(*shown, tuple(notes), num_units)
 
 
 def make_case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:

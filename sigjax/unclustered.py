@@ -8,16 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from sigjax.inference.delta_method import delta_method_errors
-from sigjax.records import Comparison, Evaluation, SampleMetric, SystemScore
+from sigjax.records import Comparison, Design, Evaluation, SampleMetric, SystemScore
 from sigjax.units import units_of_instances
 
 
 def with_unclustered(
-    evaluation: Evaluation, systems: tuple[SystemScore, ...], comparisons: tuple[Comparison, ...]
+    evaluation: Evaluation, systems: tuple[SystemScore, ...], comparisons: tuple[Comparison, ...], design: Design
 ) -> tuple[tuple[SystemScore, ...], tuple[Comparison, ...]]:
     """The records with `standard_error_unclustered`, where there are clusters and standard errors, of a metric of sums.
 
-    Instances are the units then, or ids with all their runs.
+    Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
+    variance between the runs of an id is added.
 
     Example:
         >>> from sigjax import compare
@@ -32,6 +33,9 @@ def with_unclustered(
     places = {name: place for place, name in enumerate(evaluation.systems)}
     pairs = list(dict.fromkeys((places[one.a], places[one.b]) for one in comparisons))
     of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
+    if design == "nested":
+        within = delta_method_errors(*_within(evaluation), metric.score, pairs)
+        of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])
     errors = dict(zip(pairs, map(_finite, of_pairs.tolist()), strict=True))
     return (
         tuple(replace(one, standard_error_unclustered=_finite(of_systems[places[one.name]])) for one in systems),
@@ -46,6 +50,13 @@ def _independent(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
     values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
     np.add.at(values.swapaxes(0, 1), unit, stats.swapaxes(0, 1))
     return values, strata
+
+
+def _within(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, output, stat]`, and the id `[output]` of each as its stratum, outputs of an id together."""
+    unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
+    order = np.argsort(unit, kind="stable")
+    return evaluation.stats[:, order].astype(np.float64), unit[order]
 
 
 def _finite(error: float) -> float | None:

@@ -33,8 +33,8 @@ RUNS = {
     "studentized intervals": (TWO, {"resamples": 30_001, "interval": "studentized"}),
     "intervals by inversion": (TWO, {"resamples": 30_001, "interval": "inversion"}),
     "until settled": (FSCORE, {"resamples": "auto", "interval": "none"}),
-    "outputs exchanged within instances": (REPEATED, {"resamples": 30_001, "design": "crossed", "interval": "none"}),
-    "runs drawn within instances": (REPEATED, {"test": "bootstrap", "resamples": 30_001, "design": "nested"}),
+    "outputs exchanged within units": (REPEATED, {"resamples": 30_001, "design": "crossed", "interval": "none"}),
+    "runs drawn within units": (REPEATED, {"test": "bootstrap", "resamples": 30_001, "design": "nested"}),
     "a function of samples": (
         Evaluation.from_arrays(REALS, metric=SampleMetric("spread", spread, ("x",)), clusters=CLUSTERS),
         {"test": ["permutation", "bootstrap"], "resamples": 30_001},

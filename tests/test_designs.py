@@ -466,10 +466,10 @@ def test_the_command_line(tmp_path, capsys):
     command = ["compare", str(tmp_path / "t.csv"), "--runs", "run", "--resamples", "2000", "--test", *TESTS]
     assert _run([*command, "--design", "crossed"], debug=True) == 0
     out = capsys.readouterr().out
-    assert "permutation test, two-sided, outputs exchanged within instances" in out
+    assert "permutation test, two-sided, outputs exchanged within units" in out
     assert "|design:crossed|" in out
     assert _run([*command, "--design", "nested"], debug=True) == 0
     out = capsys.readouterr().out
-    assert "bootstrap test, two-sided, runs drawn within instances" in out
+    assert "bootstrap test, two-sided, runs drawn within units" in out
     assert _run(command, debug=True) == 0
     assert "design" not in capsys.readouterr().out

@@ -106,6 +106,21 @@ def test_runs_of_an_instance_stay_together():
     assert set(errors(run(Evaluation.from_arrays(flat, ids=ids, runs=runs))).values()) == {None}
 
 
+def test_nested_runs_add_the_variance_within():
+    """As the bootstrap without clusters draws them: between ids, and within ids over the runs."""
+    rng = np.random.default_rng(8)
+    values = {name: rng.integers(0, 9, (20, 1)) + rng.integers(0, 9, (20, 3)) for name in "ab"}
+    ids, runs = np.repeat(np.arange(20), 3).tolist(), [0, 1, 2] * 20
+    flat = {name: each.ravel() for name, each in values.items()}
+    evaluation = Evaluation.from_arrays(flat, ids=ids, runs=runs, clusters=[i // 5 for i in ids])
+    found = errors(run(evaluation, design="nested"))
+    for name, each in (*values.items(), (("a", "b"), values["a"] - values["b"])):
+        variance = (np.var(each.mean(axis=1)) + np.var(each, axis=1).mean() / 3) / 20
+        assert found[name] == pytest.approx(variance**0.5, rel=1e-9)
+    alone = run(Evaluation.from_arrays(flat, ids=ids, runs=runs), design="nested", resamples=20_000)
+    assert found["a", "b"] == pytest.approx(alone.comparisons[0].standard_error, rel=0.03)
+
+
 @pytest.mark.parametrize("metric", ["fscore", "f2", "las"])
 def test_the_bootstrap_of_instances_says_the_same(metric):
     tables = random_counts(np.random.default_rng(4), 2, 400)

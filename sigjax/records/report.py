@@ -55,9 +55,9 @@ class Comparison:
         resamples_needed: the least of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the share
             of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
         standard_error_unclustered: the standard error of delta if instances (ids with all their runs, where there are
-            some) were independent, by the delta method; `standard_error`, of the bootstrap of clusters, is the one to
-            use, and this shows what clusters change. None where there are no clusters, for a `SampleMetric`, and where
-            there is no standard error.
+            some) were independent, by the delta method, and with the same design; `standard_error`, of the bootstrap of
+            clusters, is the one to use, and this shows what clusters change. None where there are no clusters, for a
+            `SampleMetric`, and where there is no standard error.
     """
 
     a: str

@@ -18,8 +18,8 @@ CORRECTIONS = {
 }
 FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
 DESIGNS = {
-    ("permutation", "crossed"): ", outputs exchanged within instances",
-    ("bootstrap", "nested"): ", runs drawn within instances",
+    ("permutation", "crossed"): ", outputs exchanged within units",
+    ("bootstrap", "nested"): ", runs drawn within units",
 }
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
