@@ -75,7 +75,18 @@ BAD = [
     ("t.csv", "n,A,B\n1,1,0\n2,1,0\n3,1,0\n", {}, r"column 'n' looks like instance numbers.*--id NAME.*--ignore NAME"),
     ("t.csv", "n,A,B\n0,1,0\n1,1,0\n2,1,0\n", {}, r"column 'n' looks like instance numbers"),
     ("t.csv", "C,A,B\n5,1,0\n.5,1,0\nq,1,0\n", {}, r"line 4, column 'C': expected a number as in most .*repair it"),
-    ("t.csv", LONG + "A,x,1,1,1\n", {"metric": "fscore"}, r"lines 2 and 4: system 'A' has instance 'x' twice"),
+    (
+        "t.csv",
+        LONG + "A,x,1,1,1\n",
+        {"metric": "fscore"},
+        r"lines 2 and 4: system 'A' has instance 'x' twice .*--runs NAME",
+    ),
+    (
+        "t.csv",
+        "system,id,run,value\nA,x,1,1\nA,x,1,2\nB,x,1,1\n",
+        {"runs": "run"},
+        r"lines 2 and 3: system 'A' has instance 'x' twice in run '1' \(columns 'id' and 'run'\); give it once",
+    ),
     ("t.csv", LONG + ",y,1,1,1\n", {"metric": "fscore"}, r"line 4, column 'system': expected a name"),
     ("t.csv", LONG + "A,,1,1,1\n", {"metric": "fscore"}, r"line 4, column 'id': expected a name"),
     # missing instances

@@ -38,7 +38,7 @@ def read_long(table: Table, options: Options, *, system: str) -> Evaluation:
     names, system_codes = codes_of(label_column(table, system))
     ids, runs, instance_codes = instances_of(table, id_column, options.runs)
     systems = select_systems(table.file, names, options.systems)
-    _refuse_repeats(table, system, id_column, system_codes * len(ids) + instance_codes)
+    _refuse_repeats(table, system, (id_column, options.runs), system_codes * len(ids) + instance_codes)
     hint = f"give the metric's columns with {_counts_example(metric)}"
     numbers = np.stack([number_column(table, name, hint=hint) for name in inputs], axis=-1)
     what = f"systems by instances of the columns {show(system)} and {show(id_column)}"
@@ -107,8 +107,8 @@ def _counts_example(metric: Metric | SampleMetric) -> str:
     return "--counts " + " ".join(f"{name}=COLUMN" for name in metric.inputs)
 
 
-def _refuse_repeats(table: Table, system: str, id_column: str, cells: np.ndarray) -> None:
-    """Refuse two rows `[row]` for the same cell of system by instance."""
+def _refuse_repeats(table: Table, system: str, names: tuple[str, str | None], cells: np.ndarray) -> None:
+    """Refuse two rows `[row]` for the same cell of system by instance; `names` are the columns of ids and of runs."""
     in_order = np.sort(cells)
     if np.all(in_order[1:] != in_order[:-1]):
         return
@@ -116,9 +116,15 @@ def _refuse_repeats(table: Table, system: str, id_column: str, cells: np.ndarray
     repeated = np.flatnonzero(first[inverse] != np.arange(len(cells)))
     if repeated.size:
         row = int(repeated[0])
+        id_column, runs = names
         lines = f"{table.lines[int(first[inverse][row])]} and {table.lines[row]}"
+        again = (
+            f" (column {show(id_column)}); ids must be unique (--id NAME takes another column, and --runs NAME the one "
+            "that tells trials of an instance apart)"
+            if runs is None
+            else f" in run {show(table.columns[runs][row])} (columns {show(id_column)} and {show(runs)}); give it once"
+        )
         raise InputError(
             f"{table.file}: {table.row_word}s {lines}: system {show(table.columns[system][row])} has instance "
-            f"{show(table.columns[id_column][row])} twice (column {show(id_column)}); ids must be unique "
-            "(--id NAME takes another column)"
+            f"{show(table.columns[id_column][row])} twice{again}"
         )
