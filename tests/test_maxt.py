@@ -159,6 +159,15 @@ def test_what_has_no_maximum_on_each_resample_is_refused(evaluation, options, me
         run(evaluation, **options)
 
 
+@pytest.mark.parametrize("exponent", [-700, -530, 520, 900])
+@pytest.mark.parametrize("family", ["metric", "report"])
+def test_adjusted_p_does_not_depend_on_the_unit_of_the_scores(exponent, family):
+    values = {name: np.random.default_rng(k).integers(-9, 9 + 4 * k, 30) / 4.0 for k, name in enumerate("abc")}
+    scaled = {name: np.ldexp(each, exponent) for name, each in values.items()}
+    expected, found = (run(Evaluation.from_arrays(each), family=family) for each in (values, scaled))
+    assert [one.p_adjusted for one in found] == [one.p_adjusted for one in expected]
+
+
 def test_metrics_without_sums_and_scores_in_steps_are_refused():
     values = {"a": [1.0, 2.0, 7.0], "b": [2.0, 2.0, 3.0]}
     median = SampleMetric("median", np.median, ("value",))

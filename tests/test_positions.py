@@ -129,6 +129,15 @@ def test_the_same_on_every_device_and_resumed(metric, tmp_path):
     assert run(data, resamples=1000, checkpoint=tmp_path / "state").to_json() == expected
 
 
+@pytest.mark.parametrize("exponent", [-700, -530, 520, 900])
+def test_positions_do_not_depend_on_the_unit_of_the_scores(exponent):
+    values = {name: np.random.default_rng(k).integers(-9, 9 + 4 * k, 30) / 4.0 for k, name in enumerate("abc")}
+    scaled = {name: np.ldexp(each, exponent) for name, each in values.items()}
+    expected = told(run(Evaluation.from_arrays(values)))
+    assert 0.0 < expected["b"][1] < 1.0
+    assert told(run(Evaluation.from_arrays(scaled))) == expected
+
+
 def test_replicates_that_memory_does_not_hold_are_told():
     data = Evaluation.from_arrays(random_counts(np.random.default_rng(2), 3, 40), metric="fscore")
     report = run(data, memory=1e-5)

@@ -142,7 +142,7 @@ def _deviations(case: Case) -> np.ndarray:
     """
     question, found = case.question, np.empty(len(case.question.pairs))
     for place, pair in enumerate(question.pairs):
-        deviation, tolerance = math.sqrt(_square(case, pair)), question.tolerance(pair)
+        deviation, tolerance = _deviation(case, pair), question.tolerance(pair)
         if not math.isfinite(deviation):
             raise NotFinite(pair)
         if deviation <= tolerance < abs(question.delta(pair)):
@@ -154,15 +154,19 @@ def _deviations(case: Case) -> np.ndarray:
     return found
 
 
-def _square(case: Case, pair: Pair) -> float:
-    """The square of the standard deviation of one pair."""
+def _deviation(case: Case, pair: Pair) -> float:
+    """The standard deviation of one pair."""
     units, (a, b) = case.units, pair
-    middle, square = (units.totals[a] + units.totals[b]) / 2.0, 0.0
+    middle, num_units = (units.totals[a] + units.totals[b]) / 2.0, units.values.shape[1]
     width = max(1, _CACHED // units.values.shape[2])
-    for start in range(0, units.values.shape[1], width):
-        some = slice(start, start + width)
-        half = (units.values[a, some] - units.values[b, some]) / 2.0
+    parts = [slice(start, start + width) for start in range(0, num_units, width)]
+    steps = np.empty(num_units)
+    for part in parts:
+        half = (units.values[a, part] - units.values[b, part]) / 2.0
         with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
             high, low = (scores(case.metric.score, middle + step, units.divisors) for step in (half, -half))
-            square += float(np.sum((high - low) ** 2))
-    return square
+            steps[part] = high - low
+    # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
+    exponent = math.frexp(float(np.abs(steps).max()))[1]
+    steps = np.ldexp(steps, -exponent)
+    return math.ldexp(math.sqrt(sum(float(np.sum(steps[part] ** 2)) for part in parts)), exponent)

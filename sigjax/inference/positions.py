@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -60,15 +61,27 @@ def positions(case: Case | SampleCase, device: Device, *, progress: bool, stage:
             values = kept_replicates(case, run, sample_replicates)
             if values is None:
                 return None
-            sign = 1.0 if case.metric.higher_is_better else -1.0
-            values *= sign
-            goodness, rounding = sign * np.array(question.scores), np.array(question.tolerances)
+            unit = _unit(values)
+            factor = unit if case.metric.higher_is_better else -unit
+            values *= factor
+            goodness, rounding = factor * np.array(question.scores), unit * np.array(question.tolerances)
             ranks = rank_quantiles(values, rounding, settings.level)
             p_values = mcs_p(np.subtract(values, goodness[:, None], out=values), goodness, rounding)
             stage.finish(run.resamples, ranks=ranks, mcs_p=np.array(p_values))
     return [
         Position((low, high), p, p >= settings.alpha) for (low, high), p in zip(ranks.tolist(), p_values, strict=True)
     ]
+
+
+def _unit(values: np.ndarray) -> float:
+    """A power of two that brings the largest value near 1, so that no square leaves the range of a double.
+
+    Example:
+        >>> _unit(np.array([[3.0, -5.0]]))
+        0.125
+    """
+    exponent = math.frexp(max(float(values.max()), -float(values.min())))[1]
+    return math.ldexp(1.0, min(max(-exponent, -1000), 1000))
 
 
 def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np.ndarray:
