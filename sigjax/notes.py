@@ -18,7 +18,6 @@ def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
     outcomes: dict[Test, list[Outcome]] = {
         test: [each for answers in found for each in answers.outcomes[test]] for test in settings.tests
     }
-    alpha = 1.0 - settings.level
     if settings.correction not in ("holm", "bonferroni"):
         return []  # the others do not multiply the smallest p-values when there are many of them
     notes, of_what = [], "pairs" if len(found) == 1 else "pairs of all metrics"
@@ -27,11 +26,12 @@ def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
         # Holm multiplies by the number of hypotheses that are not smaller: exact p-values may be.
         exact = [outcome.p_value for outcome in of_test if outcome.exceed is None]
         smaller = sum(p < 1.0 / (drawn + 1) for p in exact) if settings.correction == "holm" else 0
-        needed = math.ceil((len(of_test) - smaller) / alpha)
+        # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
+        needed = math.floor((len(of_test) - smaller) / settings.alpha * (1.0 + 1e-12))
         if len(exact) < len(of_test) and drawn < needed:
             notes.append(
-                f"{test} test: for {len(of_test):,} {of_what}, more than {needed:,} resamples are needed before an "
-                f"adjusted Monte Carlo p-value can fall below {alpha:.3g}"
+                f"{test} test: for {len(of_test):,} {of_what}, at least {needed:,} resamples are needed before an "
+                f"adjusted Monte Carlo p-value can fall below {settings.alpha:.3g}"
             )
     return notes
 

@@ -160,9 +160,9 @@ def test_ranks_and_letters_follow_the_family():
 
 
 def test_corrected_p_values_out_of_reach_are_told_for_the_family():
-    """18 hypotheses need more than 360 resamples, 6 pairs of one metric 120."""
+    """18 hypotheses need 360 resamples, 6 pairs of one metric 120."""
     (note,) = (note for note in run(evaluations(), resamples=300).notes if "resamples are needed" in note)
-    assert "for 18 pairs of all metrics, more than 360 resamples" in note
+    assert "for 18 pairs of all metrics, at least 360 resamples" in note
     assert not any("needed" in note for note in run(evaluations(), resamples=300, family="metric").notes)
 
 
