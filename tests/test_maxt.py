@@ -137,6 +137,9 @@ def test_exact_pairs_are_sampled_for_the_adjusted_p_alone(evaluation):
         assert one.method == "exact"
         assert one.exceed is None
         assert one.p_adjusted == max(one.p_value, sampled[one.a, one.b])
+    text = "maxT over 15 pairs on 3,000 resamples"
+    assert text in " ".join(str(run(evaluation, method="auto")).split())
+    assert text not in " ".join(str(run(evaluation)).split())
 
 
 def test_a_run_that_is_extended_or_resumed_gives_the_same_report(evaluation, tmp_path):

@@ -81,7 +81,10 @@ def heading(family: Family, settings: Settings) -> str:
         pairs += " of all metrics"
     if settings.correction == "none":
         return f"{text}; p not adjusted for {pairs}"
-    return f"{text}; p adjusted by {CORRECTIONS[settings.correction]} over {pairs}"
+    text += f"; p adjusted by {CORRECTIONS[settings.correction]} over {pairs}"
+    if settings.correction in ("maxt", "minp") and any(one.resamples is None for one in family.comparisons):
+        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method names none for exact p-values
+    return text
 
 
 def method_line(family: Family) -> str:
