@@ -217,7 +217,7 @@ def test_few_units_have_no_interval(num_units, interval):
     assert report.comparisons[0].interval == interval
     assert report.comparisons[0].standard_error > 0.0
     assert all(one.interval is not None for one in report.systems)
-    text = "no interval of this kind for 1 pair:"
+    text = "no interval of this kind for 1 pair: there are too few units or resamples for the level; --interval"
     assert any(text in note for note in report.notes) == (interval is None)
 
 

@@ -28,6 +28,12 @@ from sigjax.resample.share import current_share
 
 _WORTH_A_BAR = 1.0
 """Seconds of work from which a progress bar is drawn."""
+_NO_INTERVAL = {
+    "bca": "all resamples lie on one side of what was observed",
+    "studentized": "too many resamples have a standard error of 0",
+    "inversion": "there are too few units or resamples for the level",
+}
+"""Why there is no interval of a kind; the other kinds always have one."""
 
 
 class Answers(NamedTuple):
@@ -129,11 +135,8 @@ def interval_notes(answers: Answers, settings: Settings) -> list[str]:
         if number
     )
     if whom:
-        notes.append(
-            f"no interval of this kind for {whom}: all resamples lie on one side of what was observed (bca), too many "
-            "have a standard error of 0 (studentized), or there are too few units or resamples (inversion); --interval "
-            "percentile has one"
-        )
+        why = _NO_INTERVAL[settings.interval]
+        notes.append(f"no interval of this kind for {whom}: {why}; --interval percentile has one")
     return notes
 
 
