@@ -170,6 +170,13 @@ def _check_runs(evaluation: Evaluation, design: Design) -> None:
     if isinstance(evaluation.metric, SampleMetric):
         name = evaluation.metric.name
         raise InputError(f"design {design} needs a function of sums, and {name!r} is none; use design together")
+    clusters: dict[str, str] = {}
+    for instance, cluster in zip(evaluation.ids or (), evaluation.clusters or (), strict=False):
+        if clusters.setdefault(instance, cluster) != cluster:
+            raise InputError(
+                f"the runs of instance {instance!r} lie in the clusters {clusters[instance]!r} and {cluster!r}; design "
+                f"{design} needs all runs of an instance in one cluster"
+            )
 
 
 def _frame(evaluation: Evaluation) -> tuple[object, ...]:

@@ -434,6 +434,17 @@ MIXED = Evaluation.from_arrays(
 )
 
 
+@pytest.mark.parametrize("design", ["crossed", "nested"])
+def test_a_cluster_does_not_cut_through_the_runs_of_an_instance(design):
+    arrays = {"A": [1, 0, 1, 1], "B": [0, 0, 1, 0]}
+    evaluation = Evaluation.from_arrays(
+        arrays, metric="accuracy", ids=[1, 1, 2, 2], runs=["x", "y", "x", "y"], clusters=["x", "y", "x", "y"]
+    )
+    with pytest.raises(InputError, match="runs of instance '1' lie in the clusters 'x' and 'y'"):
+        compare(evaluation, design=design)
+    assert compare(evaluation).num_units == 2
+
+
 @pytest.mark.parametrize(
     ("evaluation", "options", "message"),
     [

@@ -140,7 +140,7 @@ class Questions:
     leaderboard: Annotated[bool, Parameter(negative="")] = False
     """Also bootstrap intervals of ranks, and which systems may be the best (the model confidence set)."""
     level: float = DEFAULT_LEVEL
-    """Confidence level of all intervals."""
+    """Confidence level of all intervals; decisions are made at 1 - level."""
     interval: IntervalKind = "percentile"
     """Kind of intervals; bca and studentized suit few or skewed units, inversion has the deltas that swaps do not
     reject, simultaneous ones hold together for all pairs. None leaves the bootstrap out."""
