@@ -59,6 +59,27 @@ def done(path):
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize(
+    ("interval", "memory", "stage"), [("inversion", 1e-3, "inversion"), ("simultaneous", 6e-3, "maxima")]
+)
+def test_a_run_that_was_stopped_in_a_later_stage_gives_the_same_report(interval, memory, stage, tmp_path, monkeypatch):
+    """While a summary of deltas over sets is made, and while replicates are drawn for the second time."""
+    options = {"interval": interval, "memory": memory, "resamples": 140_001, "method": "montecarlo", "device": "numpy"}
+    expected, path, save = compare(FSCORE, **options).to_json(), tmp_path / "run.ckpt", Checkpoint.save
+
+    def stop(self, name, state, *, finished):
+        save(self, name, state, finished=finished)
+        if name[-1] == stage and state.done > 70_000:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Checkpoint, "save", stop)
+    with pytest.raises(KeyboardInterrupt):
+        compare(FSCORE, checkpoint=path, **options)
+    monkeypatch.setattr(Checkpoint, "save", save)
+    assert compare(FSCORE, checkpoint=path, **options).to_json() == expected
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize(
     ("name", "devices"),
     [(name, ("numpy", "cpu")) for name in RUNS] + [(name, ("cpu", "numpy")) for name in ("a summary", "until settled")],
     ids=lambda each: each if isinstance(each, str) else "-".join(each),

@@ -10,8 +10,7 @@ import scipy.stats
 from oracles import f1, random_counts
 from test_laws import REGISTRY, make
 
-from sigjax import Evaluation, InputError, SampleMetric, checkpoint, compare
-from sigjax.checkpoint import Checkpoint
+from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.inference import inversion
 from sigjax.inference.inversion import degree, rank_of_ends
 from sigjax.leaderboard import make_case
@@ -316,24 +315,3 @@ def test_intervals_of_many_units_are_those_of_a_normal_law():
     expected = np.mean(a - b) + np.array([-1.0, 1.0]) * scipy.stats.norm.ppf(0.975) * error
     quantile_error = error * math.sqrt(0.025 * 0.975 / 20_000) / scipy.stats.norm.pdf(1.96)
     assert list(ours.interval) == pytest.approx(expected.tolist(), abs=4 * quantile_error)
-
-
-def test_a_run_that_was_stopped_there_gives_the_same_report(tmp_path, monkeypatch):
-    """While a summary of deltas over sets is made."""
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(12), 4, 20), metric="fscore")
-    options = SAMPLED | {"resamples": 140_001, "memory": 1e-3}
-    expected = compare(evaluation, **options).to_json()
-    monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
-    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
-    save, file = Checkpoint.save, tmp_path / "run.ckpt"
-
-    def stop(self, name, state, *, finished):
-        save(self, name, state, finished=finished)
-        if name[-1] == "inversion" and state.done > 70_000:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Checkpoint, "save", stop)
-    with pytest.raises(KeyboardInterrupt):
-        compare(evaluation, checkpoint=file, **options)
-    monkeypatch.setattr(Checkpoint, "save", save)
-    assert compare(evaluation, checkpoint=file, **options).to_json() == expected

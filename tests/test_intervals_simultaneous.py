@@ -7,8 +7,7 @@ import pytest
 import scipy.stats
 from oracles import f1, random_counts
 
-from sigjax import Evaluation, InputError, SampleMetric, checkpoint, compare
-from sigjax.checkpoint import Checkpoint
+from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.records import DEFAULT_SEED
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata
@@ -219,24 +218,3 @@ def test_all_intervals_together_hold_at_the_level():
             together[kind] += all(one.interval.low <= 0.0 <= one.interval.high for one in report)
     assert abs(together["simultaneous"] / simulations - 0.9) < 3.5 * math.sqrt(0.9 * 0.1 / simulations) + 0.01
     assert together["percentile"] / simulations < 0.7
-
-
-def test_a_run_that_was_stopped_there_gives_the_same_report(tmp_path, monkeypatch):
-    """While replicates are drawn for the second time."""
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(12), 4, 20), metric="fscore")
-    options = SAMPLED | {"resamples": 140_001, "memory": 6e-3}
-    expected = compare(evaluation, **options).to_json()
-    monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
-    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
-    save, file = Checkpoint.save, tmp_path / "run.ckpt"
-
-    def stop(self, name, state, *, finished):
-        save(self, name, state, finished=finished)
-        if name[-1] == "maxima" and state.done > 70_000:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(Checkpoint, "save", stop)
-    with pytest.raises(KeyboardInterrupt):
-        compare(evaluation, checkpoint=file, **options)
-    monkeypatch.setattr(Checkpoint, "save", save)
-    assert compare(evaluation, checkpoint=file, **options).to_json() == expected
