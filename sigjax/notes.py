@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.inference.answer import Answers
+from sigjax.inference.memory import gib, memory_for
 from sigjax.inference.outcome import Outcome
 from sigjax.inference.stopping import most_resamples
 from sigjax.records import Comparison, Evaluation, Settings, Test
@@ -103,7 +104,7 @@ def lone_units(evaluation: Evaluation) -> list[str]:
 
 def without_positions(num_systems: int, settings: Settings) -> str:
     """A note on replicates that would take too much memory to look at all of them together."""
-    needed = math.ceil(100.0 * 2.0 * num_systems * settings.fixed_resamples * 8 / 2**30) / 100.0
+    needed = memory_for(gib((num_systems, settings.fixed_resamples)))
     return (
         f"no bootstrap ranks and no model confidence set: they need all {settings.fixed_resamples:,} replicates of "
         f"{num_systems:,} systems; give --memory {needed:g} (GiB) or more, or fewer resamples"

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+WORTH_A_BAR = 1.0
+"""Seconds of work from which a progress bar is drawn."""
+
 
 @contextmanager
 def progress_bar(label: str, total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:

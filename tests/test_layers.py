@@ -10,6 +10,7 @@ ORDER = (
     "version",
     "progress",
     "records",
+    "threads",
     "identity",
     "checkpoint",
     "extension",

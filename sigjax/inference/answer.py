@@ -20,14 +20,12 @@ from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Pair
 from sigjax.inference.permutation import montecarlo_outcomes
 from sigjax.inference.stopping import most_resamples
 from sigjax.inference.together import SharedDraws
-from sigjax.progress import progress_bar
+from sigjax.progress import WORTH_A_BAR, progress_bar
 from sigjax.records import Device, Metric, Settings, Test
 from sigjax.resample.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
 
-_WORTH_A_BAR = 1.0
-"""Seconds of work from which a progress bar is drawn."""
 _NO_INTERVAL = {
     "bca": "all resamples lie on one side of what was observed",
     "studentized": "too many resamples have a standard error of 0",
@@ -75,7 +73,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
     seconds = _numpy_seconds(case, num_swapped=num_swapped, drawn=drawn is not None)
     seconds += 0.0 if power is None else _inversion_seconds(case)
     backend = choose_backend(device, numpy_seconds=seconds)
-    shown, share = progress and seconds > _WORTH_A_BAR, current_share()
+    shown, share = progress and seconds > WORTH_A_BAR, current_share()
 
     outcomes: dict[Test, list[Outcome]] = {}
     if swapped:

@@ -62,7 +62,7 @@ def sampled_bootstrap(
         _check_memory(case, shape)
         by_t = studentize(case, targets)
         pieces, targets = by_t.pieces, _with_t(targets, num_systems)
-    kept = by_t is not None or fits(shape, settings) or run.resamples < PILOT
+    kept = by_t is not None or fits(gib(shape), settings) or run.resamples < PILOT
     joint = _joint(case, targets) if settings.interval == "simultaneous" and spreads else None
     if joint is not None and not kept:
         _check_maxima(run.resamples, settings)
@@ -91,7 +91,7 @@ def kept_replicates(
         NotFinite: the metric gave NaN or infinity.
     """
     shape = (len(case.question.scores), run.resamples)
-    if not fits(shape, case.settings):
+    if not fits(gib(shape), case.settings):
         return None
     values, part = np.empty(shape), run.part(range(run.resamples))
     pieces = sampled(case, part) if isinstance(case, SampleCase) else system_replicates(case, part)
@@ -146,11 +146,11 @@ def _joint_spreads(told: Told, pieces: Callable[[Run], Pieces], wanted: Wanted, 
 
 def _check_maxima(resamples: int, settings: Settings) -> None:
     """Refuse simultaneous intervals of so many resamples that not even their maxima over pairs can be kept."""
-    if not fits((2, resamples), settings):
-        needed = memory_for(gib((2, resamples)))
+    needed = gib((2, resamples))
+    if not fits(needed, settings):
         raise InputError(
-            f"simultaneous intervals keep two numbers a resample; give --memory {needed:g} (GiB) or more, or fewer "
-            "resamples"
+            f"simultaneous intervals keep two numbers a resample; give --memory {memory_for(needed):g} (GiB) or more, "
+            "or fewer resamples"
         )
 
 
@@ -159,12 +159,12 @@ def _check_memory(case: Case, shape: tuple[int, int]) -> None:
 
     Products of statistics are held as whole numbers, and once more as a matrix.
     """
-    needed = memory_for(gib(shape) + 2.0 * gib((num_columns(case), len(case.units.strata))))
-    if needed > case.settings.memory:
+    needed = gib(shape) + 2.0 * gib((num_columns(case), len(case.units.strata)))
+    if not fits(needed, case.settings):
         raise InputError(
             f"studentized intervals need all replicates of {shape[0]} scores and quotients at once, and products of "
-            f"the statistics of each pair; give --memory {needed:g} (GiB) or more, fewer "
-            "resamples, or --interval bca"
+            f"the statistics of each pair; give --memory {memory_for(needed):g} (GiB) or more, "
+            "fewer resamples, or --interval bca"
         )
 
 

@@ -21,14 +21,12 @@ from sigjax.inference.maxt import StepDown
 from sigjax.inference.minp import minp
 from sigjax.inference.outcome import Case, Outcome
 from sigjax.inference.pvalues import montecarlo_p
-from sigjax.progress import progress_bar
+from sigjax.progress import WORTH_A_BAR, progress_bar
 from sigjax.records import Device, Interval, Settings, Test
 from sigjax.resample.backend import choose_backend, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
 
-_WORTH_A_BAR = 1.0
-"""Seconds of work from which a progress bar is drawn."""
 _STATISTIC = 1.5e-8
 """Seconds that NumPy takes for a statistic of a pair on a resample."""
 
@@ -91,7 +89,7 @@ def resampled_together(
     )
     backend = choose_backend(device, numpy_seconds=seconds)
     seconds += _STATISTIC * resamples * sum(len(case.question.pairs) for case in cases)
-    with progress_bar(settings.correction, resamples, shown=progress and seconds > _WORTH_A_BAR) as advance:
+    with progress_bar(settings.correction, resamples, shown=progress and seconds > WORTH_A_BAR) as advance:
         stage, share = stage.part(settings.correction), current_share()
         run = Run(resamples, settings.seed, backend, advance, stage=stage, share=share)
         return (minp if settings.correction == "minp" else joint_maxt)(cases, run)

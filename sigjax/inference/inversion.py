@@ -38,10 +38,11 @@ import numpy as np
 from sigjax.exact.signs import MOST_SIGNS
 from sigjax.inference.bootstrap import tell
 from sigjax.inference.intervals import Ranks
-from sigjax.inference.memory import fits
+from sigjax.inference.memory import fits, gib
 from sigjax.inference.outcome import Case
 from sigjax.inference.replicates import Pieces, Wanted
 from sigjax.inference.summary import PILOT
+from sigjax.inference.together import rounds_alike
 from sigjax.records import InputError, Interval
 from sigjax.resample.backend import multiplies_bytes
 from sigjax.resample.bits import row_keys
@@ -105,7 +106,7 @@ def inverted_intervals(case: Case, run: Run, power: int) -> list[Interval | None
     every, pieces = 2**num_units - 1, partial(_of_all, case, power)
     enumerates = case.settings.method != "montecarlo" and num_units <= MOST_SIGNS and every <= run.resamples
     empty = np.zeros(0, np.int64)
-    if enumerates and fits((num_systems, every), case.settings):
+    if enumerates and fits(gib((num_systems, every)), case.settings):
         run = run._replace(resamples=every)
     else:
         pieces, empty = partial(_of_swaps, case, power), _empty_resamples(num_units, run)
@@ -118,7 +119,7 @@ def inverted_intervals(case: Case, run: Run, power: int) -> list[Interval | None
     level = 1.0 - 2.0 * (rank - 1) / (run.resamples - 1)
     wanted = Wanted(none, "two-sided", "shift", targets, level, ranks=Ranks(rank, empty))
     shape = (num_systems, run.resamples)
-    kept = fits(shape, case.settings) or run.resamples < PILOT
+    kept = fits(gib(shape), case.settings) or run.resamples < PILOT
     return [spread.interval for spread in tell(pieces, wanted, shape, run, kept=kept).spreads]
 
 
@@ -132,8 +133,7 @@ def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
     columns = distinct_columns(values)
     draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
     projection = swap_projection(columns.values, draws, as_bytes=as_bytes)
-    # See `together`.
-    on_host = power > 0 or not case.metric.portable or divisors is not None
+    on_host = power > 0 or not rounds_alike(case)
     observed = np.array(case.question.scores)[:, None]
     metric = Scored(places_in(columns.places), divisors, score, on_host)
     for start, (piece,) in replicates(projection, [metric], run):

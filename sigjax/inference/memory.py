@@ -17,9 +17,9 @@ def gib(shape: tuple[int, int]) -> float:
     return math.prod(shape) * 8 / 2**30
 
 
-def fits(shape: tuple[int, int], settings: Settings) -> bool:
-    """Whether so many replicates may all be kept."""
-    return gib(shape) <= _SHARE * settings.memory
+def fits(needed: float, settings: Settings) -> bool:
+    """Whether replicates of so many GiB may be kept."""
+    return needed <= _SHARE * settings.memory
 
 
 def memory_for(needed: float) -> float:

@@ -21,21 +21,18 @@ References: Westfall and Young (1993), "Resampling-based multiple testing", algo
 "Resampling-based multiple testing for microarray data analysis", section 3.
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from sigjax.inference.joint import Swapped, num_columns, swapped
 from sigjax.inference.maxt import StepDown, step_down
+from sigjax.inference.memory import fits, gib, memory_for
 from sigjax.inference.outcome import Case
 from sigjax.records import InputError
 from sigjax.resample.engine import Run
 from sigjax.resample.maxima import statistic
 from sigjax.resample.swapped import pieces_of
-
-_SHARE = 0.5
-"""Part of the memory that sums may take."""
 
 
 def minp(cases: Sequence[Case], run: Run) -> StepDown:
@@ -97,9 +94,9 @@ def _all_sums(together: Swapped, run: Run) -> list[np.ndarray]:
 
 def _check_memory(cases: Sequence[Case], run: Run) -> None:
     """Refuse what cannot be held: ranks need all resamples of a pair at once."""
-    needed = num_columns(cases) * run.resamples * 8 / 2**30 / _SHARE
-    if needed > cases[0].settings.memory:
+    needed = gib((num_columns(cases), run.resamples))
+    if not fits(needed, cases[0].settings):
         raise InputError(
             f"correction minp ranks all {run.resamples:,} resamples of each pair; give --memory "
-            f"{math.ceil(100.0 * needed) / 100.0:g} (GiB) or more, fewer resamples, or --correction maxt"
+            f"{memory_for(needed):g} (GiB) or more, fewer resamples, or --correction maxt"
         )

@@ -13,14 +13,12 @@ from sigjax.inference.mcs import mcs_p
 from sigjax.inference.outcome import Case, SampleCase
 from sigjax.inference.replicates import in_threads
 from sigjax.inference.sample import sample_replicates
-from sigjax.progress import progress_bar
+from sigjax.progress import WORTH_A_BAR, progress_bar
 from sigjax.records import Device
 from sigjax.resample.backend import NUMPY, choose_backend, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
 
-_WORTH_A_BAR = 1.0
-"""Seconds of work from which a progress bar is drawn."""
 _CACHED = 2**18
 """Replicates that are compared together."""
 
@@ -52,7 +50,7 @@ def positions(case: Case | SampleCase, device: Device, *, progress: bool, stage:
             resamples=settings.fixed_resamples, units=num_units, columns=columns, scored=columns, counted=True
         )
         backend = choose_backend(device, numpy_seconds=seconds)
-    with progress_bar("leaderboard", settings.fixed_resamples, shown=progress and seconds > _WORTH_A_BAR) as advance:
+    with progress_bar("leaderboard", settings.fixed_resamples, shown=progress and seconds > WORTH_A_BAR) as advance:
         share = current_share()
         run = Run(settings.fixed_resamples, settings.seed, backend, advance, stage=stage, share=share)
         if state := stage.state():

@@ -19,7 +19,7 @@ from sigjax.resample.backend import Backend, compiled
 from sigjax.resample.engine import Run
 from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.tally import Deltas, count_extreme
-from sigjax.resample.threads import in_threads, shared_out
+from sigjax.threads import in_threads, shared_out
 
 PIECE = 2**13
 """Resamples that compiled kernels count at a time."""

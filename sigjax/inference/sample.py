@@ -25,7 +25,7 @@ from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Pair, SampleCase
 from sigjax.inference.permutation import add_up, counted_outcomes
 from sigjax.inference.stopping import Count, most_resamples
-from sigjax.progress import progress_bar
+from sigjax.progress import WORTH_A_BAR, progress_bar
 from sigjax.records import Device, Test
 from sigjax.resample.backend import NUMPY, choose_backend
 from sigjax.resample.engine import Run
@@ -44,8 +44,6 @@ from sigjax.resample.tally import extreme
 NOT_SUMS = "the metric is not a function of sums"
 _SMALL_WORK_SECONDS = 2.0
 """Work that NumPy finishes sooner than this is not worth compiling."""
-_WORTH_A_BAR = 1.0
-"""Seconds of work from which a progress bar is drawn."""
 _CALL, _INSTANCE, _COMPILED_INSTANCE = 2e-5, 2e-8, 1.5e-8
 """Nominal seconds of a call in NumPy, and for each number that it gets in NumPy and compiled."""
 
@@ -61,7 +59,7 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
     choose_backend(device, numpy_seconds=0.0)
     settings, question, resamples = case.settings, case.question, case.settings.fixed_resamples
     work = _plan(case)
-    shown, share = progress and work.seconds > _WORTH_A_BAR, current_share()
+    shown, share = progress and work.seconds > WORTH_A_BAR, current_share()
     outcomes: dict[Test, list[Outcome]] = {}
     if "permutation" in settings.tests:
         with progress_bar("permutation", most_resamples(settings), shown=shown) as advance:

@@ -18,7 +18,7 @@ from sigjax.resample.engine import Run
 from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.share import Share
 from sigjax.resample.tally import count_at_most, products
-from sigjax.resample.threads import in_threads, shared_out
+from sigjax.threads import in_threads, shared_out
 
 PILOT = 2**15
 """The first resamples, from which a summary takes its thresholds; part of the definition of its results."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.inference.memory import fits
+from sigjax.inference.memory import fits, gib
 from sigjax.inference.outcome import Case
 from sigjax.inference.replicates import Pieces
 from sigjax.resample.engine import Run, Scored, replicates
@@ -50,7 +50,7 @@ class SharedDraws:
         cases = [case, *self._to_come]
         num_rows = len(cases) * len(case.units.values)
         whole = run.start == 0 and run.share.count == 1 and not run.stage.kept
-        if not (whole and fits((num_rows, run.resamples), case.settings)):
+        if not (whole and fits(gib((num_rows, run.resamples)), case.settings)):
             cases = [case]
         projection, metrics = _scored(cases, run)
         shape = len(case.units.values), run.resamples
@@ -67,11 +67,18 @@ def system_replicates(case: Case, run: Run) -> Pieces:
     return SharedDraws([]).pieces(case, run)
 
 
+def rounds_alike(case: Case) -> bool:
+    """Whether compiled scores are NumPy's: a compiler may merge the division by divisors with the metric's own."""
+    return case.metric.portable and case.units.divisors is None
+
+
 def _scored(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
     """How to make the sums of all of these metrics, or of the first one, where together would take another way."""
+    alone = [_joined([each], run) for each in cases]
+    if len(cases) == 1:
+        return alone[0]
     found = _joined(cases, run)
-    ways = {_way(_joined([each], run)[0]) for each in cases} if len(cases) > 1 else {_way(found[0])}
-    return found if ways == {_way(found[0])} else _joined(cases[:1], run)
+    return found if {_way(projection) for projection, _ in alone} == {_way(found[0])} else alone[0]
 
 
 def _way(projection: Projection) -> tuple[object, ...]:
@@ -92,9 +99,7 @@ def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
         projection = draws_projection(columns, draws, compiled=compiled)
     metrics, start = [], 0
     for each in cases:
-        units, metric = each.units, each.metric
-        stats = slice(start, start := start + units.values.shape[2])
-        # A compiler may merge the division by the divisors with the metric's own.
-        on_host = not metric.portable or units.divisors is not None
-        metrics.append(Scored(Places(column[:, stats], offset[:, stats]), units.divisors, metric.score, on_host))
+        stats = slice(start, start := start + each.units.values.shape[2])
+        places, on_host = Places(column[:, stats], offset[:, stats]), not rounds_alike(each)
+        metrics.append(Scored(places, each.units.divisors, each.metric.score, on_host))
     return projection, metrics

@@ -22,6 +22,7 @@ from sigjax.metrics.recipe import Extraction, Recipe, Texts
 from sigjax.metrics.registry import METRICS
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.sacre import SACREBLEU
+from sigjax.threads import num_cores
 
 EXTRACTIONS: dict[str, Extraction] = {**SACREBLEU, **ROUGE, **EDITS}
 _SECONDS_PER_WORKER = 0.5
@@ -32,8 +33,7 @@ _SERVE = "from sigjax.metrics.extract import serve; serve()"
 def num_workers(metric: str, references: Texts, systems: Texts) -> int:
     """The number of processes that pays: 1 where the work is small."""
     characters = sum(len(text) for texts in (*references, *systems) for text in texts)
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return max(1, min(cores, int(characters * EXTRACTIONS[metric].seconds / _SECONDS_PER_WORKER)))
+    return max(1, min(num_cores(), int(characters * EXTRACTIONS[metric].seconds / _SECONDS_PER_WORKER)))
 
 
 def extract_stats(

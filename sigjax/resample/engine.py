@@ -23,7 +23,7 @@ from sigjax.resample.plans import padded_units
 from sigjax.resample.project import CrossedProduct, NestedProduct, Places, Projection, SwapBytes
 from sigjax.resample.share import ALONE, Share
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
-from sigjax.resample.threads import ahead, num_cores
+from sigjax.threads import ahead, num_cores
 
 Score = Callable[[Array], Array]
 Kernel = Callable[..., tuple[Array, ...]]
