@@ -55,12 +55,12 @@ def delta_method_errors(
         >>> of_systems.round(6), of_pairs.round(6)
         (array([0.935414, 1.457738]), array([0.612372]))
     """
-    apart, largest = _influences(values, strata, score)
+    apart, largest = influences(values, strata, score)
     of_systems = np.array([_error(row, bound) for row, bound in zip(apart, largest, strict=True)])
     return of_systems, np.array([_error(apart[a] - apart[b], largest[a] + largest[b]) for a, b in pairs])
 
 
-def _influences(
+def influences(
     values: np.ndarray, strata: np.ndarray, score: Callable[[Array], Array]
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each unit moves the score of each system by, `[system, unit]`; and the 2-norm if no terms cancelled."""

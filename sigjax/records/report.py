@@ -42,11 +42,12 @@ class Comparison:
         exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
         resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
         standard_error: bootstrap standard error of delta (ddof = 1; without sampling, the value for resamples ->
-            infinity); None when there is one unit or interval="none".
+            infinity), or for "two-way" that of the interval; None when there is one unit or interval="none".
         interval: interval of delta at the report's level, of the kind that the settings name: by the bootstrap, or for
-            "inversion" the shifts that the swap test does not reject. None as above, for "bca" where all replicates lie
-            on one side of delta, for "studentized" where many have no variance, and for "inversion" where the units or
-            resamples are too few. For "simultaneous" the intervals of all pairs of the metric hold together.
+            "inversion" the shifts that the swap test does not reject, and for "two-way" by t. None as above, for "bca"
+            where all replicates lie on one side of delta, for "studentized" where many have no variance, and for
+            "inversion" where the units or resamples are too few. For "simultaneous" the intervals of all pairs of the
+            metric hold together.
         settings: the settings of the report.
         settled: whether the decision at the level, after the correction, is that of endless resamples; the probability
             that any settled decision of a test is not is at most 0.001, in the pairs that are adjusted together. None
@@ -93,9 +94,9 @@ class SystemScore:
         name: name of the system.
         metric: name of the metric.
         score: the score on all instances.
-        standard_error: bootstrap standard error of the score, as in `Comparison`.
-        interval: bootstrap interval of the score at the report's level; None as above. For "inversion" the percentile
-            interval; for "simultaneous" those of all systems hold together.
+        standard_error: standard error of the score, as in `Comparison`.
+        interval: interval of the score at the report's level, as in `Comparison`; None as above. For "inversion" the
+            percentile interval; for "simultaneous" those of all systems hold together.
         rank_interval: first and last rank that the decisions on all pairs allow: 1 + the number of systems that are
             significantly better, and the number of systems without those significantly worse. All intervals hold
             together at the report's level where the correction bounds the familywise error. This and the following are
