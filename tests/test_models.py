@@ -181,6 +181,26 @@ def test_a_ratio_is_its_linear_part():
     assert found.comparisons[0].standard_error == pytest.approx(expected.comparisons[0].standard_error, rel=1e-5)
 
 
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_squares_may_leave_the_range_of_a_double(factor):
+    values = trained(np.random.default_rng(3), instances=12, runs=3).round(6)
+    labels = {"clusters": np.arange(12) // 2}
+    reports = [compare(evaluation_of(each, **labels), **QUICK) for each in (values, values * factor)]
+    (own, unclustered), (found, of_instances) = (
+        (np.array(errors(report)), report.comparisons[0].standard_error_unclustered) for report in reports
+    )
+    assert found / factor == pytest.approx(own, rel=1e-9)
+    assert of_instances / factor == pytest.approx(unclustered, rel=1e-9)
+
+
+def test_a_metric_without_a_slope_is_refused():
+    """Runs have sums of 0, and cells large ones."""
+    values = 1000.0 * trained(np.random.default_rng(3), instances=12, runs=3).round(6)
+    evaluation = evaluation_of(np.concatenate([values, -values], axis=1), lambda sums: 1e307 * sums[..., 0])
+    with pytest.raises(InputError, match="is not a finite number for 'A' on the data"):
+        compare(evaluation, **QUICK)
+
+
 def test_clusters_are_units_and_the_test_does_not_see_them():
     rng = np.random.default_rng(6)
     values = trained(rng, instances=40, runs=4) + rng.normal(size=(2, 20, 1)).repeat(2, axis=1)

@@ -8,6 +8,7 @@ section 21; Davison and Hinkley (1997), section 2.7.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -78,10 +79,16 @@ def influences(
                 term = gradient * apart[system, :, stat]
                 found[system] += term
                 bounds[system] += np.abs(term)
-    return found, np.sqrt((bounds**2).sum(axis=1))
+    return found, np.array([_norm(row) for row in bounds])
 
 
 def _error(influences: np.ndarray, largest: float) -> float:
     """The 2-norm, 0 where it is rounding."""
-    variance = float((influences**2).sum())
-    return variance**0.5 if variance > NO_VARIANCE * largest**2 else 0.0
+    error = _norm(influences)
+    return error if error > math.sqrt(NO_VARIANCE) * largest else 0.0
+
+
+def _norm(row: np.ndarray) -> float:
+    """The 2-norm, also where squares leave the range of a double."""
+    exponent = math.frexp(float(np.abs(row).max()))[1]
+    return math.ldexp(math.sqrt(float((np.ldexp(row, -exponent) ** 2).sum())), exponent)

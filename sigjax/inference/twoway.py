@@ -54,7 +54,7 @@ def two_way_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     """Standard error and interval of each system's score, and of each pair's delta.
 
     Raises:
-        NotFinite: the metric has no slope at the sums of a system.
+        NotFinite: the slope of the metric is infinite at the sums of a system.
     """
     question, level = case.question, case.settings.level
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, question.pairs)
@@ -67,10 +67,13 @@ def two_way_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     ]
 
 
+@np.errstate(all="ignore")
 def two_way_errors(
     units: Units, score: Callable[[Array], Array], pairs: Sequence[Pair]
 ) -> tuple[list[Error], list[Error]]:
     """The errors of the scores of all systems, and of the deltas of pairs; every unit has every run.
+
+    They are not finite where the slope of the score is not.
 
     Example:
         >>> from sigjax import Evaluation
@@ -85,18 +88,19 @@ def two_way_errors(
     num_runs, strata = int(units.outputs.sizes[0]), units.strata
     cells = units.unscaled(units.outputs.values.astype(np.float64))
     found, largest = influences(cells, np.repeat(strata, num_runs), score)
-    table = found.reshape(len(found), len(strata), num_runs)
+    scale = 2.0 ** math.frexp(float(np.abs(found).max()))[1]  # squares stay within the range of a double
+    table = (found / scale).reshape(len(found), len(strata), num_runs)
     of_units, parts = table.sum(axis=2), _parts(table, strata)
     freedom = len(strata) - len(np.unique(strata))
 
     def error(influence: np.ndarray, systems: list[int]) -> Error:
         own, runs, rest = _of_units(influence, strata), parts.runs[systems], parts.rest[systems]
         variance = max(own + runs.sum() - rest.sum(), own, runs.sum())
-        if variance <= NO_VARIANCE * largest[systems].sum() ** 2:
+        if variance <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
             return Error(0.0, math.inf)
         less = max(freedom, 1)  # with one unit in each stratum, its part is 0
         spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
-        return Error(math.sqrt(variance), float(variance**2 / spread))
+        return Error(math.sqrt(variance) * scale, float(variance**2 / spread))
 
     return (
         [error(of_system, [system]) for system, of_system in enumerate(of_units)],
