@@ -116,10 +116,11 @@ def compare(
             summary is kept, and intervals and standard errors are near those of all (within a sixth of the standard
             error that a limit has from sampling).
         design: what becomes of repeated runs. "together": a unit (an instance, or a cluster) is swapped and drawn with
-            all its runs. "crossed": the permutation test exchanges outputs within units, see `resample.within`: of the
-            2 R outputs that two systems have, any R are as likely to be the first's. It is for runs that vary anew on
-            each unit (samples of a decoder), not for trained models. "nested": the bootstrap draws units, and then runs
-            within each, the same for all systems; permutation tests swap whole units, whatever runs have in common.
+            all its runs; of trained models this says what holds for just these models. "crossed": the permutation test
+            exchanges outputs within units, see `resample.within`: of the 2 R outputs that two systems have, any R are
+            as likely to be the first's. It is for runs that vary anew on each unit (samples of a decoder), not for
+            trained models. "nested": the bootstrap draws units, and then runs within each, the same for all systems;
+            permutation tests swap whole units, whatever runs have in common.
             "models": runs are trained models, good or bad on all instances at once. The permutation test exchanges
             whole runs: of the 2 R runs that two systems have, any R are as likely to be the first's, whatever the
             instances. It asks whether the two training procedures differ as judged on these instances, exactly for up
