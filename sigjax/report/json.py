@@ -1,20 +1,20 @@
 """JSON of the schema `sigjax/1`: every number as it is, one line a system and one line a pair."""
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from sigjax.identity import SCHEMA
 from sigjax.records import Comparison, Report, SystemScore
+from sigjax.visible import visible_json
 
 
 def to_json(report: Report) -> str:
     """The report as JSON; numbers are not rounded, what is missing is null, NaN cannot occur."""
     parts = {
-        "schema": _dump(SCHEMA),
-        "settings": _dump(report.settings_dict()),
-        "signature": _dump(report.signature),
-        "notes": _dump(report.notes),
+        "schema": visible_json(SCHEMA),
+        "settings": visible_json(report.settings_dict()),
+        "signature": visible_json(report.signature),
+        "notes": visible_json(report.notes),
         "systems": _lines(_system(system) for system in report.systems),
         "pairs": _lines(_pair(comparison) for comparison in report),
     }
@@ -44,9 +44,5 @@ def _pair(comparison: Comparison) -> dict[str, Any]:
 
 
 def _lines(values: Iterable[dict[str, Any]]) -> str:
-    rows = ",\n".join(f"    {_dump(value)}" for value in values)
+    rows = ",\n".join(f"    {visible_json(value)}" for value in values)
     return f"[\n{rows}\n  ]" if rows else "[]"
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
