@@ -16,6 +16,7 @@ from sigjax.records import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     Alternative,
+    Comparisons,
     Correction,
     Design,
     Device,
@@ -176,7 +177,7 @@ def compare(
     options["test"] = options.pop("tests")
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
-        comparisons=tuple(comparison for board in boards for comparison in board.comparisons),
+        comparisons=Comparisons.joined([board.comparisons for board in boards]),
         settings=settings,
         num_instances=evaluations[0].num_instances,
         num_units=boards[0].num_units,

@@ -22,6 +22,7 @@ from sigjax.metrics import check_score, check_weights, sample_scores, sample_tol
 from sigjax.notes import identical_systems, lone_units, out_of_reach, stops, too_few_units, without_positions
 from sigjax.records import (
     Comparison,
+    Comparisons,
     Device,
     Evaluation,
     InputError,
@@ -40,7 +41,7 @@ class Leaderboard(NamedTuple):
     """The part of a report that comes from one evaluation."""
 
     systems: tuple[SystemScore, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: Comparisons
     notes: tuple[str, ...]
     num_units: int
 
@@ -175,7 +176,7 @@ def _systems(
     question: Question,
     spreads: Sequence[Spread],
     placed: Sequence[Position],
-    comparisons: Sequence[Comparison],
+    comparisons: Comparisons,
     settings: Settings,
 ) -> tuple[SystemScore, ...]:
     """Scores with their spread and standing, best first (ties in the order of the data)."""
@@ -188,7 +189,7 @@ def _systems(
     )
 
 
-def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> tuple[Comparison, ...]:
+def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> Comparisons:
     """Named records of all pairs, test by test."""
     evaluation, (_, _, question, settings), answers, _ = answered
     records: list[Comparison] = []
@@ -225,4 +226,4 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> tuple[
                     resamples_needed=decision.resamples_needed,
                 )
             )
-    return tuple(records)
+    return Comparisons.of(records)

@@ -1,7 +1,6 @@
 """Notes: what a reader of the numbers should know, in one sentence each."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,8 +9,11 @@ from sigjax.inference.answer import Answers
 from sigjax.inference.memory import gib, memory_for
 from sigjax.inference.outcome import Outcome
 from sigjax.inference.stopping import most_resamples
-from sigjax.records import Comparison, Evaluation, Settings, Test
+from sigjax.records import Comparisons, Evaluation, Settings, Test
 from sigjax.units import units_of_instances
+
+_NAMED = 100
+"""Pairs that a note names at most."""
 
 
 def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
@@ -59,18 +61,21 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
     return [f"permutation test: {few}: p is at least {least:.3g}{adjusted}"]
 
 
-def stops(metric: str, comparisons: Sequence[Comparison], settings: Settings) -> list[str]:
+def stops(metric: str, comparisons: Comparisons, settings: Settings) -> list[str]:
     """For tests that stop by themselves, a note on where pairs stopped, and one on those that are not settled."""
     if settings.resamples != "auto":
         return []
-    found = [one for one in comparisons if one.test == "permutation" and one.resamples is not None]
-    ends = sorted(Counter(one.resamples for one in found if one.resamples is not None).items())
+    found = comparisons.where("test", "permutation")
+    found = found.at(np.flatnonzero(found.column("resamples") >= 0))
+    ends = list(zip(*(each.tolist() for each in np.unique(found.column("resamples"), return_counts=True)), strict=True))
     notes = []
     if len(ends) > 1:
         where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)
         notes.append(f"{metric}: resamples at which sampled pairs stopped: {where}")
-    names = [f"{one.a} - {one.b}" for one in found if not one.settled]
-    if names:
+    waiting = found.at(np.flatnonzero(~found.column("settled").mapped(bool)))
+    if len(waiting):
+        names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
+        names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []
         notes.append(f"{metric}: not settled at {ends[-1][0]:,} resamples: {', '.join(names)}")
     return notes
 
