@@ -169,7 +169,7 @@ def compare(
     data = data_hash(evaluations)
     identity = identity_of(evaluations, settings, data)
     names = evaluations[0].systems
-    pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
+    pairs = [] if extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
     stages = stages_of(checkpoint, extend, identity, pairs)
     with double_precision():
         boards = leaderboards(evaluations, settings, device, progress=progress, stage=stages)

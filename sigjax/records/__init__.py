@@ -7,6 +7,7 @@ Records are frozen and never half-filled. They hold NumPy and Python values only
 
 from sigjax.records.comparison import Comparison as Comparison
 from sigjax.records.comparisons import FIELDS as FIELDS
+from sigjax.records.comparisons import Column as Column
 from sigjax.records.comparisons import Comparisons as Comparisons
 from sigjax.records.comparisons import Repeated as Repeated
 from sigjax.records.evaluation import Evaluation as Evaluation

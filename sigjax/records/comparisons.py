@@ -33,6 +33,14 @@ class Repeated(NamedTuple):
         return cls(tuple(places), np.array(codes, np.int32))
 
     @classmethod
+    def joined(cls, parts: Sequence[Repeated]) -> Repeated:
+        """One column after the other."""
+        places = dict.fromkeys(value for part in parts for value in part.values)
+        code = {value: place for place, value in enumerate(places)}
+        codes = [np.array([code[value] for value in part.values], np.int32)[part.codes] for part in parts]
+        return cls(tuple(places), np.concatenate(codes))
+
+    @classmethod
     def constant(cls, value: Any, count: int) -> Repeated:
         """The column that has one value in every row."""
         return cls((value,), np.zeros(count, np.int8))
@@ -188,8 +196,4 @@ def _column(values: list[Any], kind: str) -> Column:
 
 def _joined(parts: list[Any]) -> Column:
     """One column after the other."""
-    if not isinstance(parts[0], Repeated):
-        return np.concatenate(parts)
-    places = {value: None for part in parts for value in part.values}
-    code = {value: place for place, value in enumerate(places)}
-    return Repeated(tuple(places), np.concatenate([part.mapped(code.__getitem__) for part in parts]))
+    return Repeated.joined(parts) if isinstance(parts[0], Repeated) else np.concatenate(parts)
