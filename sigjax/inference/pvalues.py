@@ -1,13 +1,12 @@
 """Monte Carlo p-values and how sure we are of them."""
 
 import math
-from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.inference.outcome import Outcome
-from sigjax.records import Alternative, Interval, Settings, Variant
+from sigjax.inference.outcome import Outcomes
+from sigjax.records import Alternative, Settings, Variant
 from sigjax.resample.tally import extreme, null_replicates
 
 
@@ -121,11 +120,11 @@ def _away_from_zero(x: np.ndarray) -> np.ndarray:
     return np.where(np.abs(x) < 1e-300, 1e-300, x)
 
 
-def p_intervals(outcomes: Sequence[Outcome], settings: Settings) -> list[Interval | None]:
-    """What the tests know of their p-values; where that is nothing, Clopper-Pearson intervals of Monte Carlo ones."""
-    unknown = [outcome.exceed is not None and outcome.bracket is None for outcome in outcomes]
-    exceed = np.array([outcome.exceed for outcome, each in zip(outcomes, unknown, strict=True) if each], np.int64)
-    ends = clopper_pearson(exceed, settings.fixed_resamples, settings.level) if exceed.size else (exceed, exceed)
-    sampled = map(Interval, *(end.tolist() for end in ends))
-    known = [None if outcome.bracket is None else Interval(*outcome.bracket) for outcome in outcomes]
-    return [next(sampled) if each else interval for interval, each in zip(known, unknown, strict=True)]
+def p_intervals(outcomes: Outcomes, settings: Settings) -> np.ndarray:
+    """What tests know of their p-values, `[pair, 2]`, or Clopper-Pearson intervals of Monte Carlo ones, or NaN."""
+    found = outcomes.bracket.copy()
+    unknown = outcomes.is_sampled & np.isnan(found[:, 0])
+    if unknown.any():
+        ends = clopper_pearson(outcomes.exceed[unknown], settings.fixed_resamples, settings.level)
+        found[unknown] = np.stack(ends, axis=1)
+    return found
