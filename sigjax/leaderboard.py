@@ -19,7 +19,15 @@ from sigjax.inference.pvalues import p_intervals
 from sigjax.inference.sample import answer_sample
 from sigjax.inference.together import SharedDraws
 from sigjax.metrics import check_score, check_weights, sample_scores, sample_tolerances
-from sigjax.notes import identical_systems, lone_units, out_of_reach, stops, too_few_units, without_positions
+from sigjax.notes import (
+    identical_systems,
+    lone_units,
+    out_of_reach,
+    stops,
+    too_few_runs,
+    too_few_units,
+    without_positions,
+)
 from sigjax.records import (
     Column,
     Comparisons,
@@ -81,6 +89,8 @@ def leaderboards(
     reach = [note for family in families for note in out_of_reach([one.answers for one in family], settings)]
     num_hypotheses = len(families[0]) * len(cases[0].question.members)
     reach += too_few_units(len(cases[0].units.strata), num_hypotheses, settings)
+    if settings.design == "models":
+        reach += too_few_runs(len(set(evaluations[0].runs or ())), num_hypotheses, settings)
     boards: list[Leaderboard] = []
     for family in families:
         counted = _counted(family, settings, device, progress=progress, stage=stage)

@@ -50,14 +50,33 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
         >>> too_few_units(7, 3, Settings())
         []
     """
-    if "permutation" not in settings.tests or settings.design == "crossed" or settings.mid_p or num_units == 1:
+    swaps = "permutation" in settings.tests and settings.design not in ("crossed", "models")
+    if not swaps or settings.mid_p or num_units == 1:
         return []
+    return _too_few(f"{num_units} units", 2.0**-num_units, num_hypotheses, settings)
+
+
+def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list[str]:
+    """The same of runs that are exchanged whole, so many of each system.
+
+    Example:
+        >>> too_few_runs(3, 1, Settings(design="models"))
+        ['permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
+        >>> too_few_runs(4, 1, Settings(design="models"))
+        []
+    """
+    least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
+    return _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
+
+
+def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
+    """A note where the chance `least` of one exchange, and of its mirror image, is too large for a decision."""
     times = num_hypotheses if settings.correction in ("holm", "bonferroni") else 1
-    least = (2 if settings.alternative == "two-sided" else 1) * 2.0**-num_units
+    least *= 2 if settings.alternative == "two-sided" else 1
     if times * least < settings.alpha:
         return []
     adjusted = f", adjusted at least {min(1.0, times * least):.3g}" if times > 1 else ""
-    few = f"{num_units} units are too few for a decision at {settings.alpha:.3g}"
+    few = f"{what} are too few for a decision at {settings.alpha:.3g}"
     return [f"permutation test: {few}: p is at least {least:.3g}{adjusted}"]
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sigjax.inference.delta_method import delta_method_errors
+from sigjax.inference.twoway import two_way_errors
 from sigjax.records import Comparisons, Design, Evaluation, SampleMetric, SystemScore
-from sigjax.units import units_of_instances
+from sigjax.units import make_units, units_of_instances
 
 
 def with_unclustered(
@@ -18,7 +19,7 @@ def with_unclustered(
     """The records with `standard_error_unclustered`, where there are clusters and standard errors, of a metric of sums.
 
     Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
-    variance between the runs of an id is added.
+    variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
 
     Example:
         >>> from sigjax import compare
@@ -34,7 +35,13 @@ def with_unclustered(
     first, second = (comparisons.column(name).mapped(places.__getitem__).tolist() for name in ("a", "b"))
     tested = list(zip(first, second, strict=True))
     pairs = list(dict.fromkeys(tested))
-    of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
+    if design == "models":
+        alone = make_units(replace(evaluation, clusters=None), design)
+        of_systems, of_pairs = (
+            np.array([one.standard_error for one in found]) for found in two_way_errors(alone, metric.score, pairs)
+        )
+    else:
+        of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
     if design == "nested":
         within = delta_method_errors(*_within(evaluation), metric.score, pairs)
         of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])

@@ -56,7 +56,7 @@ def _ones(case: Case) -> np.ndarray | None:
     """`[system, unit]` float32: 1 where a system has the higher of two values; None where there are more."""
     units = case.units
     differing = np.flatnonzero((units.values != units.values[:1]).any(axis=(0, 1)))
-    if case.settings.design == "crossed" or differing.size != 1 or units.values.shape[1] >= _LARGEST:
+    if case.settings.design in ("crossed", "models") or differing.size != 1 or units.values.shape[1] >= _LARGEST:
         return None
     column = units.values[:, :, differing[0]]
     low, high = column.min(), column.max()

@@ -20,10 +20,12 @@ from sigjax.inference.exact_bootstrap import bootstrap_outcomes, linear_spreads,
 from sigjax.inference.intervals import Spread
 from sigjax.inference.inversion import degree, inverted_intervals
 from sigjax.inference.maxt import StepDown, maxt
+from sigjax.inference.models import models_outcomes
 from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Outcomes, completed
 from sigjax.inference.permutation import montecarlo_outcomes
 from sigjax.inference.stopping import most_resamples
 from sigjax.inference.together import SharedDraws
+from sigjax.inference.twoway import two_way_spreads
 from sigjax.progress import WORTH_A_BAR, progress_bar
 from sigjax.records import Device, Metric, Repeated, Settings, Test
 from sigjax.resample.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
@@ -119,7 +121,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
 def will_draw(case: Case) -> bool:
     """Whether the bootstrap of this metric samples, and scores what it draws by `SharedDraws`."""
     settings = case.settings
-    if case.units.values.shape[1] == 1 or settings.interval == "studentized":
+    if case.units.values.shape[1] == 1 or settings.interval in ("studentized", "two-way"):
         return False
     if settings.interval == "none" and "bootstrap" not in settings.tests:
         return False
@@ -139,6 +141,8 @@ def interval_notes(answers: Answers, settings: Settings) -> list[str]:
         notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
     if settings.interval == "simultaneous" and answers.pairs[0].standard_error is not None:
         notes.append("intervals hold together: those of all scores of a metric, and those of the deltas of all pairs")
+    if settings.interval == "two-way" and answers.pairs[0].standard_error is not None:
+        notes.append("standard errors and intervals are for new runs on new instances; p is for new runs on these")
     whom = " and ".join(
         f"{number:,} {noun}{'' if number == 1 else 's'}"
         for number, noun in zip(counts, ("system", "pair"), strict=True)
@@ -154,6 +158,8 @@ def _without_sampling(case: Case, problems: Alike) -> list[Outcome | NotEligible
     """The exact test of each problem, or why there is none."""
     if case.settings.design == "crossed":
         return list(crossed_outcomes(case).values())
+    if case.settings.design == "models":
+        return list(models_outcomes(case).values())
     plans = plan_exact(case, problems.first)
     exact = {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}
     refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, NotEligible)}
@@ -169,6 +175,8 @@ def _bootstrap_without_sampling(case: Case, problems: Alike) -> tuple[_Bootstrap
     tested = "bootstrap" in settings.tests
     if case.units.values.shape[1] == 1 or not (tested or settings.interval != "none"):
         return empty, None
+    if settings.interval == "two-way":
+        return _Bootstrap(*none, *two_way_spreads(case)), None
     if settings.method == "montecarlo":
         return empty, NotEligible("as asked")
     plan = plan_bootstrap(case, problems, exact_budget(settings))
@@ -220,8 +228,9 @@ def _numpy_seconds(case: Case, *, num_swapped: int, drawn: bool) -> float:
     columns, num_outputs = num_systems * num_stats, 0 if units.outputs is None else int(units.outputs.sizes.sum())
     seconds = 0.0
     if num_swapped:
-        # Both systems' outputs are chosen one by one, which takes about as long as counting draws.
-        one_by_one, width = design == "crossed", 2 * num_outputs if design == "crossed" else num_units
+        # Both systems' outputs or runs are chosen one by one, which takes about as long as counting draws.
+        one_by_one = design in ("crossed", "models")
+        width = (2 * num_outputs // (num_units if design == "models" else 1)) if one_by_one else num_units
         seconds += numpy_seconds(
             resamples=resamples, units=width, columns=columns, scored=num_swapped * num_stats, counted=one_by_one
         )

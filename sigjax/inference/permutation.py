@@ -11,6 +11,7 @@ from sigjax.checkpoint import State
 from sigjax.inference.outcome import Case, NotFinite, Outcomes, SampleCase, raise_together
 from sigjax.inference.pvalues import montecarlo_p
 from sigjax.inference.stopping import Count, count_until_settled
+from sigjax.outputs import whole_runs
 from sigjax.records import Repeated
 from sigjax.resample.backend import multiplies_bytes
 from sigjax.resample.engine import Problem, Run, count_swaps
@@ -89,14 +90,15 @@ def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarra
     Both are `[system, stat]`, places of columns; a whole unit gives and gets the same places.
     """
     units, compiled = case.units, bool(run.backend.devices)
-    if units.outputs is None or case.settings.design != "crossed":
+    if units.outputs is None or case.settings.design == "nested":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
         columns = distinct_columns(units.values - units.values[:1])
         draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
         return swap_projection(columns.values, draws, as_bytes=as_bytes), columns.places, columns.places
-    values, sizes = units.outputs.values, units.outputs.sizes
+    outputs = whole_runs(units.outputs) if case.settings.design == "models" else units.outputs
+    values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
-    first = (np.cumsum(sizes) - sizes)[units.outputs.unit]
+    first = (np.cumsum(sizes) - sizes)[outputs.unit]
     columns = distinct_columns(values - values[:1, first])
     projection = crossed_projection(columns.values, sizes, compiled=compiled)
     return projection, columns.places, columns.places + projection.matrix.shape[1]

@@ -37,11 +37,12 @@ class Comparison:
         exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
         resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
         standard_error: bootstrap standard error of delta (ddof = 1; without sampling, the value for resamples ->
-            infinity); None when there is one unit or interval="none".
+            infinity), or for "two-way" that of the interval; None when there is one unit or interval="none".
         interval: interval of delta at the report's level, of the kind that the settings name: by the bootstrap, or for
-            "inversion" the shifts that the swap test does not reject. None as above, for "bca" where all replicates lie
-            on one side of delta, for "studentized" where many have no variance, and for "inversion" where the units or
-            resamples are too few. For "simultaneous" the intervals of all pairs of the metric hold together.
+            "inversion" the shifts that the swap test does not reject, and for "two-way" by t. None as above, for "bca"
+            where all replicates lie on one side of delta, for "studentized" where many have no variance, and for
+            "inversion" where the units or resamples are too few. For "simultaneous" the intervals of all pairs of the
+            metric hold together.
         settings: the settings of the report.
         settled: whether the decision at the level, after the correction, is that of endless resamples; the probability
             that any settled decision of a test is not is at most 0.001, in the pairs that are adjusted together. None

@@ -23,9 +23,9 @@ class SystemScore:
         name: name of the system.
         metric: name of the metric.
         score: the score on all instances.
-        standard_error: bootstrap standard error of the score, as in `Comparison`.
-        interval: bootstrap interval of the score at the report's level; None as above. For "inversion" the percentile
-            interval; for "simultaneous" those of all systems hold together.
+        standard_error: standard error of the score, as in `Comparison`.
+        interval: interval of the score at the report's level, as in `Comparison`; None as above. For "inversion" the
+            percentile interval; for "simultaneous" those of all systems hold together.
         rank_interval: first and last rank that the decisions on all pairs allow: 1 + the number of systems that are
             significantly better, and the number of systems without those significantly worse. All intervals hold
             together at the report's level where the correction bounds the familywise error. This and the following are

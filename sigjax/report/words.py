@@ -22,6 +22,7 @@ FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
 DESIGNS = {
     ("permutation", "crossed"): ", outputs exchanged within units",
     ("bootstrap", "nested"): ", runs drawn within units",
+    ("permutation", "models"): ", whole runs exchanged",
 }
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
@@ -48,7 +49,8 @@ def key(section: Section, settings: Settings) -> str | None:
     """What the columns of a table of systems mean that not all tables have; None where there are none."""
     parts = [_standing_key(section, settings)] if has_ranks(section) else []
     if has_unclustered(section.systems):
-        parts.append("Std. error: by the bootstrap of clusters; unclustered: if instances were independent.")
+        of_clusters = "for new clusters and runs" if settings.design == "models" else "by the bootstrap of clusters"
+        parts.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
     parts += [_position_key(settings)] if has_positions(section) else []
     return " ".join(parts) or None
 
