@@ -2,25 +2,34 @@
 
 import csv
 import io
+from collections.abc import Iterator
+from typing import Any
 
 from sigjax.records import Report
-from sigjax.report.sections import flat_pairs
+from sigjax.report.sections import flat_columns, pairs_unclustered
 from sigjax.visible import visible
 
+_BLOCK = 2**12
+"""Pairs that are written together."""
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """What spreadsheets run begins with one of these (also in full width); the quote makes the escape reversible."""
 
 
 def to_csv(report: Report) -> str:
-    """The comparisons as CSV; numbers are not rounded, what is missing is an empty field, names are as by `escape`."""
-    rows = flat_pairs(report)
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(
-        {key: escape(value) if isinstance(value, str) else value for key, value in row.items()} for row in rows
-    )
-    return stream.getvalue()
+    """The comparisons as CSV; what is missing is an empty field, names are as by `escape`."""
+    return "".join(csv_pieces(report))
+
+
+def csv_pieces(report: Report) -> Iterator[str]:
+    """The same in pieces, so that a large report can be written without holding its text."""
+    unclustered = pairs_unclustered(report.comparisons)
+    for start, block in enumerate(report.comparisons.blocks(_BLOCK)):
+        columns = flat_columns(block, unclustered=unclustered)
+        writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
+        if start == 0:
+            writer.writerow(columns)
+        writer.writerows(zip(*map(_escaped, columns.values()), strict=True))
+        yield stream.getvalue()
 
 
 def escape(name: str) -> str:
@@ -36,3 +45,9 @@ def escape(name: str) -> str:
     """
     shown = visible(name.replace("\\", "\\\\"))
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
+
+
+def _escaped(column: list[Any]) -> list[Any]:
+    """A column with its names escaped, each once."""
+    escapes = {value: escape(value) for value in set(column) if isinstance(value, str)}
+    return [escapes.get(value, value) for value in column] if escapes else column
