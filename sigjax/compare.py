@@ -16,6 +16,7 @@ from sigjax.records import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     Alternative,
+    Comparisons,
     Correction,
     Design,
     Device,
@@ -178,7 +179,7 @@ def compare(
     data = data_hash(evaluations)
     identity = identity_of(evaluations, settings, data)
     names = evaluations[0].systems
-    pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
+    pairs = [] if extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
     stages = stages_of(checkpoint, extend, identity, pairs)
     with double_precision():
         boards = leaderboards(evaluations, settings, device, progress=progress, stage=stages)
@@ -186,7 +187,7 @@ def compare(
     options["test"] = options.pop("tests")
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
-        comparisons=tuple(comparison for board in boards for comparison in board.comparisons),
+        comparisons=Comparisons.joined([board.comparisons for board in boards]),
         settings=settings,
         num_instances=evaluations[0].num_instances,
         num_units=boards[0].num_units,
