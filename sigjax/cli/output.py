@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,18 +19,23 @@ Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
 
 def write(report: Report, format: Format, output: Path | None) -> None:
     """Write a report to a file (UTF-8) or to stdout."""
-    write_text(_render(report, format), output)
+    write_pieces(_pieces(report, format), output)
 
 
 def write_text(text: str, output: Path | None) -> None:
     """Write text, which ends with one line break, to a file (UTF-8) or to stdout."""
-    text = text.rstrip("\n") + "\n"
+    write_pieces([text.rstrip("\n") + "\n"], output)
+
+
+def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
+    """Write the pieces of a text, one after the other, to a file (UTF-8) or to stdout."""
     if output is None:
-        sys.stdout.write(text)
+        sys.stdout.writelines(pieces)
         sys.stdout.flush()
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        with output.open("w", encoding="utf-8") as file:
+            file.writelines(pieces)
     except OSError as error:
         raise InputError(f"{output}: cannot be written ({error.strerror}); give another --output") from None
 
@@ -55,15 +60,18 @@ def write_figure(figure: Figure, path: Path) -> None:
         raise InputError(f"{path}: no format of figures; expected a name such as audit.png, .pdf or .svg") from None
 
 
-def _render(report: Report, format: Format) -> str:
-    renderers: dict[Format, Callable[[], str]] = {
-        "text": lambda: _text(report),
-        "json": report.to_json,
-        "markdown": report.to_markdown,
-        "latex": report.to_latex,
-        "csv": report.to_csv,
+def _pieces(report: Report, format: Format) -> Iterable[str]:
+    """The text of a report: in pieces where it grows with the pairs, else in one."""
+    from sigjax.report import csv_pieces, json_pieces
+
+    renderers: dict[Format, Callable[[], Iterable[str]]] = {
+        "text": lambda: [_text(report)],
+        "json": lambda: json_pieces(report),
+        "markdown": lambda: [report.to_markdown()],
+        "latex": lambda: [report.to_latex()],
+        "csv": lambda: csv_pieces(report),
         # A browser that opens the file must know how names and dashes are written.
-        "html": lambda: '<meta charset="utf-8">\n' + report.to_html(),
+        "html": lambda: ['<meta charset="utf-8">\n', report.to_html()],
     }
     return renderers[format]()
 
