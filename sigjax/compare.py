@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -9,6 +10,7 @@ from dataclasses import asdict, replace
 from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.identity import data_hash, identity_of
 from sigjax.inference.stopping import LOOKS
+from sigjax.inference.workload import WORTH_A_LINE, workload
 from sigjax.leaderboard import leaderboards, pairs_of
 from sigjax.records import (
     DEFAULT_LEVEL,
@@ -115,7 +117,8 @@ def compare(
             refuse.
         memory: GiB that the exact test of one pair may take, and bootstrap replicates half of it: of more of them a
             summary is kept, and intervals and standard errors are near those of all (within a sixth of the standard
-            error that a limit has from sampling).
+            error that a limit has from sampling). Pairs whose results would take more (some 250 to 800 bytes each) are
+            refused before anything is computed.
         design: what becomes of repeated runs. "together": a unit (an instance, or a cluster) is swapped and drawn with
             all its runs; of trained models this says what holds for just these models. "crossed": the permutation test
             exchanges outputs within units, see `resample.within`: of the 2 R outputs that two systems have, any R are
@@ -128,7 +131,8 @@ def compare(
             to 11 runs of each system, and cannot reject at 0.05 (two-sided) below 4. Intervals are "two-way": for new
             runs on new instances. Every instance needs every run. No bootstrap test, "maxt", "minp" or leaderboard.
         device: "auto", "numpy", "cpu" or "gpu"; changes the time, never the numbers.
-        progress: whether to draw a progress bar when stderr is a terminal.
+        progress: whether to draw a progress bar when stderr is a terminal, and to log a warning ("sigjax") of what
+            may take more than a minute, with time and memory.
         checkpoint: a file that keeps how far the run is, written every few seconds and when a test is done (of several
             processes, by the first). The same call, after the run was killed, goes on from there and gives the same
             report, on any device and in any number of processes. The file stays; that of other data or settings is
@@ -176,6 +180,10 @@ def compare(
     check_evaluations(evaluations, settings)
     if evaluations[0].unit == "response":
         settings = replace(settings, interval="none")
+    load = workload(evaluations, settings)
+    load.check(settings)
+    if progress and load.seconds > WORTH_A_LINE:
+        logging.getLogger("sigjax").warning("%s", load)
     data = data_hash(evaluations)
     identity = identity_of(evaluations, settings, data)
     names = evaluations[0].systems
