@@ -106,7 +106,8 @@ def compare(
         variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
             a one-sided p is the share of resamples on which delta has the other sign, or is 0.
         mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many
-            differences are equal, but no longer certain to keep the level. Identical systems keep p = 1.
+            differences are equal, but no longer certain to keep the level. Where no unit differs p stays 1, whatever
+            differs inside units.
         budget: seconds that the exact tests of an evaluation may take, in all, by an estimate that does not depend on
             the machine; 10 for method "auto", which samples the pairs beyond it, and 600 for the exact methods, which
             refuse.

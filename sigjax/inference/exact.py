@@ -30,7 +30,7 @@ SMALLEST_DP = 1e-280
 """Below this the dynamic program has lost probabilities to underflow."""
 
 _WAYS = {
-    "identical": "the systems are identical",
+    "identical": "no unit differs",
     "line": "one statistic differs",
     "plane": "two statistics differ",
     "halves": "few units differ",
