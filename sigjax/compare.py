@@ -85,8 +85,9 @@ def compare(
             finding, "bh" and "by" the share of false findings. "maxt" (Westfall and Young) bounds the former too, with
             more power where pairs depend on each other: all pairs of a Monte Carlo permutation test are judged by the
             largest standardised delta on each resample, also those whose own p-value is exact. "minp" judges by the
-            smallest p-value on each resample, for pairs or metrics whose deltas have laws of different shapes; it needs
-            many resamples (their number times the level's alpha well above that of the pairs).
+            smallest p-value on each resample, for pairs or metrics whose deltas have laws of different shapes: by the
+            exact p-value where the pair is tested exactly, else by the rank among the resamples, for which m pairs need
+            many (100 m or more).
         family: what is adjusted over: "metric", the pairs of each metric by itself, or "report", the pairs of all
             metrics together, so that the correction's guarantee is for every statement of the report (of each test).
         leaderboard: also say on bootstrap resamples where each system stands: an interval of its rank, and whether it
