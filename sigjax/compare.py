@@ -88,8 +88,9 @@ def compare(
             finding, "bh" and "by" the share of false findings. "maxt" (Westfall and Young) bounds the former too, with
             more power where pairs depend on each other: all pairs of a Monte Carlo permutation test are judged by the
             largest standardised delta on each resample, also those whose own p-value is exact. "minp" judges by the
-            smallest p-value on each resample, for pairs or metrics whose deltas have laws of different shapes; it needs
-            many resamples (their number times the level's alpha well above that of the pairs).
+            smallest p-value on each resample, for pairs or metrics whose deltas have laws of different shapes: by the
+            exact p-value where the pair is tested exactly, else by the rank among the resamples, for which m pairs need
+            many (100 m or more).
         family: what is adjusted over: "metric", the pairs of each metric by itself, or "report", the pairs of all
             metrics together, so that the correction's guarantee is for every statement of the report (of each test).
         leaderboard: also say on bootstrap resamples where each system stands: an interval of its rank, and whether it
@@ -111,7 +112,8 @@ def compare(
         variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
             a one-sided p is the share of resamples on which delta has the other sign, or is 0.
         mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many
-            differences are equal, but no longer certain to keep the level. Identical systems keep p = 1.
+            differences are equal, but no longer certain to keep the level. Where no unit differs p stays 1, whatever
+            differs inside units.
         budget: seconds that the exact tests of an evaluation may take, in all, by an estimate that does not depend on
             the machine; 10 for method "auto", which samples the pairs beyond it, and 600 for the exact methods, which
             refuse.
