@@ -47,7 +47,7 @@ def compare(
     family: Family = "metric",
     leaderboard: bool = False,
     level: float = DEFAULT_LEVEL,
-    interval: IntervalKind = "percentile",
+    interval: IntervalKind = "auto",
     variant: Variant = "shift",
     mid_p: bool = False,
     budget: float | None = None,

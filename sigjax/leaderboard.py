@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.checkpoint import Stage
-from sigjax.inference.answer import Answers, answer, interval_notes, will_draw
+from sigjax.inference.answer import Answers, answer, will_draw
+from sigjax.inference.closed import interval_kinds
 from sigjax.inference.families import Judged, judged, others_of, resampled_together
+from sigjax.inference.interval_notes import interval_notes
 from sigjax.inference.intervals import Spread
 from sigjax.inference.maxt import StepDown
 from sigjax.inference.outcome import Case, NotFinite, Pair, Question, SampleCase
@@ -128,9 +130,9 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Judged], reach: Se
     if settings.leaderboard and found is None and num_units > 1:
         notes.append(without_positions(len(evaluation.systems), settings))
     comparisons = _comparisons(answered, of_tests)
-    notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(answers, settings)]
+    notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(case, answers)]
     placed = found or [Position()] * len(evaluation.systems)
-    systems = _systems(evaluation, case.question, answers.systems, placed, comparisons, settings)
+    systems = _systems(evaluation, case, answers.systems, placed, comparisons)
     shown = with_unclustered(evaluation, systems, comparisons, settings.design)
     return Leaderboard(*shown, tuple(notes), num_units)
 
@@ -172,25 +174,34 @@ def pairs_of(evaluation: Evaluation, settings: Settings) -> tuple[Pair, ...]:
 
 def _systems(
     evaluation: Evaluation,
-    question: Question,
+    case: Case | SampleCase,
     spreads: Sequence[Spread],
     placed: Sequence[Position],
     comparisons: Sequence[Comparison],
-    settings: Settings,
 ) -> tuple[SystemScore, ...]:
     """Scores with their spread and standing, best first (ties in the order of the data)."""
     sign = -1.0 if evaluation.metric.higher_is_better else 1.0
+    question, kind = case.question, interval_kinds(case).systems
     order = sorted(range(len(question.scores)), key=lambda system: sign * question.scores[system])
     names, metric = [evaluation.systems[system] for system in order], evaluation.metric.name
     return tuple(
-        SystemScore(name, metric, question.scores[system], *spreads[system], *standing, *placed[system])
-        for system, name, standing in zip(order, names, standings(names, comparisons, settings), strict=True)
+        SystemScore(
+            name,
+            metric,
+            question.scores[system],
+            *spreads[system],
+            *standing,
+            *placed[system],
+            interval_kind=kind if spreads[system].interval else None,
+        )
+        for system, name, standing in zip(order, names, standings(names, comparisons, case.settings), strict=True)
     )
 
 
 def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> tuple[Comparison, ...]:
     """Named records of all pairs, test by test."""
-    evaluation, (_, _, question, settings), answers, _ = answered
+    evaluation, case, answers, _ = answered
+    question, settings, kind = case.question, case.settings, interval_kinds(case).pairs
     records: list[Comparison] = []
     for test, of_test in answers.outcomes.items():
         intervals, told = p_intervals(of_test, settings), of_tests[test]
@@ -220,6 +231,7 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> tuple[
                     resamples=None if outcome.exceed is None else outcome.resamples or settings.fixed_resamples,
                     standard_error=spread.standard_error,
                     interval=spread.interval,
+                    interval_kind=kind if spread.interval else None,
                     settings=settings,
                     settled=decision.settled,
                     resamples_needed=decision.resamples_needed,

@@ -141,7 +141,7 @@ class Questions:
     """Also bootstrap intervals of ranks, and which systems may be the best (the model confidence set)."""
     level: float = DEFAULT_LEVEL
     """Confidence level of all intervals; decisions are made at 1 - level."""
-    interval: IntervalKind = "percentile"
+    interval: IntervalKind = "auto"
     """Kind of intervals; bca and studentized suit few or skewed units, inversion has the deltas that swaps do not
     reject, simultaneous ones hold together for all pairs. None leaves the bootstrap out."""
     variant: Variant = "shift"

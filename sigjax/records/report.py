@@ -41,12 +41,14 @@ class Comparison:
         reason: why this method was taken.
         exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
         resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
-        standard_error: bootstrap standard error of delta (ddof = 1; without sampling, the value for resamples ->
-            infinity); None when there is one unit or interval="none".
-        interval: interval of delta at the report's level, of the kind that the settings name: by the bootstrap, or for
-            "inversion" the shifts that the swap test does not reject. None as above, for "bca" where all replicates lie
-            on one side of delta, for "studentized" where many have no variance, and for "inversion" where the units or
-            resamples are too few. For "simultaneous" the intervals of all pairs of the metric hold together.
+        standard_error: standard error of delta: for the intervals "auto" and "simultaneous" by the jackknife (of a mean,
+            the standard deviation with ddof = 1, divided by the root of the number of units), else by the bootstrap
+            (ddof = 1; without sampling, the value for resamples -> infinity). By the bootstrap always for a
+            `SampleMetric` and design "nested". None when there is one unit or interval="none".
+        interval: interval of delta at the report's level, of the kind that the settings name. None as above, for "auto"
+            and "simultaneous" where no stratum has two units, for "bca" where all replicates lie on one side of delta,
+            for "studentized" where many have no variance, and for "inversion" where the units or resamples are too few.
+            For "simultaneous" the intervals of all pairs of the metric hold together.
         settings: the settings of the report.
         settled: whether the decision at the level, after the correction, is that of endless resamples; the probability
             that any settled decision of a test is not is at most 0.001, in the pairs that are adjusted together. None
@@ -55,9 +57,11 @@ class Comparison:
         resamples_needed: the least of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the share
             of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
         standard_error_unclustered: the standard error of delta if instances (ids with all their runs, where there are
-            some) were independent, by the delta method, and with the same design; `standard_error`, of the bootstrap of
-            clusters, is the one to use, and this shows what clusters change. None where there are no clusters, for a
+            some) were independent, by the delta method, and with the same design; `standard_error`, of clusters,
+            is the one to use, and this shows what clusters change. None where there are no clusters, for a
             `SampleMetric`, and where there is no standard error.
+        interval_kind: which kind the interval is of: that asked for, and for "auto" and "simultaneous" "tango" (answers
+            right or wrong), "t" or "percentile"; see `compare`. None where there is no interval.
     """
 
     a: str
@@ -83,6 +87,7 @@ class Comparison:
     settled: bool | None = None
     resamples_needed: int | None = None
     standard_error_unclustered: float | None = None
+    interval_kind: str | None = None
 
 
 @dataclass(frozen=True)
@@ -93,9 +98,9 @@ class SystemScore:
         name: name of the system.
         metric: name of the metric.
         score: the score on all instances.
-        standard_error: bootstrap standard error of the score, as in `Comparison`.
-        interval: bootstrap interval of the score at the report's level; None as above. For "inversion" the percentile
-            interval; for "simultaneous" those of all systems hold together.
+        standard_error: standard error of the score, as in `Comparison`.
+        interval: interval of the score at the report's level; None as above. For "inversion" the percentile interval;
+            for "simultaneous" those of all systems hold together.
         rank_interval: first and last rank that the decisions on all pairs allow: 1 + the number of systems that are
             significantly better, and the number of systems without those significantly worse. All intervals hold
             together at the report's level where the correction bounds the familywise error. This and the following are
@@ -113,6 +118,7 @@ class SystemScore:
         in_confidence_set: whether `mcs_p` is at least 1 - level: the set of these systems holds the best with a
             probability of at least the level.
         standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
+        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "skew-t" or "percentile".
     """
 
     name: str
@@ -127,6 +133,7 @@ class SystemScore:
     mcs_p: float | None = None
     in_confidence_set: bool | None = None
     standard_error_unclustered: float | None = None
+    interval_kind: str | None = None
 
 
 @dataclass(frozen=True)

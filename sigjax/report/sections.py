@@ -131,4 +131,5 @@ def flat_pair(comparison: Comparison) -> dict[str, str | float | int | None]:
         "standard_error_unclustered": comparison.standard_error_unclustered,
         "interval_low": low,
         "interval_high": high,
+        "interval_kind": comparison.interval_kind,
     }
