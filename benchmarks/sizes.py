@@ -133,7 +133,7 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
     assert isinstance(evaluation.metric, Metric)
     units = make_units(evaluation)
     scores, errors = observed_scores(units, evaluation.metric), tolerances(units, evaluation.metric)
-    pairs = tuple((place, place + 1) for place in range(0, len(systems), 2))
+    pairs = np.arange(len(systems), dtype=np.int32).reshape(-1, 2)
     settings = Settings(method="montecarlo", resamples=RESAMPLES, seed=seed, interval="none")
     return Case(units, evaluation.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
 
@@ -142,7 +142,7 @@ def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant
     """The p-values `[data set]` that sigjax gives by resampling."""
     settings = replace(case.settings, tests=(test,), alternative=alternative, variant=variant)
     found = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE).outcomes[test]
-    return np.array([each.p_value for each in found])
+    return found.p_value
 
 
 def _attainable_by_swaps(case: Case, alternative: Alternative) -> np.ndarray:
@@ -170,9 +170,9 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
     for name, mid_p in ((EXACT, False), (MID_P, True)):
         settings = replace(case.settings, tests=("permutation",), method="auto", budget=_ENOUGH, mid_p=mid_p)
         found = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE).outcomes
-        if any(each.method != "exact" for each in found["permutation"]):
+        if found["permutation"].is_sampled.any():
             return
-        p_values = np.array([each.p_value for each in found["permutation"]])
+        p_values = found["permutation"].p_value
         yield name, _counts(p_values, None if mid_p else _attainable_exactly(case))
         if len(_apart(case)[1]) > 1:
             return

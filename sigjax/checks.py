@@ -1,5 +1,6 @@
 """What `compare` refuses before it runs: options outside their domain, evaluations that do not belong together."""
 
+from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, get_args
@@ -82,6 +83,17 @@ def _check_design(settings: Settings) -> None:
             raise InputError("design nested belongs to the bootstrap; ask for its test or intervals, or use crossed")
         if settings.interval in ("bca", "studentized", "inversion"):
             raise InputError(f"interval {settings.interval} takes whole instances; use percentile with design nested")
+    if settings.design == "models":
+        if settings.tests != ("permutation",):
+            raise InputError("design models has no bootstrap test; leave it out (its intervals are two-way intervals)")
+        if settings.correction in _RESAMPLED:
+            raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design models")
+        if settings.leaderboard:
+            raise InputError("the leaderboard draws instances, not runs; leave it out with design models")
+        if settings.interval not in ("two-way", "none"):
+            raise InputError(f"interval {settings.interval} is not for trained models; use two-way with design models")
+    elif settings.interval == "two-way":
+        raise InputError("interval two-way is for runs that are trained models; use it with design models")
 
 
 def _check_resampled(settings: Settings) -> None:
@@ -131,6 +143,8 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
             )
         if settings.design != "together":
             _check_runs(each, settings.design)
+        if settings.design == "models":
+            _check_models(each)
     if len(set(names)) < len(names):
         raise InputError(f"two evaluations have the metric {max(names, key=names.count)!r}; give each metric once")
     if settings.interval in ("studentized", "inversion"):
@@ -177,6 +191,22 @@ def _check_runs(evaluation: Evaluation, design: Design) -> None:
                 f"the runs of instance {instance!r} lie in the clusters {clusters[instance]!r} and {cluster!r}; design "
                 f"{design} needs all runs of an instance in one cluster"
             )
+
+
+def _check_models(evaluation: Evaluation) -> None:
+    """Refuse runs that are not whole: a trained model has a result on every instance."""
+    ids, runs = evaluation.ids or (), evaluation.runs or ()
+    labels = dict.fromkeys(runs)
+    if len(labels) < 2:
+        raise InputError(f"design models needs two runs or more, and there is only {', '.join(labels)!r}")
+    wrong = next((instance for instance, number in Counter(ids).items() if number < len(labels)), None)
+    if wrong is not None:
+        own = {run for instance, run in zip(ids, runs, strict=True) if instance == wrong}
+        lacking = next(run for run in labels if run not in own)
+        raise InputError(
+            f"instance {wrong!r} has no run {lacking!r}: design models exchanges whole runs, which need a result on "
+            "every instance; leave that instance or that run out"
+        )
 
 
 def _frame(evaluation: Evaluation) -> tuple[object, ...]:

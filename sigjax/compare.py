@@ -16,6 +16,7 @@ from sigjax.records import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     Alternative,
+    Comparisons,
     Correction,
     Design,
     Device,
@@ -93,16 +94,22 @@ def compare(
             is in the model confidence set of systems that may be the best. Draws the replicates of all systems, which
             must fit into half the `memory`.
         level: confidence level of all intervals, between 0 and 1.
-        interval: kind of the intervals, which come with bootstrap standard errors: "percentile", the quantiles q of the
-            replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias
-            and skewness (better for few or skewed units; a jackknife of one more score a unit); "studentized", delta -
-            t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are those of the delta method
-            (for metrics of sums; needs a smooth score and all replicates in memory); "inversion", the shifts of delta
-            that the swap test rejects on neither side at (1 - level) / 2, from deltas over random sets of units (for
-            metrics of sums that do not depend on their scale, or are proportional to it; scores keep percentile
-            intervals); "simultaneous", delta +- c s with the standard error s and one c for all pairs, the quantile of
-            max |delta* - delta| / s at the level, so that all intervals hold together (those of the scores, too); or
-            "none" to leave the bootstrap out, as it is always where instances are responses.
+        interval: kind of the intervals. "auto", without resamples: of answers right or wrong, one per unit, Wilson's
+            score interval of a score and Tango's of a delta; of other metrics of sums Student's t by the jackknife for
+            a delta, and the same corrected for skewness for a score (see `inference.closed`; standard errors are the
+            jackknife's); bootstrap percentile intervals of a `SampleMetric` and for design "nested"; `interval_kind`
+            says which. "simultaneous": the same at a level at which all intervals of deltas hold together, and those of
+            scores, from as many normal draws as `resamples` (of a `SampleMetric` and for design "nested", delta +- c s
+            with the quantile c of max |delta* - delta| / s at the level). By the bootstrap, with its standard errors:
+            "percentile", the quantiles q of the replicates; "basic", 2 delta - q, the same turned around; "bca", the
+            quantiles at levels corrected for bias and skewness (better for few or skewed units; a jackknife of one more
+            score a unit); "studentized", delta - t s with the quantiles t of (delta* - delta) / s*, where the standard
+            errors s are those of the delta method (for metrics of sums; needs a smooth score and all replicates in
+            memory); "inversion", the shifts of delta that the swap test rejects on neither side at (1 - level) / 2,
+            from deltas over random sets of units (for metrics of sums that do not depend on their scale, or are
+            proportional to it; scores keep percentile intervals). "two-way", delta +- t s, where s holds the variance
+            of instances and that of runs and t has Satterthwaite's degrees of freedom (for design "models", whose
+            default it is, and no other; see `inference.twoway`). "none", as always where instances are responses.
         variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
             a one-sided p is the share of resamples on which delta has the other sign, or is 0.
         mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many
@@ -118,6 +125,11 @@ def compare(
             2 R outputs that two systems have, any R are as likely to be the first's. It is for runs that vary anew on
             each unit (samples of a decoder), not for trained models. "nested": the bootstrap draws units, and then runs
             within each, the same for all systems; permutation tests swap whole units, whatever runs have in common.
+            "models": runs are trained models, good or bad on all instances at once. The permutation test exchanges
+            whole runs: of the 2 R runs that two systems have, any R are as likely to be the first's, whatever the
+            instances. It asks whether the two training procedures differ as judged on these instances, exactly for up
+            to 11 runs of each system, and cannot reject at 0.05 (two-sided) below 4. Intervals are "two-way": for new
+            runs on new instances. Every instance needs every run. No bootstrap test, "maxt", "minp" or leaderboard.
         device: "auto", "numpy", "cpu" or "gpu"; changes the time, never the numbers.
         progress: whether to draw a progress bar when stderr is a terminal.
         checkpoint: a file that keeps how far the run is, written every few seconds and when a test is done (of several
@@ -161,6 +173,8 @@ def compare(
         memory=memory,
         design=design,
     )
+    if design == "models" and interval == "auto":
+        settings = replace(settings, interval="two-way")  # the default of this design
     check_settings(settings, device)
     check_evaluations(evaluations, settings)
     if evaluations[0].unit == "response":
@@ -168,7 +182,7 @@ def compare(
     data = data_hash(evaluations)
     identity = identity_of(evaluations, settings, data)
     names = evaluations[0].systems
-    pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
+    pairs = [] if extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
     stages = stages_of(checkpoint, extend, identity, pairs)
     with double_precision():
         boards = leaderboards(evaluations, settings, device, progress=progress, stage=stages)
@@ -176,7 +190,7 @@ def compare(
     options["test"] = options.pop("tests")
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
-        comparisons=tuple(comparison for board in boards for comparison in board.comparisons),
+        comparisons=Comparisons.joined([board.comparisons for board in boards]),
         settings=settings,
         num_instances=evaluations[0].num_instances,
         num_units=boards[0].num_units,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -11,22 +10,33 @@ import numpy as np
 from sigjax.checkpoint import Stage
 from sigjax.inference.answer import Answers, answer, will_draw
 from sigjax.inference.closed import interval_kinds
+from sigjax.inference.decision import SETTLED
 from sigjax.inference.families import Judged, judged, others_of, resampled_together
 from sigjax.inference.interval_notes import interval_notes
 from sigjax.inference.intervals import Spread
 from sigjax.inference.maxt import StepDown
-from sigjax.inference.outcome import Case, NotFinite, Pair, Question, SampleCase
+from sigjax.inference.outcome import Case, NotFinite, Outcomes, Question, SampleCase
 from sigjax.inference.positions import Position, positions
 from sigjax.inference.pvalues import p_intervals
 from sigjax.inference.sample import answer_sample
 from sigjax.inference.together import SharedDraws
 from sigjax.metrics import check_score, check_weights, sample_scores, sample_tolerances
-from sigjax.notes import identical_systems, lone_units, out_of_reach, stops, too_few_units, without_positions
+from sigjax.notes import (
+    identical_systems,
+    lone_units,
+    out_of_reach,
+    stops,
+    too_few_runs,
+    too_few_units,
+    without_positions,
+)
 from sigjax.records import (
-    Comparison,
+    Column,
+    Comparisons,
     Device,
     Evaluation,
     InputError,
+    Repeated,
     SampleMetric,
     Settings,
     SystemScore,
@@ -42,7 +52,7 @@ class Leaderboard(NamedTuple):
     """The part of a report that comes from one evaluation."""
 
     systems: tuple[SystemScore, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: Comparisons
     notes: tuple[str, ...]
     num_units: int
 
@@ -72,15 +82,17 @@ def leaderboards(
     draws = SharedDraws([case for case in several if will_draw(case)])
     found: list[_Answered] = []
     for each, case in zip(evaluations, cases, strict=True):
-        others = others_of([one.answers for one in found], len(cases), len(case.question.pairs), settings)
+        others = others_of([one.answers for one in found], len(cases), len(case.question.members), settings)
         asked = case._replace(question=case.question._replace(others=others))
         with named_errors([each], settings, device):
             part = stage.part(each.metric.name)
             found.append(_answered(each, asked, draws, device, progress=progress, stage=part))
     families = [[one] for one in found] if settings.family == "metric" else [found]
     reach = [note for family in families for note in out_of_reach([one.answers for one in family], settings)]
-    num_hypotheses = len(families[0]) * len(cases[0].question.pairs)
+    num_hypotheses = len(families[0]) * len(cases[0].question.members)
     reach += too_few_units(len(cases[0].units.strata), num_hypotheses, settings)
+    if settings.design == "models":
+        reach += too_few_runs(len(set(evaluations[0].runs or ())), num_hypotheses, settings)
     boards: list[Leaderboard] = []
     for family in families:
         counted = _counted(family, settings, device, progress=progress, stage=stage)
@@ -163,13 +175,13 @@ def _question(evaluation: Evaluation, settings: Settings, scores: np.ndarray, er
     return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()))
 
 
-def pairs_of(evaluation: Evaluation, settings: Settings) -> tuple[Pair, ...]:
-    """Positions (a, b): all pairs in the order of the data, or each system against the baseline."""
+def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
+    """Positions (a, b) `[pair, 2]` int32: all pairs in the order of the data, or each system against the baseline."""
     count = len(evaluation.systems)
     if settings.baseline is None:
-        return tuple(combinations(range(count), 2))
-    base = evaluation.systems.index(settings.baseline)
-    return tuple((system, base) for system in range(count) if system != base)
+        return np.stack(np.triu_indices(count, 1), axis=1).astype(np.int32)
+    others, base = np.arange(count, dtype=np.int32), evaluation.systems.index(settings.baseline)
+    return np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)
 
 
 def _systems(
@@ -177,7 +189,7 @@ def _systems(
     case: Case | SampleCase,
     spreads: Sequence[Spread],
     placed: Sequence[Position],
-    comparisons: Sequence[Comparison],
+    comparisons: Comparisons,
 ) -> tuple[SystemScore, ...]:
     """Scores with their spread and standing, best first (ties in the order of the data)."""
     sign = -1.0 if evaluation.metric.higher_is_better else 1.0
@@ -198,43 +210,53 @@ def _systems(
     )
 
 
-def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> tuple[Comparison, ...]:
-    """Named records of all pairs, test by test."""
+_NONE = (np.nan, np.nan)
+
+
+def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> Comparisons:
+    """The comparisons of all pairs, test by test."""
     evaluation, case, answers, _ = answered
     question, settings, kind = case.question, case.settings, interval_kinds(case).pairs
-    records: list[Comparison] = []
-    for test, of_test in answers.outcomes.items():
-        intervals, told = p_intervals(of_test, settings), of_tests[test]
-        for pair, outcome, spread, p_adjusted, decision, p_interval in zip(
-            question.pairs, of_test, answers.pairs, told.p_adjusted, told.decisions, intervals, strict=True
-        ):
-            a, b = (evaluation.systems[i] for i in pair)
-            delta = question.delta(pair)
-            records.append(
-                Comparison(
-                    a=a,
-                    b=b,
-                    metric=evaluation.metric.name,
-                    test=test,
-                    score_a=question.scores[pair[0]],
-                    score_b=question.scores[pair[1]],
-                    delta=delta,
-                    better=None if delta == 0 else a if (delta > 0) == evaluation.metric.higher_is_better else b,
-                    p_value=outcome.p_value,
-                    log10_p=outcome.log10_p,
-                    p_interval=p_interval,
-                    p_adjusted=float(p_adjusted),
-                    error_bound=outcome.error_bound,
-                    method=outcome.method,
-                    reason=outcome.reason,
-                    exceed=outcome.exceed,
-                    resamples=None if outcome.exceed is None else outcome.resamples or settings.fixed_resamples,
-                    standard_error=spread.standard_error,
-                    interval=spread.interval,
-                    interval_kind=kind if spread.interval else None,
-                    settings=settings,
-                    settled=decision.settled,
-                    resamples_needed=decision.resamples_needed,
-                )
-            )
-    return tuple(records)
+    higher, names, (a, b) = evaluation.metric.higher_is_better, evaluation.systems, question.members.T
+    scores, deltas, count = np.array(question.scores), question.deltas, len(question.members)
+    intervals = np.array([each.interval or _NONE for each in answers.pairs], np.float64)
+    better = np.where(deltas == 0, len(names), np.where((deltas > 0) == higher, a, b))
+    of_pairs = {
+        "a": Repeated(names, a),
+        "b": Repeated(names, b),
+        "metric": Repeated.constant(evaluation.metric.name, count),
+        "score_a": scores[a],
+        "score_b": scores[b],
+        "delta": deltas,
+        "better": Repeated((*names, None), better.astype(np.int32)),
+        "standard_error": np.array([each.standard_error for each in answers.pairs], np.float64),
+        "standard_error_unclustered": np.full(count, np.nan),
+        "interval": intervals,
+        "interval_kind": Repeated((kind, None), np.isnan(intervals[:, 0]).astype(np.int8)),
+        "settings": Repeated.constant(settings, count),
+    }
+    return Comparisons.joined(
+        [
+            Comparisons(of_pairs | _of_test(test, outcomes, of_tests[test], settings))
+            for test, outcomes in answers.outcomes.items()
+        ]
+    )
+
+
+def _of_test(test: Test, outcomes: Outcomes, told: Judged, settings: Settings) -> dict[str, Column]:
+    """The columns of all pairs that a test gives."""
+    drawn = np.where(outcomes.resamples < 0, settings.fixed_resamples, outcomes.resamples)
+    return {
+        "test": Repeated.constant(test, len(drawn)),
+        "p_value": outcomes.p_value,
+        "log10_p": outcomes.log10_p,
+        "p_interval": p_intervals(outcomes, settings),
+        "p_adjusted": told.p_adjusted,
+        "error_bound": outcomes.error_bound,
+        "method": Repeated.of(method for method, _ in outcomes.way.values).at(outcomes.way.codes),
+        "reason": Repeated.of(reason for _, reason in outcomes.way.values).at(outcomes.way.codes),
+        "exceed": outcomes.exceed,
+        "resamples": np.where(outcomes.is_sampled, drawn, -1),
+        "settled": Repeated(SETTLED, told.decisions.settled),
+        "resamples_needed": told.decisions.resamples_needed,
+    }

@@ -1,6 +1,7 @@
 """The outputs of a unit: what systems that were run several times gave for it, one in each run.
 
-Designs that tell runs apart exchange outputs (crossed) or draw them (nested) within a unit; else a unit is their sum.
+Designs that tell runs apart exchange outputs (crossed) or draw them (nested) within a unit, or exchange whole runs, the
+outputs of all units (models); else a unit is their sum.
 """
 
 from typing import NamedTuple
@@ -46,6 +47,17 @@ def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> 
     sizes = np.bincount(found // len(order))
     _check_runs(evaluation, unit, sizes)
     return Outputs(summed.swapaxes(0, 1), sizes)
+
+
+def whole_runs(outputs: Outputs) -> Outputs:
+    """The sums over all units of each run: the outputs of one unit, the test set. Every unit must have every run.
+
+    Example:
+        >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
+        array([ 3, 12])
+    """
+    by_run = outputs.values.reshape(len(outputs.values), len(outputs.sizes), -1, outputs.values.shape[2])
+    return Outputs(by_run.sum(axis=1), outputs.sizes[:1])
 
 
 def _check_runs(evaluation: Evaluation, unit: np.ndarray, sizes: np.ndarray) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.inference.groups import compact_letters, rank_intervals, significance_clusters
-from sigjax.records import Comparison, Settings
+from sigjax.records import Comparisons, Settings
 
 _LETTERED = 100
 """Systems that get letters at most: nobody reads more, and cliques of very many systems take long to find."""
@@ -20,21 +20,23 @@ class Standing(NamedTuple):
     cluster: int | None = None
 
 
-def standings(names: Sequence[str], comparisons: Sequence[Comparison], settings: Settings) -> list[Standing]:
+def standings(names: Sequence[str], comparisons: Comparisons, settings: Settings) -> list[Standing]:
     """The standing of each system, by the first test of the settings; `names` are those of the systems, best first."""
     if settings.baseline is not None or settings.alternative != "two-sided":
         return [Standing()] * len(names)
-    beats = _beats(names, [one for one in comparisons if one.test == settings.tests[0]], settings)
+    beats = _beats(names, comparisons.where("test", settings.tests[0]), settings)
     letters = compact_letters(beats | beats.T) if len(names) <= _LETTERED else None
     each = zip(rank_intervals(beats), letters or [None] * len(names), significance_clusters(beats), strict=True)
     return [Standing(*of_system) for of_system in each]
 
 
-def _beats(names: Sequence[str], comparisons: Sequence[Comparison], settings: Settings) -> np.ndarray:
+def _beats(names: Sequence[str], comparisons: Comparisons, settings: Settings) -> np.ndarray:
     """`[system, system]` bool: whether the first system is significantly better than the second."""
-    place = {name: position for position, name in enumerate(names)}
+    place: dict[str | None, int] = {name: position for position, name in enumerate(names)}
+    a, b, better = (
+        comparisons.column(field).mapped(lambda name: place.get(name, -1)) for field in ("a", "b", "better")
+    )
+    decided = (comparisons.column("p_adjusted") < settings.alpha) & (better >= 0)
     beats = np.zeros((len(names), len(names)), bool)
-    for one in comparisons:
-        if one.p_adjusted < settings.alpha and one.better is not None:
-            beats[place[one.better], place[one.b if one.better == one.a else one.a]] = True
+    beats[better[decided], (a + b - better)[decided]] = True
     return beats

@@ -8,17 +8,18 @@ from dataclasses import replace
 import numpy as np
 
 from sigjax.inference.delta_method import delta_method_errors
-from sigjax.records import Comparison, Design, Evaluation, SampleMetric, SystemScore
-from sigjax.units import units_of_instances
+from sigjax.inference.twoway import two_way_errors
+from sigjax.records import Comparisons, Design, Evaluation, SampleMetric, SystemScore
+from sigjax.units import make_units, units_of_instances
 
 
 def with_unclustered(
-    evaluation: Evaluation, systems: tuple[SystemScore, ...], comparisons: tuple[Comparison, ...], design: Design
-) -> tuple[tuple[SystemScore, ...], tuple[Comparison, ...]]:
+    evaluation: Evaluation, systems: tuple[SystemScore, ...], comparisons: Comparisons, design: Design
+) -> tuple[tuple[SystemScore, ...], Comparisons]:
     """The records with `standard_error_unclustered`, where there are clusters and standard errors, of a metric of sums.
 
     Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
-    variance between the runs of an id is added.
+    variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
 
     Example:
         >>> from sigjax import compare
@@ -31,15 +32,23 @@ def with_unclustered(
     if evaluation.clusters is None or isinstance(metric, SampleMetric) or systems[0].standard_error is None:
         return systems, comparisons
     places = {name: place for place, name in enumerate(evaluation.systems)}
-    pairs = list(dict.fromkeys((places[one.a], places[one.b]) for one in comparisons))
-    of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
+    first, second = (comparisons.column(name).mapped(places.__getitem__).tolist() for name in ("a", "b"))
+    tested = list(zip(first, second, strict=True))
+    pairs = list(dict.fromkeys(tested))
+    if design == "models":
+        alone = make_units(replace(evaluation, clusters=None), design)
+        of_systems, of_pairs = (
+            np.array([one.standard_error for one in found]) for found in two_way_errors(alone, metric.score, pairs)
+        )
+    else:
+        of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
     if design == "nested":
         within = delta_method_errors(*_within(evaluation), metric.score, pairs)
         of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])
-    errors = dict(zip(pairs, map(_finite, of_pairs.tolist()), strict=True))
+    errors = dict(zip(pairs, np.where(np.isfinite(of_pairs), of_pairs, np.nan).tolist(), strict=True))
     return (
         tuple(replace(one, standard_error_unclustered=_finite(of_systems[places[one.name]])) for one in systems),
-        tuple(replace(one, standard_error_unclustered=errors[places[one.a], places[one.b]]) for one in comparisons),
+        comparisons.changed(standard_error_unclustered=np.array([errors[pair] for pair in tested])),
     )
 
 

@@ -73,7 +73,7 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
     """
     unit, strata = units_of_instances(evaluation)
     num_units = len(strata)
-    most = min(evaluation.num_instances if design == "crossed" else num_units, _MOST_DRAWS)
+    most = min(evaluation.num_instances if design in ("crossed", "models") else num_units, _MOST_DRAWS)
     limit = _LARGEST_SUM // most
     if design == "nested":
         limit //= int(np.bincount(unit).max())  # a unit that is drawn may give one of its outputs every time

@@ -450,7 +450,7 @@ def test_a_cluster_does_not_cut_through_the_runs_of_an_instance(design):
     [
         (ONCE, {"design": "crossed"}, "design crossed needs repeated runs, and every instance was run once"),
         (ONCE, {"design": "nested"}, "design nested needs repeated runs"),
-        (TWICE, {"design": "within"}, "design must be one of together, crossed, nested, got 'within'"),
+        (TWICE, {"design": "within"}, "design must be one of together, crossed, nested, models, got 'within'"),
         (TWICE, {"design": "crossed", "test": "bootstrap"}, "design crossed belongs to the permutation test"),
         (TWICE, {"design": "nested", "interval": "none"}, "design nested belongs to the bootstrap"),
         (TWICE, {"design": "nested", "interval": "bca"}, "interval bca takes whole instances"),

@@ -55,7 +55,9 @@ def test_scores_have_halls_transformation():
         x = optimize.brentq(lambda x, sign=sign: x + g * x**2 / 3 + g**2 * x**3 / 27 + g / 6 - sign * quantile, -50, 50)
         assert end == pytest.approx(values.mean() - x * error, rel=1e-9)
     half = np.random.default_rng(2).normal(size=20)
-    one = by_name(compare(Evaluation.from_arrays({"A": np.concatenate([half, -half]), "B": np.zeros(40)}), **OPTIONS))[0]
+    one = by_name(compare(Evaluation.from_arrays({"A": np.concatenate([half, -half]), "B": np.zeros(40)}), **OPTIONS))[
+        0
+    ]
     known = stats.ttest_1samp(np.concatenate([half, -half]), 0.0).confidence_interval()
     assert tuple(one.interval) == pytest.approx(tuple(known), rel=1e-7)
 
@@ -65,7 +67,7 @@ def clusters_of(sizes):
 
 
 def test_standard_errors_of_clusters_are_hc3_of_statsmodels():
-    """The ratio of sums is a regression of the sums on the sizes, weighted by 1 / size: CR3 of clusters is HC3 of it."""
+    """The ratio of sums is a regression of the sums on the sizes, weighted by 1 / size: its HC3 is CR3 of clusters."""
     rng = np.random.default_rng(3)
     codes = clusters_of(SIZES)
     values = rng.normal(size=(2, len(codes))) + rng.normal(size=(2, len(SIZES)))[:, codes] + codes / 5
@@ -104,12 +106,10 @@ def test_degrees_of_freedom_are_those_of_the_matrices(sizes):
 
 
 def test_strata_add_up_and_a_unit_alone_in_one_does_not_vary():
-    """The variance of a stratified mean, for strata of 9, 14 and 1 units; degrees of freedom as of 8 and 13 together."""
+    """The variance of a stratified mean, for strata of 9, 14 and 1 units; degrees of freedom of 8 and 13 together."""
     rng, strata = np.random.default_rng(4), np.repeat([0, 1, 2], [9, 14, 1])
     values = rng.normal(size=(2, 24)) + strata
-    report = compare(
-        Evaluation.from_arrays(dict(zip("AB", values, strict=True)), strata=strata.tolist()), **OPTIONS
-    )
+    report = compare(Evaluation.from_arrays(dict(zip("AB", values, strict=True)), strata=strata.tolist()), **OPTIONS)
     apart = values[0] - values[1]
     variance = sum(n * apart[strata == h].var(ddof=1) for h, n in ((0, 9), (1, 14))) / 24**2
     assert report.comparisons[0].standard_error == pytest.approx(math.sqrt(variance), rel=1e-12)
@@ -214,15 +214,15 @@ def test_no_stratum_of_two_units_has_no_interval():
 
 
 def test_few_unequal_clusters_are_held():
-    """30 clusters of 1 to 200 instances whose size goes with their difficulty, two systems alike: 400 intervals of delta
-    hold 0 (percentile intervals of such data miss it in 9%), within binomial error; they may be too long."""
+    """30 clusters of 1 to 200 instances whose size goes with their difficulty, two systems alike: the intervals of 400
+    deltas hold 0 within binomial error (percentile intervals of such data miss it in 9%); they may be too long."""
     rng, missed = np.random.default_rng(8), 0
     for _ in range(400):
         sizes = np.floor(np.exp(rng.uniform(0.0, math.log(201.0), 30))).astype(int)
         chance = stats.norm.cdf(2.0 - 0.35 * np.log(sizes) + rng.normal(size=(2, 30)))
         values = np.stack([rng.binomial(sizes, chance), np.tile(sizes, (2, 1))], axis=-1)
         units = Units(values, None, np.zeros(30, int), sizes, 1e-14, exact=True)
-        question = Question(((0, 1),), tuple(observed_scores(units, MEAN).tolist()), (1e-14, 1e-14))
+        question = Question(np.array([[0, 1]]), tuple(observed_scores(units, MEAN).tolist()), (1e-14, 1e-14))
         _, (of_delta,) = closed_spreads(Case(units, MEAN, question, Settings()))
         missed += not of_delta.interval.low <= 0.0 <= of_delta.interval.high
     assert missed <= stats.binom.ppf(0.999, 400, 0.05)

@@ -1,4 +1,4 @@
-"""Simultaneous intervals by the bootstrap, of metrics of whole columns and of runs drawn within units: against NumPy from
+"""Simultaneous intervals by the bootstrap, for metrics of whole columns and runs drawn within units: against NumPy from
 the engine's counts, critical values of normal laws, and a simulation. Those of sums: `test_joint_level.py`."""
 
 import math

@@ -1,4 +1,4 @@
-"""Simultaneous intervals of metrics of sums: against laws of SciPy (the studentized range, multivariate normal), and in a
+"""Simultaneous intervals of metrics of sums: against SciPy's studentized range and multivariate normal laws, and in a
 simulation."""
 
 import math
@@ -12,7 +12,13 @@ from sigjax.inference.joint_level import joint_level, normal_maxima
 from sigjax.inference.proportions import tango_interval, wilson_interval
 
 DRAWS = 20_000
-OPTIONS = {"interval": "simultaneous", "test": "bootstrap", "method": "montecarlo", "resamples": DRAWS, "device": "numpy"}
+OPTIONS = {
+    "interval": "simultaneous",
+    "test": "bootstrap",
+    "method": "montecarlo",
+    "resamples": DRAWS,
+    "device": "numpy",
+}
 
 
 def with_covariance(covariance, num_units, seed):
@@ -26,8 +32,7 @@ def with_covariance(covariance, num_units, seed):
 
 
 def critical(record, degrees):
-    """Half the interval of a delta, in standard errors, as a quantile of the normal law instead of t; the other half is as
-    long."""
+    """Half the interval of a delta, which is symmetric, in standard errors, as a normal quantile of the level of t."""
     low, high = record.interval
     assert high - record.delta == pytest.approx(record.delta - low, rel=1e-9)
     return stats.norm.isf(stats.t.sf((high - low) / 2 / record.standard_error, degrees))
@@ -116,7 +121,7 @@ def test_draws_are_standard_normal():
     more = normal_maxima(moves, np.array([[0, 3], [1, 3], [0, 1]]), 5000, seed=1)
     assert (more >= found).all()
     assert joint_level(more, 0.9) > joint_level(found, 0.9)
-    assert joint_level(found, 0.9, others=10**6) == pytest.approx(0.9 ** 1e-6)
+    assert joint_level(found, 0.9, others=10**6) == pytest.approx(0.9**1e-6)
 
 
 def test_all_intervals_together_hold_at_the_level():

@@ -15,7 +15,6 @@ from reports import NOTE, SIGNATURE, STRANGE, make_report, with_pair, without_in
 
 from sigjax.records import InputError, Interval, Settings
 from sigjax.report import to_csv, to_dataframe, to_figure, to_json
-from sigjax.report.sections import flat_pair
 
 
 def test_json_holds_the_records_and_exactly_the_agreed_keys():
@@ -37,7 +36,13 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     assert loaded["systems"] == [
         {"name": one.name, "metric": one.metric, "score": one.score}
         | {"standard_error": 0.0092, "standard_error_unclustered": None}
-        | {"interval": list(one.interval or ()), "rank_interval": None, "letters": None, "cluster": None}
+        | {
+            "interval": list(one.interval or ()),
+            "interval_kind": None,
+            "rank_interval": None,
+            "letters": None,
+            "cluster": None,
+        }
         | {"bootstrap_ranks": None, "mcs_p": None, "in_confidence_set": None}
         for one in report.systems
     ]
@@ -45,7 +50,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     assert set(pair) == {
         *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted", "method", "reason"),
         *("error_bound", "resamples", "exceed", "settled", "resamples_needed", "standard_error", "interval"),
-        "standard_error_unclustered",
+        *("standard_error_unclustered", "interval_kind"),
     }
     for key, value in pair.items():
         expected = getattr(report.comparisons[0], key)
@@ -96,6 +101,15 @@ def test_dataframe_has_one_row_a_pair_and_numeric_columns():
     assert frame["interval_low"].dtype == frame["error_bound"].dtype == "float64"
 
 
+def cell(comparison, column):
+    """What a table for programs has in a column."""
+    name, _, end = column.rpartition("_")
+    if end in ("low", "high"):
+        interval = getattr(comparison, name)
+        return None if interval is None else getattr(interval, end)
+    return getattr(comparison, column)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_dataframes_of_all_libraries_hold_the_same(monkeypatch, library):
     pytest.importorskip(library)
@@ -107,7 +121,7 @@ def test_dataframes_of_all_libraries_hold_the_same(monkeypatch, library):
     assert frame.implementation.name.lower() == library
     assert type(to_dataframe(report, library)) is type(report.to_dataframe())
     for name in frame.columns:
-        expected = [flat_pair(one)[name] for one in report]
+        expected = [cell(one, name) for one in report]
         known = (~frame.get_column(name).is_null()).to_list()
         assert known == [value is not None for value in expected], name
         found = frame.get_column(name).to_list()
@@ -166,7 +180,7 @@ def test_figure_shows_every_pair_and_touches_nothing_global(count, settings):
 
 def test_figure_has_a_row_a_metric_and_a_panel_a_test():
     report = make_report(3)
-    both = report.comparisons + tuple(replace(one, test="bootstrap") for one in report)
+    both = (*report, *(replace(one, test="bootstrap") for one in report))
     systems = report.systems + tuple(replace(one, metric="bleu") for one in report.systems)
     axes = to_figure(replace(report, systems=systems, comparisons=both)).axes
     assert [panel.axison for panel in axes] == [True, True, True, True, False, False]

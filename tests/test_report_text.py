@@ -142,7 +142,7 @@ def test_text_grid_of_symbols():
     )
     pair = next(one for one in report if one.p_value == 1)
     equal = replace(pair, score_b=pair.score_a, delta=0.0, better=None)
-    comparisons = tuple(equal if one is pair else one for one in report)
+    comparisons = tuple(equal if one == pair else one for one in report)
     lines = to_text(replace(report, comparisons=comparisons)).splitlines()
     assert " 1 system-1  █ ▓ ▒ · = · · · ·" in lines
     assert "█ p < 0.001   ▓ p < 0.01   ▒ p < 0.05   · not significant   ? not settled   = equal scores" in lines
@@ -179,7 +179,7 @@ def test_text_against_a_baseline_turns_every_delta_the_same_way():
 def test_text_has_one_grid_a_test_and_counts_the_methods():
     report = make_report(3)
     sampled = tuple(replace(one, test="bootstrap", method="montecarlo", resamples=2000) for one in report)
-    text = to_text(replace(report, comparisons=report.comparisons + sampled))
+    text = to_text(replace(report, comparisons=(*report.comparisons, *sampled)))
     assert text.count("columns are numbered as the rows are") == 2
     assert text.index("permutation test, two-sided") < text.index("bootstrap test, two-sided")
     assert "method: exact (3 pairs)" in text

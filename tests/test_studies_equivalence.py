@@ -136,7 +136,9 @@ def test_a_metric_of_whole_columns_agrees_with_enumeration(variant):
         shares = np.mean(deltas - delta - margin >= delta), np.mean(deltas - delta + margin <= delta)
     else:
         shares = np.mean(deltas <= -margin), np.mean(deltas >= margin)
-    found = sigjax.equivalence_test(a, b, margin=margin, metric=MEDIAN, method="bootstrap", variant=variant, resamples=20_000)
+    found = sigjax.equivalence_test(
+        a, b, margin=margin, metric=MEDIAN, method="bootstrap", variant=variant, resamples=20_000
+    )
     assert found.delta == delta
     assert max(shares) > 0.05
     for ours, share in zip((found.p_lower, found.p_upper), shares, strict=True):

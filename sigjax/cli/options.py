@@ -142,8 +142,9 @@ class Questions:
     level: float = DEFAULT_LEVEL
     """Confidence level of all intervals; decisions are made at 1 - level."""
     interval: IntervalKind = "auto"
-    """Kind of intervals; bca and studentized suit few or skewed units, inversion has the deltas that swaps do not
-    reject, simultaneous ones hold together for all pairs. None leaves the bootstrap out."""
+    """Kind of intervals. Auto: score intervals of proportions, Student's t by the jackknife of other metrics of sums;
+    simultaneous: the same, so that all pairs hold together. Percentile, basic, bca and studentized: by the bootstrap;
+    inversion: the deltas that swaps do not reject; two-way: those of --design models; none: no intervals."""
     variant: Variant = "shift"
     """Null of the bootstrap test: delta* - delta (shift) or delta - delta* (flip). The same for two-sided tests."""
     mid_p: Annotated[bool, Parameter(negative="")] = False
@@ -153,7 +154,8 @@ class Questions:
     memory: float = DEFAULT_MEMORY
     """GiB for the exact test of one pair; beyond, auto samples and exact refuses. Bootstrap replicates take half."""
     design: Design = "together"
-    """Repeated runs: swapped and drawn with their instance, or exchanged (crossed) or drawn (nested) within it."""
+    """Repeated runs. together: swapped and drawn with their instance. crossed: exchanged within it. nested: drawn
+    within it. models: exchanged whole, for trained models; the others find differences between those too often."""
     device: Device = "auto"
     """Changes the time, never the numbers."""
     format: Format = "text"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
+
+import numpy as np
 
 from sigjax.checkpoint import Stage
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plan import Plan
+from sigjax.inference.alike import Alike, alike
 from sigjax.inference.bootstrap import sampled_bootstrap
 from sigjax.inference.closed import closed_spreads, draws_intervals, in_closed_form
 from sigjax.inference.crossed import crossed_outcomes
@@ -17,21 +21,24 @@ from sigjax.inference.exact_bootstrap import bootstrap_outcomes, linear_spreads,
 from sigjax.inference.intervals import Spread
 from sigjax.inference.inversion import degree, inverted_intervals
 from sigjax.inference.maxt import StepDown, maxt
-from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Pair
+from sigjax.inference.models import models_outcomes
+from sigjax.inference.outcome import Case, NotExact, NotTraceable, Outcome, Outcomes, completed
 from sigjax.inference.permutation import montecarlo_outcomes
 from sigjax.inference.stopping import most_resamples
 from sigjax.inference.together import SharedDraws
+from sigjax.inference.twoway import two_way_spreads
 from sigjax.progress import WORTH_A_BAR, progress_bar
-from sigjax.records import Device, Metric, Test
+from sigjax.records import Device, Metric, Repeated, Test
 from sigjax.resample.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
 
+
 class Answers(NamedTuple):
     """What the tests say."""
 
-    outcomes: dict[Test, list[Outcome]]
-    """For each test, one outcome a pair, in the order of the question."""
+    outcomes: dict[Test, Outcomes]
+    """For each test, those of all pairs, in the order of the question."""
     systems: list[Spread]
     """How the score of each system varies."""
     pairs: list[Spread]
@@ -43,7 +50,10 @@ class Answers(NamedTuple):
 class _Bootstrap(NamedTuple):
     """What the bootstrap says."""
 
-    outcomes: dict[Pair, Outcome]
+    found: Sequence[Outcome | NotEligible]
+    """[problem] the test without sampling, or why there is none."""
+    which: np.ndarray
+    """[pair] the problem of each pair."""
     systems: list[Spread]
     pairs: list[Spread]
 
@@ -56,46 +66,49 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
         NotFinite: the metric gave NaN or infinity.
         NotTraceable: the device cannot run the metric.
     """
-    settings, question = case.settings, case.question
-    found = _without_sampling(case) if "permutation" in settings.tests else {}
-    swapped = {pair: why for pair, why in found.items() if isinstance(why, NotEligible)}
-    bootstrap, drawn = _bootstrap_without_sampling(case)
+    settings, question, problems = case.settings, case.question, alike(case)
+    found = _without_sampling(case, problems) if "permutation" in settings.tests else []
+    bootstrap, drawn = _bootstrap_without_sampling(case, problems)
     maxima = settings.correction == "maxt" and settings.family == "metric"
-    num_swapped = len(swapped) + (len(question.pairs) if maxima else 0)
+    refused = np.array([isinstance(each, NotEligible) for each in found], bool)
+    num_swapped = int(refused[problems.which].sum()) if found else 0
     power = degree(case) if settings.interval == "inversion" else None
-    seconds = _numpy_seconds(case, num_swapped=num_swapped, drawn=drawn is not None)
+    seconds = _numpy_seconds(
+        case, num_swapped=num_swapped + (len(question.members) if maxima else 0), drawn=drawn is not None
+    )
     seconds += 0.0 if power is None else _inversion_seconds(case)
     backend = choose_backend(device, numpy_seconds=seconds)
     shown, share = progress and seconds > WORTH_A_BAR, current_share()
 
-    outcomes: dict[Test, list[Outcome]] = {}
-    if swapped:
-        exact = [each.p_value for each in found.values() if isinstance(each, Outcome)]
+    def swapped(places: np.ndarray, reasons: Repeated, exact: np.ndarray) -> Outcomes:
         with progress_bar("permutation", most_resamples(settings), shown=shown) as advance:
             runs_on = _traceable(backend, case.metric, device)
             run = Run(
                 most_resamples(settings), settings.seed, runs_on, advance, stage=stage.part("permutation"), share=share
             )
-            found |= montecarlo_outcomes(case, swapped, run, exact)
+            return montecarlo_outcomes(case, places, run, reasons, exact)
+
+    outcomes: dict[Test, Outcomes] = {}
+    if found:
+        outcomes["permutation"] = completed(found, problems.which, swapped)
     counted = None
     if maxima:
         with progress_bar("maxt", settings.fixed_resamples, shown=shown) as advance:
             runs_on = _traceable(backend, case.metric, device)
             run = Run(settings.fixed_resamples, settings.seed, runs_on, advance, stage=stage.part("maxt"), share=share)
             counted = maxt(case, run)
-    if found:
-        outcomes["permutation"] = [each for pair in question.pairs if isinstance(each := found[pair], Outcome)]
+    sampled = Outcomes.of([])
     if drawn is not None:
         with progress_bar("bootstrap", settings.fixed_resamples, shown=shown) as advance:
             run = Run(
                 settings.fixed_resamples, settings.seed, backend, advance, stage=stage.part("bootstrap"), share=share
             )
-            bootstrap = _sampled_bootstrap(case, run, draws or SharedDraws([]), drawn.reason, bootstrap)
+            bootstrap, sampled = _sampled_bootstrap(case, run, draws or SharedDraws([]), drawn.reason, bootstrap)
     if power is not None and len(case.units.strata) > 1:
         run = Run(settings.fixed_resamples, settings.seed, backend, stage=stage.part("inversion"), share=share)
         bootstrap = _with_inverted(case, run, power, bootstrap, shown=shown)
     if "bootstrap" in settings.tests:
-        outcomes["bootstrap"] = [bootstrap.outcomes[pair] for pair in question.pairs]
+        outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: sampled)
     systems, pairs = bootstrap.systems, bootstrap.pairs
     if in_closed_form(case) and len(case.units.strata) > 1:
         systems, pairs = closed_spreads(case)
@@ -105,43 +118,53 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
 def will_draw(case: Case) -> bool:
     """Whether the bootstrap of this metric samples, and scores what it draws by `SharedDraws`."""
     settings = case.settings
-    if case.units.values.shape[1] == 1 or settings.interval == "studentized":
+    if case.units.values.shape[1] == 1 or settings.interval in ("studentized", "two-way"):
         return False
     if not draws_intervals(case) and "bootstrap" not in settings.tests:
         return False
-    return settings.method == "montecarlo" or isinstance(plan_bootstrap(case, exact_budget(settings)), NotEligible)
+    return settings.method == "montecarlo" or isinstance(
+        plan_bootstrap(case, alike(case), exact_budget(settings)), NotEligible
+    )
 
 
-def _without_sampling(case: Case) -> dict[Pair, Outcome | NotEligible]:
-    """The exact test of each pair, or why there is none."""
+def _without_sampling(case: Case, problems: Alike) -> list[Outcome | NotEligible]:
+    """The exact test of each problem, or why there is none."""
     if case.settings.design == "crossed":
-        return crossed_outcomes(case)
-    plans = plan_exact(case)
+        return list(crossed_outcomes(case).values())
+    if case.settings.design == "models":
+        return list(models_outcomes(case).values())
+    plans = plan_exact(case, problems.first)
     exact = {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}
     refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, NotEligible)}
-    return exact_outcomes(case, exact) | refused
+    found = exact_outcomes(case, exact) | refused
+    return [found[pair] for pair in problems.first]
 
 
-def _bootstrap_without_sampling(case: Case) -> tuple[_Bootstrap, NotEligible | None]:
+def _bootstrap_without_sampling(case: Case, problems: Alike) -> tuple[_Bootstrap, NotEligible | None]:
     """What the bootstrap says without sampling, and why the rest of it samples; None where it need not."""
-    settings, pairs = case.settings, case.question.pairs
-    empty = _Bootstrap({}, [Spread()] * len(case.question.scores), [Spread()] * len(pairs))
+    settings, num_pairs = case.settings, len(case.question.members)
+    none = [NotEligible("")], np.zeros(num_pairs, np.int8)
+    empty = _Bootstrap(*none, [Spread()] * len(case.question.scores), [Spread()] * num_pairs)
     tested = "bootstrap" in settings.tests
     if case.units.values.shape[1] == 1 or not (tested or draws_intervals(case)):
         return empty, None
+    if settings.interval == "two-way":
+        return _Bootstrap(*none, *two_way_spreads(case)), None
     if settings.method == "montecarlo":
         return empty, NotEligible("as asked")
-    plan = plan_bootstrap(case, exact_budget(settings))
+    plan = plan_bootstrap(case, problems, exact_budget(settings))
     if isinstance(plan, NotEligible):
         if tested and settings.method == "exact":
             raise NotExact(None, plan.reason)
         return empty, plan
-    found = dict(zip(pairs, bootstrap_outcomes(case, plan), strict=True)) if tested else {}
+    found, exact = {}, empty
+    if tested:
+        found = dict(zip(plan.pairs, bootstrap_outcomes(case, plan), strict=True))
+        exact = empty._replace(found=list(found.values()), which=plan.which)
     refused = {pair: why for pair, why in found.items() if isinstance(why, NotEligible)}
     for pair, why in refused.items():
         if settings.method == "exact":
             raise NotExact(pair, why.reason)
-    exact = empty._replace(outcomes={pair: each for pair, each in found.items() if isinstance(each, Outcome)})
     if settings.interval == "studentized":
         return exact, next(iter(refused.values()), NotEligible("studentized intervals need resamples"))
     if draws_intervals(case):
@@ -150,16 +173,18 @@ def _bootstrap_without_sampling(case: Case) -> tuple[_Bootstrap, NotEligible | N
     return exact, next(iter(refused.values()), None)
 
 
-def _sampled_bootstrap(case: Case, run: Run, draws: SharedDraws, reason: str, exact: _Bootstrap) -> _Bootstrap:
-    """Fill in by sampling what there is not without."""
+def _sampled_bootstrap(
+    case: Case, run: Run, draws: SharedDraws, reason: str, exact: _Bootstrap
+) -> tuple[_Bootstrap, Outcomes]:
+    """The same with spreads where there were none, and the outcomes of the pairs that are sampled."""
     settings = case.settings
-    tested = [pair for pair in case.question.pairs if "bootstrap" in settings.tests and pair not in exact.outcomes]
+    refused = np.array([isinstance(each, NotEligible) for each in exact.found])
+    tested = np.flatnonzero(refused[exact.which] & ("bootstrap" in settings.tests))
     spreads = draws_intervals(case) and exact.systems[0] == Spread()
     outcomes, systems, pairs = sampled_bootstrap(
         case, run, partial(draws.pieces, case), tested, reason, spreads=spreads
     )
-    exact = exact._replace(outcomes=exact.outcomes | outcomes)
-    return exact._replace(systems=systems, pairs=pairs) if spreads else exact
+    return exact._replace(systems=systems, pairs=pairs) if spreads else exact, outcomes
 
 
 def _with_inverted(case: Case, run: Run, power: int, bootstrap: _Bootstrap, *, shown: bool) -> _Bootstrap:
@@ -176,8 +201,9 @@ def _numpy_seconds(case: Case, *, num_swapped: int, drawn: bool) -> float:
     columns, num_outputs = num_systems * num_stats, 0 if units.outputs is None else int(units.outputs.sizes.sum())
     seconds = 0.0
     if num_swapped:
-        # Both systems' outputs are chosen one by one, which takes about as long as counting draws.
-        one_by_one, width = design == "crossed", 2 * num_outputs if design == "crossed" else num_units
+        # Both systems' outputs or runs are chosen one by one, which takes about as long as counting draws.
+        one_by_one = design in ("crossed", "models")
+        width = (2 * num_outputs // (num_units if design == "models" else 1)) if one_by_one else num_units
         seconds += numpy_seconds(
             resamples=resamples, units=width, columns=columns, scored=num_swapped * num_stats, counted=one_by_one
         )

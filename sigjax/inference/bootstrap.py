@@ -5,8 +5,7 @@ Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 2; Efron and Tibs
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -14,14 +13,14 @@ from sigjax.checkpoint import State
 from sigjax.inference.intervals import Spread, basic_spread
 from sigjax.inference.jackknife import bca_terms
 from sigjax.inference.memory import fits, gib, memory_for
-from sigjax.inference.outcome import Case, NotFinite, Outcome, Pair, SampleCase, raise_together
+from sigjax.inference.outcome import Case, NotFinite, Outcomes, SampleCase, raise_together
 from sigjax.inference.pvalues import montecarlo_p
 from sigjax.inference.replicates import Pieces, Told, Wanted, deviations, packed, tell_all, unpacked
 from sigjax.inference.simultaneous import Joint, simultaneous_spreads
 from sigjax.inference.studentized import num_columns, studentize, studentized_spreads
 from sigjax.inference.summary import PILOT, tell_summary
 from sigjax.inference.together import system_replicates
-from sigjax.records import InputError, Settings
+from sigjax.records import InputError, Repeated, Settings
 from sigjax.resample.engine import Run
 from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.share import Share
@@ -32,12 +31,14 @@ def sampled_bootstrap(
     case: Case | SampleCase,
     run: Run,
     pieces: Callable[[Run], Pieces],
-    tested: Sequence[Pair],
+    tested: np.ndarray,
     reason: str,
     *,
     spreads: bool,
-) -> tuple[dict[Pair, Outcome], list[Spread], list[Spread]]:
-    """Outcomes of the pairs tested (`reason` is why they are sampled), and spreads of systems and of all pairs.
+) -> tuple[Outcomes, list[Spread], list[Spread]]:
+    """Outcomes of the pairs at the places `tested`, and spreads of systems and of all pairs.
+
+    `reason` is why they are sampled.
 
     `pieces` gives the scores of all systems on the same resamples, piece by piece, for a part of the run.
 
@@ -47,13 +48,9 @@ def sampled_bootstrap(
     """
     settings, question = case.settings, case.question
     num_systems = len(question.scores)
-    deltas = Deltas(
-        np.array(tested, np.int32).reshape(-1, 2),
-        np.array([question.delta(pair) for pair in tested]),
-        np.array([question.tolerance(pair) for pair in tested]),
-    )
-    targets = [*((system, num_systems) for system in range(num_systems)), *question.pairs] if spreads else []
-    targets = np.array(targets, np.int32).reshape(-1, 2)
+    deltas = Deltas(question.members[tested], question.deltas[tested], question.rounding[tested])
+    systems = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
+    targets = np.concatenate([systems, question.members]).astype(np.int32) if spreads else np.zeros((0, 2), np.int32)
     bca = bca_terms(case, targets) if settings.interval == "bca" and spreads else None
     shape = (num_systems, run.resamples)
     by_t = None
@@ -68,11 +65,10 @@ def sampled_bootstrap(
         _check_maxima(run.resamples, settings)
     wanted = Wanted(deltas, settings.alternative, settings.variant, targets, settings.level, bca, joint=joint)
     told = tell(pieces, wanted, shape, run, kept=kept)
-    outcomes = {}
-    for pair, exceed in zip(tested, told.exceed, strict=True):
-        p_value = float(montecarlo_p(exceed, run.resamples))
-        outcomes[pair] = Outcome(p_value, math.log10(p_value), "montecarlo", reason, exceed)
-    found, observed = told.spreads, [*question.scores, *map(question.delta, question.pairs)]
+    exceed = np.array(told.exceed, np.int64)
+    p_values = np.asarray(montecarlo_p(exceed, run.resamples))
+    outcomes = Outcomes.sampled(exceed, p_values, Repeated.constant(reason, len(exceed)))
+    found, observed = told.spreads, [*question.scores, *question.deltas.tolist()]
     if by_t:
         found = studentized_spreads(found, observed, by_t.standard_errors())
     if settings.interval == "basic" and spreads:

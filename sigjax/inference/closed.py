@@ -1,10 +1,12 @@
 """Intervals without resamples: which kind each score and each delta gets, and the intervals themselves.
 
-**The rule** of `auto`, and of `simultaneous`, which are the same intervals at a level at which all of them hold together:
+**The rule** of `auto`, and of `simultaneous`, which are the same intervals at a level at which all of them hold
+together:
 
 - Answers that are right or wrong, one per unit, without strata: Wilson's score interval of a score, Tango's of a delta.
 - Other metrics of sums: t of the jackknife for a delta, the same with a correction for skewness for a score.
 - Metrics of whole columns, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
+- Runs that are trained models (design models): `two-way`, as `compare` has it.
 
 Standard errors are those of the jackknife, but for the last.
 """
@@ -91,18 +93,21 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     """
     question, settings, kinds = case.question, case.settings, interval_kinds(case)
     moves, degrees = influences(case), effective_degrees(case)
-    errors = system_errors(moves, question.tolerances), pair_errors(moves, question.pairs, question.tolerances)
+    errors = system_errors(moves, question.tolerances), pair_errors(moves, question.members, question.rounding)
     levels = settings.level, settings.level
     if settings.interval == "simultaneous":
-        systems = [(system, len(moves)) for system in range(len(moves))]
+        systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
         levels = tuple(
-            _level_together(case, moves, np.array(targets), of_targets > 0.0)
-            for targets, of_targets in ((systems, errors[0]), (question.pairs, errors[1]))
+            _level_together(case, moves, targets, of_targets > 0.0)
+            for targets, of_targets in zip((systems, question.members), errors, strict=True)
         )
     if kinds.systems == "wilson":
         intervals = _of_proportions(case, *levels)
     else:
-        intervals = _of_systems(case, moves, errors[0], levels[0], degrees), _of_pairs(case, errors[1], levels[1], degrees)
+        intervals = (
+            _of_systems(case, moves, errors[0], levels[0], degrees),
+            _of_pairs(case, errors[1], levels[1], degrees),
+        )
     systems, pairs = (
         [Spread(error, interval) for error, interval in zip(of_errors.tolist(), found, strict=True)]
         for of_errors, found in zip(errors, intervals, strict=True)
@@ -127,7 +132,7 @@ def _of_proportions(case: Case, of_scores: float, of_deltas: float) -> tuple[lis
     """Wilson's intervals of all scores and Tango's of all deltas, at two levels."""
     answers = case.units.values[:, :, 0].astype(np.float64)
     right, both, num_units = answers.sum(axis=1), answers @ answers.T, answers.shape[1]
-    first, second = np.array(case.question.pairs).T
+    first, second = case.question.members.T
     only_a, only_b = right[first] - both[first, second], right[second] - both[first, second]
     # Many pairs of a large leaderboard have the same counts.
     counts, places = np.unique(only_a * (num_units + 1.0) + only_b, return_inverse=True)
@@ -154,6 +159,5 @@ def _of_systems(
 def _of_pairs(case: Case, errors: np.ndarray, level: float, degrees: float) -> list[Interval | None]:
     if degrees == 0.0:
         return [None] * len(errors)
-    deltas = np.array([case.question.delta(pair) for pair in case.question.pairs])
     half = t_quantile(level, degrees) * errors
-    return list(_intervals(deltas - half, deltas + half))
+    return list(_intervals(case.question.deltas - half, case.question.deltas + half))

@@ -24,7 +24,7 @@ Reference: Gandy and Hahn (2014), "MMCTest: a safe algorithm for implementing mu
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -32,22 +32,26 @@ import numpy as np
 
 from sigjax.inference.corrections import adjust
 from sigjax.inference.maxt import StepDown
-from sigjax.inference.outcome import Outcome
+from sigjax.inference.outcome import Outcomes
 from sigjax.inference.stopping import ERROR, agree, bounds
-from sigjax.records import Interval, Settings
+from sigjax.records import Settings
 
 MOST_RESAMPLES = 10**9
 """Numbers of resamples beyond this are not proposed."""
 _MANTISSAS = (1, 2, 3, 5)
 
 
-class Decision(NamedTuple):
-    """How sure the decision on one pair is; both are None where no resamples have a part in it."""
+SETTLED = (False, True, None)
 
-    settled: bool | None
-    resamples_needed: int | None
-    """The least of 1, 2, 3 and 5 times a power of ten that is expected to settle it; None also where it is settled, or
-    where `MOST_RESAMPLES` would not."""
+
+class Decisions(NamedTuple):
+    """How sure the decisions on pairs are."""
+
+    settled: np.ndarray
+    """[pair] int8: place in `SETTLED`, None where no resamples have a part in the decision."""
+    resamples_needed: np.ndarray
+    """[pair] int64: the least of 1, 2, 3 and 5 times a power of ten that is expected to settle it; -1 where it is
+    settled, or where `MOST_RESAMPLES` would not, and as above."""
 
 
 class _Known(NamedTuple):
@@ -64,56 +68,45 @@ class _Known(NamedTuple):
     """Numbers -> adjusted p-values."""
 
 
-def decisions(outcomes: Sequence[Outcome], step_down: StepDown | None, settings: Settings) -> list[Decision]:
+def decisions(outcomes: Outcomes, step_down: StepDown | None, settings: Settings) -> Decisions:
     """Whether the decisions of one family are settled, pair by pair (see the top of this file).
 
     `step_down` is what maxt has counted over the family, where that is the correction.
 
     Example:
-        >>> outcomes = [Outcome((n + 1) / 1000, 0.0, "montecarlo", "", n) for n in (0, 60)]
+        >>> outcomes = Outcomes.of([Outcome((n + 1) / 1000, 0.0, "montecarlo", "", n) for n in (0, 60)])
         >>> decisions(outcomes, None, Settings(resamples=999))
-        [Decision(settled=True, resamples_needed=None), Decision(settled=False, resamples_needed=10000)]
+        Decisions(settled=array([1, 0], dtype=int8), resamples_needed=array([   -1, 10000]))
     """
-    sampled = np.array([outcome.exceed is not None for outcome in outcomes])
+    sampled, p_values = outcomes.is_sampled, outcomes.p_value
     if settings.correction == "minp" or (step_down is None and not sampled.any()):
-        return [Decision(None, None)] * len(outcomes)
-    p_values, certain = np.array([outcome.p_value for outcome in outcomes]), np.zeros(len(outcomes), bool)
+        return Decisions(np.full(len(sampled), SETTLED.index(None), np.int8), np.full(len(sampled), -1))
+    certain = np.zeros(len(sampled), bool)
     if step_down is not None:
         certain = ~sampled & (p_values >= settings.alpha)  # no adjusted p-value is below an exact one
-        known = _of_counts(step_down.exceed, np.ones(len(outcomes), bool), p_values, step_down.adjusted, settings)
+        known = _of_counts(step_down.exceed, np.ones(len(sampled), bool), p_values, step_down.adjusted, settings)
     else:
-        exceed = np.array([outcome.exceed or 0 for outcome in outcomes])
+        exceed = np.maximum(outcomes.exceed, 0)
         adjusted = partial(adjust, correction=settings.correction)
-        if any(outcome.resamples is not None for outcome in outcomes):
-            known = _of_stops(outcomes, exceed, sampled, p_values, adjusted)
+        if (outcomes.resamples >= 0).any():
+            known = _of_stops(outcomes, adjusted)
         else:
             known = _of_counts(exceed, sampled, p_values, adjusted, settings)
     settled = agree(known.low, known.high, known.adjusted, settings.alpha)
-    needed = _needed(known, settled, settings.alpha)
-    return [
-        Decision(sure, None if sure else number)
-        for sure, number in zip((settled | certain).tolist(), needed, strict=True)
-    ]
+    needed, settled = _needed(known, settled, settings.alpha), settled | certain
+    return Decisions(settled.astype(np.int8), np.where(settled, -1, needed))
 
 
-def known_bounds(outcome: Outcome) -> Interval:
-    """What a test that stops by itself knows of the p-value that endless resamples would give: itself, if exact."""
-    if outcome.resamples is None or outcome.bracket is None:
-        return Interval(outcome.p_value, outcome.p_value)
-    return Interval(*outcome.bracket)
+def known_bounds(outcomes: Outcomes) -> np.ndarray:
+    """What a test that stops by itself knows of p-values of endless resamples, `[pair, 2]`: themselves, if exact."""
+    return np.where((outcomes.resamples >= 0)[:, None], outcomes.bracket, outcomes.p_value[:, None])
 
 
-def _of_stops(
-    outcomes: Sequence[Outcome],
-    exceed: np.ndarray,
-    sampled: np.ndarray,
-    p_values: np.ndarray,
-    adjusted: Callable[[np.ndarray], np.ndarray],
-) -> _Known:
+def _of_stops(outcomes: Outcomes, adjusted: Callable[[np.ndarray], np.ndarray]) -> _Known:
     """What a test knows that has stopped by itself: the bounds are those by which it did."""
-    resamples = np.array([outcome.resamples or 0 for outcome in outcomes])
-    low, high = np.array([known_bounds(outcome) for outcome in outcomes]).T
-    estimate = np.where(sampled, _estimate(exceed, resamples), p_values)
+    sampled, resamples = outcomes.is_sampled, np.maximum(outcomes.resamples, 0)
+    low, high = known_bounds(outcomes).T
+    estimate = np.where(sampled, _estimate(np.maximum(outcomes.exceed, 0), resamples), outcomes.p_value)
     return _Known(low, high, estimate, sampled, int(resamples.max()), adjusted)
 
 
@@ -147,10 +140,9 @@ def _estimate(exceed: np.ndarray, resamples: np.ndarray | int) -> np.ndarray:
     return (exceed + 0.5) / (resamples + 1.0)
 
 
-def _needed(known: _Known, settled: np.ndarray, alpha: float) -> list[int | None]:
-    """The numbers of resamples `[pair]` that are expected to settle what is not."""
-    found: list[int | None] = [None] * len(settled)
-    waiting = ~settled
+def _needed(known: _Known, settled: np.ndarray, alpha: float) -> np.ndarray:
+    """The numbers of resamples `[pair]` that are expected to settle what is not; -1 for none."""
+    found, waiting = np.full(len(settled), -1), ~settled
     moving = waiting & known.sampled
     if not waiting.any():
         return found
@@ -162,8 +154,8 @@ def _needed(known: _Known, settled: np.ndarray, alpha: float) -> list[int | None
         hits = known.estimate[moving] * resamples
         low[moving] = betaincinv(hits, resamples - hits + 1.0, tail)
         high[moving] = betaincinv(hits + 1.0, resamples - hits, 1.0 - tail)
-        for place in np.flatnonzero(waiting & agree(low, high, known.adjusted, alpha)).tolist():
-            found[place], waiting[place] = resamples, False
+        enough = waiting & agree(low, high, known.adjusted, alpha)
+        found[enough], waiting[enough] = resamples, False
         if not waiting.any():
             break
     return found

@@ -8,6 +8,7 @@ section 21; Davison and Hinkley (1997), section 2.7.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -55,12 +56,12 @@ def delta_method_errors(
         >>> of_systems.round(6), of_pairs.round(6)
         (array([0.935414, 1.457738]), array([0.612372]))
     """
-    apart, largest = _influences(values, strata, score)
+    apart, largest = influences(values, strata, score)
     of_systems = np.array([_error(row, bound) for row, bound in zip(apart, largest, strict=True)])
     return of_systems, np.array([_error(apart[a] - apart[b], largest[a] + largest[b]) for a, b in pairs])
 
 
-def _influences(
+def influences(
     values: np.ndarray, strata: np.ndarray, score: Callable[[Array], Array]
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each unit moves the score of each system by, `[system, unit]`; and the 2-norm if no terms cancelled."""
@@ -78,10 +79,16 @@ def _influences(
                 term = gradient * apart[system, :, stat]
                 found[system] += term
                 bounds[system] += np.abs(term)
-    return found, np.sqrt((bounds**2).sum(axis=1))
+    return found, np.array([_norm(row) for row in bounds])
 
 
 def _error(influences: np.ndarray, largest: float) -> float:
     """The 2-norm, 0 where it is rounding."""
-    variance = float((influences**2).sum())
-    return variance**0.5 if variance > NO_VARIANCE * largest**2 else 0.0
+    error = _norm(influences)
+    return error if error > math.sqrt(NO_VARIANCE) * largest else 0.0
+
+
+def _norm(row: np.ndarray) -> float:
+    """The 2-norm, also where squares leave the range of a double."""
+    exponent = math.frexp(float(np.abs(row).max()))[1]
+    return math.ldexp(math.sqrt(float((np.ldexp(row, -exponent) ** 2).sum())), exponent)

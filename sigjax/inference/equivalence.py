@@ -55,8 +55,8 @@ def dual_interval(replicates: np.ndarray, delta: float, level: float, variant: V
 def margin_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[float, float]:
     """p-values against "delta is at most -margin" and "delta is at least margin", without resamples.
 
-    Of the test whose interval `closed_spreads` gives: Tango's for answers right or wrong, else t with the standard error
-    `error` of the jackknife. Where that is 0, p is 0, or 1 for a delta at the margin or beyond.
+    Of the test whose interval `closed_spreads` gives: Tango's for answers right or wrong, else t with the standard
+    error `error` of the jackknife. Where that is 0, p is 0, or 1 for a delta at the margin or beyond.
     """
     delta = case.question.delta(pair)
     if interval_kinds(case).pairs == "tango":

@@ -41,17 +41,17 @@ _WAYS = {
 }
 
 
-def plan_exact(case: Case) -> dict[Pair, Plan | NotEligible]:
-    """For each pair, how to test it exactly, or why not.
+def plan_exact(case: Case, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
+    """For each of some pairs, how to test it exactly, or why not; the budget is for all of them.
 
     Raises:
         NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
     """
-    units, metric, question, settings = case
+    units, settings = case.units, case.settings
     if settings.method == "montecarlo":
-        return dict.fromkeys(question.pairs, NotEligible("as asked"))
+        return dict.fromkeys(pairs, NotEligible("as asked"))
     plans: dict[Pair, Plan | NotEligible] = {}
-    for a, b in question.pairs:
+    for a, b in pairs:
         plan = _plan(units.values[a], units.values[b], case)
         if settings.method != "auto" and isinstance(plan, NotEligible):
             raise NotExact((a, b), plan.reason)

@@ -12,17 +12,14 @@ import numpy as np
 from sigjax.exact.bootstrap import below, bootstrap_p, grid_length, law, quantile
 from sigjax.exact.draws import DrawLattice, draw_lattice, standard_error, tilt
 from sigjax.exact.lattice import NotEligible
+from sigjax.inference.alike import Alike
 from sigjax.inference.bca import bca_levels
 from sigjax.inference.intervals import Spread, basic_spread
 from sigjax.inference.jackknife import bca_terms
+from sigjax.inference.linear import scores_at, slope_in
 from sigjax.inference.outcome import Case, Outcome, Pair
 from sigjax.records import Interval
-from sigjax.resample.tally import scores
 
-_PLACES = 129
-"""Sums at which a score is checked to be linear."""
-_LINEAR = 1e-11
-"""Deviation from a line, relative to the largest score, that is put down to rounding."""
 _BYTES = 100.0
 """Memory for each value of a grid."""
 
@@ -31,8 +28,6 @@ class LinearScore(NamedTuple):
     """A score that is linear in the sum of one statistic."""
 
     stat: int
-    base: np.ndarray
-    """[stat] sums of any system: the other statistics have the same for all."""
     slope: float
 
 
@@ -42,12 +37,16 @@ class BootstrapPlan(NamedTuple):
     score: LinearScore
     systems: tuple[DrawLattice, ...]
     pairs: dict[Pair, DrawLattice]
-    seconds: float
-    """Nominal, see `sigjax.exact.plan`."""
+    """Of the first pair of each problem."""
+    which: np.ndarray
+    """[pair] the problem of each pair."""
 
 
-def plan_bootstrap(case: Case, budget: float) -> BootstrapPlan | NotEligible:
-    """The laws of all systems and pairs, if the score is linear and they fit memory and budget (nominal seconds)."""
+def plan_bootstrap(case: Case, problems: Alike, budget: float) -> BootstrapPlan | NotEligible:
+    """The laws of all systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
+
+    `problems` are those of the permutation test: pairs that are alike in it are so here, if there are no strata.
+    """
     units = case.units
     if case.settings.design == "nested":
         return NotEligible("outputs are drawn within units (design nested)")
@@ -59,10 +58,12 @@ def plan_bootstrap(case: Case, budget: float) -> BootstrapPlan | NotEligible:
     column = units.values[:, :, score.stat]
     systems = tuple(draw_lattice(values, units.strata) for values in column)
     pairs: dict[Pair, DrawLattice] = {}
-    seconds = _seconds(systems)
+    seconds = _seconds(tuple({_key(lattice): lattice for lattice in systems}.values()))
+    if units.strata[-1] > 0:
+        problems = Alike(case.question.pairs, np.arange(len(case.question.members)))
     # The law of a pair's delta, and that of each tail.
     laws = 3 if "bootstrap" in case.settings.tests else 1
-    for a, b in case.question.pairs:
+    for a, b in problems.first:
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
         seconds += laws * _seconds((pairs[a, b],))
         if seconds > budget:
@@ -70,7 +71,7 @@ def plan_bootstrap(case: Case, budget: float) -> BootstrapPlan | NotEligible:
     longest = max(_length(lattice) for lattice in (*systems, *pairs.values()))
     if longest * _BYTES > case.settings.memory * 2**30:
         return NotEligible(f"without sampling it would take about {longest * _BYTES / 2**30:.2g} GiB")
-    return BootstrapPlan(score, systems, pairs, seconds)
+    return BootstrapPlan(score, systems, pairs, problems.which)
 
 
 def _length(lattice: DrawLattice) -> int:
@@ -79,6 +80,11 @@ def _length(lattice: DrawLattice) -> int:
 
 def _seconds(lattices: tuple[DrawLattice, ...]) -> float:
     return sum(4e-3 + 4e-7 * _length(lattice) for lattice in lattices)
+
+
+def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
+    """What two lattices of the same law have in common."""
+    return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
 def _linear_score(case: Case) -> LinearScore | NotEligible:
@@ -93,39 +99,28 @@ def _linear_score(case: Case) -> LinearScore | NotEligible:
     stat = int(varying[0]) if varying.size else 0
     if (np.delete(totals, stat, axis=1) != np.delete(totals[:1], stat, axis=1)).any():
         return NotEligible("the systems differ in a statistic that does not vary")
-    column = units.values[:, :, stat]
-    count = column.shape[1]
-    sums = np.linspace(count * float(column.min()), count * float(column.max()), _PLACES)
-    found = _at(case, stat, totals[0], sums)
-    line = np.linspace(found[0], found[-1], _PLACES)
-    if not np.abs(found - line).max() <= _LINEAR * np.abs(found).max():
+    slope = slope_in(case, stat)
+    if slope is None:
         return NotEligible(f"the score is not linear in {case.metric.stat_names[stat]}")
-    run = sums[-1] - sums[0]
-    return LinearScore(stat, totals[0], float((found[-1] - found[0]) / run) if run else 0.0)
-
-
-def _at(case: Case, stat: int, base: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """Scores where the sum of one statistic is each of `sums`."""
-    table = np.tile(base, (len(sums), 1))
-    table[:, stat] = sums
-    with np.errstate(all="ignore"):
-        return scores(case.metric.score, table, case.units.divisors)
+    return LinearScore(stat, slope)
 
 
 def linear_spreads(case: Case, plan: BootstrapPlan) -> tuple[list[Spread], list[Spread]]:
     """Standard error and interval of each system's score, and of each pair's delta, as endless resamples give them."""
-    pairs, none = case.question.pairs, len(plan.systems)
-    lattices = [*plan.systems, *(plan.pairs[pair] for pair in pairs)]
+    pairs, none = list(plan.pairs), len(plan.systems)
+    lattices = [*plan.systems, *plan.pairs.values()]
     accelerations = [0.0] * len(lattices)
     if case.settings.interval == "bca":
         targets = np.array([*((system, none) for system in range(none)), *pairs], np.int32)
         # In the direction of the sum, which the score may turn around.
         accelerations = (np.sign(plan.score.slope) * bca_terms(case, targets).acceleration).tolist()
-    found = []
+    found, known = [], {}
     for place, (lattice, acceleration) in enumerate(zip(lattices, accelerations, strict=True)):
-        origin = np.zeros(0 if place < none else 1)
-        found.append(_spread(case, plan.score, lattice, origin, acceleration))
-    return found[:none], found[none:]
+        origin, key = np.zeros(0 if place < none else 1), (place < none, acceleration, *_key(lattice))
+        if key not in known:
+            known[key] = _spread(case, plan.score, lattice, origin, acceleration)
+        found.append(known[key])
+    return found[:none], [found[none + problem] for problem in plan.which.tolist()]
 
 
 def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.ndarray, acceleration: float) -> Spread:
@@ -136,17 +131,16 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
     if kind == "bca":
         levels = bca_levels(below(of_sum, lattice.total), acceleration, level) or levels
     ends = np.array([*(quantile(of_sum, each) for each in levels), lattice.total], np.float64)
-    found = _at(case, score.stat, score.base, np.concatenate([ends, origin]))
+    found = scores_at(case, score.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
     spread = Spread(abs(score.slope) * standard_error(lattice), Interval(*sorted(ends)))
     return basic_spread(spread, observed) if kind == "basic" else spread
 
 
 def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[Outcome | NotEligible]:
-    """The bootstrap test of each pair, as endless resamples would give it; a p-value of 0 is none."""
+    """The bootstrap test of each problem, as endless resamples would give it; a p-value of 0 is none."""
     outcomes: list[Outcome | NotEligible] = []
-    for pair in case.question.pairs:
-        lattice = plan.pairs[pair]
+    for lattice in plan.pairs.values():
         if plan.score.slope < 0.0:
             lattice = lattice.mirrored()
         found = bootstrap_p(lattice, lattice.total, case.settings.alternative, case.settings.variant)

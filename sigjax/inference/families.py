@@ -15,14 +15,14 @@ import numpy as np
 from sigjax.checkpoint import Stage
 from sigjax.inference.answer import Answers
 from sigjax.inference.corrections import adjust
-from sigjax.inference.decision import Decision, decisions, known_bounds
+from sigjax.inference.decision import Decisions, decisions, known_bounds
 from sigjax.inference.joint import joint_maxt, num_columns
 from sigjax.inference.maxt import StepDown
 from sigjax.inference.minp import minp
-from sigjax.inference.outcome import Case, Outcome
+from sigjax.inference.outcome import Case, Outcomes
 from sigjax.inference.pvalues import montecarlo_p
 from sigjax.progress import WORTH_A_BAR, progress_bar
-from sigjax.records import Device, Interval, Settings, Test
+from sigjax.records import Device, Settings, Test
 from sigjax.resample.backend import choose_backend, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
@@ -36,17 +36,16 @@ class Judged(NamedTuple):
 
     p_adjusted: np.ndarray
     """[pair]"""
-    decisions: list[Decision]
-    """[pair]"""
+    decisions: Decisions
 
 
-def others_of(before: Sequence[Answers], num_metrics: int, num_pairs: int, settings: Settings) -> tuple[Interval, ...]:
-    """Bounds of the permutation p-values of the other metrics of the family, when those `before` are known."""
-    if settings.family == "metric":
-        return ()
-    known = [known_bounds(outcome) for answers in before for outcome in answers.outcomes.get("permutation", ())]
+def others_of(before: Sequence[Answers], num_metrics: int, num_pairs: int, settings: Settings) -> np.ndarray:
+    """Bounds `[other, 2]` of the permutation p-values of the other metrics of the family, those `before` known."""
+    if settings.family == "metric" or "permutation" not in settings.tests:
+        return np.zeros((0, 2))
     to_come = (num_metrics - len(before) - 1) * num_pairs
-    return (*known, *[Interval(0.0, 1.0)] * to_come)
+    known = [known_bounds(answers.outcomes["permutation"]) for answers in before]
+    return np.concatenate([*known, np.tile([0.0, 1.0], (to_come, 1))])
 
 
 def judged(family: Sequence[Answers], counted: StepDown | None, settings: Settings) -> list[dict[Test, Judged]]:
@@ -57,17 +56,17 @@ def judged(family: Sequence[Answers], counted: StepDown | None, settings: Settin
     ends = list(accumulate(len(answers.pairs) for answers in family))
     found: list[dict[Test, Judged]] = [{} for _ in family]
     for test in settings.tests:
-        outcomes = [outcome for answers in family for outcome in answers.outcomes[test]]
+        outcomes = Outcomes.joined([answers.outcomes[test] for answers in family])
         p_values = np.split(_adjusted(outcomes, counted, settings), ends[:-1])
         decided = decisions(outcomes, counted, settings)
         for of_metric, p, (start, end) in zip(found, p_values, pairwise([0, *ends]), strict=True):
-            of_metric[test] = Judged(p, decided[start:end])
+            of_metric[test] = Judged(p, Decisions(*(column[start:end] for column in decided)))
     return found
 
 
-def _adjusted(outcomes: Sequence[Outcome], counted: StepDown | None, settings: Settings) -> np.ndarray:
+def _adjusted(outcomes: Outcomes, counted: StepDown | None, settings: Settings) -> np.ndarray:
     """Adjusted p-values `[pair]` of a family."""
-    p_values = np.array([outcome.p_value for outcome in outcomes])
+    p_values = outcomes.p_value
     if counted is None:
         return adjust(p_values, settings.correction)
     # An exact p-value may be just above the adjusted one, which comes from resamples.
@@ -88,7 +87,7 @@ def resampled_together(
         resamples=resamples, units=len(cases[0].units.strata), columns=num_columns(cases), scored=0, counted=False
     )
     backend = choose_backend(device, numpy_seconds=seconds)
-    seconds += _STATISTIC * resamples * sum(len(case.question.pairs) for case in cases)
+    seconds += _STATISTIC * resamples * sum(len(case.question.members) for case in cases)
     with progress_bar(settings.correction, resamples, shown=progress and seconds > WORTH_A_BAR) as advance:
         stage, share = stage.part(settings.correction), current_share()
         run = Run(resamples, settings.seed, backend, advance, stage=stage, share=share)

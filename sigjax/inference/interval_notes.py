@@ -38,6 +38,8 @@ def _kinds(case: Case | SampleCase) -> list[str]:
         notes.append(f"{metric}: intervals are percentile intervals of the bootstrap")
     if asked == "inversion":
         notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
+    if asked == "two-way":
+        notes.append("standard errors and intervals are for new runs on new instances; p is for new runs on these")
     if asked == "simultaneous":
         notes.append("intervals hold together: those of all scores of a metric, and those of the deltas of all pairs")
     return notes

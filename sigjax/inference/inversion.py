@@ -112,8 +112,8 @@ def inverted_intervals(case: Case, run: Run, power: int) -> list[Interval | None
         pieces, empty = partial(_of_swaps, case, power), _empty_resamples(num_units, run)
     rank = rank_of_ends(case.settings.alpha, run.resamples, len(empty))
     if rank < 1:
-        return [None] * len(case.question.pairs)
-    targets = np.array(case.question.pairs, np.int32)
+        return [None] * len(case.question.members)
+    targets = case.question.members
     none = Deltas(np.zeros((0, 2), np.int32), np.zeros(0), np.zeros(0))
     # A summary has quantiles: these are of the same rank.
     level = 1.0 - 2.0 * (rank - 1) / (run.resamples - 1)

@@ -14,8 +14,8 @@ and far fewer where a few clusters hold most of the instances. Strata add up as 
 instance hard is subtracted: they get Hall's transformation, with $g = \sum_i u_i^3 / s^3$ in place of the skewness of
 $\hat\theta$: all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$.
 
-Reference: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction in
-standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods
+Reference: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
+in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods
 for cluster-robust variance estimation"; Hall (1992), "On the removal of skewness by transformation".
 """
 
@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.inference.outcome import Case, NotFinite, Pair
+from sigjax.inference.outcome import Case, NotFinite
 from sigjax.inference.student import t_quantile
 from sigjax.records import Interval
 from sigjax.resample.tally import scores
@@ -46,7 +46,7 @@ def influences(case: Case) -> np.ndarray:
         >>> from sigjax.records import Evaluation, Settings
         >>> from sigjax.units import make_units
         >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]}))
-        >>> case = Case(units, METRICS["mean"], Question(((0, 1),), (3.0, 1.0), (1e-15, 1e-15)), Settings())
+        >>> case = Case(units, METRICS["mean"], Question(np.array([[0, 1]]), (3.0, 1.0), (1e-15, 1e-15)), Settings())
         >>> influences(case).round(4)
         array([[-0.5774, -0.2887,  0.    ,  0.866 ],
                [ 0.    ,  0.    ,  0.    ,  0.    ]])
@@ -69,29 +69,23 @@ def influences(case: Case) -> np.ndarray:
 
 def system_errors(moves: np.ndarray, tolerances: Sequence[float]) -> np.ndarray:
     """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 where all are rounding."""
-    return _norms(moves, np.array(tolerances))
+    return _norms(moves, 2.0 * np.array(tolerances))
 
 
-def pair_errors(moves: np.ndarray, pairs: Sequence[Pair], tolerances: Sequence[float]) -> np.ndarray:
-    """Standard errors `[pair]` of deltas, from influences `[system, unit]`; 0 where all are rounding."""
-    first, second = np.array(pairs).T
-    limits, step = np.array(tolerances), max(1, _NUMBERS // moves.shape[1])
-    parts = (slice(start, start + step) for start in range(0, len(first), step))
-    return np.concatenate(
-        [
-            _norms(moves[first[part]] - moves[second[part]], limits[first[part]] + limits[second[part]])
-            for part in parts
-        ]
-    )
+def pair_errors(moves: np.ndarray, members: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """Standard errors of deltas `[pair]`, from influences `[system, unit]`; 0 where all are `rounding` `[pair]`."""
+    step = max(1, _NUMBERS // moves.shape[1])
+    parts = (slice(start, start + step) for start in range(0, len(members), step))
+    return np.concatenate([_norms(moves[members[part, 0]] - moves[members[part, 1]], rounding[part]) for part in parts])
 
 
-def _norms(rows: np.ndarray, tolerances: np.ndarray) -> np.ndarray:
-    """2-norms of rows `[row, unit]`, 0 where no number is above the tolerance `[row]`."""
+def _norms(rows: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """2-norms of rows `[row, unit]`, 0 where no number is above the rounding error `[row]`."""
     largest = np.abs(rows).max(axis=1)
     # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
     exponents = np.frexp(largest)[1]
     found = np.ldexp(np.sqrt((np.ldexp(rows, -exponents[:, None]) ** 2).sum(axis=1)), exponents)
-    return np.where(largest > 2.0 * tolerances, found, 0.0)
+    return np.where(largest > rounding, found, 0.0)
 
 
 def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:

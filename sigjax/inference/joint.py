@@ -48,7 +48,7 @@ class Swapped(NamedTuple):
         case, problem = self.cases[metric], self.problems[metric]
         deltas = deltas_of(sums[metric], self.pairs[metric], place, problem.divisors, case.metric.score)
         if not np.isfinite(deltas).all():
-            raise NotFinite(case.question.pairs[place], metric)
+            raise NotFinite(case.question.pair(place), metric)
         return statistic(deltas, case.settings.alternative)
 
 
@@ -59,8 +59,8 @@ def num_columns(cases: Sequence[Case]) -> int:
 
 def swapped(cases: Sequence[Case], run: Run) -> Swapped:
     """All pairs of these metrics, to be swapped together."""
-    found = [swap_problem(case, case.question.pairs, run) for case in cases]
-    places = [(metric, place) for metric, case in enumerate(cases) for place in range(len(case.question.pairs))]
+    found = [swap_problem(case, slice(None), run) for case in cases]
+    places = [(metric, place) for metric, case in enumerate(cases) for place in range(len(case.question.members))]
     return Swapped(cases, [problem for problem, _ in found], [pairs for _, pairs in found], places)
 
 

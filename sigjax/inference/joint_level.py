@@ -3,10 +3,10 @@ r"""At which level must every interval be, so that all of them hold together?
 Let $u_{ki}$ be the influence of unit i on the score of system k (see `jackknife_t`). Scores and deltas are jointly
 normal, nearly, with covariances $\sum_i u_{ki} u_{li}$. The quantile c, at the level asked for, of the largest $|Z|$ of
 such normal numbers is taken from draws; each interval is then of the level $P(|Z| \le c)$ of one of them. As all pairs
-share their draws, that takes account of how they depend on each other, and is less than Bonferroni's level. Intervals of t
-have its quantile at that level: their standard errors are taken to depend on each other no more than their deltas do.
-(With the standard error in common, as in a multivariate t distribution, they would be too short: deltas of eight normal
-numbers held together in 80% instead of 90%.)
+share their draws, that takes account of how they depend on each other, and is less than Bonferroni's level. Intervals
+of t have its quantile at that level: their standard errors are taken to depend on each other no more than their deltas
+do. (With the standard error in common, as in a multivariate t distribution, they would be too short: deltas of eight
+normal numbers held together in 80% instead of 90%.)
 
 Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 """
@@ -14,6 +14,7 @@ Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in genera
 from __future__ import annotations
 
 import math
+
 import numpy as np
 
 from sigjax.resample.bits import row_keys, words

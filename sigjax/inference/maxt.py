@@ -70,7 +70,7 @@ def maxt(case: Case, run: Run) -> StepDown:
         InputError: a delta that single units do not change.
     """
     question, alternative = case.question, case.settings.alternative
-    problem, packed = swap_problem(case, question.pairs, run)
+    problem, packed = swap_problem(case, slice(None), run)
     steps = standardised(case)
     order, limit = in_order(steps)
     left, right, totals_a, totals_b = (part[order] for part in packed[:4])
@@ -80,7 +80,7 @@ def maxt(case: Case, run: Run) -> StepDown:
         found = count_swaps(problem, ladder, part, score=case.metric.score, alternative=alternative)
         for begin, exceed, finite in found:
             if not finite.all():
-                raise NotFinite(question.pairs[order[int(np.argmin(finite))]])
+                raise NotFinite(question.pair(order[int(np.argmin(finite))]))
             yield begin, exceed
 
     return step_down(add_up(pieces, len(order), 0, run.resamples, run), order)
@@ -107,9 +107,7 @@ def standardised(case: Case) -> Steps:
     question, deviations = case.question, _deviations(case)
     with np.errstate(divide="ignore"):
         scale = np.where(deviations > 0.0, 1.0 / deviations, 0.0)
-    delta = np.array([question.delta(pair) for pair in question.pairs])
-    tolerance = np.array([question.tolerance(pair) for pair in question.pairs])
-    return Steps(statistic(delta, case.settings.alternative) * scale, scale, tolerance * scale)
+    return Steps(statistic(question.deltas, case.settings.alternative) * scale, scale, question.rounding * scale)
 
 
 def in_order(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
@@ -140,7 +138,7 @@ def _deviations(case: Case) -> np.ndarray:
         NotFinite: the metric gave NaN or infinity.
         InputError: a delta that single units do not change.
     """
-    question, found = case.question, np.empty(len(case.question.pairs))
+    question, found = case.question, np.empty(len(case.question.members))
     for place, pair in enumerate(question.pairs):
         deviation, tolerance = _deviation(case, pair), question.tolerance(pair)
         if not math.isfinite(deviation):

@@ -3,16 +3,16 @@
 Under the null hypothesis, the two outputs of a unit may be swapped. Reference: Yeh (2000), section 3.
 """
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from sigjax.checkpoint import State
-from sigjax.exact.lattice import NotEligible
-from sigjax.inference.outcome import Case, NotFinite, Outcome, Pair, SampleCase, raise_together
+from sigjax.inference.outcome import Case, NotFinite, Outcomes, SampleCase, raise_together
 from sigjax.inference.pvalues import montecarlo_p
 from sigjax.inference.stopping import Count, count_until_settled
+from sigjax.outputs import whole_runs
+from sigjax.records import Repeated
 from sigjax.resample.backend import multiplies_bytes
 from sigjax.resample.engine import Problem, Run, count_swaps
 from sigjax.resample.plans import draws_from_strata
@@ -24,53 +24,41 @@ _FEW, _STEP = 16, 8
 """Few pairs are all counted on, and more until so many times fewer are left: compiling anew takes seconds."""
 
 
-def montecarlo_outcomes(
-    case: Case, pairs: dict[Pair, NotEligible], run: Run, exact: Sequence[float]
-) -> dict[Pair, Outcome]:
-    """The Monte Carlo test of several pairs (each with why it is not exact) on the same swaps.
+def montecarlo_outcomes(case: Case, places: np.ndarray, run: Run, reasons: Repeated, exact: np.ndarray) -> Outcomes:
+    """The Monte Carlo test of the pairs at these places (each with why it is not exact) on the same swaps.
 
     `exact` are the p-values of all other pairs.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    return counted_outcomes(_counter(case, list(pairs), run), pairs, exact, case)
+    return counted_outcomes(_counter(case, places, run), reasons, exact, case)
 
 
-def counted_outcomes(
-    count: Count, pairs: dict[Pair, NotEligible], exact: Sequence[float], case: Case | SampleCase
-) -> dict[Pair, Outcome]:
+def counted_outcomes(count: Count, reasons: Repeated, exact: np.ndarray, case: Case | SampleCase) -> Outcomes:
     """Outcomes of pairs whose extreme resamples `count` counts: of as many resamples as asked, or until settled."""
-    settings = case.settings
+    settings, num_pairs = case.settings, len(reasons.codes)
     if settings.resamples == "auto":
-        stopped = count_until_settled(count, len(pairs), np.array(exact), settings, case.question.others)
-        return {
-            pair: Outcome(p, math.log10(p), "montecarlo", why.reason, exceed, None, (low, high), resamples)
-            for (pair, why), exceed, resamples, p, low, high in zip(
-                pairs.items(), *(part.tolist() for part in stopped), strict=True
-            )
-        }
-    exceed = count(np.arange(len(pairs)), 0, settings.resamples)
-    p_values = np.asarray(montecarlo_p(exceed, settings.resamples))
-    return {
-        pair: Outcome(float(p), math.log10(p), "montecarlo", why.reason, int(number))
-        for p, number, (pair, why) in zip(p_values, exceed, pairs.items(), strict=True)
-    }
+        stopped = count_until_settled(count, num_pairs, exact, settings, case.question.others)
+        found = Outcomes.sampled(stopped.exceed, stopped.p_values, reasons)
+        return found._replace(bracket=np.stack([stopped.low, stopped.high], axis=1), resamples=stopped.resamples)
+    exceed = count(np.arange(num_pairs), 0, settings.resamples)
+    return Outcomes.sampled(exceed, np.asarray(montecarlo_p(exceed, settings.resamples)), reasons)
 
 
-def _counter(case: Case, pairs: Sequence[Pair], run: Run) -> Count:
-    """What counts the swaps at least as extreme as observed, for some of these pairs."""
+def _counter(case: Case, tested: np.ndarray, run: Run) -> Count:
+    """What counts the swaps at least as extreme as observed, for some of the pairs at these places."""
     metric, settings = case.metric, case.settings
-    problem, packed = swap_problem(case, pairs, run)
+    problem, packed = swap_problem(case, tested, run)
 
     def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
-        some = Pairs(*(part[_few_sizes(places, len(pairs), run)] for part in packed))
+        some = Pairs(*(part[_few_sizes(places, len(tested), run)] for part in packed))
 
         def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
             found = count_swaps(problem, some, part, score=metric.score, alternative=settings.alternative)
             for begin, exceed, finite in found:
                 if not finite.all():
-                    raise NotFinite(pairs[places[int(np.argmin(finite))]])
+                    raise NotFinite(case.question.pair(tested[places[int(np.argmin(finite))]]))
                 yield begin, exceed[: len(places)]
 
         return add_up(pieces, len(places), start, end, run)
@@ -78,12 +66,11 @@ def _counter(case: Case, pairs: Sequence[Pair], run: Run) -> Count:
     return count
 
 
-def swap_problem(case: Case, pairs: Sequence[Pair], run: Run) -> tuple[Problem, Pairs]:
-    """What the engine needs to swap these pairs."""
+def swap_problem(case: Case, places: np.ndarray | slice, run: Run) -> tuple[Problem, Pairs]:
+    """What the engine needs to swap the pairs at these places."""
     units, question = case.units, case.question
     projection, of_first, of_second = _projection(case, run)
-    a, b = np.array(pairs).T
-    delta = np.array([question.delta(pair) for pair in pairs])
+    (a, b), delta = question.members[places].T, question.deltas[places]
     # The system with the higher score is the first, so that no p-value depends on the order of the data.
     turned = (delta < 0.0)[:, None]
     packed = Pairs(
@@ -92,7 +79,7 @@ def swap_problem(case: Case, pairs: Sequence[Pair], run: Run) -> tuple[Problem, 
         totals_a=units.totals[a],
         totals_b=units.totals[b],
         delta=delta,
-        tolerance=np.array([question.tolerance(pair) for pair in pairs]),
+        tolerance=question.rounding[places],
     )
     return Problem(projection, units.divisors), packed
 
@@ -103,14 +90,15 @@ def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarra
     Both are `[system, stat]`, places of columns; a whole unit gives and gets the same places.
     """
     units, compiled = case.units, bool(run.backend.devices)
-    if units.outputs is None or case.settings.design != "crossed":
+    if units.outputs is None or case.settings.design == "nested":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
         columns = distinct_columns(units.values - units.values[:1])
         draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
         return swap_projection(columns.values, draws, as_bytes=as_bytes), columns.places, columns.places
-    values, sizes = units.outputs.values, units.outputs.sizes
+    outputs = whole_runs(units.outputs) if case.settings.design == "models" else units.outputs
+    values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
-    first = (np.cumsum(sizes) - sizes)[units.outputs.unit]
+    first = (np.cumsum(sizes) - sizes)[outputs.unit]
     columns = distinct_columns(values - values[:1, first])
     projection = crossed_projection(columns.values, sizes, compiled=compiled)
     return projection, columns.places, columns.places + projection.matrix.shape[1]

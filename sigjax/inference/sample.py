@@ -22,11 +22,11 @@ from sigjax.inference.answer import Answers
 from sigjax.inference.bootstrap import sampled_bootstrap
 from sigjax.inference.exact import over_budget
 from sigjax.inference.intervals import Spread
-from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Pair, SampleCase
+from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Outcomes, Pair, SampleCase, completed
 from sigjax.inference.permutation import add_up, counted_outcomes
 from sigjax.inference.stopping import Count, most_resamples
 from sigjax.progress import WORTH_A_BAR, progress_bar
-from sigjax.records import Device, Test
+from sigjax.records import Device, Repeated, Test
 from sigjax.resample.backend import NUMPY, choose_backend
 from sigjax.resample.engine import Run
 from sigjax.resample.gathered import (
@@ -60,32 +60,29 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
     settings, question, resamples = case.settings, case.question, case.settings.fixed_resamples
     work = _plan(case)
     shown, share = progress and work.seconds > WORTH_A_BAR, current_share()
-    outcomes: dict[Test, list[Outcome]] = {}
+    outcomes: dict[Test, Outcomes] = {}
     if "permutation" in settings.tests:
         with progress_bar("permutation", most_resamples(settings), shown=shown) as advance:
-            found = _exact_outcomes(case, work)
-            if work.sampled:
-                run = Run(
-                    most_resamples(settings),
-                    settings.seed,
-                    NUMPY,
-                    advance,
-                    stage=stage.part("permutation"),
-                    share=share,
-                )
-                count = _counter(case, work, run)
-                exact = [outcome.p_value for outcome in found.values()]
-                found |= counted_outcomes(count, work.sampled, exact, case)
-        outcomes["permutation"] = [found[pair] for pair in question.pairs]
-    systems, pairs = [Spread()] * len(question.scores), [Spread()] * len(question.pairs)
+            run = Run(
+                most_resamples(settings), settings.seed, NUMPY, advance, stage=stage.part("permutation"), share=share
+            )
+
+            def swapped(places: np.ndarray, reasons: Repeated, exact: np.ndarray) -> Outcomes:
+                return counted_outcomes(_counter(case, work, places, run), reasons, exact, case)
+
+            found = work.sampled | _exact_outcomes(case, work)
+            each = np.arange(len(question.members))
+            outcomes["permutation"] = completed([found[pair] for pair in question.pairs], each, swapped)
+    systems, pairs = [Spread()] * len(question.scores), [Spread()] * len(question.members)
     if work.drawn is not None:
-        tested, spreads = question.pairs if "bootstrap" in settings.tests else (), settings.interval != "none"
+        tested = np.arange(len(question.members) if "bootstrap" in settings.tests else 0)
+        spreads = settings.interval != "none"
         with progress_bar("bootstrap", resamples, shown=shown) as advance:
             run = Run(resamples, settings.seed, NUMPY, advance, stage=stage.part("bootstrap"), share=share)
             pieces = partial(_drawn_pieces, case, work.function)
-            found, *told = sampled_bootstrap(case, run, pieces, tested, work.drawn.reason, spreads=spreads)
+            sampled, *told = sampled_bootstrap(case, run, pieces, tested, work.drawn.reason, spreads=spreads)
         systems, pairs = told if spreads else (systems, pairs)
-        outcomes["bootstrap"] = [found[pair] for pair in tested]
+        outcomes["bootstrap"] = sampled
     return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs)
 
 
@@ -207,9 +204,9 @@ def _exact_outcomes(case: SampleCase, work: _Work) -> dict[Pair, Outcome]:
     return outcomes
 
 
-def _counter(case: SampleCase, work: _Work, run: Run) -> Count:
-    """What counts the swaps at least as extreme as observed, for some of the sampled pairs."""
-    sampled = list(work.sampled)
+def _counter(case: SampleCase, work: _Work, tested: np.ndarray, run: Run) -> Count:
+    """What counts the swaps at least as extreme as observed, for some of the pairs at these places."""
+    sampled = [case.question.pair(place) for place in tested]
 
     def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
         pairs = [sampled[place] for place in places]

@@ -51,7 +51,7 @@ import numpy as np
 
 from sigjax.inference.corrections import adjust
 from sigjax.inference.pvalues import clopper_pearson
-from sigjax.records import Interval, Settings
+from sigjax.records import Settings
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
@@ -86,7 +86,7 @@ def most_resamples(settings: Settings) -> int:
 
 
 def count_until_settled(
-    count: Count, num_pairs: int, exact: np.ndarray, settings: Settings, others: Sequence[Interval] = ()
+    count: Count, num_pairs: int, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
 ) -> Stopped:
     """Count hits until every decision is settled, leaving out pairs whose decision is.
 
@@ -95,11 +95,13 @@ def count_until_settled(
         num_pairs: number of sampled pairs.
         exact: `[pair]` exact p-values of the other pairs of the same test, for the correction.
         settings: their correction and level.
-        others: bounds of the p-values of other metrics that are adjusted together with these: known, or 0 and 1.
+        others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these: known, or 0
+            and 1.
     """
     # The bounds of other metrics may miss too: each has its part of the error.
-    num_bounds = num_pairs + sum(low < high for low, high in others)
-    rest = np.concatenate([np.stack([exact, exact], axis=1), np.array(others, np.float64).reshape(-1, 2)])
+    others = np.zeros((0, 2)) if others is None else others
+    num_bounds = num_pairs + int((others[:, 0] < others[:, 1]).sum())
+    rest = np.concatenate([np.stack([exact, exact], axis=1), others])
     exceed, resamples = np.zeros((2, num_pairs), np.int64)
     low, high = np.zeros(num_pairs), np.ones(num_pairs)
     running = np.arange(num_pairs)

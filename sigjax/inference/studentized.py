@@ -161,7 +161,7 @@ def num_columns(case: Case) -> int:
     """How many columns there are at most for the scores of all systems and the deltas of all pairs."""
     num_systems, _, num_stats = case.units.values.shape
     num_strata = int(case.units.strata[-1]) + 1
-    products = len(case.question.pairs) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
+    products = len(case.question.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
     return products + num_systems * num_stats * (1 + num_strata)
 
 

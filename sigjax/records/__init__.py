@@ -5,6 +5,11 @@ Records are frozen and never half-filled. They hold NumPy and Python values only
 `pair`, `resample`. The methods of `Evaluation` and `Report` are thin doors to the parts that do the work.
 """
 
+from sigjax.records.comparison import Comparison as Comparison
+from sigjax.records.comparisons import FIELDS as FIELDS
+from sigjax.records.comparisons import Column as Column
+from sigjax.records.comparisons import Comparisons as Comparisons
+from sigjax.records.comparisons import Repeated as Repeated
 from sigjax.records.evaluation import Evaluation as Evaluation
 from sigjax.records.metrics import Metric as Metric
 from sigjax.records.metrics import SampleMetric as SampleMetric
@@ -29,6 +34,5 @@ from sigjax.records.options import Settings as Settings
 from sigjax.records.options import Test as Test
 from sigjax.records.options import Unit as Unit
 from sigjax.records.options import Variant as Variant
-from sigjax.records.report import Comparison as Comparison
 from sigjax.records.report import Report as Report
 from sigjax.records.report import SystemScore as SystemScore

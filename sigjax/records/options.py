@@ -13,9 +13,11 @@ Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
 Correction = Literal["holm", "hochberg", "bonferroni", "bh", "by", "maxt", "minp", "none"]
 Family = Literal["metric", "report"]
-IntervalKind = Literal["auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "none"]
+IntervalKind = Literal[
+    "auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "two-way", "none"
+]
 Variant = Literal["shift", "flip"]
-Design = Literal["together", "crossed", "nested"]
+Design = Literal["together", "crossed", "nested", "models"]
 Missing = Literal["error", "drop", "zero"]
 Unit = Literal["instance", "response"]
 Device = Literal["auto", "numpy", "cpu", "gpu"]
@@ -66,7 +68,8 @@ class Settings:
     leaderboard: bool = False
     """Whether bootstrap resamples are asked for the rank of each system and for the model confidence set."""
     design: Design = "together"
-    """What becomes of repeated runs: a unit has them all, or they are exchanged (crossed) or drawn (nested) within."""
+    """What becomes of repeated runs: a unit has them all, or they are exchanged (crossed) or drawn (nested) within, or
+    they are trained models, which are exchanged whole (models)."""
 
     @property
     def alpha(self) -> float:

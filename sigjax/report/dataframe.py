@@ -4,10 +4,10 @@ from importlib.util import find_spec
 from typing import Any, get_args
 
 from sigjax.records import InputError, Library, Report
-from sigjax.report.sections import flat_pairs
+from sigjax.report.sections import flat_columns, pairs_unclustered
 
 WHOLE: tuple[str, ...] = ("resamples", "exceed", "resamples_needed")
-TEXT: tuple[str, ...] = ("a", "b", "metric", "test", "better", "method", "reason")
+TEXT: tuple[str, ...] = ("a", "b", "metric", "test", "better", "method", "reason", "interval_kind")
 TRUTH: tuple[str, ...] = ("settled",)
 
 
@@ -27,8 +27,8 @@ def to_dataframe(report: Report, library: Library | None = None) -> Any:
         )
     if not _is_installed(found):
         raise InputError(f"a data frame of {found} needs {found}, which is not installed; run: pip install {found}")
-    rows = flat_pairs(report)
-    return _of_pandas(rows) if found == "pandas" else _by_narwhals(rows, found)
+    columns = flat_columns(report.comparisons, unclustered=pairs_unclustered(report.comparisons))
+    return _of_pandas(columns) if found == "pandas" else _by_narwhals(columns, found)
 
 
 def _is_installed(name: str) -> bool:
@@ -38,17 +38,17 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-def _of_pandas(rows: list[dict[str, Any]]) -> Any:
+def _of_pandas(columns: dict[str, list[Any]]) -> Any:
     import pandas
 
-    frame = pandas.DataFrame(rows)
+    frame = pandas.DataFrame(columns)
     reals = (name for name in frame.columns if name not in (*WHOLE, *TEXT, *TRUTH))
     return frame.astype(
         dict.fromkeys(WHOLE, "Int64") | dict.fromkeys(reals, "float64") | dict.fromkeys(TRUTH, "boolean")
     )
 
 
-def _by_narwhals(rows: list[dict[str, Any]], library: Library) -> Any:
+def _by_narwhals(columns: dict[str, list[Any]], library: Library) -> Any:
     try:
         import narwhals
     except ModuleNotFoundError:
@@ -58,6 +58,5 @@ def _by_narwhals(rows: list[dict[str, Any]], library: Library) -> Any:
         | dict.fromkeys(TEXT, narwhals.String)
         | dict.fromkeys(TRUTH, narwhals.Boolean)
     )
-    schema = {name: kinds.get(name, narwhals.Float64)() for name in rows[0]}
-    columns = {name: [row[name] for row in rows] for name in schema}
+    schema = {name: kinds.get(name, narwhals.Float64)() for name in columns}
     return narwhals.from_dict(columns, schema=schema, backend=library).to_native()

@@ -118,7 +118,7 @@ def _grid(axes: Axes, section: Section, family: Family, settings: Settings) -> N
 
     scale, size = shades(settings), len(section.systems)
     image = np.zeros((size, size, 4))
-    for i, line in enumerate(pair_grid(section, family)):
+    for i, line in enumerate(pair_grid(section, family, size)):
         for j, one in enumerate(line):
             if one is None:
                 continue

@@ -2,12 +2,16 @@
 
 from typing import NamedTuple
 
-from sigjax.records import Comparison, Settings
+import numpy as np
+
+from sigjax.records import Comparison, Comparisons, Settings
 from sigjax.report.numbers import alpha
 from sigjax.report.sections import Family, Section
 
 MAX_GRID = 60
 """Systems in one printed grid; beyond this a grid is no longer read."""
+MAX_LISTED = 100
+"""Systems all of whose pairs are listed; beyond this the list would be too long for any page."""
 
 
 class Shades(NamedTuple):
@@ -46,17 +50,36 @@ def first_column(settings: Settings) -> int:
     return 1 if settings.alternative == "two-sided" else 0
 
 
-def pair_grid(section: Section, family: Family) -> list[list[Comparison | None]]:
-    """`[system][system]` in score order; None on and below the diagonal, and where a pair was not compared.
+def shown_pairs(section: Section, family: Family) -> Comparisons:
+    """The pairs that a list of them shows: all, or those of the first `MAX_LISTED` systems.
+
+    With a baseline there are no more pairs than systems, and all are shown.
+    """
+    if family.comparisons[0].settings.baseline is not None or len(section.systems) <= MAX_LISTED:
+        return family.comparisons
+    return _among(section, family, MAX_LISTED)
+
+
+def _among(section: Section, family: Family, size: int) -> Comparisons:
+    """The pairs of the first systems, so many, in score order."""
+    names = {system.name for system in section.systems[:size]}
+    first, second = (family.comparisons.column(name).mapped(names.__contains__) for name in ("a", "b"))
+    return family.comparisons.at(np.flatnonzero(first & second))
+
+
+def pair_grid(section: Section, family: Family, size: int) -> list[list[Comparison | None]]:
+    """The first systems, so many, `[system][system]` in score order.
+
+    None on and below the diagonal, and where a pair was not compared.
 
     A one-sided p-value belongs to row minus column, so it stands where its first system is the row, also below the
     diagonal.
     """
-    names = [system.name for system in section.systems]
+    names, shown = [system.name for system in section.systems[:size]], _among(section, family, size)
     if first_column(family.comparisons[0].settings) == 0:
-        directed = {(one.a, one.b): one for one in family.comparisons}
+        directed = {(one.a, one.b): one for one in shown}
         return [[directed.get((row, column)) for column in names] for row in names]
-    pairs = {frozenset((one.a, one.b)): one for one in family.comparisons}
+    pairs = {frozenset((one.a, one.b)): one for one in shown}
     return [
         [pairs.get(frozenset((row, column))) if j > i else None for j, column in enumerate(names)]
         for i, row in enumerate(names)

@@ -83,11 +83,11 @@ def _grid(section: Section, family: Family) -> str:
     first = first_column(family.comparisons[0].settings)
     numbers = "".join(f"<th>{number + 1}</th>" for number in range(first, size))
     lines = []
-    for rank, (system, line) in enumerate(zip(section.systems, pair_grid(section, family), strict=True), 1):
+    for rank, (system, line) in enumerate(zip(section.systems, pair_grid(section, family, size), strict=False), 1):
         cells = "".join(_cell(one, spec, in_words=size <= MAX_NUMBERS) for one in line[first:size])
         lines.append(f'<tr><th class="name">{rank} {escape(system.name)}</th>{cells}</tr>')
     head = f'<thead><tr><th class="name">adjusted p</th>{numbers}</tr></thead>'
-    return f'<table class="grid">\n{head}\n<tbody>\n' + "\n".join(lines[:size]) + "\n</tbody>\n</table>"
+    return f'<table class="grid">\n{head}\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table>"
 
 
 def _cell(comparison: Comparison | None, spec: str, *, in_words: bool) -> str:

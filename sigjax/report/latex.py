@@ -53,7 +53,7 @@ def _one_line(text: str) -> str:
 def _family(section: Section, family: Family, report: Report) -> str:
     settings = report.settings
     if len(family.comparisons) == 1:
-        table = pairs_table((family,), settings)
+        table = pairs_table(section._replace(families=(family,)), settings)
     elif settings.baseline is not None:
         table = baseline_table(section, family, baseline=settings.baseline)
     elif len(section.systems) <= MAX_GRID:

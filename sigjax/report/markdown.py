@@ -33,7 +33,7 @@ def _section(section: Section, report: Report) -> list[str]:
         blocks.append(escape(meaning))
     if not section.families:
         return blocks
-    blocks.append(_table(pairs_table(section.families, report.settings)))
+    blocks.append(_table(pairs_table(section, report.settings)))
     for family in section.families:
         facts = [heading(family, report.settings), f"* p < {alpha(report.settings):g}", method_line(family)]
         blocks.append(escape("; ".join(facts)) + ".")

@@ -1,11 +1,13 @@
 """Tables of strings, rounded for people and escaped for no format: the formats only draw them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from sigjax.inference.stopping import ERROR
-from sigjax.records import Comparison, Interval, Settings, SystemScore
-from sigjax.report.grid import first_column, pair_grid
+from sigjax.records import Comparison, Comparisons, Interval, Settings, SystemScore
+from sigjax.report.grid import first_column, pair_grid, shown_pairs
 from sigjax.report.numbers import (
     format_adjusted_p,
     format_bootstrap_ranks,
@@ -74,15 +76,15 @@ def _letters(system: SystemScore) -> str:
     return system.letters or ""
 
 
-def delta_spec(comparisons: Iterable[Comparison]) -> str:
+def delta_spec(comparisons: Comparisons) -> str:
     """The format for the deltas of a table: as `number_spec`, with a sign."""
-    values = (v for one in comparisons for v in (one.delta, one.standard_error, *(one.interval or ())))
-    return f"+{number_spec(values)}"
+    columns = (np.abs(comparisons.column(name)) for name in ("delta", "standard_error", "interval"))
+    return f"+{number_spec(float(np.fmax.reduce(column, axis=None, initial=0.0)) for column in columns)}"
 
 
 def pair_table(comparison: Comparison) -> Table:
     """One pair, one fact a row."""
-    spec, level = delta_spec([comparison]), percent(comparison.settings.level)
+    spec, level = delta_spec(Comparisons.of([comparison])), percent(comparison.settings.level)
     error_spec, unclustered = spec.removeprefix("+"), comparison.standard_error_unclustered
     rows = [
         (f"delta ({comparison.a} - {comparison.b})", format_number(comparison.delta, spec)),
@@ -106,9 +108,9 @@ def _p_interval_label(comparison: Comparison) -> str:
     return f"{percent(level)} interval of p"
 
 
-def pairs_table(families: tuple[Family, ...], settings: Settings) -> Table:
-    """Every pair of one metric, one pair and test a row."""
-    comparisons = [one for family in families for one in family.comparisons]
+def pairs_table(section: Section, settings: Settings) -> Table:
+    """The pairs of one metric, one pair and test a row; of very many systems those of the best."""
+    comparisons = Comparisons.joined([shown_pairs(section, family) for family in section.families])
     spec = delta_spec(comparisons)
     header = ("a", "b", "test", "delta (a - b)", f"{percent(settings.level)} interval", "p", "adjusted p", "method")
     rows = [
@@ -145,8 +147,9 @@ def grid_table(section: Section, family: Family, *, cell: Callable[[Comparison],
     """Adjusted p-values of all pairs; rows are named, columns are numbered as the rows are."""
     first = first_column(family.comparisons[0].settings)
     header = ("#", "system", *(str(number + 1) for number in range(first, len(section.systems))))
+    grid = pair_grid(section, family, len(section.systems))
     rows = [
         (str(i + 1), system.name, *("" if one is None else cell(one) for one in line[first:]))
-        for i, (system, line) in enumerate(zip(section.systems, pair_grid(section, family), strict=True))
+        for i, (system, line) in enumerate(zip(section.systems, grid, strict=True))
     ]
     return Table(header, rows, names=(1,))

@@ -1,9 +1,11 @@
 """A report cut into the parts that people read: by metric, then by test."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sigjax.records import Comparison, Interval, Report, SystemScore, Test
+import numpy as np
+
+from sigjax.records import FIELDS, Comparison, Comparisons, Interval, Report, SystemScore, Test
 
 MAX_LETTERS = 8
 """Letters of one system that are still read."""
@@ -13,7 +15,7 @@ class Family(NamedTuple):
     """The pairs of one metric and one test: what p-values are adjusted over, or those of all metrics are."""
 
     test: Test
-    comparisons: tuple[Comparison, ...]
+    comparisons: Comparisons
     adjusted_over: int
     """Number of pairs, in all metrics where the settings say so."""
 
@@ -34,23 +36,16 @@ def sections(report: Report) -> tuple[Section, ...]:
             metric,
             metric in report.lower_is_better,
             tuple(system for system in report.systems if system.metric == metric),
-            _families(tuple(comparison for comparison in report if comparison.metric == metric), report),
+            _families(report.comparisons.where("metric", metric), report),
         )
         for metric in dict.fromkeys(system.metric for system in report.systems)
     )
 
 
-def _families(comparisons: tuple[Comparison, ...], report: Report) -> tuple[Family, ...]:
-    tests: dict[Test, None] = dict.fromkeys(comparison.test for comparison in comparisons)
-    adjusted_over = comparisons if report.settings.family == "metric" else report.comparisons
-    return tuple(
-        Family(
-            test,
-            tuple(one for one in comparisons if one.test == test),
-            sum(one.test == test for one in adjusted_over),
-        )
-        for test in tests
-    )
+def _families(comparisons: Comparisons, report: Report) -> tuple[Family, ...]:
+    everything = comparisons if report.settings.family == "metric" else report.comparisons
+    adjusted_over = {test: len(everything.where("test", test)) for test in comparisons.column("test").present()}
+    return tuple(Family(test, comparisons.where("test", test), number) for test, number in adjusted_over.items())
 
 
 def has_ranks(section: Section) -> bool:
@@ -93,43 +88,29 @@ def to_baseline(comparison: Comparison, baseline: str) -> ToBaseline:
     return ToBaseline(comparison.b, -comparison.delta, turned, comparison)
 
 
-def flat_pairs(report: Report) -> list[dict[str, str | float | int | None]]:
-    """All comparisons as plain columns."""
-    rows = [flat_pair(comparison) for comparison in report]
-    if not has_unclustered(report):
-        for row in rows:
-            del row["standard_error_unclustered"]
-    return rows
+FLAT = (
+    *("a", "b", "metric", "test", "score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval"),
+    *("p_adjusted", "error_bound", "method", "reason", "resamples", "exceed", "settled", "resamples_needed"),
+    *("standard_error", "standard_error_unclustered", "interval", "interval_kind"),
+)
+"""The fields of a comparison that tables for programs have, in order."""
 
 
-def flat_pair(comparison: Comparison) -> dict[str, str | float | int | None]:
-    """One comparison as plain columns, unrounded; intervals become `_low` and `_high`."""
-    low, high = comparison.interval or (None, None)
-    p_low, p_high = comparison.p_interval or (None, None)
-    return {
-        "a": comparison.a,
-        "b": comparison.b,
-        "metric": comparison.metric,
-        "test": comparison.test,
-        "score_a": comparison.score_a,
-        "score_b": comparison.score_b,
-        "delta": comparison.delta,
-        "better": comparison.better,
-        "p_value": comparison.p_value,
-        "log10_p": comparison.log10_p,
-        "p_interval_low": p_low,
-        "p_interval_high": p_high,
-        "p_adjusted": comparison.p_adjusted,
-        "error_bound": comparison.error_bound,
-        "method": comparison.method,
-        "reason": comparison.reason,
-        "resamples": comparison.resamples,
-        "exceed": comparison.exceed,
-        "settled": comparison.settled,
-        "resamples_needed": comparison.resamples_needed,
-        "standard_error": comparison.standard_error,
-        "standard_error_unclustered": comparison.standard_error_unclustered,
-        "interval_low": low,
-        "interval_high": high,
-        "interval_kind": comparison.interval_kind,
-    }
+def pairs_unclustered(comparisons: Comparisons) -> bool:
+    """`has_unclustered` for all pairs."""
+    return not bool(np.isnan(comparisons.column("standard_error_unclustered")).all())
+
+
+def flat_columns(comparisons: Comparisons, *, unclustered: bool) -> dict[str, list[Any]]:
+    """The columns of a table for programs, unrounded; intervals become `_low` and `_high`, None is what is missing.
+
+    `unclustered` is whether there is a column of standard errors without the clusters.
+    """
+    columns: dict[str, list[Any]] = {}
+    for name in FLAT:
+        if FIELDS[name] == "interval":
+            ends = [each or (None, None) for each in comparisons.values(name)]
+            columns |= {f"{name}_low": [low for low, _ in ends], f"{name}_high": [high for _, high in ends]}
+        elif unclustered or name != "standard_error_unclustered":
+            columns[name] = comparisons.values(name)
+    return columns

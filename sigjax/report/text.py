@@ -171,7 +171,7 @@ def _draw_symbols(console: Console, section: Section, family: Family, settings: 
     first = first_column(settings)
     for digits in _column_numbers(first, size):
         _row(console, Text(" " * (label + 4) + "".join(digit.ljust(cell) for digit in digits)))
-    for rank, (name, line) in enumerate(zip(names, pair_grid(section, family), strict=False), 1):
+    for rank, (name, line) in enumerate(zip(names, pair_grid(section, family, size), strict=True), 1):
         symbols = "".join(_symbol(one).ljust(cell) for one in line[first:size])
         _row(console, Text(f"{rank:>2} {set_cell_size(name, label)} {symbols}"))
     console.print()

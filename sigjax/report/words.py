@@ -1,7 +1,9 @@
 """The sentences that go with the numbers, the same in every format for people."""
 
+import numpy as np
+
 from sigjax.inference.decision import MOST_RESAMPLES
-from sigjax.records import Comparison, Report, Settings
+from sigjax.records import Comparison, Comparisons, Report, Settings
 from sigjax.report.numbers import alpha, format_adjusted_p, format_raw_p, is_significant, percent
 from sigjax.report.sections import Family, Section, has_letters, has_positions, has_ranks, has_unclustered
 
@@ -20,6 +22,7 @@ FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
 DESIGNS = {
     ("permutation", "crossed"): ", outputs exchanged within units",
     ("bootstrap", "nested"): ", runs drawn within units",
+    ("permutation", "models"): ", whole runs exchanged",
 }
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
@@ -46,7 +49,8 @@ def key(section: Section, settings: Settings) -> str | None:
     """What the columns of a table of systems mean that not all tables have; None where there are none."""
     parts = [_standing_key(section, settings)] if has_ranks(section) else []
     if has_unclustered(section.systems):
-        parts.append("Std. error: by the bootstrap of clusters; unclustered: if instances were independent.")
+        of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
+        parts.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
     parts += [_position_key(settings)] if has_positions(section) else []
     return " ".join(parts) or None
 
@@ -82,27 +86,29 @@ def heading(family: Family, settings: Settings) -> str:
     if settings.correction == "none":
         return f"{text}; p not adjusted for {pairs}"
     text += f"; p adjusted by {CORRECTIONS[settings.correction]} over {pairs}"
-    if settings.correction in ("maxt", "minp") and any(one.resamples is None for one in family.comparisons):
+    if settings.correction in ("maxt", "minp") and (family.comparisons.column("resamples") < 0).any():
         text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method names none for exact p-values
     return text
 
 
 def method_line(family: Family) -> str:
     """How the p-values of a family were computed."""
-    exact = [one for one in family.comparisons if one.method != "montecarlo"]
-    sampled = [one for one in family.comparisons if one.method == "montecarlo"]
-    if len(family.comparisons) == 1:
-        one = family.comparisons[0]
-        return f"method: {', '.join([METHODS[one.method], *_resamples([one])])} ({one.reason})"
-    parts = [f"{METHODS[exact[0].method]} ({count(len(exact), 'pair')})"] if exact else []
-    if sampled:
+    comparisons = family.comparisons
+    if len(comparisons) == 1:
+        one = comparisons[0]
+        return f"method: {', '.join([METHODS[one.method], *_resamples(comparisons)])} ({one.reason})"
+    methods, sampled = comparisons.column("method"), comparisons.where("method", "montecarlo")
+    exact, parts = [method for method in methods.present() if method != "montecarlo"], []
+    if exact:
+        parts.append(f"{METHODS[exact[0]]} ({count(len(comparisons) - len(sampled), 'pair')})")
+    if len(sampled):
         parts.append(f"Monte Carlo ({', '.join([count(len(sampled), 'pair'), *_resamples(sampled)])})")
     return "method: " + ", ".join(parts)
 
 
-def _resamples(comparisons: list[Comparison]) -> list[str]:
+def _resamples(comparisons: Comparisons) -> list[str]:
     """How many resamples were drawn, as a range where pairs differ; empty when none were."""
-    numbers = sorted({one.resamples for one in comparisons if one.resamples is not None})
+    numbers = [number for number in np.unique(comparisons.column("resamples")).tolist() if number >= 0]
     if len(numbers) > 1:
         return [f"{numbers[0]:,} to {count(numbers[-1], 'resample')}"]
     return [count(number, "resample") for number in numbers]
@@ -136,8 +142,8 @@ def conclusion(comparison: Comparison) -> str:
 
 def unsettled(family: Family) -> str | None:
     """A warning where endless resamples could decide otherwise, and how many would do; None where all is settled."""
-    pairs = [one for one in family.comparisons if one.settled is False]
-    if not pairs:
+    pairs = family.comparisons.where("settled", value=False)
+    if not len(pairs):
         return None
     limit = f"{alpha(pairs[0].settings):g}"
     if len(family.comparisons) == 1:
@@ -145,7 +151,7 @@ def unsettled(family: Family) -> str | None:
     else:
         text = f"{count(len(pairs), 'pair')} {'is' if len(pairs) == 1 else 'are'} not settled at {limit}"
         text += ": more resamples could change the decision"
-    return f"{text}; {_enough([one.resamples_needed for one in pairs])}."
+    return f"{text}; {_enough(pairs.values('resamples_needed'))}."
 
 
 def _enough(needed: list[int | None]) -> str:

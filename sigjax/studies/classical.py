@@ -168,7 +168,7 @@ def classical_tests(
         *(one.a, one.b, one.metric, one.score_a, one.score_b, one.delta, alternative, kept, *related),
         tests=tuple(each for each in found if isinstance(each, ClassicalTest)),
         left_out=tuple(each for each in found if isinstance(each, LeftOut)),
-        comparisons=report.comparisons,
+        comparisons=tuple(report),
         second=second,
         notes=(*report.notes, *_without_content(num_units, kept)),
         signature=report.signature,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from sigjax.checks import as_plain, check_evaluations, check_settings
-from sigjax.inference.corrections import adjust
 from sigjax.inference.closed import closed_spreads, in_closed_form, interval_kinds
+from sigjax.inference.corrections import adjust
 from sigjax.inference.equivalence import dual_interval, margin_exceed, margin_tails
 from sigjax.inference.intervals import Spread, standard_error
 from sigjax.inference.outcome import Case, NotFinite, SampleCase
@@ -57,9 +57,9 @@ def equivalence_test(
     The null hypotheses are $\delta \le -m$ and $\delta \ge m$; equivalence is shown where both are rejected, so that
     p is the larger of their p-values, without correction (an intersection-union test). The tests are those of the
     intervals that `compare` gives by default: of answers right or wrong Tango's score tests, of other metrics of sums
-    t tests with the standard error s of the jackknife, $(\delta + m) / s$ and $(m - \delta) / s$. Bootstrap tests, which
-    reject too often with fewer than 30 units, have their null distribution moved to the margin: $p = (c + 1) / (K + 1)$
-    with the counts $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le \delta$ of K resamples, ties
+    t tests with the standard error s of the jackknife, $(\delta + m) / s$ and $(m - \delta) / s$. Bootstrap tests,
+    which reject too often with fewer than 30 units, have their null distribution moved to the margin: $p = (c + 1) / (K
+    + 1)$ with the counts $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le \delta$ of K resamples, ties
     included. A large p of a test for differences shows nothing of the kind.
 
     Args:
@@ -71,8 +71,9 @@ def equivalence_test(
         method: "auto" as above, and bootstrap tests for a `SampleMetric`; or "bootstrap" for any.
         resamples: number of bootstrap resamples.
         level: 1 - alpha; the interval has the level 1 - 2 alpha.
-        variant: of bootstrap tests: "shift" as above (its interval is the basic one), or "flip": the null distribution is that of $\delta -
-            \delta^*$, the counts are $\delta^* \le -m$ and $\delta^* \ge m$, and the interval is the percentile one.
+        variant: of bootstrap tests: "shift" as above (its interval is the basic one), or "flip": the null distribution
+            is that of $\delta - \delta^*$, the counts are $\delta^* \le -m$ and $\delta^* \ge m$, and the interval is
+                the percentile one.
         seed: a whole number from 0; the same seed gives the same result on every device.
         device: see `compare`.
 

@@ -15,7 +15,7 @@ from sigjax.exact.plan import Plan
 from sigjax.inference.answer import answer
 from sigjax.inference.classical import ClassicalTest
 from sigjax.inference.exact import plan_exact
-from sigjax.inference.outcome import Case, NotFinite, NotTraceable, Outcome, Question
+from sigjax.inference.outcome import Case, NotFinite, NotTraceable, Outcomes, Question
 from sigjax.inference.pvalues import clopper_pearson
 from sigjax.progress import progress_bar
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test
@@ -67,11 +67,11 @@ def run_trials(
             start = min(group * size, count - size)
             part = slice(start, start + size)
             case = _case(pilot, make(np.arange(part.start, part.stop)), strata, settings)
-            deltas[part] = [case.question.delta(pair) for pair in case.question.pairs]
+            deltas[part] = case.question.deltas
             for test in settings.tests:
                 found = _outcomes(case, test, count, device)
-                p_values[test][part] = [outcome.p_value for outcome in found]
-                methods[test][part] = [outcome.method for outcome in found]
+                p_values[test][part] = found.p_value
+                methods[test][part] = [method for method, _ in found.way.tolist()]
             advance(part.stop)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
 
@@ -100,11 +100,11 @@ def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settin
     scores, errors = observed_scores(units, pilot.metric), tolerances(units, pilot.metric)
     if not np.isfinite(scores).all():
         raise NotFinite((int(np.argmin(np.isfinite(scores))),))
-    pairs = tuple((first, first + 1) for first in range(0, len(scores), 2))
+    pairs = np.arange(len(scores), dtype=np.int32).reshape(-1, 2)
     return Case(units, pilot.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
 
 
-def _outcomes(case: Case, test: Test, count: int, device: Device) -> list[Outcome]:
+def _outcomes(case: Case, test: Test, count: int, device: Device) -> Outcomes:
     settings = replace(case.settings, tests=(test,), method="montecarlo")
     if test == "permutation" and _seconds(case) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
@@ -114,9 +114,8 @@ def _outcomes(case: Case, test: Test, count: int, device: Device) -> list[Outcom
 
 def _seconds(case: Case) -> float:
     """Nominal seconds of the exact test of the first trial."""
-    pair = case.question.pairs[0]
-    first = case._replace(question=case.question._replace(pairs=(pair,)))
-    plan = plan_exact(first._replace(settings=replace(case.settings, method="auto", budget=_NO_LIMIT)))[pair]
+    settings = replace(case.settings, method="auto", budget=_NO_LIMIT)
+    (plan,) = plan_exact(case._replace(settings=settings), [case.question.pair(0)]).values()
     return plan.seconds if isinstance(plan, Plan) else np.inf
 
 

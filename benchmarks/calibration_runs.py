@@ -1,0 +1,196 @@
+"""Do tests of repeated runs keep their level, and do their intervals hold the truth? All designs, two kinds of runs.
+
+    python benchmarks/calibration_runs.py [--quick] [--output FILE.json]
+
+Runs are samples of a decoder, which vary anew on each instance, or trained models, good or bad on all instances at
+once. Nothing is timed. Exits with 1 when the exchange of whole runs rejects, or its interval misses the truth, more
+often than it may, beyond binomial error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from calibration import as_json
+from scipy.special import ndtr
+from scipy.stats import binom
+from timing import machine, markdown_table
+
+import sigjax
+from sigjax.checkpoint import NO_STAGE
+from sigjax.inference.answer import answer
+from sigjax.inference.outcome import Case, Question
+from sigjax.inference.pvalues import clopper_pearson
+from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
+from sigjax.units import make_units, observed_scores, tolerances
+
+ALPHA, RESAMPLES, GROUP = 0.05, 499, 20
+"""Data sets of a group share their resamples."""
+INSTANCES, RUNS = 1000, (3, 4, 5, 10)
+GROUPS, QUICK_GROUPS = 100, 1
+INTERVALS: dict[Design, IntervalKind] = {
+    "together": "percentile",
+    "crossed": "none",  # those of "together"
+    "nested": "percentile",
+    "models": "two-way",
+}
+TWO_WAY_BOOTSTRAP = "two-way bootstrap"
+FALSE_ALARMS = 0.001
+"""Probability that the script fails though the design is right, at most."""
+_SEED = 2028
+_EASE, _SPREAD = 0.8, 1.2
+"""The chance to be right is Phi(_EASE + _SPREAD difficulty + model)."""
+
+
+class World(NamedTuple):
+    """Two systems that are equally good on average over runs and instances."""
+
+    models: tuple[float, float]
+    """Standard deviation of what a run is better by on all instances, of each system."""
+    tastes: float = 0.0
+    """Standard deviation of what a system is better by on an instance, whatever the run."""
+    answers: bool = False
+    """Right or wrong, instead of scores."""
+
+    def draw(self, rng: np.random.Generator, runs: int) -> np.ndarray:
+        """Results `[data set, system, instance, run]`; scores have three decimals."""
+        shape = (GROUP, 2, INSTANCES, runs)
+        model = np.array(self.models)[:, None, None] * rng.standard_normal((GROUP, 2, 1, runs))
+        taste = self.tastes * rng.standard_normal((GROUP, 2, INSTANCES, 1))
+        latent = rng.standard_normal((GROUP, 1, INSTANCES, 1))
+        if self.answers:
+            return (rng.random(shape) < ndtr(_EASE + _SPREAD * latent + model + taste)).astype(np.int64)
+        return (latent + model + taste + rng.standard_normal(shape)).round(3)
+
+
+WORLDS = {
+    "samples, scores": World((0.0, 0.0)),
+    "samples, 0/1": World((0.0, 0.0), answers=True),
+    "models, scores": World((0.15, 0.15)),
+    "models, 0/1": World((0.15, 0.15), answers=True),
+    "models, unequal": World((0.05, 0.25)),
+    "models, tastes": World((0.15, 0.15), tastes=0.3),
+}
+
+
+class Share(NamedTuple):
+    """How often a design rejects where no system is better, or its interval misses that delta is 0."""
+
+    world: str
+    runs: int
+    what: str
+    """"rejects" or "misses"."""
+    by: str
+    trials: int
+    number: int
+    share: float
+    interval: tuple[float, float]
+    """Clopper-Pearson, 95%."""
+
+
+def main() -> None:
+    """Measure, print and check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few data sets: does it run?")
+    parser.add_argument("--output", type=Path, help="write the figures to this JSON file")
+    chosen = parser.parse_args()
+    print(json.dumps(on := machine("cpu"), indent=2))
+    found = [
+        share
+        for name, runs in product(WORLDS, RUNS)
+        for share in measured(name, runs, QUICK_GROUPS if chosen.quick else GROUPS)
+    ]
+    for what in ("rejects", "misses"):
+        print(f"\n{what} at {ALPHA:.0%}, %, for {' / '.join(map(str, RUNS))} runs\n\n{table(found, what)}")
+    if chosen.output:
+        record = {"schema": "sigjax-benchmark/1", "machine": on, "alpha": ALPHA, "resamples": RESAMPLES}
+        record |= {"instances": INSTANCES, "group": GROUP, "worlds": {k: v._asdict() for k, v in WORLDS.items()}}
+        chosen.output.write_text(as_json(record | {"shares": [each._asdict() for each in found]}))
+    check(found)
+
+
+def measured(name: str, runs: int, groups: int) -> Iterator[Share]:
+    """The shares of all designs in a world with so many runs."""
+    counts: dict[tuple[str, str], int] = {}
+    for group in range(groups):
+        rng = np.random.default_rng((_SEED, list(WORLDS).index(name), runs, group))
+        values = WORLDS[name].draw(rng, runs)
+        for key, number in _of_group(values, rng):
+            counts[key] = counts.get(key, 0) + number
+    trials = groups * GROUP
+    for (what, by), number in counts.items():
+        low, high = clopper_pearson(np.array([number]), trials, 0.95)
+        yield Share(name, runs, what, by, trials, number, number / trials, (float(low[0]), float(high[0])))
+
+
+def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tuple[str, str], int]]:
+    """How many of the data sets each design rejects, and how many of its intervals miss 0."""
+    seed = int(rng.integers(2**62))
+    for design in INTERVALS:
+        # Nested draws are the bootstrap's; its permutation test is that of "together".
+        test: Test = "bootstrap" if design == "nested" else "permutation"
+        method: Method = "auto" if design == "models" else "montecarlo"
+        settings = Settings((test,), method, RESAMPLES, seed, interval=INTERVALS[design], design=design)
+        found = answer(_case(values, settings), "numpy", progress=False, stage=NO_STAGE)
+        yield ("rejects", design), int((found.outcomes[test].p_value <= ALPHA * (1.0 + 1e-9)).sum())
+        ends = [each.interval for each in found.pairs if each.interval is not None]
+        if ends:
+            yield ("misses", design), sum(not low <= 0.0 <= high for low, high in ends)
+    yield ("misses", TWO_WAY_BOOTSTRAP), sum(not low <= 0.0 <= high for low, high in _two_way_bootstrap(values, rng))
+
+
+def _case(values: np.ndarray, settings: Settings) -> Case:
+    """The data sets as systems 0 and 1, 2 and 3, ... of one comparison."""
+    systems = {str(place): each.ravel() for place, each in enumerate(values.reshape(-1, *values.shape[2:]))}
+    ids, runs = np.indices(values.shape[2:]).reshape(2, -1).tolist()
+    evaluation = sigjax.Evaluation.from_arrays(systems, ids=ids, runs=runs)
+    assert isinstance(evaluation.metric, Metric)
+    units = make_units(evaluation, settings.design)
+    scores, errors = observed_scores(units, evaluation.metric), tolerances(units, evaluation.metric)
+    pairs = np.arange(len(systems), dtype=np.int32).reshape(-1, 2)
+    return Case(units, evaluation.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
+
+
+def _two_way_bootstrap(values: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Percentile intervals of data sets, of draws of instances and, independently, of the runs of each system."""
+    num_instances, num_runs = values.shape[2:]
+    instances = rng.multinomial(num_instances, np.full(num_instances, 1.0 / num_instances), RESAMPLES)
+    for systems in values:
+        runs = rng.multinomial(num_runs, np.full(num_runs, 1.0 / num_runs), (2, RESAMPLES))
+        a, b = ((instances @ table * drawn).sum(axis=1) for table, drawn in zip(systems, runs, strict=True))
+        yield np.quantile(a - b, (ALPHA / 2.0, 1.0 - ALPHA / 2.0))
+
+
+def table(shares: Sequence[Share], what: str) -> str:
+    """A line a world, a column a design; in each cell the numbers of runs in turn."""
+    cells = {(each.world, each.runs, each.by): each for each in shares if each.what == what}
+    columns = list(dict.fromkeys(by for _, _, by in cells))
+
+    def text(world: str, by: str) -> str:
+        return " / ".join(f"{100.0 * cells[world, runs, by].share:.1f}" for runs in RUNS)
+
+    return markdown_table(["", *columns], [[world, *(text(world, by) for by in columns)] for world in WORLDS])
+
+
+def check(shares: Sequence[Share]) -> None:
+    """Check that the exchange of whole runs, and its interval, hold where runs of both systems have one law.
+
+    Raises:
+        AssertionError: they do not.
+    """
+    own = [each for each in shares if each.by == "models" and len(set(WORLDS[each.world].models)) == 1]
+    smallest = FALSE_ALARMS / len(own)
+    for each in own:
+        if (tail := binom.sf(each.number - 1, each.trials, ALPHA)) < smallest:
+            raise AssertionError(f"{each}: the chance of that is {tail:.2g}, below {smallest:.2g}")
+    print(f"\n{len(own)} shares of design models are at most {ALPHA:.0%}, within binomial error")
+
+
+if __name__ == "__main__":
+    main()
