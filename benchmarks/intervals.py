@@ -87,8 +87,8 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
     found = []
     for case in cases:
         if together:
-            members = np.array(list(combinations(range(inputs.shape[1]), 2)), np.int32)
-            case = case._replace(question=case.question._replace(members=members))
+            pairs = tuple(combinations(range(inputs.shape[1]), 2))
+            case = case._replace(question=case.question._replace(members=np.array(pairs, np.int32)))
         settings = replace(case.settings, tests=(), resamples=RESAMPLES, level=LEVEL, interval=kind)
         answers = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs

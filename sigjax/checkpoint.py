@@ -12,13 +12,13 @@ import os
 import time
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from sigjax.identity import Identity, difference
 from sigjax.records import InputError
+from sigjax.writing import replacing
 
 _SCHEMA = "sigjax-checkpoint/1"
 _SECONDS = 5.0
@@ -86,13 +86,10 @@ class Checkpoint:
 
     def _write(self) -> None:
         started = time.monotonic()
-        path = Path(os.fspath(self._path or "")).resolve()  # beside the file itself, where the path is a link
-        temporary = path.with_name(f".{path.name}.tmp")
-        with open(temporary, "wb") as file:
+        with replacing(self._path or "", alone=True) as file:
             pack(file, self._identity, self.states)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
         now = time.monotonic()
         self._due = now + max(_SECONDS, (now - started) / _SHARE)
 
@@ -146,11 +143,14 @@ def pack(file: IO[bytes], identity: Identity, states: Mapping[Name, State]) -> N
 
 
 def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Name, State]]:
-    """The header and the states that `pack` has written."""
+    """The header and the states that `pack` has written; any error where the file is damaged."""
     with np.load(file, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
+        # NumPy does not see damage that makes an array shorter, and gives bytes where no array begins.
+        if archive.zip.testzip() is not None or not all(isinstance(each, np.ndarray) for each in arrays.values()):
+            raise ValueError("damaged")
         header = json.loads(arrays["header"].tobytes())
-        return header, {
+        return {**header, "run": {**header["run"]}}, {
             tuple(stage["name"]): State(stage["done"], {name: arrays[f"{place}.{name}"] for name in stage["arrays"]})
             for place, stage in enumerate(header["stages"])
         }
@@ -166,6 +166,8 @@ def _packed(identity: Identity, states: Mapping[Name, State]) -> dict[str, np.nd
 
 
 def _load(path: str | os.PathLike[str], identity: Identity) -> dict[Name, State]:
+    if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
+        raise InputError(f"{path}: is a device or a named pipe; expected a file for the checkpoint")
     header, stages = _read(path)
     if header.get("schema") != _SCHEMA:
         raise InputError(f"{path}: is no checkpoint as this version of sigjax writes it; give another file")

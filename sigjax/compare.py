@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -9,6 +10,7 @@ from dataclasses import asdict, replace
 from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.identity import data_hash, identity_of
 from sigjax.inference.stopping import LOOKS
+from sigjax.inference.workload import WORTH_A_LINE, workload
 from sigjax.leaderboard import leaderboards, pairs_of
 from sigjax.records import (
     DEFAULT_LEVEL,
@@ -86,8 +88,9 @@ def compare(
             finding, "bh" and "by" the share of false findings. "maxt" (Westfall and Young) bounds the former too, with
             more power where pairs depend on each other: all pairs of a Monte Carlo permutation test are judged by the
             largest standardised delta on each resample, also those whose own p-value is exact. "minp" judges by the
-            smallest p-value on each resample, for pairs or metrics whose deltas have laws of different shapes; it needs
-            many resamples (their number times the level's alpha well above that of the pairs).
+            smallest p-value on each resample, for pairs or metrics whose deltas have laws of different shapes: by the
+            exact p-value where the pair is tested exactly, else by the rank among the resamples, for which m pairs need
+            many (100 m or more).
         family: what is adjusted over: "metric", the pairs of each metric by itself, or "report", the pairs of all
             metrics together, so that the correction's guarantee is for every statement of the report (of each test).
         leaderboard: also say on bootstrap resamples where each system stands: an interval of its rank, and whether it
@@ -113,25 +116,29 @@ def compare(
         variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
             a one-sided p is the share of resamples on which delta has the other sign, or is 0.
         mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many
-            differences are equal, but no longer certain to keep the level. Identical systems keep p = 1.
+            differences are equal, but no longer certain to keep the level. Where no unit differs p stays 1, whatever
+            differs inside units.
         budget: seconds that the exact tests of an evaluation may take, in all, by an estimate that does not depend on
             the machine; 10 for method "auto", which samples the pairs beyond it, and 600 for the exact methods, which
             refuse.
         memory: GiB that the exact test of one pair may take, and bootstrap replicates half of it: of more of them a
             summary is kept, and intervals and standard errors are near those of all (within a sixth of the standard
-            error that a limit has from sampling).
+            error that a limit has from sampling). Pairs whose results would take more (some 250 to 800 bytes each) are
+            refused before anything is computed.
         design: what becomes of repeated runs. "together": a unit (an instance, or a cluster) is swapped and drawn with
-            all its runs. "crossed": the permutation test exchanges outputs within units, see `resample.within`: of the
-            2 R outputs that two systems have, any R are as likely to be the first's. It is for runs that vary anew on
-            each unit (samples of a decoder), not for trained models. "nested": the bootstrap draws units, and then runs
-            within each, the same for all systems; permutation tests swap whole units, whatever runs have in common.
+            all its runs; of trained models this says what holds for just these models. "crossed": the permutation test
+            exchanges outputs within units, see `resample.within`: of the 2 R outputs that two systems have, any R are
+            as likely to be the first's. It is for runs that vary anew on each unit (samples of a decoder), not for
+            trained models. "nested": the bootstrap draws units, and then runs within each, the same for all systems;
+            permutation tests swap whole units, whatever runs have in common.
             "models": runs are trained models, good or bad on all instances at once. The permutation test exchanges
             whole runs: of the 2 R runs that two systems have, any R are as likely to be the first's, whatever the
             instances. It asks whether the two training procedures differ as judged on these instances, exactly for up
             to 11 runs of each system, and cannot reject at 0.05 (two-sided) below 4. Intervals are "two-way": for new
             runs on new instances. Every instance needs every run. No bootstrap test, "maxt", "minp" or leaderboard.
         device: "auto", "numpy", "cpu" or "gpu"; changes the time, never the numbers.
-        progress: whether to draw a progress bar when stderr is a terminal.
+        progress: whether to draw a progress bar when stderr is a terminal, and to log a warning ("sigjax") of what
+            may take more than a minute, with time and memory.
         checkpoint: a file that keeps how far the run is, written every few seconds and when a test is done (of several
             processes, by the first). The same call, after the run was killed, goes on from there and gives the same
             report, on any device and in any number of processes. The file stays; that of other data or settings is
@@ -179,6 +186,10 @@ def compare(
     check_evaluations(evaluations, settings)
     if evaluations[0].unit == "response":
         settings = replace(settings, interval="none")
+    load = workload(evaluations, settings)
+    load.check(settings)
+    if progress and load.seconds > WORTH_A_LINE:
+        logging.getLogger("sigjax").warning("%s", load)
     data = data_hash(evaluations)
     identity = identity_of(evaluations, settings, data)
     names = evaluations[0].systems

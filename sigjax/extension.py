@@ -17,6 +17,7 @@ import numpy as np
 
 from sigjax.checkpoint import Name, State
 from sigjax.identity import SCHEMA, Identity, difference
+from sigjax.readers.files import read_bytes
 from sigjax.records import InputError, Report
 
 Earlier = Report | str | os.PathLike[str]
@@ -45,11 +46,9 @@ def _read(earlier: Earlier) -> tuple[str, dict[str, Any]]:
     """What to call the report, and what its JSON holds."""
     if isinstance(earlier, Report):
         return "the earlier report", json.loads(earlier.to_json())
+    content = read_bytes(earlier)
     try:
-        with open(earlier, encoding="utf-8") as file:
-            return str(earlier), json.load(file)
-    except OSError as error:
-        raise InputError(f"{earlier}: cannot be read ({error.strerror}); give a report in JSON") from None
+        return str(earlier), json.loads(content)
     except (ValueError, RecursionError):
         raise InputError(f"{earlier}: not JSON; give a report that --format json has written") from None
 
@@ -66,6 +65,8 @@ def _states(
         raise InputError(f"{name}: a report of another run: {found}; give the same, or compare anew")
     if "auto" in (old, new):
         raise InputError(f"{name}: with resamples auto there is nothing to add; give a report of a number of resamples")
+    if type(old) is not int:
+        raise ValueError(old)
     if new <= old:
         raise InputError(f"{name}: has {old} resamples; resamples is the new total and must be larger, got {new}")
     states: dict[Name, State] = {}
@@ -75,7 +76,7 @@ def _states(
             counts = _counts(name, rows, pairs, old)
             states[metric, "permutation", "from 0"] = State(old, {"counts": counts})
         scores = {each["name"]: each["score"] for each in report["systems"] if each["metric"] == metric}
-        states[metric, "scores"] = State(0, {"scores": np.array([scores[each] for each in there["systems"]])})
+        states[metric, "scores"] = State(0, {"scores": np.array([scores[each] for each in there["systems"]], float)})
     return states
 
 

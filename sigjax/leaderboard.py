@@ -230,7 +230,7 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> Compar
         "delta": deltas,
         "better": Repeated((*names, None), better.astype(np.int32)),
         "standard_error": np.array([each.standard_error for each in answers.pairs], np.float64),
-        "standard_error_unclustered": np.full(count, np.nan),
+        "standard_error_unclustered": np.broadcast_to(np.nan, count),
         "interval": intervals,
         "interval_kind": Repeated((kind, None), np.isnan(intervals[:, 0]).astype(np.int8)),
         "settings": Repeated.constant(settings, count),

@@ -1,6 +1,8 @@
 """Reports made by hand, for the tests of the formats."""
 
+import ast
 import math
+import re
 from dataclasses import replace
 from itertools import combinations
 
@@ -88,3 +90,8 @@ def without_intervals(report):
         systems=tuple(replace(one, **missing) for one in report.systems),
         comparisons=tuple(replace(one, **missing) for one in report.comparisons),
     )
+
+
+def read_back(cell):
+    """A name from a cell of CSV, by what the docstring of `sigjax.report.csv.escape` says."""
+    return re.sub(r"\\(x..|u.{4}|U.{8}|.)", lambda found: ast.literal_eval(f'"{found[0]}"'), cell.removeprefix("'"))

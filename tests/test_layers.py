@@ -8,15 +8,17 @@ import sigjax
 ROOT = pathlib.Path(sigjax.__file__).parent
 ORDER = (
     "version",
+    "visible",
     "progress",
     "records",
+    "writing",
     "threads",
     "identity",
     "checkpoint",
-    "extension",
     "checks",
     "metrics",
     "readers",
+    "extension",
     "fixedpoint",
     "outputs",
     "units",

@@ -361,12 +361,12 @@ def test_lighteval_details(write, tmp_path, names):
     with pytest.raises(InputError, match="expected the columns doc and metric of lighteval's details; columns: 'x'"):
         read(*paths)
     paths[1].write_bytes(paths[0].read_bytes()[:-20])
-    with pytest.raises(InputError, match="not readable as parquet"):
+    with pytest.raises(InputError, match="not readable as Parquet"):
         read(*paths)
 
 
 def test_parquet_without_its_library(write, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     paths = [write(f"{k}/details_arc.parquet", b"PAR1xx") for k in "ab"]
-    with pytest.raises(InputError, match=r'not installed; pip install "sigjax\[parquet\]"'):
+    with pytest.raises(InputError, match=r'not installed; run: pip install "sigjax\[parquet\]"'):
         read(*paths)

@@ -74,6 +74,7 @@ BAD = [
     ("inspect", swap('"id": 1', '"id": 0'), r"b.json: instance '0' occurs twice"),
     ("helm", swap('"stats"', '"stat"'), r"entry 1: no field 'stats'; did you mean 'stat'"),
     ("helm", swap('"count": 2', '"count": 0'), r"holds no scores of single instances"),
+    ("helm", lambda text: "[]", r"holds no results; expected those of at least one instance"),
     ("helm", doubled_stats, r"occurs twice in an entry"),
     ("alpaca-eval", swap('"instruction"', '"q"'), r"entry 1: no field 'instruction'"),
     ("alpaca-eval", lambda text: "[]", r"the list is empty"),

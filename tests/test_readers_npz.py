@@ -86,6 +86,17 @@ def test_bad_npz_gets_one_clear_line(tmp_path, content, options, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("code", [0x110000, 0xFFFFFFFF, 0xD800])
+def test_labels_that_are_no_text_are_refused(tmp_path, order, code):
+    ids = np.array([[ord("a"), code], [ord("b"), 0x10FFFF]], f"{order}u4").view(f"{order}U2")[:, 0]
+    (tmp_path / "t.npz").write_bytes(pack(**AB, ids=ids))
+    with pytest.raises(InputError, match="array 'ids': a label holds what is no character; repair it"):
+        read(tmp_path / "t.npz")
+    (tmp_path / "t.npz").write_bytes(pack(**AB, ids=ids[1:].repeat(2).astype("U3") + np.array(["", "x"])))
+    assert read(tmp_path / "t.npz").ids == ("b\U0010ffff", "b\U0010ffffx")
+
+
 class Trap:
     def __reduce__(self):
         return exec, ("raise SystemExit('unpickled')",)

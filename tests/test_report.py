@@ -11,7 +11,7 @@ from dataclasses import replace
 import narwhals
 import numpy as np
 import pytest
-from reports import NOTE, SIGNATURE, STRANGE, make_report, with_pair, without_intervals
+from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair, without_intervals
 
 from sigjax.records import InputError, Interval, Settings
 from sigjax.report import to_csv, to_dataframe, to_figure, to_json
@@ -81,7 +81,7 @@ def test_csv_gives_names_and_numbers_back():
     changes = {"p_interval": Interval(0.1, 0.2), "error_bound": 0.5}
     report = with_pair(make_report(STRANGE, p_of=lambda i, j: 1 / 3), **changes)
     rows = list(csv.DictReader(io.StringIO(to_csv(report))))
-    assert [(row["a"], row["b"]) for row in rows] == [(one.a, one.b) for one in report]
+    assert [(read_back(row["a"]), read_back(row["b"])) for row in rows] == [(one.a, one.b) for one in report]
     assert [float(row["p_value"]) for row in rows] == [1 / 3] * 21
     assert [float(row["interval_low"]) for row in rows] == [one.interval and one.interval.low for one in report]
     assert (rows[0]["p_interval_low"], rows[0]["p_interval_high"], rows[1]["p_interval_low"]) == ("0.1", "0.2", "")

@@ -1,11 +1,14 @@
 """The command line: arguments -> the calls of the Python interface.
 
-Errors are one line on stderr: exit code 2 for bad input, 1 for a failure; `--debug` shows the traceback.
+Errors and warnings are one line on stderr each: exit code 2 for bad input, 1 for a failure; `--debug` shows the
+traceback. Control characters in them are shown as escapes, and so is what stdout cannot encode.
 """
 
+import io
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 
 from cyclopts import CycloptsError
@@ -14,18 +17,41 @@ from sigjax.cli.commands import app
 from sigjax.records import InputError
 from sigjax.resample.processes import end
 from sigjax.resample.share import ProcessLost
+from sigjax.visible import visible
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
+    _open_streams()
+    warnings.showwarning = _warn
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in tokens
     try:
         code = _run([token for token in tokens if token != "--debug"], debug=debug)
     except Exception:
-        traceback.print_exc()
+        print(*map(visible, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         code = 1
     end(code)
+
+
+def _open_streams() -> None:
+    """Have all three standard streams open, whatever the caller has closed (`2>&-`).
+
+    The first files opened would take their places, and what libraries write to stderr would end in one of them. A
+    closed stdout stays None, and commands that need it refuse.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """Show a warning as errors are shown."""
+    print(f"sigjax: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 def _run(tokens: list[str], *, debug: bool) -> int:
@@ -40,7 +66,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
-        print(f"sigjax: error: {_one_line(error)}", file=sys.stderr)
+        print(f"sigjax: error: {visible(_one_line(error))}", file=sys.stderr)
         return 2 if isinstance(error, InputError | CycloptsError) else 1
     return 0
 

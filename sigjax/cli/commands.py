@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from sigjax.cli.options import Inputs, Many, Processes, Questions, Whole
+from sigjax.cli.output import check_outputs
 from sigjax.cli.studies import Figures, Results, Trials
 from sigjax.cli.tests import TestQuestions
 from sigjax.metrics import CLASS_METRICS, METRICS
@@ -57,9 +58,9 @@ def compare(
         A table, a file a system, or the gold files.
     """
     given, asked, others = inputs or Inputs(), questions or Questions(), processes or Processes()
-    given.check_outputs(paths, asked.output)
     # Before the data are read: one process that cannot read them ends the run.
     with joined(others.coordinator, others.num_processes, others.process_id) as share:
+        asked.check(given.reads(paths), here=share.index == 0)
         evaluations = given.evaluations(paths, progress=share.index == 0)
         asked.answer(evaluations, quiet=share.index > 0)
 
@@ -76,7 +77,7 @@ def show_tests(*paths: Path, inputs: Inputs | None = None, asked: TestQuestions 
         As for compare.
     """
     given, asked = inputs or Inputs(), asked or TestQuestions()
-    given.check_outputs(paths, asked.output)
+    check_outputs(given.reads(paths), {"--output": asked.output})
     asked.answer(given.evaluations(paths, progress=True))
 
 
@@ -96,7 +97,7 @@ def extract(
         The file to write.
     """
     given = inputs or Inputs()
-    given.check_outputs(paths, output)
+    check_outputs(given.reads(paths), {"--output": output})
     save_evaluations(str(output), given.evaluations(paths, progress=True))
 
 
@@ -125,7 +126,7 @@ def audit(
         Audit the classical tests, too, as far as the data allow them.
     """
     given, results, figures = inputs or Inputs(), results or Results(), figures or Figures()
-    given.check_outputs(paths, results.output, figures.figure)
+    check_outputs(given.reads(paths), {"--output": results.output, "--figure": figures.figure})
     evaluations, options = given.evaluations(paths, progress=True), (trials or Trials()).options()
     study = run_audit(evaluations, null=null or "swaps", classical=classical, **options)
     results.write(study.__str__, study.to_json)
@@ -160,7 +161,7 @@ def power(
         The power that detectable differences are for.
     """
     given, results, figures = inputs or Inputs(), results or Results(), figures or Figures()
-    given.check_outputs(paths, results.output, figures.figure)
+    check_outputs(given.reads(paths), {"--output": results.output, "--figure": figures.figure})
     evaluations, options = given.evaluations(paths, progress=True), (trials or Trials()).options()
     study = run_power(evaluations, instances=instances, level=level, target=target, **options)
     results.write(study.__str__, study.to_json)
@@ -213,7 +214,7 @@ def equivalence(
         Changes the time, never the numbers.
     """
     given, results = inputs or Inputs(), results or Results()
-    given.check_outputs(paths, results.output)
+    check_outputs(given.reads(paths), {"--output": results.output})
     found = run_equivalence(
         given.evaluations(paths, progress=True),
         margin=margin,
@@ -233,9 +234,11 @@ def equivalence(
 @app.command
 def demo(*, questions: Questions | None = None) -> None:
     """Compare five named-entity taggers on a bundled example."""
+    asked = questions or Questions()
+    asked.check([])
     with as_file(files("sigjax") / "data" / "demo.tsv") as path:
         evaluation = read(path, metric="fscore")
-    (questions or Questions()).answer([evaluation])
+    asked.answer([evaluation])
 
 
 @app.command

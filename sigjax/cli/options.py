@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sigjax.cli.output import Format, check_output, write
+from sigjax.cli.output import Format, check_outputs, write
 from sigjax.compare import compare
 from sigjax.readers import read_metrics
 from sigjax.records import (
@@ -109,11 +109,9 @@ class Inputs:
             progress=progress,
         )
 
-    def check_outputs(self, paths: Sequence[Path], *outputs: Path | None) -> None:
-        """Refuse to write over a file that is read, labels of clusters and strata among them."""
-        labels = [each for each in (self.cluster, self.strata) if each is not None]
-        for output in outputs:
-            check_output(output, [*paths, *(self.input or []), *labels])
+    def reads(self, paths: Sequence[Path]) -> list[str | Path]:
+        """All files that are read, and names of columns that may be files of labels."""
+        return [*paths, *(self.input or []), *(each for each in (self.cluster, self.strata) if each is not None)]
 
 
 @Parameter(name="*")
@@ -166,6 +164,11 @@ class Questions:
     """Keep in this file how far the run is; the same command goes on from there when it was killed. The file stays."""
     extend: Path | None = None
     """A JSON report of the same data and options, but for fewer --resamples (which is the new total) to go on from."""
+
+    def check(self, read: Sequence[str | Path], *, here: bool = True) -> None:
+        """Refuse outputs that cannot be written, or that would be written over what is read or over each other."""
+        earlier = [] if self.extend is None else [self.extend]
+        check_outputs([*read, *earlier], {"--output": self.output, "--checkpoint": self.checkpoint}, here=here)
 
     def answer(self, evaluations: Sequence[Evaluation], *, quiet: bool = False) -> None:
         """Compare, and write the report, or leave both the report and the progress to another process."""

@@ -1,79 +1,161 @@
-"""Reports to a file or the terminal."""
+"""Where results go: places are checked before the work, then reports are written to a file or the terminal."""
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from sigjax.progress import is_terminal
 from sigjax.readers.naming import given_name
 from sigjax.records import InputError, Report
+from sigjax.writing import check_place, replacing, same_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
+Written = Mapping[str, Path | None]
+"""What a command writes, by option; no file for --output means standard output."""
+_PLAIN_SIGNS = str.maketrans("─–…·█▓▒", "--~.#%+")
+
+
+def check_outputs(read: Sequence[str | Path], written: Written, *, here: bool = True) -> None:
+    """Refuse, before the work, what could not be written after it, or would be written over something else.
+
+    Args:
+        read: the files that the command reads.
+        written: the files that it writes.
+        here: whether this process writes them.
+
+    Raises:
+        InputError: naming the file.
+    """
+    inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
+    earlier: dict[str, Path] = {}
+    for option, path in written.items():
+        if path is None:
+            continue
+        if any(same_file(path, file) for file in inputs):
+            raise InputError(f"{path}: is read and would be written over; give another {option}")
+        for other, taken in earlier.items():
+            if same_file(path, taken):
+                raise InputError(f"{path}: is given for {other} and for {option}; give another {option}")
+        earlier[option] = path
+        if here:
+            check_place(path)
+    if here and written["--output"] is None and sys.stdout is None:
+        raise InputError("standard output is closed; give --output FILE")
 
 
 def write(report: Report, format: Format, output: Path | None) -> None:
     """Write a report to a file (UTF-8) or to stdout."""
-    write_text(_render(report, format), output)
+    write_pieces(_pieces(report, format, output), format, output)
 
 
-def write_text(text: str, output: Path | None) -> None:
+def write_text(text: str, format: Format, output: Path | None) -> None:
     """Write text, which ends with one line break, to a file (UTF-8) or to stdout."""
-    text = text.rstrip("\n") + "\n"
-    if output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
+    write_pieces([text.rstrip("\n") + "\n"], format, output)
+
+
+def write_pieces(pieces: Iterable[str], format: Format, output: Path | None) -> None:
+    """Write the pieces of a text, one after the other, to a file (UTF-8) or to stdout."""
     try:
-        output.write_text(text, encoding="utf-8")
+        if output is None:
+            encoding = sys.stdout.encoding or "utf-8"
+            sys.stdout.writelines(encodable(piece, encoding, format) for piece in pieces)
+            sys.stdout.flush()
+        else:
+            with replacing(output) as file:
+                file.writelines(piece.encode() for piece in pieces)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise InputError(f"{output}: cannot be written ({error.strerror}); give another --output") from None
+        place = "standard output" if output is None else output
+        raise InputError(f"{place}: cannot be written ({error.strerror}); give another --output") from None
 
 
-def check_output(output: Path | None, files: Sequence[str | Path]) -> None:
-    """Refuse to write over a file that is read."""
-    if output is None or not output.exists():
-        return
-    for file in files:
-        path = given_name(str(file))[1]
-        if os.path.exists(path) and output.samefile(path):
-            raise InputError(f"{output}: is read and would be written over; give another --output")
+def encodable(text: str, encoding: str, format: Format) -> str:
+    r"""Text that an encoding can hold: what it lacks becomes a plain sign or an escape of the format.
+
+    JSON and HTML are read as UTF-8, so in any other encoding they are ASCII.
+
+    Example:
+        >>> print(*(encodable("é –", "ascii", format) for format in ("text", "json", "html", "latex")), sep="\n")
+        \xe9 -
+        \u00e9 \u2013
+        &#233; &#8211;
+        \textbackslash{}xe9 \textbackslash{}u2013
+    """
+    if format in ("json", "html") and codecs.lookup(encoding).name != "utf-8":
+        encoding = "ascii"
+    if _holds(encoding, text):
+        return text
+    if format in ("text", "markdown"):
+        text = text.translate(_PLAIN_SIGNS)
+    return "".join(c if _holds(encoding, c) else _ESCAPES.get(format, _escape)(c) for c in text)
+
+
+def _holds(encoding: str, text: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+_ESCAPES: dict[Format, Callable[[str], str]] = {
+    "json": lambda character: json.dumps(character)[1:-1],
+    "html": lambda character: f"&#{ord(character)};",
+    "latex": lambda character: r"\textbackslash{}" + _escape(character)[1:],
+}
 
 
 def write_figure(figure: Figure, path: Path) -> None:
     """Write a figure of matplotlib, in the format of the file's name."""
     try:
-        figure.savefig(path, dpi=150)
+        with replacing(path) as file:
+            figure.savefig(file, dpi=150, format=path.suffix.removeprefix(".") or "png")
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); give another --figure") from None
     except ValueError:
         raise InputError(f"{path}: no format of figures; expected a name such as audit.png, .pdf or .svg") from None
 
 
-def _render(report: Report, format: Format) -> str:
-    renderers: dict[Format, Callable[[], str]] = {
-        "text": lambda: _text(report),
-        "json": report.to_json,
-        "markdown": report.to_markdown,
-        "latex": report.to_latex,
-        "csv": report.to_csv,
+def _pieces(report: Report, format: Format, output: Path | None) -> Iterable[str]:
+    """The text of a report: in pieces where it grows with the pairs, else in one; it ends with one line break."""
+    from sigjax.report import csv_pieces, json_pieces
+
+    renderers: dict[Format, Callable[[], Iterable[str]]] = {
+        "text": lambda: [_text(report, output)],
+        "json": lambda: json_pieces(report),
+        "markdown": lambda: [report.to_markdown()],
+        "latex": lambda: [report.to_latex()],
+        "csv": lambda: csv_pieces(report),
         # A browser that opens the file must know how names and dashes are written.
-        "html": lambda: '<meta charset="utf-8">\n' + report.to_html(),
+        "html": lambda: ['<meta charset="utf-8">\n', report.to_html()],
     }
     return renderers[format]()
 
 
-def _text(report: Report) -> str:
+def _text(report: Report, output: Path | None) -> str:
     from sigjax.report import to_text
 
-    return to_text(report, color=in_color())
+    return to_text(report, **text_options(output))
 
 
-def in_color() -> bool:
-    """Whether standard output is a terminal that may show colours."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+def text_options(output: Path | None) -> dict[str, Any]:
+    """Width and colour of text: those of the terminal only where the text goes there."""
+    from sigjax.report.text import WIDTH_OF_FILES
+
+    if output is not None:
+        return {"width": WIDTH_OF_FILES, "color": False}
+    return {"width": None, "color": is_terminal(sys.stdout) and "NO_COLOR" not in os.environ}

@@ -56,7 +56,7 @@ class Results:
 
     def write(self, text: Callable[[], str], json: Callable[[], str]) -> None:
         """Write in the format asked for."""
-        write_text(json() if self.format == "json" else text(), self.output)
+        write_text(json() if self.format == "json" else text(), self.format, self.output)
 
 
 @Parameter(name="*")

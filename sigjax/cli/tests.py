@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from sigjax.cli.options import Whole, WholeOrAuto
-from sigjax.cli.output import in_color, write_text
+from sigjax.cli.output import text_options, write_text
 from sigjax.records import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -59,7 +59,7 @@ class TestQuestions:
         from sigjax.report.classical import to_json, to_text  # rich takes longer to import than most tests to run
 
         if self.format == "json":
-            write_text(to_json(results), self.output)
+            write_text(to_json(results), "json", self.output)
         else:
-            color = self.output is None and in_color()
-            write_text("\n".join(to_text(each, color=color) for each in results), self.output)
+            options = text_options(self.output)
+            write_text("\n".join(to_text(each, **options) for each in results), "text", self.output)

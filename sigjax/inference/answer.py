@@ -110,7 +110,7 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
     if "bootstrap" in settings.tests:
         outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: sampled)
     systems, pairs = bootstrap.systems, bootstrap.pairs
-    if in_closed_form(case) and len(case.units.strata) > 1:
+    if in_closed_form(case.metric, settings) and len(case.units.strata) > 1:
         systems, pairs = closed_spreads(case)
     return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, counted)
 
@@ -120,7 +120,7 @@ def will_draw(case: Case) -> bool:
     settings = case.settings
     if case.units.values.shape[1] == 1 or settings.interval in ("studentized", "two-way"):
         return False
-    if not draws_intervals(case) and "bootstrap" not in settings.tests:
+    if not draws_intervals(case.metric, settings) and "bootstrap" not in settings.tests:
         return False
     return settings.method == "montecarlo" or isinstance(
         plan_bootstrap(case, alike(case), exact_budget(settings)), NotEligible
@@ -146,7 +146,7 @@ def _bootstrap_without_sampling(case: Case, problems: Alike) -> tuple[_Bootstrap
     none = [NotEligible("")], np.zeros(num_pairs, np.int8)
     empty = _Bootstrap(*none, [Spread()] * len(case.question.scores), [Spread()] * num_pairs)
     tested = "bootstrap" in settings.tests
-    if case.units.values.shape[1] == 1 or not (tested or draws_intervals(case)):
+    if case.units.values.shape[1] == 1 or not (tested or draws_intervals(case.metric, settings)):
         return empty, None
     if settings.interval == "two-way":
         return _Bootstrap(*none, *two_way_spreads(case)), None
@@ -167,7 +167,7 @@ def _bootstrap_without_sampling(case: Case, problems: Alike) -> tuple[_Bootstrap
             raise NotExact(pair, why.reason)
     if settings.interval == "studentized":
         return exact, next(iter(refused.values()), NotEligible("studentized intervals need resamples"))
-    if draws_intervals(case):
+    if draws_intervals(case.metric, settings):
         systems, spreads = linear_spreads(case, plan)
         exact = exact._replace(systems=systems, pairs=spreads)
     return exact, next(iter(refused.values()), None)
@@ -180,7 +180,7 @@ def _sampled_bootstrap(
     settings = case.settings
     refused = np.array([isinstance(each, NotEligible) for each in exact.found])
     tested = np.flatnonzero(refused[exact.which] & ("bootstrap" in settings.tests))
-    spreads = draws_intervals(case) and exact.systems[0] == Spread()
+    spreads = draws_intervals(case.metric, settings) and exact.systems[0] == Spread()
     outcomes, systems, pairs = sampled_bootstrap(
         case, run, partial(draws.pieces, case), tested, reason, spreads=spreads
     )

@@ -31,7 +31,7 @@ from sigjax.inference.outcome import Case, SampleCase
 from sigjax.inference.proportions import tango_interval, wilson_interval
 from sigjax.inference.student import t_quantile
 from sigjax.metrics.mean import mean_score
-from sigjax.records import Interval, IntervalKind
+from sigjax.records import Interval, IntervalKind, Metric, SampleMetric, Settings
 
 Kind = IntervalKind | Literal["wilson", "tango", "t", "skew-t"]
 
@@ -47,15 +47,14 @@ class Kinds(NamedTuple):
     pairs: Kind | None
 
 
-def in_closed_form(case: Case | SampleCase) -> bool:
+def in_closed_form(metric: Metric | SampleMetric, settings: Settings) -> bool:
     """Whether standard errors and intervals take no resamples."""
-    settings = case.settings
-    return settings.interval in _CLOSED and isinstance(case, Case) and settings.design in _WHOLE
+    return settings.interval in _CLOSED and isinstance(metric, Metric) and settings.design in _WHOLE
 
 
-def draws_intervals(case: Case | SampleCase) -> bool:
+def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
     """Whether standard errors and intervals take bootstrap resamples, or their exact law."""
-    return case.settings.interval != "none" and not in_closed_form(case)
+    return settings.interval != "none" and not in_closed_form(metric, settings)
 
 
 def interval_kinds(case: Case | SampleCase) -> Kinds:
@@ -65,7 +64,7 @@ def interval_kinds(case: Case | SampleCase) -> Kinds:
         return Kinds(None, None)
     if kind == "inversion":
         return Kinds("percentile", "inversion")
-    if isinstance(case, SampleCase) or not in_closed_form(case):
+    if isinstance(case, SampleCase) or not in_closed_form(case.metric, case.settings):
         kind = "percentile" if kind == "auto" else kind
         return Kinds(kind, kind)
     return Kinds("wilson", "tango") if _right_or_wrong(case) else Kinds("skew-t", "t")

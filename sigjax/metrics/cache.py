@@ -7,11 +7,12 @@ statistics are computed again; it is never an error.
 
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+
+from sigjax.writing import replacing
 
 
 def cache_folder() -> Path | None:
@@ -51,13 +52,5 @@ def store_stats(key: str, stats: np.ndarray) -> None:
         return
     with suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Written beside its place and moved there in one step: nobody reads half a file, and the last writer wins.
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".tmp", delete=False) as file:
-            try:
-                np.savez_compressed(file, key=np.array(key), stats=stats)
-                file.close()
-                os.replace(file.name, folder / f"{key}.npz")
-            except BaseException:
-                file.close()
-                os.unlink(file.name)
-                raise
+        with replacing(folder / f"{key}.npz") as file:  # the last writer wins
+            np.savez_compressed(file, key=np.array(key), stats=stats)

@@ -7,13 +7,14 @@ from sigjax.readers.files import naming, read_bytes
 from sigjax.readers.formats import Format, Sources
 from sigjax.readers.json_files import as_object, number, plain_labels
 from sigjax.readers.options import Options, listing, show
+from sigjax.readers.parquet import is_flat, parquet_columns, refuse_repeats, refusing_damage
 from sigjax.readers.scores import Row, Unusable, check_same_content, score_columns
 from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
 from sigjax.records import Evaluation, InputError
 
 _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
-_LARGEST = 2**32
-"""Bytes of the two columns, unpacked."""
+_PART = ()
+"""Stands for a metric that is a list or an object, which is not decoded."""
 
 
 def _read(sources: Sources, options: Options) -> Evaluation:
@@ -54,41 +55,37 @@ def _scores(metric: dict[str, Any], where: str) -> Row:
 
 
 def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
-    """The documents and the metrics, as objects `[row]`."""
-    try:
-        from pyarrow import ArrowException, BufferReader  # pyright: ignore[reportMissingImports]
-        from pyarrow.parquet import ParquetFile  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise InputError(
-            f'{file}: parquet files are read by pyarrow, which is not installed; pip install "sigjax[parquet]"'
-        ) from None
-    try:
-        archive = ParquetFile(BufferReader(data))
-        names = archive.schema_arrow.names
-        chosen = [next((name for name in each if name in names), None) for each in (_DOC, _METRIC)]
-        doc, metric = chosen
-        if doc is None or metric is None:
+    """The documents and the metrics, as objects `[row]` of the fields with one value; other metrics are `_PART`."""
+    parts: list[str] = []
+    names: list[str] = []
+
+    def choose(schema: Any) -> list[str]:
+        names[:] = [next((name for name in each if name in schema.names), "") for each in (_DOC, _METRIC)]
+        if not all(names):
             raise InputError(
-                f"{file}: expected the columns doc and metric of lighteval's details; columns: {listing(names)}"
+                f"{file}: expected the columns doc and metric of lighteval's details; columns: {listing(schema.names)}"
             )
-        _check_size(file, archive)
-        table = archive.read(columns=[doc, metric])
-        return table.column(doc).to_pylist(), table.column(metric).to_pylist()
-    except (ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(f"{file}: not readable as parquet: {reason}") from None
+        fields = [(name, field) for name in names for field in _fields(file, name, schema.field(name).type)]
+        parts[:] = [field.name for name, field in fields if name == names[1] and not is_flat(field.type)]
+        return [f"{name}.{field.name}" for name, field in fields if is_flat(field.type)]
+
+    with refusing_damage(file):
+        table = parquet_columns(file, data, choose)
+        lacking = [name for name in names if name not in table.column_names]
+        if lacking:
+            raise InputError(f"{file}, column {show(lacking[0])}: holds no values of single documents")
+        docs, metrics = (table.column(name).to_pylist() for name in names)
+    return docs, [dict.fromkeys(parts, _PART) | metric if metric is not None else None for metric in metrics]
 
 
-def _check_size(file: str, archive: Any) -> None:
-    groups = [archive.metadata.row_group(i) for i in range(archive.metadata.num_row_groups)]
-    size = sum(
-        group.column(j).total_uncompressed_size
-        for group in groups
-        for j in range(group.num_columns)
-        if group.column(j).path_in_schema.partition(".")[0] in (*_DOC, *_METRIC)
-    )
-    if size > _LARGEST:
-        raise InputError(f"{file}: unpacks to {size} bytes, more than {_LARGEST}: this is no log; unpack a part of it")
+def _fields(file: str, name: str, kind: Any) -> list[Any]:
+    """The fields of a column of objects."""
+    from pyarrow import types  # pyright: ignore[reportMissingImports]
+
+    if not types.is_struct(kind):
+        raise InputError(f"{file}, column {show(name)}: expected an object in each row, got {show(str(kind))}")
+    refuse_repeats(file, kind.names)
+    return [kind.field(i) for i in range(kind.num_fields)]
 
 
 def _looks(name: str, head: bytes) -> bool:

@@ -97,8 +97,16 @@ def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tup
     array = arrays[name]
     if array.ndim != 1 or array.dtype.kind not in "Uiu":
         raise InputError(f"{file}: array {show(name)}: expected labels [instance] of text or whole numbers")
+    if array.dtype.kind == "U" and not _is_text(array):
+        raise InputError(f"{file}: array {show(name)}: a label holds what is no character; repair it")
     labels = tuple(str(label) for label in array)
     empty = [i for i, label in enumerate(labels) if not label.strip()]
     if empty:
         raise InputError(f"{file}: array {show(name)}: label {empty[0] + 1} is empty; fill it in")
     return labels
+
+
+def _is_text(array: np.ndarray) -> bool:
+    """Whether text has no half of a character and nothing beyond U+10FFFF, with which Python cannot work."""
+    codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF)))

@@ -12,6 +12,7 @@ from sigjax.readers.files import naming
 from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, listing, select_systems, show, suggest
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Unit
+from sigjax.writing import replacing
 
 SCHEMA = "sigjax-evaluation/1"
 OPTIONS = {"clusters": "--cluster", "strata": "--strata"}
@@ -49,7 +50,7 @@ def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
     arrays = {f"stats_{i}": each.stats for i, each in enumerate(evaluations)}
     encoded = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     try:
-        with open(path, "wb") as file:
+        with replacing(path) as file:
             np.savez_compressed(file, header=encoded, **arrays)  # pyright: ignore[reportArgumentType]
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); give another file") from None

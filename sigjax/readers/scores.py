@@ -48,6 +48,8 @@ def score_columns(file: str, rows: Sequence[Row], options: Options) -> dict[str,
 
 def choose(file: str, found: Sequence[str], chosen: str | None, what: str) -> str:
     """The one of several kinds of results to take: the only one, or the one that `--filter` names."""
+    if not found:
+        raise InputError(f"{file}: holds no results; expected those of at least one instance")
     if chosen is not None and chosen not in found:
         raise InputError(f"{file}: --filter: no {what} {show(chosen)}; {suggest(chosen, found, what + 's')}")
     if chosen is None and len(found) > 1:

@@ -41,6 +41,10 @@ class Numbers(Sequence[str]):
             yield "" if missing else str(value)
 
 
+class Nested(list[str]):
+    """A column of lists or objects, which are neither numbers nor names."""
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Columns of text or numbers. An empty cell is a missing value."""
@@ -67,7 +71,10 @@ def place(table: Table, row: int, column: str) -> str:
 
 def label_column(table: Table, name: str) -> Sequence[str]:
     """A column of names; empty ones are refused."""
-    cells = list(table.columns[name])
+    column = table.columns[name]
+    if isinstance(column, Nested):
+        raise InputError(f"{table.file}, column {show(name)}: expected names, got lists or objects")
+    cells = list(column)
     if not all(map(str.strip, cells)):
         row = next(row for row, cell in enumerate(cells) if not cell.strip())
         raise InputError(f"{place(table, row, name)}: expected a name, got an empty cell; fill it in")

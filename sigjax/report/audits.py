@@ -2,7 +2,6 @@
 
 from sigjax.report.lines import in_methods, in_units, paragraphs, table_lines
 from sigjax.report.numbers import format_p, percent
-from sigjax.report.text import printable
 from sigjax.report.words import count
 from sigjax.studies.records import Audit, AuditedTest, ErrorRate
 
@@ -15,11 +14,11 @@ NULLS = {
 
 def audit_text(audit: Audit) -> str:
     """Type-I errors as tables, and what they say."""
-    names = " and ".join(map(printable, audit.systems))
+    names = " and ".join(audit.systems)
     lines = [f"audit of {names}: {in_units(audit.num_instances, audit.num_units)}"]
     for null, system in dict.fromkeys((one.null, one.system) for one in audit.tests):
         tests = [one for one in audit.tests if (one.null, one.system) == (null, system)]
-        of = names if system is None else printable(system)
+        of = names if system is None else system
         lines += [
             "",
             f"{count(audit.repetitions, 'pair')} {NULLS[null].format(of)}",

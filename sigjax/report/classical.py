@@ -1,7 +1,6 @@
 """The classical tests beside the resampling tests, as a table for a terminal and as JSON."""
 
 import io
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -14,9 +13,10 @@ from sigjax.inference.classical import ClassicalTest
 from sigjax.records import Comparison
 from sigjax.report.json import PAIR_KEYS
 from sigjax.report.numbers import format_number, format_p, format_raw_p, number_spec
-from sigjax.report.text import console_to, printable
+from sigjax.report.text import console_to
 from sigjax.report.words import ALTERNATIVES, METHODS, count
 from sigjax.studies.classical import ClassicalTests
+from sigjax.visible import visible, visible_json
 
 SCHEMA = "sigjax-tests/1"
 ASSUMES = {
@@ -32,8 +32,8 @@ def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = F
     stream = io.StringIO()
     console = console_to(stream, width, color=color)
     spec = number_spec([result.score_a, result.score_b])
-    console.print(Text(printable(f"{result.metric}: {count(result.num_units, 'unit')}"), style="bold"))
-    names = [printable(name) for name in (result.a, result.b)]
+    console.print(Text(visible(f"{result.metric}: {count(result.num_units, 'unit')}"), style="bold"))
+    names = [visible(name) for name in (result.a, result.b)]
     room = max(map(cell_len, names))
     for name, score in zip(names, (result.score_a, result.score_b), strict=True):
         console.print(Text(f"{set_cell_size(name, room)}  {format_number(score, spec)}"))
@@ -42,19 +42,14 @@ def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = F
     console.print(_table(result))
     console.print()
     for line in (_dependence(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
-        console.print(Text(printable(line)))
-    console.print(Text(printable(result.signature)), soft_wrap=True)
+        console.print(Text(visible(line)))
+    console.print(Text(visible(result.signature)), soft_wrap=True)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
 def to_json(results: Iterable[ClassicalTests]) -> str:
     """Results, one a metric, as JSON: numbers are not rounded, what is missing is null."""
-    return json.dumps(
-        {"schema": SCHEMA, "results": [_plain(result) for result in results]},
-        ensure_ascii=False,
-        allow_nan=False,
-        indent=2,
-    )
+    return visible_json({"schema": SCHEMA, "results": [_plain(result) for result in results]}, indent=2)
 
 
 def _plain(result: ClassicalTests) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from sigjax.report.grid import first_column, pair_grid, shades
 from sigjax.report.numbers import alpha, format_adjusted_p, is_significant, percent
 from sigjax.report.sections import Family, Section, ToBaseline, sections, to_baseline
 from sigjax.report.words import caption, heading
+from sigjax.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,8 +72,8 @@ def to_figure(report: Report) -> Figure:
 
 
 def plain(text: str) -> str:
-    """Text in which matplotlib sees no mathematics."""
-    return text.replace("$", r"\$")
+    """Text in which matplotlib sees no mathematics, and fonts no control characters."""
+    return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
 
 
 def _scores(axes: Axes, section: Section, report: Report) -> None:

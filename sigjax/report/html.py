@@ -1,6 +1,6 @@
 """One self-contained HTML fragment for notebooks, light or dark, without scripts."""
 
-from html import escape
+import html
 
 from sigjax.records import Comparison, Report, Settings
 from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
@@ -15,6 +15,7 @@ from sigjax.report.numbers import (
 from sigjax.report.rows import Table, baseline_table, delta_spec, pair_table, systems_table
 from sigjax.report.sections import Family, Section, sections
 from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many, unsettled
+from sigjax.visible import visible
 
 MAX_NUMBERS = 12
 """Systems whose p-values still fit into the cells; beyond, a cell is a shade with a tooltip."""
@@ -48,6 +49,16 @@ def to_html(report: Report) -> str:
     return "\n".join(blocks) + "\n"
 
 
+def escape(text: str) -> str:
+    r"""Text that HTML shows as it is, in an attribute too.
+
+    Example:
+        >>> print(escape('<b> "\u202e"'))
+        &lt;b&gt; &quot;\u202e&quot;
+    """
+    return html.escape(visible(text))
+
+
 def _family(section: Section, family: Family, report: Report) -> list[str]:
     settings = report.settings
     shaded = settings.baseline is None and len(section.systems) > MAX_NUMBERS
@@ -61,7 +72,7 @@ def _family(section: Section, family: Family, report: Report) -> list[str]:
     else:
         blocks += [_grid(section, family), _legend(settings, shaded=shaded)]
         if len(section.systems) > MAX_GRID:
-            blocks.append(f"<p>{too_many(section, MAX_GRID, every_pair='to_json() gives')}</p>")
+            blocks.append(f"<p>{escape(too_many(section, MAX_GRID, every_pair='to_json() gives'))}</p>")
     if warning := unsettled(family):
         blocks.append(f"<p>{escape(warning)}</p>")
     return [*blocks, f'<p class="small">{escape(method_line(family))}</p>']

@@ -1,11 +1,11 @@
 """JSON of the schema `sigjax/1`: every number as it is, one line a system and one line a pair."""
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sigjax.identity import SCHEMA
 from sigjax.records import Comparisons, Interval, Repeated, Report, SystemScore
+from sigjax.visible import visible_json
 
 _BLOCK = 2**12
 """Pairs that are written together."""
@@ -19,11 +19,11 @@ def to_json(report: Report) -> str:
 def json_pieces(report: Report) -> Iterator[str]:
     """The same in pieces, so that a large report can be written without holding its text."""
     parts: dict[str, Iterable[str]] = {
-        "schema": [_dump(SCHEMA)],
-        "settings": [_dump(report.settings_dict())],
-        "signature": [_dump(report.signature)],
-        "notes": [_dump(report.notes)],
-        "systems": _lines(_dump(_system(system)) for system in report.systems),
+        "schema": [visible_json(SCHEMA)],
+        "settings": [visible_json(report.settings_dict())],
+        "signature": [visible_json(report.signature)],
+        "notes": [visible_json(report.notes)],
+        "systems": _lines(visible_json(_system(system)) for system in report.systems),
         "pairs": _lines(_pairs(block) for block in report.comparisons.blocks(_BLOCK)),
     }
     before = "{\n"
@@ -61,7 +61,7 @@ def _texts(block: Comparisons, key: str) -> list[str]:
     """The values of a field as JSON."""
     column = block.column(key)
     if isinstance(column, Repeated):
-        texts = [_dump(value) for value in column.values]
+        texts = [visible_json(value) for value in column.values]
         return [texts[code] for code in column.codes.tolist()]
     return [_number(value) for value in block.values(key)]
 
@@ -72,7 +72,7 @@ def _number(value: float | Interval | None) -> str:
         return "null"
     if isinstance(value, tuple):
         return f"[{_number(value[0])}, {_number(value[1])}]"
-    return repr(value) if abs(value) < float("inf") else _dump(value)
+    return repr(value) if abs(value) < float("inf") else visible_json(value)
 
 
 def _lines(rows: Iterable[str]) -> Iterator[str]:
@@ -82,7 +82,3 @@ def _lines(rows: Iterable[str]) -> Iterator[str]:
         yield before + row
         before = ",\n    "
     yield "[]" if before.startswith("[") else "\n  ]"
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

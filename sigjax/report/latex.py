@@ -7,6 +7,7 @@ from sigjax.report.numbers import DASH, alpha, format_adjusted_p, is_significant
 from sigjax.report.rows import Table, baseline_table, grid_table, pairs_table, systems_table
 from sigjax.report.sections import Family, Section, sections
 from sigjax.report.words import caption, heading, key, method_line, unsettled
+from sigjax.visible import visible
 
 MAX_GRID = 12
 ESCAPES = {
@@ -29,8 +30,8 @@ def to_latex(report: Report) -> str:
         title = escape(". ".join(fact.rstrip(".") for fact in facts if fact))
         blocks.append(_float(systems_table(section, report.settings), title))
         blocks += [_family(section, family, report) for family in section.families]
-    blocks += [f"% note: {_one_line(note)}" for note in report.notes]
-    blocks.append(f"% {_one_line(report.signature)}")
+    blocks += [f"% note: {visible(note)}" for note in report.notes]
+    blocks.append(f"% {visible(report.signature)}")
     return "\n".join(blocks) + "\n"
 
 
@@ -41,13 +42,9 @@ def escape(text: str) -> str:
         >>> print(escape("a_b & 5%"))
         a\_b \& 5\%
     """
-    escaped = "".join(ESCAPES.get(character, character) for character in _one_line(text))
+    escaped = "".join(ESCAPES.get(character, character) for character in visible(text))
     escaped = re.sub(r"-(?=-)", "-{}", escaped)  # two hyphens would become a dash
     return re.sub(r"^(?=[\[*])", "{}", escaped)  # the end of the row above would take these as its option
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.splitlines())
 
 
 def _family(section: Section, family: Family, report: Report) -> str:
@@ -59,7 +56,9 @@ def _family(section: Section, family: Family, report: Report) -> str:
     elif len(section.systems) <= MAX_GRID:
         table = grid_table(section, family, cell=_grid_cell)
     else:
-        return f"% {len(family.comparisons)} pairs of {section.metric} left out: use --format csv for all of them"
+        return (
+            f"% {len(family.comparisons)} pairs of {visible(section.metric)} left out: use --format csv for all of them"
+        )
     facts = f"{section.metric}, {heading(family, settings)}; * p < {alpha(settings):g}; {method_line(family)}"
     if warning := unsettled(family):
         facts += f". {warning.removesuffix('.')}"

@@ -1,10 +1,10 @@
 """What texts of studies are made of: lines of tables and of JSON, methods and units in words."""
 
-import json
 from typing import Any
 
-from sigjax.report.text import middle_cut, printable
+from sigjax.report.text import middle_cut
 from sigjax.report.words import METHODS, count
+from sigjax.visible import visible, visible_json
 
 _NAME = 32
 """Columns for a name."""
@@ -15,15 +15,11 @@ def json_lines(schema: str, fields: dict[str, Any]) -> str:
     lines = []
     for key, value in {"schema": schema, **fields}.items():
         if isinstance(value, tuple | list) and value and isinstance(value[0], dict):
-            items = ",\n".join(f"    {_dump(item)}" for item in value)
+            items = ",\n".join(f"    {visible_json(item)}" for item in value)
             lines.append(f'  "{key}": [\n{items}\n  ]')
         else:
-            lines.append(f'  "{key}": {_dump(value)}')
+            lines.append(f'  "{key}": {visible_json(value)}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def in_methods(methods: dict[str, int]) -> str:
@@ -41,7 +37,7 @@ def in_units(num_instances: int, num_units: int) -> str:
 
 def table_lines(header: list[str], rows: list[list[str]], *, names: int) -> list[str]:
     """Lines of a table: so many columns of names, then numbers to the right."""
-    cells = [[middle_cut(printable(cell), _NAME) if i < names else cell for i, cell in enumerate(row)] for row in rows]
+    cells = [[middle_cut(visible(cell), _NAME) if i < names else cell for i, cell in enumerate(row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
     head, *lines = (
         "  ".join(
@@ -54,5 +50,5 @@ def table_lines(header: list[str], rows: list[list[str]], *, names: int) -> list
 
 
 def paragraphs(*lines: str) -> str:
-    """Lines, each with its end."""
-    return "\n".join(lines) + "\n"
+    """Lines, each with its end; names in them do not break a line."""
+    return "\n".join(map(visible, lines)) + "\n"

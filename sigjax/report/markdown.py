@@ -6,14 +6,15 @@ from sigjax.records import Report
 from sigjax.report.numbers import alpha
 from sigjax.report.rows import Table, pairs_table, systems_table
 from sigjax.report.sections import Section, sections
-from sigjax.report.words import caption, conclusion, heading, key, method_line, unsettled
+from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many_listed, unsettled
+from sigjax.visible import visible
 
 
 def to_markdown(report: Report) -> str:
     """The report as Markdown."""
     blocks = [block for section in sections(report) for block in _section(section, report)]
     blocks += [f"Note: {escape(note)}" for note in report.notes]
-    blocks.append(f"    {' '.join(report.signature.splitlines())}")  # a code block: shown as it is
+    blocks.append(f"    {visible(report.signature)}")  # a code block: shown as it is
     return "\n\n".join(blocks) + "\n"
 
 
@@ -24,7 +25,7 @@ def escape(text: str) -> str:
         >>> print(escape("a_b | [c]"))
         a\_b \| \[c\]
     """
-    return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", " ".join(text.splitlines()))
+    return re.sub(r"([\\`*_\[\]<>|&~$#])", r"\\\1", visible(text))
 
 
 def _section(section: Section, report: Report) -> list[str]:
@@ -39,6 +40,8 @@ def _section(section: Section, report: Report) -> list[str]:
         blocks.append(escape("; ".join(facts)) + ".")
         if len(family.comparisons) == 1:
             blocks.append(escape(conclusion(family.comparisons[0])))
+        if left_out := too_many_listed(section, family):
+            blocks.append(escape(left_out))
         if warning := unsettled(family):
             blocks.append(escape(warning))
     return blocks

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from sigjax.report.audits import audit_text
 from sigjax.report.lines import in_methods, in_units, json_lines, paragraphs, table_lines
 from sigjax.report.numbers import MISSING, format_interval, format_number, format_p, number_spec, percent
-from sigjax.report.text import printable
 from sigjax.report.words import count
 from sigjax.studies.records import Audit, Equivalence, Power, PowerAt, Study
 from sigjax.version import __version__
@@ -27,7 +26,7 @@ def study_json(study: Study) -> str:
 
 def power_text(power: Power) -> str:
     """Power and detectable differences as a table a metric and test."""
-    a, b = map(printable, power.systems)
+    a, b = power.systems
     noun = "instances" if power.num_units == power.num_instances else "clusters"
     lines = [
         f"power for {a} - {b}: pilot of {in_units(power.num_instances, power.num_units)}",

@@ -7,12 +7,14 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from sigjax.progress import is_terminal
 from sigjax.records import Comparison, Report, Settings
 from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
 from sigjax.report.numbers import alpha
 from sigjax.report.rows import Table, baseline_table, grid_table, pair_table, systems_table
 from sigjax.report.sections import Family, Section, sections
 from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many, unsettled
+from sigjax.visible import visible
 
 WIDTH_OF_FILES = 100
 MAX_NUMBERS = 8
@@ -50,23 +52,13 @@ def to_text(report: Report, *, width: int | None = None, color: bool = False) ->
             _family(console, section, family, report.settings)
     for note in report.notes:
         _say(console, f"note: {note}")
-    console.print(Text(printable(report.signature)), soft_wrap=True)
+    console.print(Text(visible(report.signature)), soft_wrap=True)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
 def terminal_width() -> int:
     """Columns of the terminal, or of files."""
-    return Console().width if sys.stdout.isatty() else WIDTH_OF_FILES
-
-
-def printable(text: str) -> str:
-    r"""Text with its control characters spelled out: a name must not break a line or drive the terminal.
-
-    Example:
-        >>> printable("a\tb"), printable("é [bold]")
-        ('a\\tb', 'é [bold]')
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return Console().width if is_terminal(sys.stdout) else WIDTH_OF_FILES
 
 
 def middle_cut(text: str, width: int) -> str:
@@ -86,7 +78,7 @@ def middle_cut(text: str, width: int) -> str:
 
 
 def _say(console: Console, line: str, *, style: str = "") -> None:
-    console.print(Text(printable(line), style=style))
+    console.print(Text(visible(line), style=style))
 
 
 def _row(console: Console, row: Text) -> None:
@@ -116,7 +108,7 @@ def _room_for_names(console: Console, table: Table) -> int:
 
 
 def _left(cells: tuple[str, ...], room: int) -> list[str]:
-    cut = [middle_cut(printable(cell), max(MIN_NAME, room)) for cell in cells]
+    cut = [middle_cut(visible(cell), max(MIN_NAME, room)) for cell in cells]
     width = max(cell_len(cell) for cell in cut)
     return [set_cell_size(cell, width) for cell in cut]
 
@@ -165,7 +157,7 @@ def _draw_symbols(console: Console, section: Section, family: Family, settings: 
     size = min(len(section.systems), MAX_GRID, max(2, console.width - MIN_NAME - 4))
     cell = 2 if 2 * size + MAX_GRID_NAME + 4 <= console.width else 1
     label = max(1, min(MAX_GRID_NAME, console.width - cell * size - 4))
-    names = [middle_cut(printable(system.name), label) for system in section.systems[:size]]
+    names = [middle_cut(visible(system.name), label) for system in section.systems[:size]]
     label = max(cell_len(name) for name in names)
     console.print()
     first = first_column(settings)

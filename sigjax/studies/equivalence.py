@@ -209,7 +209,7 @@ def _interval_level(settings: Settings) -> float:
 
 
 def _is_closed(case: Case | SampleCase, asked: _Asked) -> bool:
-    return asked.method == "auto" and in_closed_form(case)
+    return asked.method == "auto" and in_closed_form(case.metric, case.settings)
 
 
 def _closed(case: Case | SampleCase, asked: _Asked) -> tuple[str, list[_Tested]]:
