@@ -20,9 +20,9 @@ from sigjax.records import IntervalKind
 LEVEL = 0.95
 RESAMPLES = 1999
 INVERSION: IntervalKind = "inversion"
-OF_SYSTEM: tuple[IntervalKind, ...] = ("percentile", "basic", "bca", "studentized")
+OF_SYSTEM: tuple[IntervalKind, ...] = ("auto", "percentile", "basic", "bca", "studentized")
 OF_PAIR: tuple[IntervalKind, ...] = (*OF_SYSTEM, INVERSION)
-OF_PAIRS: tuple[IntervalKind, ...] = ("percentile", "simultaneous")
+OF_PAIRS: tuple[IntervalKind, ...] = ("auto", "percentile", "simultaneous")
 """Kinds for the score of a system, the delta of two, and the deltas of all pairs together."""
 OF_SCIPY = "BCa of SciPy"
 _BATCH = 50

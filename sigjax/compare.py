@@ -50,7 +50,7 @@ def compare(
     family: Family = "metric",
     leaderboard: bool = False,
     level: float = DEFAULT_LEVEL,
-    interval: IntervalKind = "percentile",
+    interval: IntervalKind = "auto",
     variant: Variant = "shift",
     mid_p: bool = False,
     budget: float | None = None,
@@ -97,18 +97,22 @@ def compare(
             is in the model confidence set of systems that may be the best. Draws the replicates of all systems, which
             must fit into half the `memory`.
         level: confidence level of all intervals, between 0 and 1.
-        interval: kind of the intervals, which come with bootstrap standard errors: "percentile", the quantiles q of the
-            replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias
-            and skewness (better for few or skewed units; a jackknife of one more score a unit); "studentized", delta -
-            t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are those of the delta method
-            (for metrics of sums; needs a smooth score and all replicates in memory); "inversion", the shifts of delta
-            that the swap test rejects on neither side at (1 - level) / 2, from deltas over random sets of units (for
-            metrics of sums that do not depend on their scale, or are proportional to it; scores keep percentile
-            intervals); "simultaneous", delta +- c s with the standard error s and one c for all pairs, the quantile of
-            max |delta* - delta| / s at the level, so that all intervals hold together (those of the scores, too);
-            "two-way", delta +- t s, where s holds the variance of instances and that of runs and t has Satterthwaite's
-            degrees of freedom (for design "models", whose default it is, and no other; see `inference.twoway`); or
-            "none" to leave the bootstrap out, as it is always where instances are responses.
+        interval: kind of the intervals. "auto", without resamples: of answers right or wrong, one per unit, Wilson's
+            score interval of a score and Tango's of a delta; of other metrics of sums Student's t by the jackknife for
+            a delta, and the same corrected for skewness for a score (see `inference.closed`; standard errors are the
+            jackknife's); bootstrap percentile intervals of a `SampleMetric` and for design "nested"; `interval_kind`
+            says which. "simultaneous": the same at a level at which all intervals of deltas hold together, and those of
+            scores, from as many normal draws as `resamples` (of a `SampleMetric` and for design "nested", delta +- c s
+            with the quantile c of max |delta* - delta| / s at the level). By the bootstrap, with its standard errors:
+            "percentile", the quantiles q of the replicates; "basic", 2 delta - q, the same turned around; "bca", the
+            quantiles at levels corrected for bias and skewness (better for few or skewed units; a jackknife of one more
+            score a unit); "studentized", delta - t s with the quantiles t of (delta* - delta) / s*, where the standard
+            errors s are those of the delta method (for metrics of sums; needs a smooth score and all replicates in
+            memory); "inversion", the shifts of delta that the swap test rejects on neither side at (1 - level) / 2,
+            from deltas over random sets of units (for metrics of sums that do not depend on their scale, or are
+            proportional to it; scores keep percentile intervals). "two-way", delta +- t s, where s holds the variance
+            of instances and that of runs and t has Satterthwaite's degrees of freedom (for design "models", whose
+            default it is, and no other; see `inference.twoway`). "none", as always where instances are responses.
         variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
             a one-sided p is the share of resamples on which delta has the other sign, or is 0.
         mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many
@@ -176,7 +180,7 @@ def compare(
         memory=memory,
         design=design,
     )
-    if design == "models" and interval == "percentile":
+    if design == "models" and interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
     check_settings(settings, device)
     check_evaluations(evaluations, settings)

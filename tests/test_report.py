@@ -36,7 +36,13 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     assert loaded["systems"] == [
         {"name": one.name, "metric": one.metric, "score": one.score}
         | {"standard_error": 0.0092, "standard_error_unclustered": None}
-        | {"interval": list(one.interval or ()), "rank_interval": None, "letters": None, "cluster": None}
+        | {
+            "interval": list(one.interval or ()),
+            "interval_kind": None,
+            "rank_interval": None,
+            "letters": None,
+            "cluster": None,
+        }
         | {"bootstrap_ranks": None, "mcs_p": None, "in_confidence_set": None}
         for one in report.systems
     ]
@@ -44,7 +50,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     assert set(pair) == {
         *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted", "method", "reason"),
         *("error_bound", "resamples", "exceed", "settled", "resamples_needed", "standard_error", "interval"),
-        "standard_error_unclustered",
+        *("standard_error_unclustered", "interval_kind"),
     }
     for key, value in pair.items():
         expected = getattr(report.comparisons[0], key)

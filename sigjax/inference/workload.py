@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sigjax.inference.alike import num_problems, ones_of
+from sigjax.inference.closed import draws_intervals, in_closed_form
 from sigjax.inference.exact import exact_budget
 from sigjax.inference.memory import gib
 from sigjax.inference.stopping import LOOKS
@@ -15,7 +16,7 @@ from sigjax.records import Evaluation, InputError, Settings
 WORTH_A_LINE = 60.0
 """Seconds from which a person is told."""
 _PAIR, _ANOTHER_TEST, _SAMPLED, _DRAWN = 250, 200, 100, 250
-"""Bytes of a pair while its columns are made: by itself, for another test, and if resamples give p or its interval."""
+"""Bytes of a pair while its columns are made: by itself, for another test, where it is sampled, for its interval."""
 _RECORD = 1e-5
 """Seconds of a pair in columns and text; these and the following are those of a slow machine with two cores."""
 _PROBLEM = 1.5e-3
@@ -24,6 +25,8 @@ _LINE, _LAW = 5e-5, 1e-3
 """Nominal seconds, as budgets count them, of the simplest exact test and of the law of a bootstrap."""
 _RESAMPLE = 3e-9
 """Of a pair on a resample."""
+_INFLUENCE = 4e-9
+"""Of a pair on an instance, for an interval by the jackknife."""
 _TOGETHER = 1.5e-8
 """Of a pair on a resample of maxt or minp."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
@@ -93,24 +96,33 @@ class _Part(NamedTuple):
     """Whether many p-values come from swaps."""
     draws: bool
     """Whether intervals come from draws."""
+    moved: int
+    """Instances whose influences give intervals without draws; 0 where these are not asked for."""
 
 
 def _part(evaluation: Evaluation, pairs: int, settings: Settings) -> _Part:
-    drawn, swapped = settings.interval != "none" or "bootstrap" in settings.tests, "permutation" in settings.tests
+    drawn, swapped = draws_intervals(evaluation.metric, settings), "permutation" in settings.tests
+    drawn |= "bootstrap" in settings.tests
+    moved = evaluation.num_instances if in_closed_form(evaluation.metric, settings) else 0
     if settings.method == "montecarlo":
-        return _Part(0, swapped, drawn)
+        return _Part(0, swapped, drawn, moved)
     budget, problems, line = exact_budget(settings), pairs, _LAW
     (count, instances), whole = evaluation.stats.shape[:2], evaluation.clusters is None and evaluation.runs is None
     countable = whole and settings.baseline is None and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES
     if countable and pairs * _LAW > budget:
         ones = ones_of(evaluation.stats)
         problems, line = (pairs, _LAW) if ones is None else (num_problems(ones), _LINE)
-    return _Part(problems, swapped and problems * line > budget, drawn and problems * _LAW > budget)
+    return _Part(problems, swapped and problems * line > budget, drawn and problems * _LAW > budget, moved)
 
 
 def _bytes(part: _Part, settings: Settings) -> int:
     """Of a pair, while its columns are made."""
-    return _PAIR + _ANOTHER_TEST * (len(settings.tests) - 1) + _SAMPLED * part.swaps + _DRAWN * part.draws
+    return (
+        _PAIR
+        + _ANOTHER_TEST * (len(settings.tests) - 1)
+        + _SAMPLED * part.swaps
+        + _DRAWN * (part.draws or part.moved > 0)
+    )
 
 
 def _seconds(part: _Part, pairs: int, settings: Settings) -> float:
@@ -118,5 +130,6 @@ def _seconds(part: _Part, pairs: int, settings: Settings) -> float:
     resamples = settings.fixed_resamples
     swaps = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
     seconds = _RECORD * pairs * len(settings.tests) + _PROBLEM * part.problems
+    seconds += _INFLUENCE * pairs * part.moved
     seconds += _RESAMPLE * pairs * (part.swaps * swaps + part.draws * resamples)
     return seconds + (_TOGETHER * pairs * resamples if settings.correction in ("maxt", "minp") else 0.0)

@@ -39,7 +39,7 @@ def _system(system: SystemScore) -> dict[str, Any]:
 
 
 SYSTEM_KEYS = (
-    *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval"),
+    *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval", "interval_kind"),
     *("rank_interval", "letters", "cluster"),
     *("bootstrap_ranks", "mcs_p", "in_confidence_set"),
 )
@@ -47,7 +47,7 @@ PAIR_KEYS = (
     *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),
     "error_bound",
     *("method", "reason", "resamples", "exceed", "settled", "resamples_needed"),
-    *("standard_error", "standard_error_unclustered", "interval"),
+    *("standard_error", "standard_error_unclustered", "interval", "interval_kind"),
 )
 _PAIR = "{" + ", ".join(f'"{key}": %s' for key in PAIR_KEYS) + "}"
 

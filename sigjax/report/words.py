@@ -50,7 +50,7 @@ def key(section: Section, settings: Settings) -> str | None:
     """What the columns of a table of systems mean that not all tables have; None where there are none."""
     parts = [_standing_key(section, settings)] if has_ranks(section) else []
     if has_unclustered(section.systems):
-        of_clusters = "for new clusters and runs" if settings.design == "models" else "by the bootstrap of clusters"
+        of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
         parts.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
     parts += [_position_key(settings)] if has_positions(section) else []
     return " ".join(parts) or None
