@@ -17,6 +17,7 @@ ORDER = (
     "checks",
     "metrics",
     "readers",
+    "sums",
     "fixedpoint",
     "outputs",
     "units",

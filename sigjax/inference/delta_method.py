@@ -8,12 +8,14 @@ section 21; Davison and Hinkley (1997), section 2.7.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from sigjax.inference.outcome import Pair
 from sigjax.records import Array
+from sigjax.sums import total
 
 STEP = 2.0**-17
 """Relative step of the differences: truncation and rounding are both about 1e-10 of a gradient."""
@@ -69,7 +71,8 @@ def _influences(
     apart = values - values[:, starts][:, strata]
     sizes = np.bincount(strata)[:, None]
     apart = apart - (np.add.reduceat(apart, starts, axis=1) / sizes)[:, strata]
-    totals, steps = values.sum(axis=1), STEP * np.abs(values).sum(axis=1)
+    by_stat = values.swapaxes(1, 2)
+    totals, steps = total(by_stat), STEP * total(np.abs(by_stat))
     found, bounds = np.zeros(values.shape[:2]), np.zeros(values.shape[:2])
     with np.errstate(all="ignore"):
         for system, at in enumerate(totals[:, :, None]):
@@ -78,10 +81,10 @@ def _influences(
                 term = gradient * apart[system, :, stat]
                 found[system] += term
                 bounds[system] += np.abs(term)
-    return found, np.sqrt((bounds**2).sum(axis=1))
+    return found, np.sqrt(total(np.square(bounds)))
 
 
 def _error(influences: np.ndarray, largest: float) -> float:
     """The 2-norm, 0 where it is rounding."""
-    variance = float((influences**2).sum())
-    return variance**0.5 if variance > NO_VARIANCE * largest**2 else 0.0
+    variance = float(total(np.square(influences)))
+    return math.sqrt(variance) if variance > NO_VARIANCE * largest**2 else 0.0

@@ -6,6 +6,7 @@ from typing import Any
 
 from sigjax.identity import SCHEMA
 from sigjax.records import Comparison, Report, SystemScore
+from sigjax.version import versions
 
 
 def to_json(report: Report) -> str:
@@ -14,6 +15,7 @@ def to_json(report: Report) -> str:
         "schema": _dump(SCHEMA),
         "settings": _dump(report.settings_dict()),
         "signature": _dump(report.signature),
+        "versions": _dump(versions()),
         "notes": _dump(report.notes),
         "systems": _lines(_system(system) for system in report.systems),
         "pairs": _lines(_pair(comparison) for comparison in report),
