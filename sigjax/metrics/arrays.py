@@ -83,6 +83,11 @@ def _numbers(name: str, values: object) -> np.ndarray:
         array = np.asarray(values)
     except ValueError:
         raise InputError(f"system {name!r}: rows have different lengths; expected a rectangular array") from None
+    except TypeError as error:  # of JAX, whose traced arrays have no values
+        raise InputError(
+            f"system {name!r}: cannot be read as numbers ({str(error).splitlines()[0]}); give their values, outside of "
+            "functions that JAX traces (jax.jit, jax.vmap, jax.grad)"
+        ) from None
     if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float64):  # bfloat16 and its like, unknown to NumPy
         array = array.astype(np.float64)
     if array.dtype.kind in "biu":
