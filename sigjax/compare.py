@@ -32,7 +32,7 @@ from sigjax.records import (
     Test,
     Variant,
 )
-from sigjax.resample.backend import double_precision
+from sigjax.resample.scope import host_scope
 from sigjax.stages import stages_of
 from sigjax.version import __version__
 
@@ -195,7 +195,7 @@ def compare(
     names = evaluations[0].systems
     pairs = [] if extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
     stages = stages_of(checkpoint, extend, identity, pairs)
-    with double_precision():
+    with host_scope():
         boards = leaderboards(evaluations, settings, device, progress=progress, stage=stages)
     options = asdict(settings)
     options["test"] = options.pop("tests")

@@ -4,17 +4,27 @@ import csv
 import io
 import json
 import math
+import platform
 import subprocess
 import sys
 from dataclasses import replace
 
+import jax
 import narwhals
 import numpy as np
 import pytest
+import scipy
 from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair, without_intervals
 
+import sigjax
 from sigjax.records import InputError, Interval, Settings
 from sigjax.report import to_csv, to_dataframe, to_figure, to_json
+
+
+def test_json_names_the_versions_that_made_it():
+    modules = {"sigjax": sigjax, "numpy": np, "scipy": scipy, "jax": jax}
+    expected = {name: module.__version__ for name, module in modules.items()} | {"python": platform.python_version()}
+    assert json.loads(to_json(make_report(2)))["versions"] == expected
 
 
 def test_json_holds_the_records_and_exactly_the_agreed_keys():
@@ -27,7 +37,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     )
     text = to_json(report)
     loaded = json.loads(text)
-    assert list(loaded) == ["schema", "settings", "signature", "notes", "systems", "pairs"]
+    assert list(loaded) == ["schema", "settings", "signature", "versions", "notes", "systems", "pairs"]
     assert loaded["schema"] == "sigjax/1"
     assert loaded["signature"] == SIGNATURE
     assert loaded["notes"] == [NOTE]

@@ -5,6 +5,7 @@ from typing import Any
 
 from sigjax.identity import SCHEMA
 from sigjax.records import Comparisons, Interval, Repeated, Report, SystemScore
+from sigjax.version import versions
 from sigjax.visible import visible_json
 
 _BLOCK = 2**12
@@ -22,6 +23,7 @@ def json_pieces(report: Report) -> Iterator[str]:
         "schema": [visible_json(SCHEMA)],
         "settings": [visible_json(report.settings_dict())],
         "signature": [visible_json(report.signature)],
+        "versions": [visible_json(versions())],
         "notes": [visible_json(report.notes)],
         "systems": _lines(visible_json(_system(system)) for system in report.systems),
         "pairs": _lines(_pairs(block) for block in report.comparisons.blocks(_BLOCK)),

@@ -32,8 +32,9 @@ from sigjax.records import (
     Settings,
     Variant,
 )
-from sigjax.resample.backend import NUMPY, choose_backend, double_precision, numpy_seconds
+from sigjax.resample.backend import NUMPY, choose_backend, numpy_seconds
 from sigjax.resample.engine import Run
+from sigjax.resample.scope import host_scope
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.trials import share_interval
 
@@ -163,7 +164,7 @@ def equivalence(
         raise InputError(f"level must be above 0.5 here, such as 0.95, got {level!r}")
     check_evaluations(evaluations, settings)
     asked = _Asked(float(margin), claim, method, settings)
-    with double_precision():
+    with host_scope():
         return tuple(found for each in evaluations for found in _of_metric(each, asked, device))
 
 
