@@ -138,7 +138,7 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
         method: Method = "auto" if design == "models" else "montecarlo"
         settings = Settings((test,), method, RESAMPLES, seed, interval=INTERVALS[design], design=design)
         found = answer(_case(values, settings), "numpy", progress=False, stage=NO_STAGE)
-        yield ("rejects", design), sum(each.p_value <= ALPHA * (1.0 + 1e-9) for each in found.outcomes[test])
+        yield ("rejects", design), int((found.outcomes[test].p_value <= ALPHA * (1.0 + 1e-9)).sum())
         ends = [each.interval for each in found.pairs if each.interval is not None]
         if ends:
             yield ("misses", design), sum(not low <= 0.0 <= high for low, high in ends)
@@ -153,7 +153,7 @@ def _case(values: np.ndarray, settings: Settings) -> Case:
     assert isinstance(evaluation.metric, Metric)
     units = make_units(evaluation, settings.design)
     scores, errors = observed_scores(units, evaluation.metric), tolerances(units, evaluation.metric)
-    pairs = tuple((place, place + 1) for place in range(0, len(systems), 2))
+    pairs = np.arange(len(systems), dtype=np.int32).reshape(-1, 2)
     return Case(units, evaluation.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
 
 
