@@ -20,9 +20,9 @@ from sigjax.records import IntervalKind
 LEVEL = 0.95
 RESAMPLES = 1999
 INVERSION: IntervalKind = "inversion"
-OF_SYSTEM: tuple[IntervalKind, ...] = ("percentile", "basic", "bca", "studentized")
+OF_SYSTEM: tuple[IntervalKind, ...] = ("auto", "percentile", "basic", "bca", "studentized")
 OF_PAIR: tuple[IntervalKind, ...] = (*OF_SYSTEM, INVERSION)
-OF_PAIRS: tuple[IntervalKind, ...] = ("percentile", "simultaneous")
+OF_PAIRS: tuple[IntervalKind, ...] = ("auto", "percentile", "simultaneous")
 """Kinds for the score of a system, the delta of two, and the deltas of all pairs together."""
 OF_SCIPY = "BCa of SciPy"
 _BATCH = 50
@@ -88,7 +88,7 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
     for case in cases:
         if together:
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
-            case = case._replace(question=case.question._replace(pairs=pairs))
+            case = case._replace(question=case.question._replace(members=np.array(pairs, np.int32)))
         settings = replace(case.settings, tests=(), resamples=RESAMPLES, level=LEVEL, interval=kind)
         answers = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs

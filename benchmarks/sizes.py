@@ -133,7 +133,7 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
     assert isinstance(evaluation.metric, Metric)
     units = make_units(evaluation)
     scores, errors = observed_scores(units, evaluation.metric), tolerances(units, evaluation.metric)
-    pairs = tuple((place, place + 1) for place in range(0, len(systems), 2))
+    pairs = np.arange(len(systems), dtype=np.int32).reshape(-1, 2)
     settings = Settings(method="montecarlo", resamples=RESAMPLES, seed=seed, interval="none")
     return Case(units, evaluation.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
 
@@ -141,8 +141,7 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
 def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
     settings = replace(case.settings, tests=(test,), alternative=alternative, variant=variant)
-    found = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE).outcomes[test]
-    return np.array([each.p_value for each in found])
+    return answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE).outcomes[test].p_value
 
 
 def _attainable_by_swaps(case: Case, alternative: Alternative) -> np.ndarray:
@@ -151,7 +150,7 @@ def _attainable_by_swaps(case: Case, alternative: Alternative) -> np.ndarray:
     The observed delta and those of the resamples may be exchanged under the null hypothesis: given all of them, the
     test rejects as often as the observed one falls on one of those that no more than the share `level` reach.
     """
-    problem, pairs = swap_problem(case, case.question.pairs, Run(RESAMPLES, case.settings.seed, NUMPY))
+    problem, pairs = swap_problem(case, slice(None), Run(RESAMPLES, case.settings.seed, NUMPY))
     rows = rows_of(seed_key(case.settings.seed), np.arange(RESAMPLES))
     deltas = swapped_deltas(problem.projection.sums(rows), pairs, problem.divisors, case.metric.score)
     pool = np.concatenate([pairs.delta[:, None], deltas], axis=1)
@@ -169,11 +168,11 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
         return
     for name, mid_p in ((EXACT, False), (MID_P, True)):
         settings = replace(case.settings, tests=("permutation",), method="auto", budget=_ENOUGH, mid_p=mid_p)
-        found = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE).outcomes
-        if any(each.method != "exact" for each in found["permutation"]):
+        answered = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)
+        found = answered.outcomes["permutation"]
+        if any(method != "exact" for method, _ in found.way.values):
             return
-        p_values = np.array([each.p_value for each in found["permutation"]])
-        yield name, _counts(p_values, None if mid_p else _attainable_exactly(case))
+        yield name, _counts(found.p_value, None if mid_p else _attainable_exactly(case))
         if len(_apart(case)[1]) > 1:
             return
 

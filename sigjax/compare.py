@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -9,6 +10,7 @@ from dataclasses import asdict, replace
 from sigjax.checks import as_plain, check_evaluations, check_settings
 from sigjax.identity import data_hash, identity_of
 from sigjax.inference.stopping import LOOKS
+from sigjax.inference.workload import WORTH_A_LINE, workload
 from sigjax.leaderboard import leaderboards, pairs_of
 from sigjax.records import (
     DEFAULT_LEVEL,
@@ -30,7 +32,7 @@ from sigjax.records import (
     Test,
     Variant,
 )
-from sigjax.resample.backend import double_precision
+from sigjax.resample.scope import host_scope
 from sigjax.stages import stages_of
 from sigjax.version import __version__
 
@@ -48,7 +50,7 @@ def compare(
     family: Family = "metric",
     leaderboard: bool = False,
     level: float = DEFAULT_LEVEL,
-    interval: IntervalKind = "percentile",
+    interval: IntervalKind = "auto",
     variant: Variant = "shift",
     mid_p: bool = False,
     budget: float | None = None,
@@ -86,36 +88,43 @@ def compare(
             finding, "bh" and "by" the share of false findings. "maxt" (Westfall and Young) bounds the former too, with
             more power where pairs depend on each other: all pairs of a Monte Carlo permutation test are judged by the
             largest standardised delta on each resample, also those whose own p-value is exact. "minp" judges by the
-            smallest p-value on each resample, for pairs or metrics whose deltas have laws of different shapes; it needs
-            many resamples (their number times the level's alpha well above that of the pairs).
+            smallest p-value on each resample, for pairs or metrics whose deltas have laws of different shapes: by the
+            exact p-value where the pair is tested exactly, else by the rank among the resamples, for which m pairs need
+            many (100 m or more).
         family: what is adjusted over: "metric", the pairs of each metric by itself, or "report", the pairs of all
             metrics together, so that the correction's guarantee is for every statement of the report (of each test).
         leaderboard: also say on bootstrap resamples where each system stands: an interval of its rank, and whether it
             is in the model confidence set of systems that may be the best. Draws the replicates of all systems, which
             must fit into half the `memory`.
         level: confidence level of all intervals, between 0 and 1.
-        interval: kind of the intervals, which come with bootstrap standard errors: "percentile", the quantiles q of the
-            replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias
-            and skewness (better for few or skewed units; a jackknife of one more score a unit); "studentized", delta -
-            t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are those of the delta method
-            (for metrics of sums; needs a smooth score and all replicates in memory); "inversion", the shifts of delta
-            that the swap test rejects on neither side at (1 - level) / 2, from deltas over random sets of units (for
-            metrics of sums that do not depend on their scale, or are proportional to it; scores keep percentile
-            intervals); "simultaneous", delta +- c s with the standard error s and one c for all pairs, the quantile of
-            max |delta* - delta| / s at the level, so that all intervals hold together (those of the scores, too);
-            "two-way", delta +- t s, where s holds the variance of instances and that of runs and t has Satterthwaite's
-            degrees of freedom (for design "models", whose default it is, and no other; see `inference.twoway`); or
-            "none" to leave the bootstrap out, as it is always where instances are responses.
+        interval: kind of the intervals. "auto", without resamples: of answers right or wrong, one per unit, Wilson's
+            score interval of a score and Tango's of a delta; of other metrics of sums Student's t by the jackknife for
+            a delta, and the same corrected for skewness for a score (see `inference.closed`; standard errors are the
+            jackknife's); bootstrap percentile intervals of a `SampleMetric` and for design "nested"; `interval_kind`
+            says which. "simultaneous": the same at a level at which all intervals of deltas hold together, and those of
+            scores, from as many normal draws as `resamples` (of a `SampleMetric` and for design "nested", delta +- c s
+            with the quantile c of max |delta* - delta| / s at the level). By the bootstrap, with its standard errors:
+            "percentile", the quantiles q of the replicates; "basic", 2 delta - q, the same turned around; "bca", the
+            quantiles at levels corrected for bias and skewness (better for few or skewed units; a jackknife of one more
+            score a unit); "studentized", delta - t s with the quantiles t of (delta* - delta) / s*, where the standard
+            errors s are those of the delta method (for metrics of sums; needs a smooth score and all replicates in
+            memory); "inversion", the shifts of delta that the swap test rejects on neither side at (1 - level) / 2,
+            from deltas over random sets of units (for metrics of sums that do not depend on their scale, or are
+            proportional to it; scores keep percentile intervals). "two-way", delta +- t s, where s holds the variance
+            of instances and that of runs and t has Satterthwaite's degrees of freedom (for design "models", whose
+            default it is, and no other; see `inference.twoway`). "none", as always where instances are responses.
         variant: null distribution of the bootstrap test: "shift", delta* - delta, or "flip", delta - delta*, for which
             a one-sided p is the share of resamples on which delta has the other sign, or is 0.
         mid_p: count ties half in exact permutation tests (method "exact", "dp" or "tree"): less conservative where many
-            differences are equal, but no longer certain to keep the level. Identical systems keep p = 1.
+            differences are equal, but no longer certain to keep the level. Where no unit differs p stays 1, whatever
+            differs inside units.
         budget: seconds that the exact tests of an evaluation may take, in all, by an estimate that does not depend on
             the machine; 10 for method "auto", which samples the pairs beyond it, and 600 for the exact methods, which
             refuse.
         memory: GiB that the exact test of one pair may take, and bootstrap replicates half of it: of more of them a
             summary is kept, and intervals and standard errors are near those of all (within a sixth of the standard
-            error that a limit has from sampling).
+            error that a limit has from sampling). Pairs whose results would take more (some 250 to 800 bytes each) are
+            refused before anything is computed.
         design: what becomes of repeated runs. "together": a unit (an instance, or a cluster) is swapped and drawn with
             all its runs; of trained models this says what holds for just these models. "crossed": the permutation test
             exchanges outputs within units, see `resample.within`: of the 2 R outputs that two systems have, any R are
@@ -128,7 +137,8 @@ def compare(
             to 11 runs of each system, and cannot reject at 0.05 (two-sided) below 4. Intervals are "two-way": for new
             runs on new instances. Every instance needs every run. No bootstrap test, "maxt", "minp" or leaderboard.
         device: "auto", "numpy", "cpu" or "gpu"; changes the time, never the numbers.
-        progress: whether to draw a progress bar when stderr is a terminal.
+        progress: whether to draw a progress bar when stderr is a terminal, and to log a warning ("sigjax") of what
+            may take more than a minute, with time and memory.
         checkpoint: a file that keeps how far the run is, written every few seconds and when a test is done (of several
             processes, by the first). The same call, after the run was killed, goes on from there and gives the same
             report, on any device and in any number of processes. The file stays; that of other data or settings is
@@ -170,18 +180,22 @@ def compare(
         memory=memory,
         design=design,
     )
-    if design == "models" and interval == "percentile":
+    if design == "models" and interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
     check_settings(settings, device)
     check_evaluations(evaluations, settings)
     if evaluations[0].unit == "response":
         settings = replace(settings, interval="none")
+    load = workload(evaluations, settings)
+    load.check(settings)
+    if progress and load.seconds > WORTH_A_LINE:
+        logging.getLogger("sigjax").warning("%s", load)
     data = data_hash(evaluations)
     identity = identity_of(evaluations, settings, data)
     names = evaluations[0].systems
     pairs = [] if extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
     stages = stages_of(checkpoint, extend, identity, pairs)
-    with double_precision():
+    with host_scope():
         boards = leaderboards(evaluations, settings, device, progress=progress, stage=stages)
     options = asdict(settings)
     options["test"] = options.pop("tests")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.records import InputError
+from sigjax.sums import total
 
 _MOST_DECIMALS = 15
 _LARGEST_EXPONENT = 1023
@@ -27,7 +28,7 @@ def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
     The sum of the sizes of any system stays below `limit`.
     """
     with np.errstate(over="ignore"):
-        sizes = np.abs(column).sum(axis=1, dtype=np.float64)
+        sizes = total(np.abs(column).astype(np.float64))
     if not np.isfinite(sizes).all():
         raise InputError("the sum of the numbers is beyond the range of a double; rescale them")
     largest = float(sizes.max())

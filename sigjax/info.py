@@ -1,10 +1,8 @@
 """What is installed and where sigjax can run."""
 
-import platform
-from importlib.metadata import PackageNotFoundError, version
+from sigjax.version import installed_version, versions
 
-from sigjax.version import __version__
-
+_MISSING = "not installed"
 _EXTRAS = {
     "mt": "sacrebleu",
     "rouge": "rouge-score",
@@ -19,26 +17,13 @@ def installed() -> dict[str, str]:
     """Versions, devices and extras, as name -> text.
 
     Example:
-        >>> installed()["sigjax"] == __version__
-        True
+        >>> list(installed())
+        ['sigjax', 'python', 'numpy', 'scipy', 'jax', 'jaxlib', 'devices', 'extras']
     """
-    packages = {name: _version(name) for name in ("numpy", "scipy", "jax", "jaxlib")}
-    extras = ", ".join(f"{extra} ({_version(package)})" for extra, package in _EXTRAS.items())
-    return (
-        {"sigjax": __version__, "python": platform.python_version()}
-        | packages
-        | {
-            "devices": _devices(),
-            "extras": extras,
-        }
-    )
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
+    extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
+    packages = versions() | {"jaxlib": installed_version("jaxlib")}
+    named = {name: found or _MISSING for name, found in packages.items()}
+    return named | {"devices": _devices(), "extras": ", ".join(extras)}
 
 
 def _devices() -> str:

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.checkpoint import Stage
-from sigjax.inference.answer import Answers, answer, interval_notes, will_draw
+from sigjax.inference.answer import Answers, answer, will_draw
+from sigjax.inference.closed import interval_kinds
 from sigjax.inference.decision import SETTLED
 from sigjax.inference.families import Judged, judged, others_of, resampled_together
+from sigjax.inference.interval_notes import interval_notes
 from sigjax.inference.intervals import Spread
 from sigjax.inference.maxt import StepDown
 from sigjax.inference.outcome import Case, NotFinite, Outcomes, Question, SampleCase
@@ -140,9 +142,9 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Judged], reach: Se
     if settings.leaderboard and found is None and num_units > 1:
         notes.append(without_positions(len(evaluation.systems), settings))
     comparisons = _comparisons(answered, of_tests)
-    notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(answers, settings)]
+    notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(case, answers)]
     placed = found or [Position()] * len(evaluation.systems)
-    systems = _systems(evaluation, case.question, answers.systems, placed, comparisons, settings)
+    systems = _systems(evaluation, case, answers.systems, placed, comparisons)
     shown = with_unclustered(evaluation, systems, comparisons, settings.design)
     return Leaderboard(*shown, tuple(notes), num_units)
 
@@ -184,19 +186,27 @@ def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
 
 def _systems(
     evaluation: Evaluation,
-    question: Question,
+    case: Case | SampleCase,
     spreads: Sequence[Spread],
     placed: Sequence[Position],
     comparisons: Comparisons,
-    settings: Settings,
 ) -> tuple[SystemScore, ...]:
     """Scores with their spread and standing, best first (ties in the order of the data)."""
     sign = -1.0 if evaluation.metric.higher_is_better else 1.0
+    question, kind = case.question, interval_kinds(case).systems
     order = sorted(range(len(question.scores)), key=lambda system: sign * question.scores[system])
     names, metric = [evaluation.systems[system] for system in order], evaluation.metric.name
     return tuple(
-        SystemScore(name, metric, question.scores[system], *spreads[system], *standing, *placed[system])
-        for system, name, standing in zip(order, names, standings(names, comparisons, settings), strict=True)
+        SystemScore(
+            name,
+            metric,
+            question.scores[system],
+            *spreads[system],
+            *standing,
+            *placed[system],
+            interval_kind=kind if spreads[system].interval else None,
+        )
+        for system, name, standing in zip(order, names, standings(names, comparisons, case.settings), strict=True)
     )
 
 
@@ -205,9 +215,11 @@ _NONE = (np.nan, np.nan)
 
 def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> Comparisons:
     """The comparisons of all pairs, test by test."""
-    evaluation, (_, _, question, settings), answers, _ = answered
+    evaluation, case, answers, _ = answered
+    question, settings, kind = case.question, case.settings, interval_kinds(case).pairs
     higher, names, (a, b) = evaluation.metric.higher_is_better, evaluation.systems, question.members.T
     scores, deltas, count = np.array(question.scores), question.deltas, len(question.members)
+    intervals = np.array([each.interval or _NONE for each in answers.pairs], np.float64)
     better = np.where(deltas == 0, len(names), np.where((deltas > 0) == higher, a, b))
     of_pairs = {
         "a": Repeated(names, a),
@@ -218,8 +230,9 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> Compar
         "delta": deltas,
         "better": Repeated((*names, None), better.astype(np.int32)),
         "standard_error": np.array([each.standard_error for each in answers.pairs], np.float64),
-        "standard_error_unclustered": np.full(count, np.nan),
-        "interval": np.array([each.interval or _NONE for each in answers.pairs], np.float64),
+        "standard_error_unclustered": np.broadcast_to(np.nan, count),
+        "interval": intervals,
+        "interval_kind": Repeated((kind, None), np.isnan(intervals[:, 0]).astype(np.int8)),
         "settings": Repeated.constant(settings, count),
     }
     return Comparisons.joined(

@@ -39,6 +39,8 @@ class Units:
     """[stat] float64; None where every step is 1 (the statistics are whole numbers)."""
     strata: np.ndarray
     """[unit]: code of the stratum, ascending from 0."""
+    sizes: np.ndarray
+    """[unit] how many instances each unit has."""
     relative_error: float
     """Bound on the relative error of a score: float64 rounding and, for reals, the rounding to fixed point."""
     exact: bool
@@ -89,6 +91,7 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
         values=_of_units(evaluation, values, unit),
         divisors=None if np.all(divisors == 1.0) else divisors,
         strata=strata,
+        sizes=np.bincount(unit),
         relative_error=_SCORE_ROUNDING + error,
         exact=error == 0.0,
         outputs=None if design == "together" else outputs_of(evaluation, values, unit),

@@ -2,6 +2,7 @@
 
 from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -12,15 +13,31 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
 from sigjax.inference.corrections import adjust
-from sigjax.inference.decision import MOST_RESAMPLES, decisions
+from sigjax.inference.decision import MOST_RESAMPLES, SETTLED, decisions
 from sigjax.inference.maxt import StepDown
-from sigjax.inference.outcome import Outcome
+from sigjax.inference.outcome import Outcome, Outcomes
 from sigjax.inference.stopping import ERROR
 from sigjax.records import Metric, Settings
 
 CORRECTIONS = ("holm", "hochberg", "bonferroni", "bh", "by", "none")
 RESAMPLES = 2000
 COUNTS = st.lists(st.sampled_from([0, 1, 3, 10, 30, 60, 100, 130, 200, 900, RESAMPLES]), min_size=1, max_size=3)
+
+
+class Decided(NamedTuple):
+    """What is said of one pair."""
+
+    settled: bool | None
+    resamples_needed: int | None
+
+
+def decide(outcomes, step_down, asked):
+    """The decisions on a family, pair by pair."""
+    found = decisions(Outcomes.of(outcomes), step_down, asked)
+    return [
+        Decided(SETTLED[code], None if needed < 0 else needed)
+        for code, needed in zip(*(column.tolist() for column in found), strict=True)
+    ]
 
 
 def sampled(exceed, resamples=RESAMPLES):
@@ -66,7 +83,7 @@ def test_settled_means_that_all_p_values_in_the_intervals_decide_alike(correctio
     outcomes = [sampled(count) for count in counts] + [exact(p) for p in known]
     box = [*intervals(counts, 1.0 - ERROR / len(counts)), *((p, p) for p in known)]
     decided = np.array([adjust(point, correction) < 0.05 for point in within(box)])
-    found = [each.settled for each in decisions(outcomes, None, asked)]
+    found = [each.settled for each in decide(outcomes, None, asked)]
     assert found == (decided == decided[0]).all(axis=0).tolist()
     reported = adjust(np.array([outcome.p_value for outcome in outcomes]), correction) < 0.05
     assert np.all((decided[0] == reported) | ~np.array(found))
@@ -80,7 +97,7 @@ def test_settled_by_maxt_means_that_all_steps_in_the_intervals_decide_alike(orde
     box = intervals(exceed, 1.0 - ERROR / 3)
     decided = np.array([np.maximum(step_down(order, point), least) < 0.05 for point in within(box)])
     counted = StepDown(np.array(exceed), np.array(order))
-    found = decisions(outcomes, counted, Settings(correction="maxt", resamples=RESAMPLES))
+    found = decide(outcomes, counted, Settings(correction="maxt", resamples=RESAMPLES))
     assert [each.settled for each in found] == (decided == decided[0]).all(axis=0).tolist()
 
 
@@ -88,7 +105,7 @@ def test_settled_by_maxt_means_that_all_steps_in_the_intervals_decide_alike(orde
 @given(COUNTS, st.sampled_from(CORRECTIONS))
 def test_as_many_resamples_as_needed_settle_and_the_number_before_does_not(counts, correction):
     """With the same share of hits, by the intervals of SciPy; shares are counted from half a hit."""
-    found = decisions([sampled(count) for count in counts], None, Settings(correction=correction, resamples=RESAMPLES))
+    found = decide([sampled(count) for count in counts], None, Settings(correction=correction, resamples=RESAMPLES))
     shares = (np.array(counts) + 0.5) / (RESAMPLES + 1)
     proposed = [m * 10**k for k in range(3, 10) for m in (1, 2, 3, 5) if m * 10**k <= MOST_RESAMPLES]
     for place, each in enumerate(found):
@@ -107,14 +124,14 @@ def test_as_many_resamples_as_needed_settle_and_the_number_before_does_not(count
 
 def test_no_number_is_proposed_for_a_pair_at_the_threshold():
     """3,001 of 60,001 with half a hit each way: p is 0.0500 to nine digits."""
-    (at,) = decisions([sampled(2999, 59_989)], None, Settings(resamples=59_989))
+    (at,) = decide([sampled(2999, 59_989)], None, Settings(resamples=59_989))
     assert at == (False, None)
-    (near,) = decisions([sampled(2999, 59_000)], None, Settings(resamples=59_000))
+    (near,) = decide([sampled(2999, 59_000)], None, Settings(resamples=59_000))
     assert near == (False, 1_000_000)
 
 
 def test_without_resamples_there_is_nothing_to_settle():
-    assert decisions([exact(0.01), exact(0.7)], None, Settings()) == [(None, None)] * 2
+    assert decide([exact(0.01), exact(0.7)], None, Settings()) == [(None, None)] * 2
 
 
 @settings(max_examples=40)
@@ -123,7 +140,7 @@ def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pa
     rng = np.random.default_rng(seed)
     counts = rng.binomial(RESAMPLES, rng.beta(0.4, 3, num_pairs))
     low, high = (adjust(end, correction) < 0.05 for end in intervals(counts, 1.0 - ERROR / num_pairs).T)
-    found = decisions([sampled(n) for n in counts.tolist()], None, Settings(correction=correction, resamples=RESAMPLES))
+    found = decide([sampled(n) for n in counts.tolist()], None, Settings(correction=correction, resamples=RESAMPLES))
     assert [each.settled for each in found] == (low == high).tolist()
 
 
@@ -138,7 +155,7 @@ def test_settled_decisions_of_counts_are_wrong_with_the_stated_probability_at_mo
     right, wrong, settled = adjust(truth, correction) < 0.05, 0, 0
     for _ in range(trials):
         outcomes = [sampled(count) for count in rng.binomial(RESAMPLES, truth).tolist()]
-        sure = np.array([each.settled for each in decisions(outcomes, None, asked)])
+        sure = np.array([each.settled for each in decide(outcomes, None, asked)])
         reported = adjust(np.array([outcome.p_value for outcome in outcomes]), correction) < 0.05
         wrong += bool(np.any(sure & (reported != right)))
         settled += int(sure.sum())

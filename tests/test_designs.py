@@ -377,6 +377,41 @@ def test_designs_obey_the_laws(name, design):
     assert report.comparisons[0].interval == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("sizes", [[2, 2, 2], [3, 1, 2], [1, 1, 1]])
+def test_systems_without_any_variation_do_not_stop_a_leaderboard(sizes, alternative):
+    """Two deterministic systems, identical and the same on all runs, and one that is not."""
+    same = np.repeat([1, 0, 1], sizes)
+    other = np.arange(sum(sizes)) % 2
+    evaluation = repeated({"A": same, "B": same, "C": other}, sizes, metric="accuracy")
+    options = {"design": "crossed", "alternative": alternative, "leaderboard": alternative == "two-sided"}
+    for method, mid_p in (("auto", False), ("exact", True), ("montecarlo", False)):
+        report = compare(evaluation, method=method, mid_p=mid_p, resamples=500, device="numpy", **options)
+        assert [c.p_value for c in report if (c.a, c.b) == ("A", "B")] == [1.0]
+        assert method != "auto" or report.comparisons[0].reason == "no output varies within a unit"
+    exact = compare(evaluation, method="exact", **options)
+    expected = enumerate_crossed(same[:, None], other[:, None], sizes, lambda sums: sums[..., 0], alternative)
+    assert [c.p_value for c in exact][1:] == pytest.approx([expected] * 2, rel=1e-12)
+
+
+def test_identical_systems_whose_outputs_vary_have_p_1_in_two_sided_tests_only():
+    """Both have the outputs 1, 0, 0: of 20 exchanges, 16 give the first system at least one of the two successes."""
+    evaluation = repeated({"A": [1, 0, 0], "B": [1, 0, 0]}, [3], metric="accuracy")
+    found = [compare(evaluation, design="crossed", alternative=each) for each in ("two-sided", "greater", "less")]
+    assert [report.comparisons[0].p_value for report in found] == pytest.approx([1.0, 0.8, 0.8], rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_units_with_equal_sums_have_p_1_whatever_differs_inside_them(alternative):
+    values = {"A": [1, 0, 0, 1, 1, 1], "B": [0, 1, 1, 0, 1, 1]}
+    clustered = Evaluation.from_arrays(values, metric="accuracy", clusters=list("xxyyzz"))
+    for evaluation in (clustered, repeated(values, [2, 2, 2], metric="accuracy")):
+        for mid_p in (False, True):
+            (found,) = compare(evaluation, method="exact", alternative=alternative, mid_p=mid_p)
+            assert (found.p_value, found.reason) == (1.0, "no unit differs")
+        assert not any("identical" in note for note in compare(evaluation).notes)
+
+
 @pytest.mark.parametrize("design", ["crossed", "nested"])
 @pytest.mark.parametrize("platform", ["numpy", "cpu"])
 def test_tiles_change_nothing(design, platform, monkeypatch):

@@ -233,7 +233,12 @@ def test_sampled_bootstrap_agrees(sizes, alternative):
     a, b = rng.integers(0, 20, 120), rng.integers(0, 18, 120)
     evaluation = Evaluation.from_arrays({"a": a, "b": b}, strata=strata.tolist())
     (sampled,) = compare(
-        evaluation, test="bootstrap", method="montecarlo", alternative=alternative, resamples=resamples
+        evaluation,
+        test="bootstrap",
+        method="montecarlo",
+        alternative=alternative,
+        resamples=resamples,
+        interval="percentile",
     )
     lattice = draw_lattice(a - b, strata)
     exact = bootstrap_p(lattice, lattice.total, alternative, "shift").p_value

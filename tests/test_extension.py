@@ -83,6 +83,15 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
         compare(FSCORE, resamples=1000, extend=old)
 
 
+def test_a_report_of_another_numpy_or_jax_goes_on(tmp_path):
+    """Their versions are told, and nothing depends on them."""
+    report = json.loads(compare(FSCORE, resamples=500).to_json())
+    report["versions"] |= {"python": "3.9.0", "numpy": "1.0", "jax": None}
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(report))
+    assert compare(FSCORE, resamples=1000, extend=path).to_json() == compare(FSCORE, resamples=1000).to_json()
+
+
 def test_another_function_of_the_same_name_is_refused(tmp_path):
     def metric_over(stat):
         def metric(sums):

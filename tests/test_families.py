@@ -9,13 +9,13 @@ import pytest
 from oracles import random_counts, swapped_deltas
 from statsmodels.stats.multitest import multipletests
 
-from sigjax import Evaluation, InputError, Interval, compare
+from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
 from sigjax.inference import stopping
 from sigjax.inference.answer import Answers
 from sigjax.inference.corrections import adjust
 from sigjax.inference.families import others_of
-from sigjax.inference.outcome import Outcome
+from sigjax.inference.outcome import Outcome, Outcomes
 from sigjax.inference.stopping import ERROR, count_until_settled
 from sigjax.records import Metric, Settings
 from sigjax.resample import swapped
@@ -175,8 +175,8 @@ def test_stopping_knows_what_is_not_known_yet_of_other_metrics():
         return np.full(len(places), (end - start) // 50)
 
     alone = count_until_settled(count, 1, np.zeros(0), Settings())
-    among = count_until_settled(count, 1, np.zeros(0), Settings(), [Interval(0.0, 1.0)] * 3)
-    known = count_until_settled(count, 1, np.zeros(0), Settings(), [Interval(0.9, 0.91)] * 3)
+    among = count_until_settled(count, 1, np.zeros(0), Settings(), np.array([[0.0, 1.0]] * 3))
+    known = count_until_settled(count, 1, np.zeros(0), Settings(), np.array([[0.9, 0.91]] * 3))
     assert (alone.resamples[0], among.resamples[0]) == (stopping.LOOKS[0], stopping.LOOKS[-1])
     assert known.low[0] < alone.low[0]
     assert known.resamples[0] == alone.resamples[0]
@@ -203,10 +203,10 @@ def test_every_metric_has_its_part_of_the_error():
     """Of the pairs of all metrics, those known exactly need none."""
     sampled = Outcome(0.2, -0.7, "montecarlo", "", 1, None, (0.1, 0.3), 8192)
     exact = Outcome(0.01, -2.0, "exact", "", None, 0.0)
-    before = Answers({"permutation": [sampled, exact]}, [], [])
+    before = Answers({"permutation": Outcomes.of([sampled, exact])}, [], [])
     others = others_of([before], 3, 2, Settings(family="report"))
-    assert others == (Interval(0.1, 0.3), Interval(0.01, 0.01), Interval(0.0, 1.0), Interval(0.0, 1.0))
-    assert others_of([before], 3, 2, Settings()) == ()
+    assert others.tolist() == [[0.1, 0.3], [0.01, 0.01], [0.0, 1.0], [0.0, 1.0]]
+    assert others_of([before], 3, 2, Settings()).shape == (0, 2)
     found = count_until_settled(lambda places, start, end: np.zeros(1, int), 1, np.zeros(0), Settings(), others)
     alone = stopping.bounds(np.zeros(1, int), int(found.resamples[0]), 4, stopping.LOOKS)
     assert found.high[0] == alone[1][0]

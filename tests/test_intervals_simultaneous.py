@@ -1,4 +1,5 @@
-"""Simultaneous intervals: against NumPy from the engine's counts, critical values of normal laws, and a simulation."""
+"""Simultaneous intervals by the bootstrap, for metrics of whole columns and runs drawn within units: against NumPy from
+the engine's counts, critical values of normal laws, and a simulation. Those of sums: `test_joint_level.py`."""
 
 import math
 
@@ -14,6 +15,18 @@ from sigjax.resample.plans import bootstrap, draws_from_strata
 
 RESAMPLES = 3000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy", "interval": "simultaneous"}
+F1 = SampleMetric(
+    "f1 of all",
+    lambda tp, predicted, gold: 2.0 * tp.sum(axis=-1) / (predicted.sum(axis=-1) + gold.sum(axis=-1)),
+    ("tp", "predicted", "gold"),
+)
+MEAN = SampleMetric("mean of all", lambda x: x.mean(axis=-1), ("value",))
+
+
+def nested_counts():
+    """Two runs of 40 instances, which design nested draws within them."""
+    arrays, ids = random_counts(np.random.default_rng(8), 5, 80), [str(i // 2) for i in range(80)]
+    return Evaluation.from_arrays(arrays, metric="fscore", ids=ids, runs=[str(i % 2) for i in range(80)])
 
 
 def counts_of(strata):
@@ -43,7 +56,7 @@ def by_name(report):
 @pytest.mark.parametrize("baseline", [None, "s2"])
 def test_intervals_of_f1_are_those_of_the_definition(strata, baseline):
     arrays = random_counts(np.random.default_rng(1), 4, 24)
-    evaluation = Evaluation.from_arrays(arrays, metric="fscore", strata=[f"s{each}" for each in strata])
+    evaluation = Evaluation.from_arrays(arrays, metric=F1, strata=[f"s{each}" for each in strata])
     report = compare(evaluation, level=0.9, baseline=baseline, **SAMPLED)
     weights = counts_of(strata)
     drawn = np.stack([f1(weights @ each) for each in arrays.values()])
@@ -59,7 +72,7 @@ def test_clusters_are_drawn_whole():
     arrays = random_counts(np.random.default_rng(2), 3, 30)
     sums = {name: each.reshape(10, 3, 3).sum(axis=1) for name, each in arrays.items()}
     found = [
-        compare(Evaluation.from_arrays(each, metric="fscore", clusters=labels), **SAMPLED)
+        compare(Evaluation.from_arrays(each, metric=F1, clusters=labels), **SAMPLED)
         for each, labels in ((arrays, [i // 3 for i in range(30)]), (sums, None))
     ]
     assert [one.interval for one in found[0]] == [one.interval for one in found[1]]
@@ -73,7 +86,7 @@ def with_covariance(covariance, num_units, seed):
     values -= values.mean(axis=1, keepdims=True)
     values = np.linalg.solve(np.linalg.cholesky(np.cov(values)), values)
     values = np.linalg.cholesky(covariance) @ values + np.arange(size)[:, None]
-    return Evaluation.from_arrays({f"s{place}": each for place, each in enumerate(values)})
+    return Evaluation.from_arrays({f"s{place}": each for place, each in enumerate(values)}, metric=MEAN)
 
 
 def critical(record, value):
@@ -113,7 +126,7 @@ def test_critical_values_are_those_of_normal_laws():
 def test_one_pair_of_symmetric_differences_has_a_normal_interval():
     """And nearly the basic and the percentile one."""
     half = np.random.default_rng(5).normal(size=1000)
-    evaluation = Evaluation.from_arrays({"A": np.concatenate([half, -half]) + 0.1, "B": np.zeros(2000)})
+    evaluation = Evaluation.from_arrays({"A": np.concatenate([half, -half]) + 0.1, "B": np.zeros(2000)}, metric=MEAN)
     options = SAMPLED | {"resamples": 20_000}
     (ours,) = compare(evaluation, **options)
     error = ours.standard_error
@@ -128,7 +141,7 @@ def test_one_pair_of_symmetric_differences_has_a_normal_interval():
 def test_one_pair_has_the_quantile_of_the_distance():
     """Skewed: the interval is as long on both sides, and the level is that of both together."""
     a, b = np.random.default_rng(6).gamma(0.5, size=(2, 20))
-    (ours,) = compare(Evaluation.from_arrays({"A": a, "B": b}), **SAMPLED)
+    (ours,) = compare(Evaluation.from_arrays({"A": a, "B": b}, metric=MEAN), **SAMPLED)
     apart = np.abs(counts_of(np.zeros(20, int)) @ (a - b) / 20 - np.mean(a - b))
     assert ours.delta - ours.interval.low == pytest.approx(np.quantile(apart, 0.95), rel=1e-9)
     assert ours.interval.high - ours.delta == pytest.approx(np.quantile(apart, 0.95), rel=1e-9)
@@ -137,29 +150,29 @@ def test_one_pair_has_the_quantile_of_the_distance():
 def test_pairs_that_do_not_vary_are_left_out():
     """Equal systems, and one that is another and a constant, whose deltas vary by rounding alone."""
     a, c = np.random.default_rng(7).gamma(0.5, size=(2, 30))
-    report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0, "C": c}), **SAMPLED)
-    alone = compare(Evaluation.from_arrays({"A": a, "C": c}), **SAMPLED).comparisons[0]
+    report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0, "C": c}, metric=MEAN), **SAMPLED)
+    alone = compare(Evaluation.from_arrays({"A": a, "C": c}, metric=MEAN), **SAMPLED).comparisons[0]
     found = {(each.a, each.b): each for each in report}
     assert found["A", "same"].interval == (0.0, 0.0)
     assert list(found["A", "more"].interval) == pytest.approx([-1.0, -1.0], rel=1e-12)
     assert list(found["A", "C"].interval) == pytest.approx(list(alone.interval), rel=1e-12)
-    nothing = compare(Evaluation.from_arrays({"A": a, "B": a}), **SAMPLED).comparisons[0]
+    nothing = compare(Evaluation.from_arrays({"A": a, "B": a}, metric=MEAN), **SAMPLED).comparisons[0]
     assert nothing.interval == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("memory", [1.0, 6e-3])
 def test_devices_agree(memory):
     """With all replicates, and by drawing them twice."""
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(8), 5, 40), metric="fscore")
-    options = SAMPLED | {"resamples": 140_001, "memory": memory}
+    evaluation = nested_counts()
+    options = SAMPLED | {"design": "nested", "resamples": 140_001, "memory": memory}
     found = [compare(evaluation, **(options | {"device": device})).to_json() for device in ("numpy", "cpu")]
     assert found[0] == found[1]
 
 
 def test_replicates_that_are_drawn_twice_give_the_same_intervals():
     """But for standard errors, which a summary has right to 1e-5 of themselves."""
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(8), 5, 40), metric="fscore")
-    kept, twice = (compare(evaluation, **(SAMPLED | {"resamples": 140_001, "memory": gib})) for gib in (1.0, 6e-3))
+    options = SAMPLED | {"design": "nested", "resamples": 140_001}
+    kept, twice = (compare(nested_counts(), memory=gib, **options) for gib in (1.0, 6e-3))
     for near, expected in zip([*twice.systems, *twice], [*kept.systems, *kept], strict=True):
         assert near.standard_error != expected.standard_error
         # Limits are some 3 standard errors away, and c moves by as much as each of them.
@@ -167,16 +180,15 @@ def test_replicates_that_are_drawn_twice_give_the_same_intervals():
 
 
 def test_without_enough_memory_it_is_refused():
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(8), 5, 40), metric="fscore")
-    options = SAMPLED | {"resamples": 400_000}
+    options = SAMPLED | {"design": "nested", "resamples": 400_000}
     with pytest.raises(InputError, match=r"two numbers a resample; give --memory 0\.02 \(GiB\)"):
-        compare(evaluation, memory=1e-3, **options)
-    compare(evaluation, memory=0.02, **options)
+        compare(nested_counts(), memory=1e-3, **options)
+    compare(nested_counts(), memory=0.02, **options)
 
 
 @pytest.mark.parametrize("test", ["permutation", "bootstrap"])
 def test_the_kind_of_interval_changes_nothing_else(test):
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(9), 3, 30), metric="fscore")
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(9), 3, 30), metric=F1)
     ours, plain = (compare(evaluation, test=test, **(SAMPLED | {"interval": kind})) for kind in ("simultaneous", "bca"))
     for one, other in zip(ours, plain, strict=True):
         assert (one.p_value, one.standard_error, one.exceed) == (other.p_value, other.standard_error, other.exceed)
@@ -185,35 +197,16 @@ def test_the_kind_of_interval_changes_nothing_else(test):
     assert "interval:simultaneous" in ours.signature
 
 
-def test_an_exact_test_has_sampled_simultaneous_intervals():
-    evaluation = Evaluation.from_arrays({"A": [3, 1, 4, 1, 5, 9, 2, 6], "B": [2, 7, 1, 8, 2, 8, 1, 8]})
-    exact, sampled = (
-        compare(evaluation, test="bootstrap", method=method, interval="simultaneous").comparisons[0]
-        for method in ("exact", "montecarlo")
-    )
-    assert exact.method == "exact"
-    assert exact.interval == sampled.interval
-
-
-def test_a_metric_of_whole_arrays_has_the_same_intervals():
-    """The mean, once as a function of sums and once of all instances."""
-    arrays = dict(zip("ABC", np.random.default_rng(10).gamma(0.5, size=(3, 24)), strict=True))
-    mean = SampleMetric("mean of all", lambda x: x.mean(), ("value",))
-    found = [compare(Evaluation.from_arrays(arrays, metric=metric), **SAMPLED) for metric in ("mean", mean)]
-    for ours, expected in zip([*found[1].systems, *found[1]], [*found[0].systems, *found[0]], strict=True):
-        assert list(ours.interval) == pytest.approx(list(expected.interval), rel=1e-12)
-
-
 def test_all_intervals_together_hold_at_the_level():
-    """200 samples of five systems that are alike: all ten intervals hold 0 in nine of ten, those one by one in far
+    """150 samples of five systems that are alike: all ten intervals hold 0 in nine of ten, those one by one in far
     fewer. Of 60 units the standard error of a mean is 1% too small, which takes off 0.005."""
     rng = np.random.default_rng(11)
-    simulations = 200
+    simulations = 150
     together = {"simultaneous": 0, "percentile": 0}
     for _ in range(simulations):
-        evaluation = Evaluation.from_arrays(dict(zip("ABCDE", rng.normal(size=(5, 60)), strict=True)))
+        evaluation = Evaluation.from_arrays(dict(zip("ABCDE", rng.normal(size=(5, 60)), strict=True)), metric=MEAN)
         for kind in together:
-            options = SAMPLED | {"interval": kind, "resamples": 500, "level": 0.9, "test": "bootstrap"}
+            options = SAMPLED | {"interval": kind, "resamples": 300, "level": 0.9, "test": "bootstrap"}
             report = compare(evaluation, **options)
             together[kind] += all(one.interval.low <= 0.0 <= one.interval.high for one in report)
     assert abs(together["simultaneous"] / simulations - 0.9) < 3.5 * math.sqrt(0.9 * 0.1 / simulations) + 0.01

@@ -19,6 +19,7 @@ ORDER = (
     "metrics",
     "readers",
     "extension",
+    "sums",
     "fixedpoint",
     "outputs",
     "units",

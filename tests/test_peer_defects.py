@@ -338,7 +338,7 @@ def test_no_monte_carlo_p_value_is_0():
         bootstrap_test(a, b, variant="flip", alternative="greater", **options),
         bootstrap_test(a, b, metric=PLAIN_MEAN, **options),
         association_test(a.tolist() + b.tolist(), a.tolist() + b.tolist(), **options),
-        equivalence_test(a, b, margin=5.0, resamples=99),
+        equivalence_test(a, b, margin=5.0, method="bootstrap", resamples=99),
     ]
     assert [each.p_value for each in found] == [0.01] * 7
     (adjusted,) = sampled(of(a=a, b=b), test="permutation", correction="maxt", resamples=99)

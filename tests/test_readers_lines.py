@@ -55,9 +55,9 @@ def test_numbers_are_found_by_themselves(write):
 
 
 BAD = [
-    ({"A": "1\nx\n", "B": "1\n2\n"}, {}, r"A, line 2: expected numbers, got 'x'"),
-    ({"A": "1\n2\n", "B": "1\nnan\n"}, {}, r"B, line 2: expected finite numbers, got 'nan'"),
-    ({"A": "1\n2\n", "B": "1\n1e400\n"}, {}, r"B, line 2: expected finite"),
+    ({"A": "1\nx\n", "B": "1\n2\n"}, {}, r"A, line 2: expected a number, got 'x'"),
+    ({"A": "1\n2\n", "B": "1\nnan\n"}, {}, r"B, line 2: expected a finite number, got 'nan'"),
+    ({"A": "1\n2\n", "B": "1\n1e400\n"}, {}, r"B, line 2: expected a finite number, got '1e400'"),
     ({"A": "1\n2\n", "B": "1\n\n"}, {}, r"B, line 2: expected 1 number\(s\) as on line 1, got 0"),
     ({"A": "1\n2\n", "B": "1\n"}, {}, r"B: has 1 instances, but .*A has 2; without ids"),
     ({"A": "1\n2\n", "B": "1 2\n2 3\n"}, {}, r"B: has 2 numbers a line, but .*A has 1"),

@@ -60,7 +60,7 @@ BAD = [
         for bad, shown in (("NaN", "nan"), ("-Infinity", "-inf"), ("1e400", "inf"))
     ),
     ("inspect", swap('"value": 0', '"value": 1e400', 1), r"sample 1, score 'choice': .*finite.* inf"),
-    ("inspect", swap('"value": 0', '"value": "inf"', 1), r"sample 1, score 'choice': .*finite.* inf"),
+    ("inspect", swap('"value": 0', '"value": "inf"', 1), r"sample 1, score 'choice': .*finite.* 'inf'"),
     ("helm", swap('"sum": 0', '"sum": "0"', 1), r"entry 1, stat 'exact_match', field 'sum': exp"),
     ("alpaca-eval", swap('"preference": 1', '"preference": 0', 1), r"entry 1, .*from 1 to 2, or null, got 0"),
     ("alpaca-eval", swap('"preference": 1', '"preference": NaN', 1), r"entry 1, .*finite number, got nan"),

@@ -122,21 +122,21 @@ def other_source():
 
 
 BAD_COMET = {
-    "cut": ('{"A": [{"COMET": 0.5},\n {"CO', r"c.json, line 2: not readable as JSON"),
+    "cut": ('{"A": [{"COMET": 0.5},\n {"CO', r"c.json, line 2, character 3: not readable as JSON"),
     "list": ('[{"COMET": 1}]', r"expected an object such as"),
     "deep": ('{"A": [{"COMET": 1, "x": ' + "[" * 100_000, r"nested too deeply"),
-    "twice": ('{"A": [{"COMET": 1}], "A": [{"COMET": 1}]}', r"the name 'A' occurs twice"),
+    "twice": ('{"A": [{"COMET": 1}], "A": [{"COMET": 1}]}', r"field 'A' occurs twice"),
     "no list": ('{"A": {"COMET": 1}}', r"system 'A': expected a list of segments with COMET"),
     "no segments": ('{"A": [], "B": [{"COMET": 1}]}', r"system 'A': expected a list of segments"),
     "no score": (
         '{"A": [{"COMET": 1}, {"mt": "x"}]}',
         r"system 'A', segment 2: expected an object with the score COMET",
     ),
-    "nan": ('{"A": [{"COMET": NaN}]}', r"system 'A', segment 1: expected a finite number as COMET, got 'nan'"),
-    "large": ('{"A": [{"COMET": 1e400}]}', r"expected a finite number as COMET, got 'inf'"),
-    "digits": ('{"A": [{"COMET": ' + "9" * 5000 + "}]}", r"expected a finite number as COMET, got 'inf'"),
-    "text": ('{"A": [{"COMET": "1"}]}', r"expected a finite number as COMET, got '1'"),
-    "truth": ('{"A": [{"COMET": true}]}', r"expected a finite number as COMET, got 'True'"),
+    "nan": ('{"A": [{"COMET": NaN}]}', r"system 'A', segment 1: expected a finite number, got nan"),
+    "large": ('{"A": [{"COMET": 1e400}]}', r"expected a finite number, got inf"),
+    "digits": ('{"A": [{"COMET": ' + "9" * 5000 + "}]}", r"holds a number of thousands of digits; repair it"),
+    "text": ('{"A": [{"COMET": "1"}]}', r"expected a number, got the text '1'"),
+    "truth": ('{"A": [{"COMET": true}]}', r"expected a number as COMET, got true or false"),
     "lengths": (json.dumps(comet(A=[1, 0], B=[1])), r"system 'B' has 1 segments, 'A' 2"),
     "source": (json.dumps(other_source()), r"src of segment 2 differs between the systems 'A' and 'B'"),
     "one system": (json.dumps(comet(A=[1, 0])), r"holds one system; a comparison takes at least two"),

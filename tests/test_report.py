@@ -4,17 +4,27 @@ import csv
 import io
 import json
 import math
+import platform
 import subprocess
 import sys
 from dataclasses import replace
 
+import jax
 import narwhals
 import numpy as np
 import pytest
+import scipy
 from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair, without_intervals
 
+import sigjax
 from sigjax.records import InputError, Interval, Settings
 from sigjax.report import to_csv, to_dataframe, to_figure, to_json
+
+
+def test_json_names_the_versions_that_made_it():
+    modules = {"sigjax": sigjax, "numpy": np, "scipy": scipy, "jax": jax}
+    expected = {name: module.__version__ for name, module in modules.items()} | {"python": platform.python_version()}
+    assert json.loads(to_json(make_report(2)))["versions"] == expected
 
 
 def test_json_holds_the_records_and_exactly_the_agreed_keys():
@@ -27,7 +37,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     )
     text = to_json(report)
     loaded = json.loads(text)
-    assert list(loaded) == ["schema", "settings", "signature", "notes", "systems", "pairs"]
+    assert list(loaded) == ["schema", "settings", "signature", "versions", "notes", "systems", "pairs"]
     assert loaded["schema"] == "sigjax/1"
     assert loaded["signature"] == SIGNATURE
     assert loaded["notes"] == [NOTE]
@@ -36,7 +46,13 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     assert loaded["systems"] == [
         {"name": one.name, "metric": one.metric, "score": one.score}
         | {"standard_error": 0.0092, "standard_error_unclustered": None}
-        | {"interval": list(one.interval or ()), "rank_interval": None, "letters": None, "cluster": None}
+        | {
+            "interval": list(one.interval or ()),
+            "interval_kind": None,
+            "rank_interval": None,
+            "letters": None,
+            "cluster": None,
+        }
         | {"bootstrap_ranks": None, "mcs_p": None, "in_confidence_set": None}
         for one in report.systems
     ]
@@ -44,7 +60,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     assert set(pair) == {
         *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted", "method", "reason"),
         *("error_bound", "resamples", "exceed", "settled", "resamples_needed", "standard_error", "interval"),
-        "standard_error_unclustered",
+        *("standard_error_unclustered", "interval_kind"),
     }
     for key, value in pair.items():
         expected = getattr(report.comparisons[0], key)

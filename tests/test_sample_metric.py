@@ -173,7 +173,7 @@ def test_a_mean_is_the_mean(metric, labels, way, monkeypatch):
     arrays = {name: rng.integers(0, 4, 36) for name in "ABC"}
     evaluations = [Evaluation.from_arrays(arrays, metric=kind, **LABELS[labels]) for kind in ("mean", metric)]
     for options in ({}, {"alternative": "less", "variant": "flip"}, {"resamples": "auto", "test": "permutation"}):
-        options = {"test": ["permutation", "bootstrap"]} | options
+        options = {"test": ["permutation", "bootstrap"], "interval": "percentile"} | options
         of_sums, of_arrays = (numbers(run(evaluation, **options)) for evaluation in evaluations)
         assert of_arrays[0] == of_sums[0]
         np.testing.assert_allclose(of_arrays[1], of_sums[1], rtol=1e-9, atol=1e-12)

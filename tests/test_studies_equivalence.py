@@ -23,9 +23,9 @@ def normal_pair(size, effect, seed=0):
 
 @pytest.mark.parametrize(("margin", "effect"), [(0.1, 0.03), (0.1, -0.04), (0.06, 0.06), (0.08, 0.0)])
 @pytest.mark.parametrize("variant", ["shift", "flip"])
-def test_means_agree_with_the_t_test(margin, effect, variant):
+def test_bootstrap_tests_of_means_agree_with_the_t_test(margin, effect, variant):
     a, b = normal_pair(500, effect)
-    found = sigjax.equivalence_test(a, b, margin=margin, variant=variant, resamples=30_000)
+    found = sigjax.equivalence_test(a, b, margin=margin, method="bootstrap", variant=variant, resamples=30_000)
     p_value, (_, lower, _), (_, upper, _) = ttost_paired(a, b, -margin, margin)
     for ours, theirs in ((found.p_value, p_value), (found.p_lower, lower), (found.p_upper, upper)):
         # Monte Carlo error, and that of a normal distribution beside t with 499 degrees of freedom.
@@ -46,7 +46,7 @@ def test_few_units_agree_with_enumeration(variant, margin):
         )
     else:
         known = np.mean(replicates <= -margin + 1e-12), np.mean(replicates >= margin - 1e-12)
-    found = sigjax.equivalence_test(a, b, margin=margin, variant=variant, resamples=19_999)
+    found = sigjax.equivalence_test(a, b, margin=margin, method="bootstrap", variant=variant, resamples=19_999)
     for p_value, exact in zip((found.p_lower, found.p_upper), known, strict=True):
         count = round(p_value * 20_000) - 1
         assert stats.binomtest(count, 19_999, exact).pvalue > 1e-4
@@ -58,24 +58,53 @@ def test_the_claim_holds_where_the_interval_is_within_the_margins(variant):
     rng = np.random.default_rng(3)
     a = rng.exponential(size=60)
     b = a + rng.exponential(size=60) - 1.1
-    free = sigjax.equivalence_test(a, b, margin=1.0, variant=variant)
+    free = sigjax.equivalence_test(a, b, margin=1.0, method="bootstrap", variant=variant)
     assert free.interval_level == 0.9
     reach = max(-free.interval.low, free.interval.high)
     for margin, holds in ((reach * 1.02, True), (reach * 0.98, False)):
-        assert sigjax.equivalence_test(a, b, margin=margin, variant=variant).holds is holds
+        found = sigjax.equivalence_test(a, b, margin=margin, method="bootstrap", variant=variant)
+        assert found.holds is holds
 
 
 def test_percentile_and_standard_error_are_those_of_the_bootstrap_test():
     a, b = normal_pair(50, 0.1)
-    found = sigjax.equivalence_test(a, b, margin=0.5, variant="flip", resamples=2000)
+    found = sigjax.equivalence_test(a, b, margin=0.5, method="bootstrap", variant="flip", resamples=2000)
     known = sigjax.bootstrap_test(a, b, level=0.9, resamples=2000, method="montecarlo")
     assert (found.delta, found.interval, found.standard_error) == (known.delta, known.interval, known.standard_error)
 
 
-def test_exchanged_systems_exchange_the_tests():
+@pytest.mark.parametrize("method", ["auto", "bootstrap"])
+def test_exchanged_systems_exchange_the_tests(method):
     a, b = np.array([3, 2, 4, 1, 5, 2]), np.array([2, 2, 3, 2, 3, 1])
-    one, other = (sigjax.equivalence_test(*pair, margin=0.7, resamples=999) for pair in ((a, b), (b, a)))
+    one, other = (sigjax.equivalence_test(*pair, margin=0.7, method=method, resamples=999) for pair in ((a, b), (b, a)))
     assert (one.p_lower, one.p_upper, one.p_value) == (other.p_upper, other.p_lower, other.p_value)
+
+
+@pytest.mark.parametrize("size", [6, 15, 500])
+@pytest.mark.parametrize("margin", [0.1, 0.5, 2.0])
+def test_means_have_t_tests_of_statsmodels(size, margin):
+    a, b = normal_pair(size, 0.04)
+    found = sigjax.equivalence_test(a, b, margin=margin)
+    p_value, (_, lower, _), (_, upper, _) = ttost_paired(a, b, -margin, margin)
+    assert [found.p_value, found.p_lower, found.p_upper] == pytest.approx([p_value, lower, upper], rel=1e-9)
+    assert tuple(found.interval) == pytest.approx(tuple(stats.ttest_rel(a, b).confidence_interval(0.9)), rel=1e-9)
+    assert (found.method, found.exceed, found.p_interval) == ("t", None, None)
+
+
+@pytest.mark.parametrize("claim", ["equivalence", "non-inferiority"])
+def test_score_tests_of_proportions_and_their_interval_say_the_same(claim):
+    """Both ends of the interval are margins that the tests just reject; beyond -1 and 1 there is nothing to reject."""
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        a, b = (rng.random((2, 15)) < rng.uniform(0.6, 1.0, (2, 1))).astype(int)
+        low, high = sigjax.equivalence_test(a, b, metric="accuracy", margin=0.5).interval
+        reach = -low if claim == "non-inferiority" else max(-low, high)
+        for margin, holds in ((reach + 1e-6, True), (reach - 1e-6, False)):
+            if margin > 0.0:
+                found = sigjax.equivalence_test(a, b, metric="accuracy", margin=margin, claim=claim)
+                assert (found.holds, found.method) == (holds, "tango")
+                assert found.p_value == pytest.approx(0.05, abs=1e-3)
+    assert sigjax.equivalence_test(a, b, metric="accuracy", margin=1.1).p_value == 0.0
 
 
 def test_non_inferiority_knows_which_score_is_better():
@@ -91,10 +120,11 @@ def test_non_inferiority_knows_which_score_is_better():
 
 
 def test_identical_systems_are_equivalent_and_ties_count():
-    found = sigjax.equivalence_test([1, 2, 3], [1, 2, 3], margin=1e-9, resamples=99)
-    assert (found.p_value, found.holds) == (0.01, True)
-    tied = sigjax.equivalence_test([1, 1, 1], [0, 0, 0], margin=1.0, resamples=99)
-    assert (tied.p_value, tied.p_upper, tied.p_lower) == (1.0, 1.0, 0.01)
+    for options, least in (({"method": "bootstrap", "resamples": 99}, 0.01), ({}, 0.0)):
+        found = sigjax.equivalence_test([1, 2, 3], [1, 2, 3], margin=1e-9, **options)
+        assert (found.p_value, found.holds) == (least, True)
+        tied = sigjax.equivalence_test([2, 1, 1], [1, 0, 0], margin=1.0, **options)
+        assert (tied.p_value, tied.p_upper, tied.p_lower) == (1.0, 1.0, least)
 
 
 @pytest.mark.parametrize("variant", ["shift", "flip"])
@@ -106,7 +136,9 @@ def test_a_metric_of_whole_columns_agrees_with_enumeration(variant):
         shares = np.mean(deltas - delta - margin >= delta), np.mean(deltas - delta + margin <= delta)
     else:
         shares = np.mean(deltas <= -margin), np.mean(deltas >= margin)
-    found = sigjax.equivalence_test(a, b, margin=margin, metric=MEDIAN, variant=variant, resamples=20_000)
+    found = sigjax.equivalence_test(
+        a, b, margin=margin, metric=MEDIAN, method="bootstrap", variant=variant, resamples=20_000
+    )
     assert found.delta == delta
     assert max(shares) > 0.05
     for ours, share in zip((found.p_lower, found.p_upper), shares, strict=True):
@@ -120,7 +152,10 @@ def test_a_mean_of_whole_columns_is_the_mean_of_sums():
     arrays = {name: rng.integers(0, 9, 40) for name in "ABC"}
     found = [
         sigjax.equivalence(
-            Evaluation.from_arrays(arrays, metric=metric, clusters=clusters, strata=strata), margin=0.5, resamples=999
+            Evaluation.from_arrays(arrays, metric=metric, clusters=clusters, strata=strata),
+            margin=0.5,
+            method="bootstrap",
+            resamples=999,
         )
         for metric in ("mean", SampleMetric("mean", np.mean, ("value",)))
     ]
@@ -150,7 +185,7 @@ def test_pairs_are_adjusted_and_compared_with_a_baseline():
 
 def test_same_seed_same_result_on_every_device():
     evaluation = Evaluation.from_arrays({name: np.random.default_rng(ord(name)).normal(size=70) for name in "AB"})
-    options = {"margin": 0.4, "resamples": 3000}
+    options = {"margin": 0.4, "method": "bootstrap", "resamples": 3000}
     assert sigjax.equivalence(evaluation, **options, device="cpu") == sigjax.equivalence(
         evaluation, **options, device="numpy"
     )
@@ -162,6 +197,8 @@ def test_bad_input():
         ({"margin": float("nan")}, "margin must be a number above 0"),
         ({"margin": 1.0, "claim": "superiority"}, "claim must be one of"),
         ({"margin": 1.0, "level": 0.5}, "level must be above 0.5"),
+        ({"margin": 1.0, "method": "exact"}, "method must be one of auto, bootstrap, got 'exact'"),
+        ({"margin": 1.0, "variant": "flip"}, "variant flip belongs to bootstrap tests; ask for method bootstrap"),
     ):
         with pytest.raises(InputError, match=message):
             sigjax.equivalence_test([1, 2, 3], [1, 2, 4], **wrong)
@@ -175,8 +212,14 @@ def test_command(capsys, tmp_path):
     table = tmp_path / "t.tsv"
     table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\n" for i in range(60)))
     common = ["equivalence", str(table), "-m", "accuracy", "--margin", "0.3", "--resamples", "999"]
-    assert _run(common, debug=True) == 0
-    assert "equivalence test (bootstrap, shift): |delta| < 0.3" in capsys.readouterr().out
+    for options, what, how in (
+        ([], "Tango's score tests", "|method:tango|correction"),
+        (["--method", "bootstrap"], "bootstrap", "|method:bootstrap|n:999|seed:12345|null:shift|ties:ge|correction"),
+    ):
+        assert _run([*common, *options], debug=True) == 0
+        shown = capsys.readouterr().out
+        assert f"equivalence test ({what}): |delta| < 0.3" in shown
+        assert how in shown
     assert _run([*common, "--format", "json", "--claim", "non-inferiority"], debug=True) == 0
     found = json.loads(capsys.readouterr().out)
     (known,) = sigjax.equivalence(

@@ -11,7 +11,7 @@ from oracles import random_counts
 
 from sigjax import Evaluation, Report, SampleMetric, compare, read
 
-KEY = "Std. error: by the bootstrap of clusters; unclustered: if instances were independent"
+KEY = "Std. error: of clusters; unclustered: if instances were independent"
 
 
 def clustered(arrays, *, metric="mean", size=4, **labels):
@@ -175,7 +175,7 @@ def two_or_three(count) -> Report:
 def test_reports_show_it_beside_the_other(count):
     report = two_or_three(count)
     best = report.systems[0]
-    shown = f"{best.standard_error:.4f}", f"{best.standard_error_unclustered:.4f}"
+    shown = f"{best.standard_error:.3f}", f"{best.standard_error_unclustered:.3f}"
     for text in (str(report), report.to_html(), report.to_markdown(), report.to_latex()):
         assert text.rindex("std. error") < text.rindex("unclustered")
         assert text.index(shown[0]) < text.index(shown[1])

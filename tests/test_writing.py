@@ -235,12 +235,30 @@ def test_devices_and_named_pipes_are_not_read(tmp_path, monkeypatch, file, optio
         compare(evaluation, **{option: file})
 
 
+KEPT = """
+import resource, signal, sys
+from sigjax import cli
+from sigjax.checkpoint import Checkpoint, State
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+kept = Checkpoint("run\x1b.ckpt", {}, {})
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+cli._run = lambda tokens, debug: kept.save(("a",), State(1, {}), finished=True) or 0
+cli.main([])
+"""
+
+
+def test_a_warning_is_one_line(tmp_path):
+    done = subprocess.run([sys.executable, "-c", KEPT], cwd=tmp_path, capture_output=True, text=True, check=True)
+    message = r"run\x1b.ckpt: the checkpoint cannot be written (File too large); the run goes on without"
+    assert done.stderr == f"sigjax: warning: {message}\n"
+
+
 def test_streams_that_the_shell_has_closed_do_not_end_in_files(tmp_path):
     """The first file that is opened would be descriptor 1 or 2, to which libraries write."""
     table, output = tmp_path / "t.tsv", tmp_path / "out.json"
     table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\n" for i in range(9)))
-    code = "import os; from sigjax.cli import main; import sigjax.cli.output as o; r = o._render; "
-    code += "o._render = lambda *a: (os.write(1, b'noise'), os.write(2, b'noise'), r(*a))[2]; main()"
+    code = "import os; from sigjax.cli import main; import sigjax.cli.output as o; r = o._pieces; "
+    code += "o._pieces = lambda *a: (os.write(1, b'noise'), os.write(2, b'noise'), r(*a))[2]; main()"
     command = f'{sys.executable} -c "{code}" compare {table} --device numpy --format json -o {output}'
     subprocess.run(["bash", "-c", f"{command} <&- >&- 2>&-"], check=True, env=os.environ)
     assert (

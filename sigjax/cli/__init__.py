@@ -1,13 +1,14 @@
 """The command line: arguments -> the calls of the Python interface.
 
-Errors are one line on stderr: exit code 2 for bad input, 1 for a failure; `--debug` shows the traceback. Names in them
-are shown with escapes, and so is what stdout cannot encode.
+Errors and warnings are one line on stderr each: exit code 2 for bad input, 1 for a failure; `--debug` shows the
+traceback. Control characters in them are shown as escapes, and so is what stdout cannot encode.
 """
 
 import io
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 
 from cyclopts import CycloptsError
@@ -22,6 +23,7 @@ from sigjax.visible import visible
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
     _open_streams()
+    warnings.showwarning = _warn
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in tokens
     try:
@@ -45,6 +47,11 @@ def _open_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """Show a warning as errors are shown."""
+    print(f"sigjax: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 def _run(tokens: list[str], *, debug: bool) -> int:

@@ -21,7 +21,7 @@ from sigjax.resample.processes import joined
 from sigjax.studies.audit import audit as run_audit
 from sigjax.studies.equivalence import equivalence as run_equivalence
 from sigjax.studies.power import power as run_power
-from sigjax.studies.records import Claim, Null
+from sigjax.studies.records import Claim, EquivalenceMethod, Null
 from sigjax.version import __version__
 
 TAKES: dict[Takes, str] = {
@@ -175,6 +175,7 @@ def equivalence(
     claim: Claim = "equivalence",
     baseline: str | None = None,
     correction: Correction = "holm",
+    method: EquivalenceMethod = "auto",
     resamples: Annotated[int, Whole] = DEFAULT_RESAMPLES,
     level: float = DEFAULT_LEVEL,
     variant: Variant = "shift",
@@ -183,7 +184,7 @@ def equivalence(
     inputs: Inputs | None = None,
     results: Results | None = None,
 ) -> None:
-    """Are systems alike up to a margin, or one not worse than the other by it? Two one-sided bootstrap tests (TOST).
+    """Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST).
 
     Parameters
     ----------
@@ -197,6 +198,10 @@ def equivalence(
         Compare each system with this one instead of all pairs.
     correction
         How p-values are adjusted for the number of pairs; not by maxt, which belongs to the permutation test.
+    method
+        Auto: Tango's score tests for answers right or wrong, t tests by the jackknife for other metrics of sums, and
+        bootstrap tests for metrics of whole columns; or bootstrap tests for all, which with fewer than 30 units find
+        equivalence too often.
     resamples
         Number of bootstrap resamples.
     level
@@ -216,6 +221,7 @@ def equivalence(
         claim=claim,
         baseline=baseline,
         correction=correction,
+        method=method,
         resamples=resamples,
         level=level,
         variant=variant,

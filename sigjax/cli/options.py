@@ -139,10 +139,10 @@ class Questions:
     """Also bootstrap intervals of ranks, and which systems may be the best (the model confidence set)."""
     level: float = DEFAULT_LEVEL
     """Confidence level of all intervals; decisions are made at 1 - level."""
-    interval: IntervalKind = "percentile"
-    """Kind of intervals; bca and studentized suit few or skewed units, inversion has the deltas that swaps do not
-    reject, simultaneous ones hold together for all pairs; two-way ones are those of --design models. None leaves the
-    bootstrap out."""
+    interval: IntervalKind = "auto"
+    """Kind of intervals. Auto: score intervals of proportions, Student's t by the jackknife of other metrics of sums;
+    simultaneous: the same, so that all pairs hold together. Percentile, basic, bca and studentized: by the bootstrap;
+    inversion: the deltas that swaps do not reject; two-way: those of --design models; none: no intervals."""
     variant: Variant = "shift"
     """Null of the bootstrap test: delta* - delta (shift) or delta - delta* (flip). The same for two-sided tests."""
     mid_p: Annotated[bool, Parameter(negative="")] = False

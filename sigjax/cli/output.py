@@ -6,7 +6,7 @@ import codecs
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -54,19 +54,24 @@ def check_outputs(read: Sequence[str | Path], written: Written, *, here: bool = 
 
 def write(report: Report, format: Format, output: Path | None) -> None:
     """Write a report to a file (UTF-8) or to stdout."""
-    write_text(_render(report, format, output), format, output)
+    write_pieces(_pieces(report, format, output), format, output)
 
 
 def write_text(text: str, format: Format, output: Path | None) -> None:
     """Write text, which ends with one line break, to a file (UTF-8) or to stdout."""
-    text = text.rstrip("\n") + "\n"
+    write_pieces([text.rstrip("\n") + "\n"], format, output)
+
+
+def write_pieces(pieces: Iterable[str], format: Format, output: Path | None) -> None:
+    """Write the pieces of a text, one after the other, to a file (UTF-8) or to stdout."""
     try:
         if output is None:
-            sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8", format))
+            encoding = sys.stdout.encoding or "utf-8"
+            sys.stdout.writelines(encodable(piece, encoding, format) for piece in pieces)
             sys.stdout.flush()
         else:
             with replacing(output) as file:
-                file.write(text.encode())
+                file.writelines(piece.encode() for piece in pieces)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -125,15 +130,18 @@ def write_figure(figure: Figure, path: Path) -> None:
         raise InputError(f"{path}: no format of figures; expected a name such as audit.png, .pdf or .svg") from None
 
 
-def _render(report: Report, format: Format, output: Path | None) -> str:
-    renderers: dict[Format, Callable[[], str]] = {
-        "text": lambda: _text(report, output),
-        "json": report.to_json,
-        "markdown": report.to_markdown,
-        "latex": report.to_latex,
-        "csv": report.to_csv,
+def _pieces(report: Report, format: Format, output: Path | None) -> Iterable[str]:
+    """The text of a report: in pieces where it grows with the pairs, else in one; it ends with one line break."""
+    from sigjax.report import csv_pieces, json_pieces
+
+    renderers: dict[Format, Callable[[], Iterable[str]]] = {
+        "text": lambda: [_text(report, output)],
+        "json": lambda: json_pieces(report),
+        "markdown": lambda: [report.to_markdown()],
+        "latex": lambda: [report.to_latex()],
+        "csv": lambda: csv_pieces(report),
         # A browser that opens the file must know how names and dashes are written.
-        "html": lambda: '<meta charset="utf-8">\n' + report.to_html(),
+        "html": lambda: ['<meta charset="utf-8">\n', report.to_html()],
     }
     return renderers[format]()
 

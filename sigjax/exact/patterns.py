@@ -108,8 +108,11 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
     low, high = (np.zeros((len(sizes), pooled.shape[1]), np.int64) for _ in range(2))
     of_output = np.repeat(sizes, 2 * sizes)
     for size in np.unique(sizes).tolist():
-        alike = np.sort(pooled[of_output == size].reshape(-1, 2 * size, pooled.shape[1]), axis=1)
-        low[sizes == size], high[sizes == size] = alike[:, :size].sum(axis=1), alike[:, size:].sum(axis=1)
+        units = sizes == size
+        # Where no output varies there are no columns, and -1 could not tell the number of units.
+        shape = int(units.sum()), 2 * size, pooled.shape[1]
+        alike = np.sort(pooled[of_output == size].reshape(shape), axis=1)
+        low[units], high[units] = alike[:, :size].sum(axis=1), alike[:, size:].sum(axis=1)
     return low, high
 
 

@@ -14,6 +14,7 @@ from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plan import Plan
 from sigjax.inference.alike import Alike, alike
 from sigjax.inference.bootstrap import sampled_bootstrap
+from sigjax.inference.closed import closed_spreads, draws_intervals, in_closed_form
 from sigjax.inference.crossed import crossed_outcomes
 from sigjax.inference.exact import exact_budget, exact_outcomes, plan_exact
 from sigjax.inference.exact_bootstrap import bootstrap_outcomes, linear_spreads, plan_bootstrap
@@ -27,17 +28,10 @@ from sigjax.inference.stopping import most_resamples
 from sigjax.inference.together import SharedDraws
 from sigjax.inference.twoway import two_way_spreads
 from sigjax.progress import WORTH_A_BAR, progress_bar
-from sigjax.records import Device, Metric, Repeated, Settings, Test
+from sigjax.records import Device, Metric, Repeated, Test
 from sigjax.resample.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.resample.engine import Run
 from sigjax.resample.share import current_share
-
-_NO_INTERVAL = {
-    "bca": "all resamples lie on one side of what was observed",
-    "studentized": "too many resamples have a standard error of 0",
-    "inversion": "there are too few units or resamples for the level",
-}
-"""Why there is no interval of a kind; the other kinds always have one."""
 
 
 class Answers(NamedTuple):
@@ -115,7 +109,10 @@ def answer(case: Case, device: Device, *, progress: bool, stage: Stage, draws: S
         bootstrap = _with_inverted(case, run, power, bootstrap, shown=shown)
     if "bootstrap" in settings.tests:
         outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: sampled)
-    return Answers({test: outcomes[test] for test in settings.tests}, bootstrap.systems, bootstrap.pairs, counted)
+    systems, pairs = bootstrap.systems, bootstrap.pairs
+    if in_closed_form(case.metric, settings) and len(case.units.strata) > 1:
+        systems, pairs = closed_spreads(case)
+    return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, counted)
 
 
 def will_draw(case: Case) -> bool:
@@ -123,35 +120,11 @@ def will_draw(case: Case) -> bool:
     settings = case.settings
     if case.units.values.shape[1] == 1 or settings.interval in ("studentized", "two-way"):
         return False
-    if settings.interval == "none" and "bootstrap" not in settings.tests:
+    if not draws_intervals(case.metric, settings) and "bootstrap" not in settings.tests:
         return False
     return settings.method == "montecarlo" or isinstance(
         plan_bootstrap(case, alike(case), exact_budget(settings)), NotEligible
     )
-
-
-def interval_notes(answers: Answers, settings: Settings) -> list[str]:
-    """Notes on intervals that are not of the kind asked for, not by themselves, or not there for systems and pairs."""
-    counts = [
-        sum(each.interval is None and each.standard_error is not None for each in spreads)
-        for spreads in (answers.systems, answers.pairs)
-    ]
-    notes = []
-    if settings.interval == "inversion" and answers.pairs[0].standard_error is not None:
-        notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
-    if settings.interval == "simultaneous" and answers.pairs[0].standard_error is not None:
-        notes.append("intervals hold together: those of all scores of a metric, and those of the deltas of all pairs")
-    if settings.interval == "two-way" and answers.pairs[0].standard_error is not None:
-        notes.append("standard errors and intervals are for new runs on new instances; p is for new runs on these")
-    whom = " and ".join(
-        f"{number:,} {noun}{'' if number == 1 else 's'}"
-        for number, noun in zip(counts, ("system", "pair"), strict=True)
-        if number
-    )
-    if whom:
-        why = _NO_INTERVAL[settings.interval]
-        notes.append(f"no interval of this kind for {whom}: {why}; --interval percentile has one")
-    return notes
 
 
 def _without_sampling(case: Case, problems: Alike) -> list[Outcome | NotEligible]:
@@ -173,7 +146,7 @@ def _bootstrap_without_sampling(case: Case, problems: Alike) -> tuple[_Bootstrap
     none = [NotEligible("")], np.zeros(num_pairs, np.int8)
     empty = _Bootstrap(*none, [Spread()] * len(case.question.scores), [Spread()] * num_pairs)
     tested = "bootstrap" in settings.tests
-    if case.units.values.shape[1] == 1 or not (tested or settings.interval != "none"):
+    if case.units.values.shape[1] == 1 or not (tested or draws_intervals(case.metric, settings)):
         return empty, None
     if settings.interval == "two-way":
         return _Bootstrap(*none, *two_way_spreads(case)), None
@@ -192,9 +165,9 @@ def _bootstrap_without_sampling(case: Case, problems: Alike) -> tuple[_Bootstrap
     for pair, why in refused.items():
         if settings.method == "exact":
             raise NotExact(pair, why.reason)
-    if settings.interval in ("studentized", "simultaneous"):
-        return exact, next(iter(refused.values()), NotEligible(f"{settings.interval} intervals need resamples"))
-    if settings.interval != "none":
+    if settings.interval == "studentized":
+        return exact, next(iter(refused.values()), NotEligible("studentized intervals need resamples"))
+    if draws_intervals(case.metric, settings):
         systems, spreads = linear_spreads(case, plan)
         exact = exact._replace(systems=systems, pairs=spreads)
     return exact, next(iter(refused.values()), None)
@@ -207,7 +180,7 @@ def _sampled_bootstrap(
     settings = case.settings
     refused = np.array([isinstance(each, NotEligible) for each in exact.found])
     tested = np.flatnonzero(refused[exact.which] & ("bootstrap" in settings.tests))
-    spreads = settings.interval != "none" and exact.systems[0] == Spread()
+    spreads = draws_intervals(case.metric, settings) and exact.systems[0] == Spread()
     outcomes, systems, pairs = sampled_bootstrap(
         case, run, partial(draws.pieces, case), tested, reason, spreads=spreads
     )

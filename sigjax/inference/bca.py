@@ -5,6 +5,7 @@ Reference: Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibs
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from sigjax.inference.intervals import Spread, quantile, standard_errors
 from sigjax.records import Interval
+from sigjax.sums import total
 
 _NORMAL = NormalDist()
 
@@ -56,7 +58,9 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
     if largest <= rounding:
         return 0.0
     apart /= largest  # cubes of very small numbers would leave the range of a double
-    return float((apart**3).sum() / (6.0 * (apart**2).sum() ** 1.5))
+    squares = apart * apart  # products and roots round alike everywhere, powers do not
+    cubes, spread = float(total(squares * apart)), float(total(squares))
+    return cubes / (6.0 * spread * math.sqrt(spread))
 
 
 def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, float] | None:

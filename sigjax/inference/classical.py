@@ -12,6 +12,7 @@ import numpy as np
 
 from sigjax.inference.tails import binomial_upper, chi_square_tail, normal_tail, t_tail
 from sigjax.records import Alternative
+from sigjax.sums import total, variance
 
 MOST_RANKS = 500
 """Differences other than 0 up to which the Wilcoxon test is exact (some hundredths of a second)."""
@@ -177,7 +178,8 @@ def _standardised(differences: np.ndarray, rounding: float) -> float | str:
         return 0.0
     if differences.max() - differences.min() <= rounding:
         return ALL_EQUAL
-    return float(np.mean(differences) / (np.std(differences, ddof=1) / math.sqrt(len(differences))))
+    mean = float(total(differences)) / len(differences)
+    return mean / math.sqrt(variance(differences) / len(differences))
 
 
 def _left_out(zeros: int) -> str:

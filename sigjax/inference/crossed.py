@@ -74,6 +74,8 @@ def _find(case: Case, pair: Pair) -> Patterns | NotEligible:
 
 
 def _outcome(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
+    if not plan.varying.size:
+        return Outcome(1.0, 0.0, "exact", "no output varies within a unit", None, 0.0)
     units, law = case.units, sum_law(plan)
     both = units.totals[pair[0]] + units.totals[pair[1]]
     # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
@@ -83,7 +85,7 @@ def _outcome(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
     if found.p_value < SMALLEST_DP:
         return NotEligible("the p-value is too small for sums of probabilities")
     names = ", ".join(case.metric.stat_names[stat] for stat in plan.varying)
-    reason = "all exchanges of outputs" + (f" ({names})" if names else ": they do not differ")
+    reason = f"all exchanges of outputs ({names})"
     return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from sigjax.inference.outcome import Pair
 from sigjax.records import Array
+from sigjax.sums import total
 
 STEP = 2.0**-17
 """Relative step of the differences: truncation and rounding are both about 1e-10 of a gradient."""
@@ -70,7 +71,8 @@ def influences(
     apart = values - values[:, starts][:, strata]
     sizes = np.bincount(strata)[:, None]
     apart = apart - (np.add.reduceat(apart, starts, axis=1) / sizes)[:, strata]
-    totals, steps = values.sum(axis=1), STEP * np.abs(values).sum(axis=1)
+    by_stat = values.swapaxes(1, 2)
+    totals, steps = total(by_stat), STEP * total(np.abs(by_stat))
     found, bounds = np.zeros(values.shape[:2]), np.zeros(values.shape[:2])
     with np.errstate(all="ignore"):
         for system, at in enumerate(totals[:, :, None]):
@@ -91,4 +93,4 @@ def _error(influences: np.ndarray, largest: float) -> float:
 def _norm(row: np.ndarray) -> float:
     """The 2-norm, also where squares leave the range of a double."""
     exponent = math.frexp(float(np.abs(row).max()))[1]
-    return math.ldexp(math.sqrt(float((np.ldexp(row, -exponent) ** 2).sum())), exponent)
+    return math.ldexp(math.sqrt(float(total(np.square(np.ldexp(row, -exponent))))), exponent)

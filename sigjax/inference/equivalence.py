@@ -1,8 +1,12 @@
-"""Equivalence by two one-sided bootstrap tests (TOST), each against a difference as large as the margin."""
+"""Equivalence by two one-sided tests (TOST), each against a difference as large as the margin."""
 
 import numpy as np
 
+from sigjax.inference.closed import effective_degrees, interval_kinds
 from sigjax.inference.intervals import percentile_interval
+from sigjax.inference.outcome import Case, Pair
+from sigjax.inference.proportions import tango_tail
+from sigjax.inference.student import t_tail
 from sigjax.records import Interval, Variant
 from sigjax.resample.tally import extreme, null_replicates
 
@@ -46,3 +50,21 @@ def dual_interval(replicates: np.ndarray, delta: float, level: float, variant: V
     """
     low, high = percentile_interval(replicates, level)
     return Interval(low, high) if variant == "flip" else Interval(2.0 * delta - high, 2.0 * delta - low)
+
+
+def margin_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[float, float]:
+    """p-values against "delta is at most -margin" and "delta is at least margin", without resamples.
+
+    Of the test whose interval `closed_spreads` gives: Tango's for answers right or wrong, else t with the standard
+    error `error` of the jackknife. Where that is 0, p is 0, or 1 for a delta at the margin or beyond.
+    """
+    delta = case.question.delta(pair)
+    if interval_kinds(case).pairs == "tango":
+        a, b = case.units.values[list(pair), :, 0]
+        only_a, only_b = int((a > b).sum()), int((b > a).sum())
+        return tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
+    if error == 0.0:
+        slack = case.question.tolerance(pair)
+        return float(delta + margin <= slack), float(margin - delta <= slack)
+    degrees = effective_degrees(case)
+    return t_tail((delta + margin) / error, degrees), t_tail((margin - delta) / error, degrees)

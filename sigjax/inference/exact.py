@@ -30,7 +30,7 @@ SMALLEST_DP = 1e-280
 """Below this the dynamic program has lost probabilities to underflow."""
 
 _WAYS = {
-    "identical": "the systems are identical",
+    "identical": "no unit differs",
     "line": "one statistic differs",
     "plane": "two statistics differ",
     "halves": "few units differ",
@@ -114,7 +114,7 @@ def exact_outcomes(case: Case, plans: dict[Pair, Plan]) -> dict[Pair, Outcome | 
     lines = {pair: plan for pair, plan in plans.items() if plan.way == "line"}
     for pairs in _groups(lines):
         lattices = [lines[pair].lattice for pair in pairs]
-        answers = line_ps(lattices, _deltas(case, pairs, lines), _asked(case, pairs))
+        answers = line_ps(lattices, pair_deltas(case, pairs, lines), _asked(case, pairs))
         found |= zip(pairs, answers, strict=True)
     for pair, plan in plans.items():
         if plan.way != "line":
@@ -165,7 +165,7 @@ def _asked(case: Case, pairs: Sequence[Pair]) -> Asked:
     return Asked(deltas, tolerances, case.settings.alternative, case.settings.mid_p)
 
 
-def _deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
+def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
     """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis."""
     both = np.array([(case.units.totals[a] + case.units.totals[b]) for a, b in pairs])
     basis = np.array([plans[pair].lattice.basis for pair in pairs], np.float64)
@@ -188,7 +188,7 @@ def _deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta
 def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
     """The exact test of one pair that is not tested together with others."""
     lattice = plan.lattice
-    asked, delta = _asked(case, [pair]), _deltas(case, [pair], {pair: plan})
+    asked, delta = _asked(case, [pair]), pair_deltas(case, [pair], {pair: plan})
     if plan.way == "identical":
         return ExactP(1.0, 0.0, 0.0)
     if plan.way == "plane":

@@ -79,7 +79,7 @@ def _length(lattice: DrawLattice) -> int:
 
 
 def _seconds(lattices: tuple[DrawLattice, ...]) -> float:
-    return sum(4e-3 + 4e-7 * _length(lattice) for lattice in lattices)
+    return sum(1e-3 + 4e-7 * _length(lattice) for lattice in lattices)
 
 
 def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:

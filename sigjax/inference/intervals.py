@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.records import Interval
+from sigjax.sums import variance
 
 _SAFE = 1e-140
 """Standard errors above this have squares that are as precise as any number."""
@@ -38,12 +39,12 @@ def standard_error(replicates: np.ndarray) -> float:
         1.0
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        found = float(np.std(replicates, ddof=1))
+        found = math.sqrt(variance(replicates))
     if _SAFE < found < math.inf:
         return found
     # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
     exponent = math.frexp(float(np.abs(replicates).max()))[1]
-    return math.ldexp(float(np.std(np.ldexp(replicates, -exponent), ddof=1)), exponent)
+    return math.ldexp(math.sqrt(variance(np.ldexp(replicates, -exponent))), exponent)
 
 
 def percentile_interval(replicates: np.ndarray, level: float) -> Interval:
@@ -70,7 +71,7 @@ def replicate_spreads(replicates: np.ndarray, level: float) -> list[Spread]:
 def standard_errors(replicates: np.ndarray) -> np.ndarray:
     """Standard error of each row of replicates `[target, resample]`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        errors = np.std(replicates, axis=1, ddof=1)
+        errors = np.sqrt(variance(replicates))
     for row in np.flatnonzero(~((_SAFE < errors) & (errors < math.inf))):
         errors[row] = standard_error(replicates[row])
     return errors

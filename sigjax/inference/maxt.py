@@ -35,6 +35,7 @@ from sigjax.records import InputError
 from sigjax.resample.engine import Run, count_swaps
 from sigjax.resample.maxima import Ladder, statistic
 from sigjax.resample.tally import scores
+from sigjax.sums import total
 
 _ROUNDING = 1e-12
 """Statistics of two pairs that differ by less than this part of themselves are ties."""
@@ -157,9 +158,9 @@ def _deviation(case: Case, pair: Pair) -> float:
     units, (a, b) = case.units, pair
     middle, num_units = (units.totals[a] + units.totals[b]) / 2.0, units.values.shape[1]
     width = max(1, _CACHED // units.values.shape[2])
-    parts = [slice(start, start + width) for start in range(0, num_units, width)]
     steps = np.empty(num_units)
-    for part in parts:
+    for start in range(0, num_units, width):
+        part = slice(start, start + width)
         half = (units.values[a, part] - units.values[b, part]) / 2.0
         with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
             high, low = (scores(case.metric.score, middle + step, units.divisors) for step in (half, -half))
@@ -167,4 +168,4 @@ def _deviation(case: Case, pair: Pair) -> float:
     # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
     exponent = math.frexp(float(np.abs(steps).max()))[1]
     steps = np.ldexp(steps, -exponent)
-    return math.ldexp(math.sqrt(sum(float(np.sum(steps[part] ** 2)) for part in parts)), exponent)
+    return math.ldexp(math.sqrt(total(np.square(steps))), exponent)

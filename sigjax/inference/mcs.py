@@ -21,6 +21,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sigjax.sums import total
+
 _ROUNDING = 1e-9
 """Statistics that differ by less than this part of themselves are ties."""
 _CACHED = 2**18
@@ -60,10 +62,7 @@ def mcs_p(deviations: np.ndarray, goodness: np.ndarray, rounding: np.ndarray) ->
 
 def _squares(deviations: np.ndarray, left: np.ndarray) -> np.ndarray:
     """Sums `[left]` of squares of d* - d."""
-    total = np.zeros(len(left))
-    for block in _blocks(deviations, left):
-        total += np.einsum("ij,ij->i", block, block)
-    return total
+    return sum((total(np.square(block)) for block in _blocks(deviations, left)), np.zeros(len(left)))
 
 
 def _exceed(deviations: np.ndarray, left: np.ndarray, scale: np.ndarray, limit: float) -> int:

@@ -8,6 +8,7 @@ References: Wilson (1927), "Probable inference, the law of succession, and stati
 Lydersen and Laake (2014), "Recommended tests and confidence intervals for paired binomial proportions".
 """
 
+import math
 from statistics import NormalDist
 
 import numpy as np
@@ -75,12 +76,36 @@ def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
     low, high = np.full(b.shape, -1.0), (b - c) / n
     for _ in range(_HALVINGS):
         delta = (low + high) / 2.0
-        linear = b + c - (2 * n - b + c) * delta
-        product = delta * (1.0 - delta)
-        q = (np.sqrt(np.maximum(linear * linear + 8.0 * n * c * product, 0.0)) + linear) / (4 * n)
-        rejected = b - c - n * delta > z * np.sqrt(np.maximum(n * (2.0 * q + product), 0.0))
+        rejected = b - c - n * delta > z * _tango_deviation(b, c, n, delta)
         low, high = np.where(rejected, delta, low), np.where(rejected, high, delta)
     return high
+
+
+def _tango_deviation(b: np.ndarray, c: np.ndarray, n: int, delta: np.ndarray) -> np.ndarray:
+    """The standard deviation of b - c, given a difference of delta from -1 to 1."""
+    linear = b + c - (2 * n - b + c) * delta
+    product = delta * (1.0 - delta)
+    q = (np.sqrt(np.maximum(linear * linear + 8.0 * n * c * product, 0.0)) + linear) / (4 * n)
+    return np.sqrt(np.maximum(n * (2.0 * q + product), 0.0))
+
+
+def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
+    r"""The one-sided p-value of Tango's score test, of a difference of at most delta.
+
+    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, as in `tango_interval`: what is observed, and
+    more. 0 for a delta below -1, which no difference can have, and 1 for one above 1.
+
+    Example:
+        >>> round(tango_tail(1, 7, 21, -0.5172), 3), tango_tail(0, 0, 21, 0.0)
+        (0.025, 1.0)
+    """
+    if abs(delta) > 1.0:
+        return float(delta > 0.0)
+    distance = only_a - only_b - trials * delta
+    deviation = float(_tango_deviation(np.float64(only_a), np.float64(only_b), trials, np.float64(delta)))
+    if deviation == 0.0:
+        return float(distance <= 0.0)
+    return 0.5 * math.erfc(distance / deviation / math.sqrt(2.0))
 
 
 def _normal_quantile(level: float) -> float:

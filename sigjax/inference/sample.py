@@ -20,6 +20,7 @@ from sigjax.exact.null import Asked, outcomes_p
 from sigjax.exact.signs import MOST_SIGNS
 from sigjax.inference.answer import Answers
 from sigjax.inference.bootstrap import sampled_bootstrap
+from sigjax.inference.closed import draws_intervals
 from sigjax.inference.exact import over_budget
 from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Outcomes, Pair, SampleCase, completed
@@ -76,7 +77,7 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
     systems, pairs = [Spread()] * len(question.scores), [Spread()] * len(question.members)
     if work.drawn is not None:
         tested = np.arange(len(question.members) if "bootstrap" in settings.tests else 0)
-        spreads = settings.interval != "none"
+        spreads = draws_intervals(case.metric, settings)
         with progress_bar("bootstrap", resamples, shown=shown) as advance:
             run = Run(resamples, settings.seed, NUMPY, advance, stage=stage.part("bootstrap"), share=share)
             pieces = partial(_drawn_pieces, case, work.function)
@@ -151,7 +152,7 @@ def _why_sampled(case: SampleCase, pair: Pair, num_coins: int) -> NotEligible | 
 
 def _why_drawn(case: SampleCase) -> NotEligible | None:
     settings, tested = case.settings, "bootstrap" in case.settings.tests
-    if len(case.units.strata) == 1 or not (tested or settings.interval != "none"):
+    if len(case.units.strata) == 1 or not (tested or draws_intervals(case.metric, settings)):
         return None
     if tested and settings.method == "exact":
         raise NotExact(None, NOT_SUMS)

@@ -18,6 +18,7 @@ from sigjax.resample.engine import Run
 from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.share import Share
 from sigjax.resample.tally import count_at_most, products
+from sigjax.sums import total
 from sigjax.threads import in_threads, shared_out
 
 PILOT = 2**15
@@ -78,7 +79,7 @@ def tell_summary(pieces: Callable[[range], Pieces], wanted: Wanted, num_systems:
 
 def _begun(pilot: np.ndarray, wanted: Wanted) -> dict[str, np.ndarray]:
     """The arrays of a `_Summary` to which nothing is added yet; `pilot` is [system, resample]."""
-    centre, scale = pilot.mean(axis=1, keepdims=True), _scale(np.array([standard_error(row) for row in pilot]))
+    centre, scale = total(pilot)[:, None] / PILOT, _scale(np.array([standard_error(row) for row in pilot]))
     ends = None if wanted.bca is None else _observed_ends(wanted.bca, wanted.targets, centre, scale)
 
     def of_rows(rows: np.ndarray, places: slice) -> list[np.ndarray]:

@@ -18,6 +18,7 @@ from sigjax.inference.classical import (
 )
 from sigjax.inference.tails import chi_square_tail, normal_tail, t_tail
 from sigjax.records import Alternative
+from sigjax.sums import total, variance
 
 TWO_SAMPLE_T, BINOMIAL_Z = "two-sample t", "binomial z"
 CHI_SQUARE = "chi-square (relevant, spurious)"
@@ -49,8 +50,8 @@ def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> Clas
         return ClassicalTest(TWO_SAMPLE_T, 0.0, 1.0, assumes, paired=False)
     if np.ptp(a) == 0 and np.ptp(b) == 0:
         return LeftOut(TWO_SAMPLE_T, "neither system varies: the standard deviation is 0")
-    error = math.sqrt((float(np.var(a, ddof=1)) + float(np.var(b, ddof=1))) / len(a))
-    t = float(np.mean(a) - np.mean(b)) / error
+    error = math.sqrt((variance(a) + variance(b)) / len(a))
+    t = (float(total(a)) - float(total(b))) / len(a) / error
     return ClassicalTest(TWO_SAMPLE_T, t, t_tail(t, 2 * len(a) - 2, alternative), assumes, paired=False)
 
 
@@ -120,7 +121,7 @@ def dependence(a: np.ndarray, b: np.ndarray) -> Dependence:
     # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
     a, b = (np.ldexp(each, -math.frexp(largest)[1]) for each in (a, b))
     rounding = _ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
-    first, second, both = (float(np.std(each, ddof=1)) for each in (a, b, a - b))
+    first, second, both = (math.sqrt(variance(each)) for each in (a, b, a - b))
     independent = math.hypot(first, second)
     factor = independent / both if both > rounding else None
     if min(first, second) <= rounding:

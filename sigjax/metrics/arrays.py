@@ -9,8 +9,8 @@ import numpy as np
 from sigjax.metrics.registry import resolve_metric
 from sigjax.records import Array, Evaluation, InputError, Metric, SampleMetric
 
-_LARGEST = 2**53
-"""Whole numbers up to this are exact as doubles."""
+LARGEST_WHOLE = 2**53
+"""Doubles hold every whole number up to here."""
 
 
 def evaluation_from_arrays(
@@ -83,13 +83,19 @@ def _numbers(name: str, values: object) -> np.ndarray:
         array = np.asarray(values)
     except ValueError:
         raise InputError(f"system {name!r}: rows have different lengths; expected a rectangular array") from None
+    except TypeError as error:  # of JAX, whose traced arrays have no values
+        raise InputError(
+            f"system {name!r}: cannot be read as numbers ({str(error).splitlines()[0]}); give their values, outside of "
+            "functions that JAX traces (jax.jit, jax.vmap, jax.grad)"
+        ) from None
     if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float64):  # bfloat16 and its like, unknown to NumPy
         array = array.astype(np.float64)
     if array.dtype.kind in "biu":
-        if array.size and (array.max() > _LARGEST or array.min() < -_LARGEST):
+        if array.size and (array.max() > LARGEST_WHOLE or array.min() < -LARGEST_WHOLE):
             raise InputError(f"system {name!r}: whole numbers must stay within 2**53; divide them by a common unit")
         array = array.astype(np.int64)
     elif array.dtype.kind == "f":
+        check_kept(f"system {name!r}", values, array)
         array = array.astype(np.float64)
     else:
         raise InputError(f"system {name!r}: expected numbers, got {array.dtype}")
@@ -105,6 +111,22 @@ def _numbers(name: str, values: object) -> np.ndarray:
     return array
 
 
+def check_kept(what: str, values: Any, array: np.ndarray) -> None:
+    """Refuse reals `array`, made of `values`, of which some are not kept: large whole numbers among them, or tiny ones.
+
+    Raises:
+        InputError: a whole number of Python beyond 2**53 has become a double beside others, or a number that is not 0
+            is too small for a double.
+    """
+    kept = array.astype(np.float64)
+    if not isinstance(values, np.ndarray) and np.any(np.abs(kept) >= LARGEST_WHOLE):
+        given = np.asarray(values, object).ravel()
+        if any(isinstance(each, int) and abs(each) > LARGEST_WHOLE for each in given):
+            raise InputError(f"{what}: whole numbers must stay within 2**53; divide them by a common unit")
+    if array.dtype.itemsize > 8 and np.any((array != 0) & (kept == 0)):
+        raise InputError(f"{what}: a number is too small for a double; write 0, or rescale the numbers")
+
+
 def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np.ndarray:
     """Statistics `[instance, stat]` of one system; a refusal names the system."""
     try:
@@ -117,7 +139,7 @@ def _whole(stats: np.ndarray) -> np.ndarray:
     """int64 where every number is whole (and exact as a double), else float64."""
     if stats.dtype.kind == "i":
         return stats
-    if np.all(stats == np.rint(stats)) and np.abs(stats).max(initial=0.0) <= _LARGEST:
+    if np.all(stats == np.rint(stats)) and np.abs(stats).max(initial=0.0) <= LARGEST_WHOLE:
         return stats.astype(np.int64)
     return stats
 

@@ -1,14 +1,12 @@
 """What `comet-score --to_json` writes: file of each system -> segments with src, mt, ref and the score COMET."""
 
-import json
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sigjax.readers.files import decode_text, read_bytes
 from sigjax.readers.formats import Format, Sources
+from sigjax.readers.json_files import number, parse_json
 from sigjax.readers.naming import name_systems
 from sigjax.readers.options import Options, show
 from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
@@ -31,28 +29,9 @@ def read_comet(sources: Sources, options: Options) -> Evaluation:
 
 
 def _parse(file: str, text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_int=float)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{file}, line {error.lineno}: not readable as JSON: {error.msg}; copy the file again"
-        ) from None
-    except RecursionError:
-        raise InputError(f"{file}: nested too deeply; expected what comet-score --to_json writes") from None
-    except ValueError as error:  # a name twice
-        raise InputError(f"{file}: {error}") from None
+    found = parse_json(file, text)
     if not isinstance(found, dict) or not found:
         raise InputError(f'{file}: expected an object such as {{"system.txt": [{{"{_SCORE}": 0.8}}]}}')
-    return found
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; repeated names are refused."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"the name {show(repeated)} occurs twice in an object; expected each name once")
     return found
 
 
@@ -67,9 +46,9 @@ def _score(where: str, segment: Any) -> float:
     if not isinstance(segment, dict) or _SCORE not in segment:
         raise InputError(f"{where}: expected an object with the score {_SCORE}")
     score = segment[_SCORE]
-    if not isinstance(score, float) or not math.isfinite(score):
-        raise InputError(f"{where}: expected a finite number as {_SCORE}, got {show(str(score))}")
-    return score
+    if isinstance(score, bool):
+        raise InputError(f"{where}: expected a number as {_SCORE}, got true or false")
+    return number(score, where)
 
 
 def _check_segments(file: str, systems: dict[str, Any]) -> None:

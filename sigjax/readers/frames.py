@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.files import read_bytes
 from sigjax.readers.formats import Format, Sources
 from sigjax.readers.options import Options, show
 from sigjax.readers.parquet import parquet_frame, refuse_repeats
-from sigjax.readers.table import LARGEST_WHOLE, Nested, Numbers, Table
+from sigjax.readers.table import Nested, Numbers, Table
 from sigjax.readers.tables import read_table
 from sigjax.records import Evaluation, InputError
 

@@ -3,8 +3,11 @@
 import math
 
 from sigjax.readers.json_files import Object, as_object, number, text
+from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import show
 from sigjax.readers.scores import Unusable
+from sigjax.readers.table import is_text
+from sigjax.records import InputError
 
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
@@ -34,12 +37,7 @@ def _value(value: object, place: str) -> float | Unusable | None:
         word = value.strip().lower()
         if word in _WORDS:
             return _WORDS[word]
-        value = _numeral(word)
-        if value is None:
-            return Unusable(
-                f"{place}: expected C, I, P, N, yes, no or a number, got the text {show(word)}; name another score "
-                "with --metric NAME"
-            )
+        return _numeral(word, place)
     if isinstance(value, list | dict):
         return Unusable(f"{place}: expected one value, got several in one; name another score with --metric NAME")
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -47,8 +45,15 @@ def _value(value: object, place: str) -> float | Unusable | None:
     return number(value, place)
 
 
-def _numeral(word: str) -> float | None:
-    try:
-        return None if "_" in word else float(word)
-    except ValueError:
+def _numeral(word: str, place: str) -> float | Unusable | None:
+    """A text as a number; None where it is NaN."""
+    if word.strip("+-") == "nan":
         return None
+    remedy = "name another score with --metric NAME"
+    if is_text(word):
+        what = f"expected C, I, P, N, yes, no or a number, got the text {show(word)}"
+        return Unusable(f"{place}: {what}; {remedy}")
+    try:
+        return parse_number(word, hint=remedy, missing=remedy)
+    except InputError as error:
+        return Unusable(f"{place}: {error}")

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from sigjax.metrics.arrays import LARGEST_WHOLE
+from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import show, suggest
-from sigjax.readers.table import LARGEST_WHOLE
 from sigjax.records import InputError
 
 Object = dict[str, Any]
@@ -25,7 +26,25 @@ def _each_name_once(pairs: list[tuple[str, Any]]) -> Object:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_each_name_once)
+class _Refused(float):
+    """A number that is spelt as one that a double does not hold: refused where it is used."""
+
+    refusal: str
+
+
+def _double(spelling: str) -> float:
+    value = float(spelling)
+    if 0 < abs(value) < LARGEST_WHOLE:
+        return value
+    try:
+        return value if math.isinf(value) else parse_number(spelling)
+    except InputError as error:
+        refused = _Refused(value)
+        refused.refusal = str(error)
+        return refused
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_each_name_once, parse_float=_double)
 
 
 def parse_json(file: str, content: str, *, line: int | None = None) -> Any:
@@ -93,6 +112,8 @@ def number(value: object, where: str) -> float:
         raise InputError(f"{where}: expected a number, got {_kind(value)}")
     if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
         raise InputError(f"{where}: whole numbers beyond 2**53 are not exact; rescale them")
+    if isinstance(value, _Refused):
+        raise InputError(f"{where}: {value.refusal}")
     if not math.isfinite(value):
         raise InputError(
             f"{where}: expected a finite number, got {value}; repair it, or write null where it is missing"

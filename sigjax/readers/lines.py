@@ -12,7 +12,8 @@ import numpy as np
 from sigjax.metrics import METRICS
 from sigjax.readers.files import decode_text, read_bytes
 from sigjax.readers.formats import Format, Sources
-from sigjax.readers.options import Options, chosen_metric, show
+from sigjax.readers.numerals import parse_number, parse_numbers
+from sigjax.readers.options import Options, chosen_metric
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
@@ -67,19 +68,26 @@ def read_paired(sources: Sources, options: Options) -> Evaluation:
 
 def _numbers(file: str, between: re.Pattern[str] | None) -> np.ndarray:
     """Numbers `[line, number]`, as many on each line."""
-    text = decode_text(file, read_bytes(file))
-    rows = []
-    for line, content in enumerate(text.removesuffix("\n").split("\n"), start=1):
-        fields = content.split() if between is None else between.split(content.strip())
-        if rows and len(fields) != len(rows[0]):
-            raise InputError(f"{file}, line {line}: expected {len(rows[0])} number(s) as on line 1, got {len(fields)}")
-        try:
-            rows.append([float(field) for field in fields])
-        except ValueError:
-            raise InputError(f"{file}, line {line}: expected numbers, got {show(content.strip())}") from None
-        if not fields or not np.isfinite(rows[-1]).all():
-            raise InputError(f"{file}, line {line}: expected finite numbers, got {show(content.strip())}")
-    return np.array(rows)
+    lines = decode_text(file, read_bytes(file)).removesuffix("\n").split("\n")
+    rows = [line.split() if between is None else between.split(line.strip()) for line in lines]
+    width = len(rows[0])
+    wrong = next((i for i, row in enumerate(rows) if len(row) != width or not row), None)
+    if wrong is not None:
+        raise InputError(
+            f"{file}, line {wrong + 1}: expected {width or 'a'} number(s) as on line 1, got {len(rows[wrong])}"
+        )
+    fields = [field for row in rows for field in row]
+    values = parse_numbers(fields)
+    if values is None:
+        values = np.array([_number(file, i // width + 1, field) for i, field in enumerate(fields)])
+    return values.reshape(len(rows), width)
+
+
+def _number(file: str, line: int, field: str) -> float:
+    try:
+        return parse_number(field)
+    except InputError as error:
+        raise InputError(f"{file}, line {line}: {error}") from None
 
 
 def _looks_numbers(name: str, head: bytes) -> bool:

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from sigjax.metrics import evaluation_from_arrays, resolve_metric
+from sigjax.metrics.arrays import LARGEST_WHOLE, check_kept
 from sigjax.readers.grid import Grid, settle_missing
 from sigjax.readers.options import Options, check_options, show
-from sigjax.readers.table import LARGEST_WHOLE
 from sigjax.records import Array, Evaluation, InputError, Metric, Missing, SampleMetric
 
 
@@ -88,7 +88,9 @@ def _numbers(system: str, own: object) -> np.ndarray:
             f"system {system!r}, instance {show(str(wrong))}: expected a finite number, got {show(str(own[wrong]))}; "
             "leave out what is missing"
         )
-    if column.dtype.kind in "iu" and (column.max() > LARGEST_WHOLE or column.min() < -LARGEST_WHOLE):
+    if column.dtype.kind == "f":
+        check_kept(f"system {system!r}", list(own.values()), column)
+    elif column.dtype.kind in "iu" and (column.max() > LARGEST_WHOLE or column.min() < -LARGEST_WHOLE):
         raise InputError(f"system {system!r}: whole numbers must stay within 2**53; divide them by a common unit")
     return column.reshape(len(column), -1)
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from sigjax.metrics import evaluation_from_arrays
+from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.files import growth_limit, naming
 from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, select_systems, show, suggest
 from sigjax.readers.saved import OPTIONS, is_saved, read_saved
-from sigjax.readers.table import LARGEST_WHOLE
 from sigjax.records import Evaluation, InputError
 
 NPY_MAGIC = b"\x93NUMPY"

@@ -1,21 +1,19 @@
 """The neutral table that formats become: columns of text (or numbers) with line numbers, and numbers out of them."""
 
-import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sigjax.metrics.arrays import LARGEST_WHOLE
+from sigjax.readers.numerals import parse_number, parse_numbers
 from sigjax.readers.options import listing, show, suggest
 from sigjax.records import InputError
 
-LARGEST_WHOLE = 2**53
-"""Doubles hold every whole number up to here."""
 LARGEST_SPARSE = 10_000_000
 """Tables with more cells than this must be filled to 1 %, so that a wrong column cannot exhaust the memory."""
 TRUTH = {"true": 1.0, "false": 0.0}
-WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +95,8 @@ def number_column(table: Table, name: str, *, hint: str) -> np.ndarray:
     cells = table.columns[name]
     if isinstance(cells, Numbers):
         return _ready_numbers(table, name, cells)
-    try:
-        values = np.fromiter(map(float, cells), np.float64, len(cells))
-    except ValueError:
-        return _numbers_slowly(table, name, hint=hint)
-    # float() takes more than a table should hold; only then is every cell looked at.
-    if not np.all(np.abs(values) < LARGEST_WHOLE) or "_" in "".join(cells):
-        return _numbers_slowly(table, name, hint=hint)
-    return values
+    values = parse_numbers(cells)
+    return _numbers_slowly(table, name, hint=hint) if values is None else values
 
 
 def is_text(cell: str) -> bool:
@@ -144,8 +136,8 @@ def _ready_numbers(table: Table, name: str, cells: Numbers) -> np.ndarray:
     else:
         usable = np.isfinite(values)
     wrong = np.flatnonzero(~usable & ~cells.missing)
-    if wrong.size:
-        raise InputError(f"{place(table, int(wrong[0]), name)}: {_problem(cells[int(wrong[0])], hint='')}")
+    for row in wrong[:1].tolist():
+        _number(table, row, name, cells[row], hint="")  # says what is wrong
     return np.where(cells.missing, np.nan, values.astype(np.float64))
 
 
@@ -157,21 +149,13 @@ def _numbers_slowly(table: Table, name: str, *, hint: str) -> np.ndarray:
         if not word or word in TRUTH:
             values[row] = TRUTH.get(word, np.nan)
             continue
-        problem = _problem(cell, hint=hint)
-        if problem:
-            raise InputError(f"{place(table, row, name)}: {problem}")
-        values[row] = float(cell)
+        values[row] = _number(table, row, name, cell, hint=hint)
     return values
 
 
-def _problem(cell: str, *, hint: str) -> str | None:
-    """What is wrong with a cell that should be a number."""
-    if is_text(cell) or "_" in cell:
-        return f"expected a number, got {show(cell)}; {hint}"
-    if not np.isfinite(float(cell)):
-        return f"expected a finite number, got {show(cell)}; repair it, or leave the cell empty where it is missing"
-    if WHOLE.fullmatch(cell) and abs(int(cell)) > LARGEST_WHOLE:
-        return (
-            f"whole numbers beyond 2**53 are not exact, got {show(cell)}; rescale the column (divide it by 1000, say)"
-        )
-    return None
+def _number(table: Table, row: int, name: str, cell: str, *, hint: str) -> float:
+    """A cell as a number; a refusal names its place."""
+    try:
+        return parse_number(cell, hint=hint, missing="repair it, or leave the cell empty where it is missing")
+    except InputError as error:
+        raise InputError(f"{place(table, row, name)}: {error}") from None

@@ -10,6 +10,7 @@ from sigjax.metrics import MEAN
 from sigjax.readers.files import decode_text, head_lines, read_bytes
 from sigjax.readers.formats import Format, Sources
 from sigjax.readers.measures import EXAMPLES, Measure, parse_measure, topic_scorer
+from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
@@ -113,10 +114,10 @@ def _parse_lines(file: str, text: str, kind: _Kind) -> dict[str, dict[str, float
 
 def _number(where: str, text: str, kind: _Kind) -> float:
     try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if "_" in text or not abs(value) <= kind.largest or (kind.whole and not value.is_integer()):
+        value = parse_number(text)
+    except InputError as error:
+        raise InputError(f"{where}, {kind.layout.split()[kind.number]}: {error}") from None
+    if abs(value) > kind.largest or (kind.whole and not value.is_integer()):
         expected = f"{'a whole number' if kind.whole else 'a number'} up to {kind.largest:g}"
         raise InputError(f"{where}: expected {expected} as the {kind.layout.split()[kind.number]}, got {show(text)}")
     return value

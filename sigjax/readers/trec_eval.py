@@ -9,6 +9,7 @@ import numpy as np
 from sigjax.readers.files import decode_text, head_lines, read_bytes
 from sigjax.readers.formats import Format, Sources
 from sigjax.readers.measures import parse_measure
+from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
 from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
 from sigjax.records import Evaluation, InputError
@@ -58,12 +59,9 @@ def _fields(where: str, content: str) -> Sequence[str]:
 
 def _value(where: str, measure: str, text: str) -> float:
     try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if "_" in text or not np.isfinite(value):
-        raise InputError(f"{where}: expected a number as {show(measure)}, got {show(text)}")
-    return value
+        return parse_number(text)
+    except InputError as error:
+        raise InputError(f"{where}, {show(measure)}: {error}") from None
 
 
 def _named(options: Options, measures: Sequence[str]) -> Options:

@@ -36,13 +36,14 @@ class Comparison:
         reason: why this method was taken.
         exceed: number of resamples at least as extreme as the observed delta; None when the p-value is exact.
         resamples: number of resamples behind the p-value, for "auto" where the pair stopped; None when it is exact.
-        standard_error: bootstrap standard error of delta (ddof = 1; without sampling, the value for resamples ->
-            infinity), or for "two-way" that of the interval; None when there is one unit or interval="none".
-        interval: interval of delta at the report's level, of the kind that the settings name: by the bootstrap, or for
-            "inversion" the shifts that the swap test does not reject, and for "two-way" by t. None as above, for "bca"
-            where all replicates lie on one side of delta, for "studentized" where many have no variance, and for
-            "inversion" where the units or resamples are too few. For "simultaneous" the intervals of all pairs of the
-            metric hold together.
+        standard_error: standard error of delta: for the intervals "auto" and "simultaneous" by the jackknife (of a
+            mean, the standard deviation with ddof = 1, divided by the root of the number of units), for "two-way" that
+            of the interval, else by the bootstrap (ddof = 1; without sampling, the value for resamples -> infinity), as
+            always for a `SampleMetric` and for design "nested". None when there is one unit or interval="none".
+        interval: interval of delta at the report's level, of the kind that the settings name. None as above, for "auto"
+            and "simultaneous" where no stratum has two units, for "bca" where all replicates lie on one side of delta,
+            for "studentized" where many have no variance, and for "inversion" where the units or resamples are too few.
+            For "simultaneous" the intervals of all pairs of the metric hold together.
         settings: the settings of the report.
         settled: whether the decision at the level, after the correction, is that of endless resamples; the probability
             that any settled decision of a test is not is at most 0.001, in the pairs that are adjusted together. None
@@ -51,9 +52,11 @@ class Comparison:
         resamples_needed: the least of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the share
             of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
         standard_error_unclustered: the standard error of delta if instances (ids with all their runs, where there are
-            some) were independent, by the delta method, and with the same design; `standard_error`, of the bootstrap of
-            clusters, is the one to use, and this shows what clusters change. None where there are no clusters, for a
+            some) were independent, by the delta method, and with the same design; `standard_error`, of clusters,
+            is the one to use, and this shows what clusters change. None where there are no clusters, for a
             `SampleMetric`, and where there is no standard error.
+        interval_kind: which kind the interval is of: that asked for, and for "auto" and "simultaneous" "tango" (answers
+            right or wrong), "t" or "percentile"; see `compare`. None where there is no interval.
     """
 
     a: str
@@ -79,3 +82,4 @@ class Comparison:
     settled: bool | None = None
     resamples_needed: int | None = None
     standard_error_unclustered: float | None = None
+    interval_kind: str | None = None

@@ -13,7 +13,9 @@ Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
 Correction = Literal["holm", "hochberg", "bonferroni", "bh", "by", "maxt", "minp", "none"]
 Family = Literal["metric", "report"]
-IntervalKind = Literal["percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "two-way", "none"]
+IntervalKind = Literal[
+    "auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "two-way", "none"
+]
 Variant = Literal["shift", "flip"]
 Design = Literal["together", "crossed", "nested", "models"]
 Missing = Literal["error", "drop", "zero"]
@@ -53,7 +55,7 @@ class Settings:
     baseline: str | None = None
     correction: Correction = "holm"
     level: float = DEFAULT_LEVEL
-    interval: IntervalKind = "percentile"
+    interval: IntervalKind = "auto"
     variant: Variant = "shift"
     """Null replicates of the bootstrap test: delta* - delta (shift) or delta - delta* (flip)."""
     mid_p: bool = False

@@ -43,6 +43,7 @@ class SystemScore:
         in_confidence_set: whether `mcs_p` is at least 1 - level: the set of these systems holds the best with a
             probability of at least the level.
         standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
+        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "skew-t" or "percentile".
     """
 
     name: str
@@ -57,6 +58,7 @@ class SystemScore:
     mcs_p: float | None = None
     in_confidence_set: bool | None = None
     standard_error_unclustered: float | None = None
+    interval_kind: str | None = None
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,12 @@ here computes a statistic, and nothing heavy is imported before the format that 
 """
 
 from sigjax.records import Report
+from sigjax.report.csv import csv_pieces as csv_pieces
 from sigjax.report.csv import to_csv as to_csv
 from sigjax.report.dataframe import to_dataframe as to_dataframe
 from sigjax.report.figure import to_figure as to_figure
 from sigjax.report.html import to_html as to_html
+from sigjax.report.json import json_pieces as json_pieces
 from sigjax.report.json import to_json as to_json
 from sigjax.report.latex import to_latex as to_latex
 from sigjax.report.markdown import to_markdown as to_markdown

@@ -7,7 +7,7 @@ from sigjax.records import InputError, Library, Report
 from sigjax.report.sections import flat_columns, pairs_unclustered
 
 WHOLE: tuple[str, ...] = ("resamples", "exceed", "resamples_needed")
-TEXT: tuple[str, ...] = ("a", "b", "metric", "test", "better", "method", "reason")
+TEXT: tuple[str, ...] = ("a", "b", "metric", "test", "better", "method", "reason", "interval_kind")
 TRUTH: tuple[str, ...] = ("settled",)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from sigjax.identity import SCHEMA
 from sigjax.records import Comparisons, Interval, Repeated, Report, SystemScore
+from sigjax.version import versions
 from sigjax.visible import visible_json
 
 _BLOCK = 2**12
@@ -22,6 +23,7 @@ def json_pieces(report: Report) -> Iterator[str]:
         "schema": [visible_json(SCHEMA)],
         "settings": [visible_json(report.settings_dict())],
         "signature": [visible_json(report.signature)],
+        "versions": [visible_json(versions())],
         "notes": [visible_json(report.notes)],
         "systems": _lines(visible_json(_system(system)) for system in report.systems),
         "pairs": _lines(_pairs(block) for block in report.comparisons.blocks(_BLOCK)),
@@ -39,7 +41,7 @@ def _system(system: SystemScore) -> dict[str, Any]:
 
 
 SYSTEM_KEYS = (
-    *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval"),
+    *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval", "interval_kind"),
     *("rank_interval", "letters", "cluster"),
     *("bootstrap_ranks", "mcs_p", "in_confidence_set"),
 )
@@ -47,7 +49,7 @@ PAIR_KEYS = (
     *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),
     "error_bound",
     *("method", "reason", "resamples", "exceed", "settled", "resamples_needed"),
-    *("standard_error", "standard_error_unclustered", "interval"),
+    *("standard_error", "standard_error_unclustered", "interval", "interval_kind"),
 )
 _PAIR = "{" + ", ".join(f'"{key}": %s' for key in PAIR_KEYS) + "}"
 

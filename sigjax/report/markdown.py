@@ -6,7 +6,7 @@ from sigjax.records import Report
 from sigjax.report.numbers import alpha
 from sigjax.report.rows import Table, pairs_table, systems_table
 from sigjax.report.sections import Section, sections
-from sigjax.report.words import caption, conclusion, heading, key, method_line, unsettled
+from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many_listed, unsettled
 from sigjax.visible import visible
 
 
@@ -40,6 +40,8 @@ def _section(section: Section, report: Report) -> list[str]:
         blocks.append(escape("; ".join(facts)) + ".")
         if len(family.comparisons) == 1:
             blocks.append(escape(conclusion(family.comparisons[0])))
+        if left_out := too_many_listed(section, family):
+            blocks.append(escape(left_out))
         if warning := unsettled(family):
             blocks.append(escape(warning))
     return blocks

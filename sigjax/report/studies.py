@@ -78,6 +78,9 @@ def _power_row(at: PowerAt, spec: str) -> list[str]:
     return [f"{at.instances:,}", *shares, *(format_number(error, spec) for error in errors), in_methods(at.methods)]
 
 
+_TESTS = {"t": "t by the jackknife", "tango": "Tango's score tests", "bootstrap": "bootstrap"}
+
+
 def equivalence_text(found: Sequence[Equivalence]) -> str:
     """Claims and whether they are shown."""
     first = found[0]
@@ -91,14 +94,17 @@ def equivalence_text(found: Sequence[Equivalence]) -> str:
         for one in found
     ]
     adjusted = "p" if len(found) == 1 else f"p ({first.settings.correction})"
+    methods, settings = list(dict.fromkeys(one.method for one in found)), first.settings
+    drawn = f"|n:{settings.resamples}|seed:{settings.seed}|null:{settings.variant}|ties:ge"
+    drawn = drawn if "bootstrap" in methods else ""
     return paragraphs(
-        f"{first.claim} test (bootstrap, {first.settings.variant}): {claim}",
+        f"{first.claim} test ({', '.join(_TESTS[each] for each in methods)}): {claim}",
         "",
         *table_lines([*header, "p (lower)", "p (upper)", adjusted, "holds"], rows, names=3),
         "",
         f"holds: p < {first.settings.alpha:g}; not shown does not mean that there is a difference",
         f"study:equivalence|metric:{'+'.join(dict.fromkeys(one.metric for one in found))}|claim:{first.claim}"
-        f"|margin:{first.margin!r}|n:{first.settings.resamples}|seed:{first.settings.seed}|null:{first.settings.variant}|ties:ge|correction:{first.settings.correction}"
+        f"|margin:{first.margin!r}|method:{'+'.join(methods)}{drawn}|correction:{first.settings.correction}"
         f"|level:{first.settings.level:g}|sigjax:{__version__}",
     )
 

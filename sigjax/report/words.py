@@ -4,6 +4,7 @@ import numpy as np
 
 from sigjax.inference.decision import MOST_RESAMPLES
 from sigjax.records import Comparison, Comparisons, Report, Settings
+from sigjax.report.grid import MAX_LISTED, shown_pairs
 from sigjax.report.numbers import alpha, format_adjusted_p, format_raw_p, is_significant, percent
 from sigjax.report.sections import Family, Section, has_letters, has_positions, has_ranks, has_unclustered
 
@@ -49,7 +50,7 @@ def key(section: Section, settings: Settings) -> str | None:
     """What the columns of a table of systems mean that not all tables have; None where there are none."""
     parts = [_standing_key(section, settings)] if has_ranks(section) else []
     if has_unclustered(section.systems):
-        of_clusters = "for new clusters and runs" if settings.design == "models" else "by the bootstrap of clusters"
+        of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
         parts.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
     parts += [_position_key(settings)] if has_positions(section) else []
     return " ".join(parts) or None
@@ -170,3 +171,14 @@ def _enough(needed: list[int | None]) -> str:
 def too_many(section: Section, shown: int, *, every_pair: str) -> str:
     """What a grid leaves out, and where to find it."""
     return f"The grid shows the first {shown} of {len(section.systems)} systems; {every_pair} every pair."
+
+
+def too_many_listed(section: Section, family: Family) -> str | None:
+    """What a list of pairs leaves out, and where to find it; None where it has all."""
+    shown = len(shown_pairs(section, family))
+    if shown == len(family.comparisons):
+        return None
+    return (
+        f"The list shows the {shown:,} pairs of the first {MAX_LISTED} of {len(section.systems):,} systems; --format "
+        f"csv or json gives all {len(family.comparisons):,}."
+    )

@@ -9,13 +9,13 @@ import platform as machine
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigjax.records import Array, Device, InputError
+from sigjax.resample.scope import check_callable, jax_scope, reason_against
 
 _SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
 """Work that NumPy finishes sooner is not worth compiling, and where JAX is not loaded yet, loading it (measured)."""
@@ -38,15 +38,6 @@ class Backend(NamedTuple):
 
 
 NUMPY = Backend("numpy")
-
-
-def double_precision() -> AbstractContextManager[Any]:
-    """While it lasts, a metric written with `jax.numpy` computes in float64 on the host too, as it does in kernels."""
-    if "jax" not in sys.modules:
-        return nullcontext()
-    import jax
-
-    return jax.enable_x64(True)  # noqa: FBT003
 
 
 def jitted(function: Callable[..., Any], platform: str | None = None) -> Callable[..., Any]:
@@ -72,10 +63,8 @@ def compiled(
     program = jitted(partial(kernel, **dict(static)), platform)
 
     def call(*arrays: Array) -> Any:
-        import jax
-
-        # 64 bits are switched on for this call only: the global setting belongs to the user.
-        with jax.enable_x64(True):  # noqa: FBT003
+        check_callable()
+        with jax_scope():
             return program(*arrays)
 
     return call
@@ -86,7 +75,7 @@ def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool
     import jax
 
     try:
-        with jax.enable_x64(True):  # noqa: FBT003
+        with jax_scope():
             jax.eval_shape(function, *(jax.ShapeDtypeStruct(shape, np.float64) for shape in shapes))
     except Exception:  # a user's function may fail in any way
         return False
@@ -103,6 +92,8 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
     if device == "numpy" or (device == "auto" and numpy_seconds < worth):
         return NUMPY
     try:
+        if reason := reason_against():
+            raise RuntimeError(reason)
         import jax
 
         if device == "auto":

@@ -21,6 +21,7 @@ from sigjax.resample.fused import FusedDraws, FusedSwap
 from sigjax.resample.maxima import Ladder, swap_maxima
 from sigjax.resample.plans import padded_units
 from sigjax.resample.project import CrossedProduct, NestedProduct, Places, Projection, SwapBytes
+from sigjax.resample.scope import jax_scope
 from sigjax.resample.share import ALONE, Share
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
 from sigjax.threads import ahead, num_cores
@@ -232,12 +233,11 @@ def _jax_call(kernel: Kernel, static: Static, task: Task, devices: tuple[Any, ..
     from jax.sharding import NamedSharding, PartitionSpec
 
     compiled, mesh = _compile(kernel, static, devices)
-    # float64 and int64 are switched on for these calls only: the global setting belongs to the user.
-    with jax.enable_x64(True):  # noqa: FBT003
+    with jax_scope():
         on_devices = jax.device_put(task, NamedSharding(mesh, PartitionSpec()))
 
     def call(first: np.ndarray) -> tuple[np.ndarray, ...]:
-        with jax.enable_x64(True):  # noqa: FBT003
+        with jax_scope():
             return tuple(np.asarray(output) for output in compiled(first, on_devices))
 
     return call

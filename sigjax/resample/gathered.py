@@ -18,6 +18,7 @@ from sigjax.records import Array
 from sigjax.resample.backend import is_traceable, jitted
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
+from sigjax.resample.scope import check_callable, jax_scope
 from sigjax.units import Sample
 
 _TILE_ELEMENTS = 2**19
@@ -45,6 +46,7 @@ def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int) -
     """Whether a function of arrays `[instance]` can be mapped over resamples and compiled for the CPU."""
     import jax
 
+    check_callable()
     try:
         jax.local_devices(backend="cpu")
     except (RuntimeError, AssertionError):  # JAX was told to use another platform only
@@ -59,7 +61,7 @@ def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) ->
     if num_instances < _LONG_SORT:
         return False
     columns = (np.zeros(num_instances),) * num_arrays
-    with jax.enable_x64(True), np.errstate(all="ignore"):  # noqa: FBT003
+    with jax_scope(), np.errstate(all="ignore"):
         by_jax = isinstance(call(*columns), jax.Array)  # it would sort there without being compiled, too
         return not by_jax and " sort[" in str(jax.make_jaxpr(call)(*columns))
 
@@ -173,8 +175,8 @@ def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.n
     import jax
 
     program = _compile(kernel, function)
-    # On the CPU, whatever the default device; 64 bits for this call only.
-    with jax.default_device(jax.local_devices(backend="cpu")[0]), jax.enable_x64(True):  # noqa: FBT003
+    # On the CPU, whatever the default device.
+    with jax_scope(), jax.default_device(jax.local_devices(backend="cpu")[0]):
         return np.asarray(program(*arrays))
 
 

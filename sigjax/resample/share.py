@@ -16,6 +16,7 @@ import numpy as np
 
 from sigjax.records import InputError
 from sigjax.resample.backend import jitted
+from sigjax.resample.scope import jax_scope
 
 _EXCHANGED = 2**22
 """Numbers that are exchanged at a time, where there are many."""
@@ -130,8 +131,7 @@ def _total(numbers: np.ndarray, share: Share) -> np.ndarray:
 
     program, sharding, device = _program()
     try:
-        # 64 bits are switched on for this call only: the global setting belongs to the user.
-        with jax.enable_x64(True):  # noqa: FBT003
+        with jax_scope():
             mine = jax.device_put(numbers[None], device)
             shape = (share.count, *numbers.shape)
             parts = jax.make_array_from_single_device_arrays(shape, sharding, [mine])

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from sigjax.checks import as_plain, check_evaluations, check_settings
+from sigjax.inference.closed import closed_spreads, in_closed_form, interval_kinds
 from sigjax.inference.corrections import adjust
-from sigjax.inference.equivalence import dual_interval, margin_exceed
-from sigjax.inference.intervals import standard_error
+from sigjax.inference.equivalence import dual_interval, margin_exceed, margin_tails
+from sigjax.inference.intervals import Spread, standard_error
 from sigjax.inference.outcome import Case, NotFinite, SampleCase
 from sigjax.inference.pvalues import montecarlo_p
 from sigjax.inference.sample import sample_replicates
@@ -31,9 +32,10 @@ from sigjax.records import (
     Settings,
     Variant,
 )
-from sigjax.resample.backend import NUMPY, choose_backend, double_precision, numpy_seconds
+from sigjax.resample.backend import NUMPY, choose_backend, numpy_seconds
 from sigjax.resample.engine import Run
-from sigjax.studies.records import Claim, Equivalence
+from sigjax.resample.scope import host_scope
+from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.trials import share_interval
 
 
@@ -44,19 +46,22 @@ def equivalence_test(
     margin: float,
     claim: Claim = "equivalence",
     metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean",
+    method: EquivalenceMethod = "auto",
     resamples: int = DEFAULT_RESAMPLES,
     level: float = DEFAULT_LEVEL,
     variant: Variant = "shift",
     seed: int = DEFAULT_SEED,
     device: Device = "auto",
 ) -> Equivalence:
-    r"""Test that two systems are alike up to a margin: two one-sided paired bootstrap tests (TOST).
+    r"""Test that two systems are alike up to a margin: two one-sided paired tests (TOST).
 
     The null hypotheses are $\delta \le -m$ and $\delta \ge m$; equivalence is shown where both are rejected, so that
-    p is the larger of their p-values, without correction (an intersection-union test). Each is the one-sided bootstrap
-    test with its null distribution moved to the margin: $p = (c + 1) / (K + 1)$ with the counts $\delta^* - \delta - m
-    \ge \delta$ and $\delta^* - \delta + m \le \delta$ of K resamples, ties included. A large p of a test for
-    differences shows nothing of the kind.
+    p is the larger of their p-values, without correction (an intersection-union test). The tests are those of the
+    intervals that `compare` gives by default: of answers right or wrong Tango's score tests, of other metrics of sums
+    t tests with the standard error s of the jackknife, $(\delta + m) / s$ and $(m - \delta) / s$. Bootstrap tests,
+    which reject too often with fewer than 30 units, have their null distribution moved to the margin: $p = (c + 1) / (K
+    + 1)$ with the counts $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le \delta$ of K resamples, ties
+    included. A large p of a test for differences shows nothing of the kind.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
@@ -64,10 +69,12 @@ def equivalence_test(
         margin: the largest difference that does not matter, above 0, on the scale of the metric; fix it beforehand.
         claim: "equivalence", or "non-inferiority": a is not worse than b by the margin, one of the two tests.
         metric: a name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.
+        method: "auto" as above, and bootstrap tests for a `SampleMetric`; or "bootstrap" for any.
         resamples: number of bootstrap resamples.
         level: 1 - alpha; the interval has the level 1 - 2 alpha.
-        variant: "shift" as above (its interval is the basic one), or "flip": the null distribution is that of $\delta -
-            \delta^*$, the counts are $\delta^* \le -m$ and $\delta^* \ge m$, and the interval is the percentile one.
+        variant: of bootstrap tests: "shift" as above (its interval is the basic one), or "flip": the null distribution
+            is that of $\delta - \delta^*$, the counts are $\delta^* \le -m$ and $\delta^* \ge m$, and the interval is
+                the percentile one.
         seed: a whole number from 0; the same seed gives the same result on every device.
         device: see `compare`.
 
@@ -75,19 +82,21 @@ def equivalence_test(
         InputError: a margin that is not above 0, an option outside its domain, one instance, data or a metric that
             cannot be used.
 
-    Reference: Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach"; Efron and
-    Tibshirani (1993), chapter 25.
+    Reference: Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power approach"; Tango
+    (1998), "Equivalence test and confidence interval for the difference in proportions for the paired-sample design";
+    Efron and Tibshirani (1993), chapter 25.
 
     Example:
         >>> result = equivalence_test([5, 4, 6, 5, 4, 5, 6, 5], [5, 5, 5, 5, 5, 4, 6, 5], margin=1.0)
-        >>> result.delta, result.interval, result.holds
-        (0.0, Interval(low=-0.375, high=0.375), True)
+        >>> result.delta, round(result.interval.high, 3), round(result.p_value, 4), result.holds
+        (0.0, 0.506, 0.0036, True)
     """
     evaluation = Evaluation.from_arrays({"a": a, "b": b}, metric=metric)
     (found,) = equivalence(
         evaluation,
         margin=margin,
         claim=claim,
+        method=method,
         resamples=resamples,
         level=level,
         variant=variant,
@@ -104,6 +113,7 @@ def equivalence(
     claim: Claim = "equivalence",
     baseline: str | None = None,
     correction: Correction = "holm",
+    method: EquivalenceMethod = "auto",
     resamples: int = DEFAULT_RESAMPLES,
     level: float = DEFAULT_LEVEL,
     variant: Variant = "shift",
@@ -118,6 +128,7 @@ def equivalence(
         claim: see `equivalence_test`; of non-inferiority, the first system of a pair is claimed not to be worse.
         baseline: see `compare`.
         correction: see `compare`; all but "maxt", which belongs to the permutation test.
+        method: see `equivalence_test`.
         resamples: see `equivalence_test`.
         level: see `equivalence_test`.
         variant: see `equivalence_test`.
@@ -138,6 +149,10 @@ def equivalence(
         raise InputError(f"margin must be a number above 0, on the scale of the metric, got {margin!r}")
     if claim not in get_args(Claim):
         raise InputError(f"claim must be one of {', '.join(get_args(Claim))}, got {claim!r}")
+    if method not in get_args(EquivalenceMethod):
+        raise InputError(f"method must be one of {', '.join(get_args(EquivalenceMethod))}, got {method!r}")
+    if variant != "shift" and method != "bootstrap":
+        raise InputError(f"variant {variant} belongs to bootstrap tests; ask for method bootstrap with it")
     if correction == "maxt":
         raise InputError("correction maxt belongs to the permutation test; use holm, hochberg or bonferroni here")
     settings = Settings(
@@ -148,15 +163,26 @@ def equivalence(
     if level <= 0.5:
         raise InputError(f"level must be above 0.5 here, such as 0.95, got {level!r}")
     check_evaluations(evaluations, settings)
-    asked = _Asked(float(margin), claim, settings)
-    with double_precision():
+    asked = _Asked(float(margin), claim, method, settings)
+    with host_scope():
         return tuple(found for each in evaluations for found in _of_metric(each, asked, device))
 
 
 class _Asked(NamedTuple):
     margin: float
     claim: Claim
+    method: EquivalenceMethod
     settings: Settings
+
+
+class _Tested(NamedTuple):
+    """What the tests of one pair say."""
+
+    p_lower: float
+    p_upper: float
+    spread: Spread
+    exceed: tuple[int, int] | None
+    """Resamples behind both p-values, where there are some."""
 
 
 def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device) -> list[Equivalence]:
@@ -165,17 +191,59 @@ def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device) -> list[Eq
         case = make_case(evaluation, asked.settings)
         if len(case.units.strata) < 2:
             raise InputError("equivalence needs at least two units (instances, or clusters of them), got one")
-        replicates = _replicates(case, device)
+        method, tested = _closed(case, asked) if _is_closed(case, asked) else _bootstrap(case, asked, device)
     except NotFinite as error:
         system = evaluation.systems[error.systems[0]]
         raise InputError(
             f"metric {evaluation.metric.name!r} is not a finite number for {system!r} on the data or a resample of it; "
             "have it return a number everywhere, also where a denominator is 0"
         ) from None
-    found = [_of_pair(evaluation, case, pair, replicates, asked) for pair in case.question.pairs]
+    pairs = zip(case.question.pairs, tested, strict=True)
+    found = [_of_pair(evaluation, case, pair, of_pair, method, asked) for pair, of_pair in pairs]
     adjusted = adjust(np.array([each.p_value for each in found]), asked.settings.correction).tolist()
     alpha = asked.settings.alpha
     return [replace(each, p_adjusted=p, holds=p < alpha) for each, p in zip(found, adjusted, strict=True)]
+
+
+def _interval_level(settings: Settings) -> float:
+    return round(2.0 * settings.level - 1.0, 12)
+
+
+def _is_closed(case: Case | SampleCase, asked: _Asked) -> bool:
+    return asked.method == "auto" and in_closed_form(case.metric, case.settings)
+
+
+def _closed(case: Case | SampleCase, asked: _Asked) -> tuple[str, list[_Tested]]:
+    """The tests of all pairs without resamples, and their name.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+        InputError: no stratum has two units.
+    """
+    assert isinstance(case, Case)
+    _, spreads = closed_spreads(case._replace(settings=replace(case.settings, level=_interval_level(case.settings))))
+    if spreads[0].interval is None:
+        raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
+    return interval_kinds(case).pairs or "", [
+        _Tested(*margin_tails(case, pair, spread.standard_error or 0.0, asked.margin), spread, None)
+        for pair, spread in zip(case.question.pairs, spreads, strict=True)
+    ]
+
+
+def _bootstrap(case: Case | SampleCase, asked: _Asked, device: Device) -> tuple[str, list[_Tested]]:
+    """The bootstrap tests of all pairs, and their name.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    settings, replicates, tested = asked.settings, _replicates(case, device), []
+    for a, b in case.question.pairs:
+        deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
+        counts = margin_exceed(deltas, delta, asked.margin, case.question.tolerance((a, b)), settings.variant)
+        p_values = (float(montecarlo_p(count, settings.fixed_resamples)) for count in counts)
+        interval = dual_interval(deltas, delta, _interval_level(settings), settings.variant)
+        tested.append(_Tested(*p_values, Spread(standard_error(deltas), interval), counts))
+    return "bootstrap", tested
 
 
 def _replicates(case: Case | SampleCase, device: Device) -> np.ndarray:
@@ -201,18 +269,17 @@ def _replicates(case: Case | SampleCase, device: Device) -> np.ndarray:
 
 
 def _of_pair(
-    evaluation: Evaluation, case: Case | SampleCase, pair: tuple[int, int], replicates: np.ndarray, asked: _Asked
+    evaluation: Evaluation, case: Case | SampleCase, pair: tuple[int, int], tested: _Tested, method: str, asked: _Asked
 ) -> Equivalence:
-    settings, (a, b), delta = asked.settings, pair, case.question.delta(pair)
-    deltas = replicates[a] - replicates[b]
-    counts = margin_exceed(deltas, delta, asked.margin, case.question.tolerance(pair), settings.variant)
-    above, below = (float(montecarlo_p(count, settings.fixed_resamples)) for count in counts)
+    settings, (a, b) = asked.settings, pair
+    assert tested.spread.interval is not None
+    assert tested.spread.standard_error is not None
     if asked.claim == "equivalence":
-        exceed = max(counts)
+        upper = tested.p_upper > tested.p_lower
     else:
-        exceed = counts[0] if evaluation.metric.higher_is_better else counts[1]
-    p_value = float(montecarlo_p(exceed, settings.fixed_resamples))
-    interval_level = round(2.0 * settings.level - 1.0, 12)
+        upper = not evaluation.metric.higher_is_better
+    p_value = tested.p_upper if upper else tested.p_lower
+    exceed = None if tested.exceed is None else tested.exceed[upper]
     return Equivalence(
         a=evaluation.systems[a],
         b=evaluation.systems[b],
@@ -221,16 +288,17 @@ def _of_pair(
         margin=asked.margin,
         score_a=case.question.scores[a],
         score_b=case.question.scores[b],
-        delta=delta,
-        p_lower=above,
-        p_upper=below,
+        delta=case.question.delta(pair),
+        p_lower=tested.p_lower,
+        p_upper=tested.p_upper,
         p_value=p_value,
-        p_interval=share_interval(exceed, settings.fixed_resamples, settings.level),
+        p_interval=None if exceed is None else share_interval(exceed, settings.fixed_resamples, settings.level),
         p_adjusted=p_value,
         holds=p_value < settings.alpha,
-        interval=dual_interval(deltas, delta, interval_level, settings.variant),
-        interval_level=interval_level,
-        standard_error=standard_error(deltas),
+        interval=tested.spread.interval,
+        interval_level=_interval_level(settings),
+        standard_error=tested.spread.standard_error,
         exceed=exceed,
+        method=method,
         settings=settings,
     )

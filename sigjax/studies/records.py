@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Claim = Literal["equivalence", "non-inferiority"]
+EquivalenceMethod = Literal["auto", "bootstrap"]
 Null = Literal["swaps", "splits"]
 """How pairs of which neither is better are made: by swaps of the outputs of two systems, or splits of one system."""
 
@@ -202,14 +203,16 @@ class Equivalence:
         p_upper: p-value against delta >= margin.
         p_value: of the claim: the larger of the two for equivalence; for non-inferiority the first, or the second where
             lower scores are better.
-        p_interval: Clopper-Pearson interval, at the level, for the p-value of endless resamples.
+        p_interval: Clopper-Pearson interval, at the level, for the p-value of endless resamples; None without
+            resamples.
         p_adjusted: p_value adjusted for all pairs of the same metric.
         holds: whether the claim is shown: p_adjusted < 1 - level.
         interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha: the claim of equivalence holds
-            (before adjustment) where it lies within the margins, but for Monte Carlo error at its ends.
+            (before adjustment) where it lies within the margins, for bootstrap tests but for Monte Carlo error.
         interval_level: the level of this interval.
-        standard_error: bootstrap standard error of delta (ddof = 1).
-        exceed: number of resamples behind p_value.
+        standard_error: of delta: by the jackknife, or for bootstrap tests by the bootstrap (ddof = 1).
+        exceed: number of resamples behind p_value; None without resamples.
+        method: the tests: "tango", "t" or "bootstrap".
         settings: resamples, seed, level, variant and correction.
     """
 
@@ -224,11 +227,12 @@ class Equivalence:
     p_lower: float
     p_upper: float
     p_value: float
-    p_interval: Interval
+    p_interval: Interval | None
     p_adjusted: float
     holds: bool
     interval: Interval
     interval_level: float
     standard_error: float
-    exceed: int
+    exceed: int | None
+    method: str
     settings: Settings

@@ -19,7 +19,7 @@ from sigjax.inference.outcome import Case, NotFinite, NotTraceable, Outcomes, Qu
 from sigjax.inference.pvalues import clopper_pearson
 from sigjax.progress import progress_bar
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test
-from sigjax.resample.backend import double_precision
+from sigjax.resample.scope import host_scope
 from sigjax.studies.applicable import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
 from sigjax.studies.pilot import Maker, Pilot
 from sigjax.units import observed_scores, tolerances
@@ -59,7 +59,7 @@ def run_trials(
     methods: dict[Test, list[str]] = {test: [""] * count for test in settings.tests}
     with (
         progress_bar("trials", count, shown=progress and groups > 1) as advance,
-        double_precision(),
+        host_scope(),
         _refusals(pilot, device),
     ):
         for group in range(groups):

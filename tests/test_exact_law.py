@@ -1,0 +1,68 @@
+"""Whole laws of random-sign sums: against counts of all signs, the binomial law, and the exact test."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from oracles import random_counts
+from scipy.stats import binom
+
+from sigjax import Evaluation, compare
+from sigjax.exact import law
+from sigjax.exact.lattice import pair_lattice
+from sigjax.exact.law import sign_law
+from sigjax.inference.marginal import marginal_laws
+from sigjax.leaderboard import make_case
+from sigjax.records import Settings
+
+
+def counted(differences):
+    """How many of the 2^n signs give each sum, in whole numbers."""
+    sums = Counter({(0,) * differences.shape[1]: 1})
+    for row in differences.tolist():
+        after = Counter()
+        for value, count in sums.items():
+            for sign in (1, -1):
+                after[tuple(v + sign * d for v, d in zip(value, row, strict=True))] += count
+        sums = after
+    return sums
+
+
+@pytest.mark.parametrize("most_signs", [20, 0], ids=["signs", "grid"])
+@pytest.mark.parametrize(("num_units", "axes"), [(1, 1), (4, 1), (30, 1), (3, 2), (9, 2), (40, 2)])
+def test_laws_are_those_of_all_signs(num_units, axes, most_signs, monkeypatch):
+    monkeypatch.setattr(law, "MOST_SIGNS", most_signs)
+    differences = np.random.default_rng(num_units).integers(-3, 4, (num_units, axes))
+    lattice = pair_lattice(differences, np.zeros_like(differences), ("x", "y")[:axes])
+    found, chances = sign_law(lattice), Counter()
+    for value, chance in zip((found.values @ lattice.basis).tolist(), found.chances.tolist(), strict=True):
+        chances[tuple(value)] += chance
+    for value, count in counted(differences).items():
+        assert chances.pop(value, 0.0) == pytest.approx(count / 2.0**num_units, abs=1e-14)
+    assert sum(chances.values()) < 1e-14
+
+
+def test_a_window_holds_all_that_counts():
+    ones = np.ones((20_000, 1), int)
+    found = sign_law(pair_lattice(ones, np.zeros_like(ones), ("x",)))
+    heads = (found.values[:, 0] + 20_000) // 2
+    assert len(heads) < 3_000
+    np.testing.assert_allclose(found.chances, binom.pmf(heads, 20_000, 0.5), rtol=0, atol=1e-14)
+    assert found.chances.sum() == pytest.approx(1.0, abs=1e-11)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("num_units", [15, 200])
+def test_marginal_p_values_of_the_data_are_those_of_the_exact_test(num_units, alternative):
+    arrays = random_counts(np.random.default_rng(3), 3, num_units)
+    evaluation = Evaluation.from_arrays(arrays | {"twin": next(iter(arrays.values()))}, metric="fscore")
+    settings = Settings(alternative=alternative)
+    case = make_case(evaluation, settings)
+    laws, question = marginal_laws(case), case.question
+    report = compare(evaluation, alternative=alternative, interval="none")
+    assert len(laws) == len(report) == 6
+    sign = -1.0 if alternative == "less" else 1.0
+    for one, pair in zip(report, question.pairs, strict=True):
+        observed = abs(one.delta) if alternative == "two-sided" else sign * one.delta
+        found = laws[pair].p_values(np.array([observed]), question.tolerance(pair))
+        assert found[0] == pytest.approx(one.p_value, rel=1e-9, abs=1e-11)

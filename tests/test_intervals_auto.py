@@ -1,0 +1,228 @@
+"""The default intervals: which kind each score and delta gets, and those by the jackknife against statsmodels, SciPy,
+and the matrices of Pustejovsky and Tipton (2018)."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from oracles import random_counts
+from scipy import optimize, stats
+
+from sigjax import Evaluation, compare
+from sigjax.inference.closed import closed_spreads
+from sigjax.inference.jackknife_t import degrees_of_freedom
+from sigjax.inference.outcome import Case, Question
+from sigjax.inference.proportions import tango_interval, wilson_interval
+from sigjax.metrics import MEDIAN
+from sigjax.metrics.mean import MEAN
+from sigjax.records import Settings
+from sigjax.units import Units, observed_scores
+
+OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}
+"""No resample has a part in these intervals."""
+SIZES = np.array([1, 1, 2, 3, 3, 5, 8, 13, 40])
+
+
+def by_name(report):
+    return sorted(report.systems, key=lambda one: one.name)
+
+
+@pytest.mark.parametrize("size", [2, 3, 12, 1000])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_deltas_of_means_have_the_t_interval(size, level):
+    values = np.random.default_rng(size).lognormal(size=(3, size))
+    report = compare(Evaluation.from_arrays(dict(zip("ABC", values, strict=True))), level=level, **OPTIONS)
+    for one in report:
+        known = stats.ttest_rel(values["ABC".index(one.a)], values["ABC".index(one.b)])
+        assert tuple(one.interval) == pytest.approx(tuple(known.confidence_interval(level)), rel=1e-9)
+        assert one.standard_error == pytest.approx(one.delta / known.statistic, rel=1e-9)
+        assert one.interval_kind == "t"
+    for one, row in zip(by_name(report), values, strict=True):
+        assert one.standard_error == pytest.approx(stats.sem(row), rel=1e-10)
+        assert one.interval_kind == "skew-t"
+
+
+def test_scores_have_halls_transformation():
+    """Its ends are roots of the cubic, and without skewness those of t."""
+    values = np.random.default_rng(1).lognormal(size=30)
+    evaluation = Evaluation.from_arrays({"A": values, "B": np.concatenate([values, -values])[15:45]})
+    one = by_name(compare(evaluation, **OPTIONS))[0]
+    error, g = stats.sem(values), stats.skew(values) / math.sqrt(30)
+    quantile = stats.t.ppf(0.975, 29)
+    for end, sign in ((one.interval.low, 1.0), (one.interval.high, -1.0)):
+        x = optimize.brentq(lambda x, sign=sign: x + g * x**2 / 3 + g**2 * x**3 / 27 + g / 6 - sign * quantile, -50, 50)
+        assert end == pytest.approx(values.mean() - x * error, rel=1e-9)
+    half = np.random.default_rng(2).normal(size=20)
+    one = by_name(compare(Evaluation.from_arrays({"A": np.concatenate([half, -half]), "B": np.zeros(40)}), **OPTIONS))[
+        0
+    ]
+    known = stats.ttest_1samp(np.concatenate([half, -half]), 0.0).confidence_interval()
+    assert tuple(one.interval) == pytest.approx(tuple(known), rel=1e-7)
+
+
+def clusters_of(sizes):
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def test_standard_errors_of_clusters_are_hc3_of_statsmodels():
+    """The ratio of sums is a regression of the sums on the sizes, weighted by 1 / size: its HC3 is CR3 of clusters."""
+    rng = np.random.default_rng(3)
+    codes = clusters_of(SIZES)
+    values = rng.normal(size=(2, len(codes))) + rng.normal(size=(2, len(SIZES)))[:, codes] + codes / 5
+    (one,) = compare(Evaluation.from_arrays(dict(zip("AB", values, strict=True)), clusters=codes.tolist()), **OPTIONS)
+    sums = np.bincount(codes, values[0] - values[1])
+    known = sm.WLS(sums, SIZES.astype(float), weights=1.0 / SIZES).fit(cov_type="HC3")
+    assert one.delta == pytest.approx(known.params[0], rel=1e-12)
+    assert one.standard_error == pytest.approx(known.bse[0] * math.sqrt(8 / 9), rel=1e-10)
+    degrees = by_matrices(SIZES)
+    half = stats.t.ppf(0.975, degrees) * one.standard_error
+    assert tuple(one.interval) == pytest.approx((one.delta - half, one.delta + half), rel=1e-10)
+
+
+def by_matrices(sizes):
+    """Satterthwaite's degrees of freedom of CR3, by the matrices of Pustejovsky and Tipton (2018), section 2, for the
+    regression of instances on a constant, if all instances of a cluster vary as one."""
+    codes = clusters_of(sizes)
+    design = np.ones((len(codes), 1))
+    bread = np.linalg.inv(design.T @ design)
+    residual = np.eye(len(codes)) - design @ bread @ design.T
+    working = (codes[:, None] == codes).astype(float)
+    rows = []
+    for cluster in range(len(sizes)):
+        mine = codes == cluster
+        adjusted = np.linalg.inv(residual[np.ix_(mine, mine)])
+        rows.append((residual[mine].T @ adjusted @ design[mine] @ bread)[:, 0])
+    products = np.array(rows) @ working @ np.array(rows).T
+    return np.trace(products) ** 2 / (products**2).sum()
+
+
+@pytest.mark.parametrize("sizes", [SIZES, np.full(7, 4), np.array([30, 1, 1]), np.array([2, 1])])
+def test_degrees_of_freedom_are_those_of_the_matrices(sizes):
+    found = degrees_of_freedom(sizes, np.zeros(len(sizes), int))
+    assert found == pytest.approx(by_matrices(sizes), rel=1e-9)
+    assert found <= (len(sizes) - 1) * (1 + 1e-9)
+
+
+def test_strata_add_up_and_a_unit_alone_in_one_does_not_vary():
+    """The variance of a stratified mean, for strata of 9, 14 and 1 units; degrees of freedom of 8 and 13 together."""
+    rng, strata = np.random.default_rng(4), np.repeat([0, 1, 2], [9, 14, 1])
+    values = rng.normal(size=(2, 24)) + strata
+    report = compare(Evaluation.from_arrays(dict(zip("AB", values, strict=True)), strata=strata.tolist()), **OPTIONS)
+    apart = values[0] - values[1]
+    variance = sum(n * apart[strata == h].var(ddof=1) for h, n in ((0, 9), (1, 14))) / 24**2
+    assert report.comparisons[0].standard_error == pytest.approx(math.sqrt(variance), rel=1e-12)
+    degrees = 23**2 / (9**2 / 8 + 14**2 / 13)
+    half = (report.comparisons[0].interval.high - report.comparisons[0].interval.low) / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, degrees) * math.sqrt(variance), rel=1e-9)
+
+
+def test_any_metric_of_sums_is_left_out_unit_by_unit():
+    arrays = random_counts(np.random.default_rng(5), 2, 20)
+    (one,) = compare(Evaluation.from_arrays(arrays, metric="fscore"), **OPTIONS)
+
+    def f1(stats):
+        tp, predicted, gold = stats.sum(axis=0)
+        return 2 * tp / (predicted + gold)
+
+    a, b = arrays.values()
+    without = np.array([f1(np.delete(a, i, 0)) - f1(np.delete(b, i, 0)) for i in range(20)])
+    known = math.sqrt(19 / 20 * ((without - one.delta) ** 2).sum())
+    assert one.standard_error == pytest.approx(known, rel=1e-10)
+
+
+def test_what_does_not_vary_has_intervals_of_no_length():
+    """Not even by rounding: a system and the same with a constant added, thirds of which are no doubles."""
+    a = np.random.default_rng(6).integers(0, 9, 50) / 3
+    report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0}), **OPTIONS)
+    for one in report:
+        assert one.standard_error == 0.0
+        assert one.interval == (one.delta, one.delta)
+    tiny = compare(Evaluation.from_arrays({"A": a * 1e-200, "B": a[::-1] * 1e-200}), **OPTIONS).comparisons[0]
+    large = compare(Evaluation.from_arrays({"A": a * 1e200, "B": a[::-1] * 1e200}), **OPTIONS).comparisons[0]
+    assert tiny.standard_error * 1e200 == pytest.approx(large.standard_error * 1e-200, rel=1e-9)
+
+
+RIGHT = {"A": [1] * 20, "B": [1] * 17 + [0] * 3, "C": [0, 1] * 10}
+
+
+def test_answers_right_or_wrong_have_score_intervals():
+    report = compare(Evaluation.from_arrays(RIGHT, metric="accuracy"), **OPTIONS)
+    low, high = wilson_interval(np.array([20, 17, 10]), 20, 0.95)
+    assert [tuple(one.interval) for one in by_name(report)] == list(zip(low, high, strict=True))
+    assert by_name(report)[0].interval.low < 0.85
+    low, high = tango_interval(np.array([3, 10, 9]), np.array([0, 0, 2]), 20, 0.95)
+    assert [tuple(one.interval) for one in report] == list(zip(low, high, strict=True))
+    assert {one.interval_kind for one in report} == {"tango"}
+    assert {one.interval_kind for one in report.systems} == {"wilson"}
+    assert any("Wilson's, those of deltas Tango's" in note for note in report.notes)
+
+
+IDS = {"ids": [str(i // 2) for i in range(20)], "runs": [str(i % 2) for i in range(20)]}
+
+
+@pytest.mark.parametrize(
+    ("metric", "labels", "options", "kinds"),
+    [
+        ("mean", {}, {}, ("wilson", "tango")),
+        ("mean", {}, {"interval": "simultaneous"}, ("wilson", "tango")),
+        ("mean", {"clusters": [i // 2 for i in range(20)]}, {}, ("skew-t", "t")),
+        ("mean", {"clusters": list(range(20))}, {}, ("wilson", "tango")),
+        ("mean", {"strata": [i // 10 for i in range(20)]}, {}, ("skew-t", "t")),
+        ("mean", IDS, {}, ("skew-t", "t")),
+        ("mean", IDS, {"test": "permutation", "design": "crossed"}, ("skew-t", "t")),
+        ("mean", IDS, {"design": "nested"}, ("percentile", "percentile")),
+        (MEDIAN, {}, {}, ("percentile", "percentile")),
+        (MEDIAN, {}, {"interval": "simultaneous"}, ("simultaneous", "simultaneous")),
+        ("mean", {}, {"interval": "basic"}, ("basic", "basic")),
+        ("mean", {}, {"interval": "inversion", "resamples": 500}, ("percentile", "inversion")),
+        ("mean", {}, {"interval": "none"}, (None, None)),
+    ],
+)
+def test_the_report_names_the_kinds(metric, labels, options, kinds):
+    report = compare(Evaluation.from_arrays(RIGHT, metric=metric, **labels), **(OPTIONS | {"resamples": 200} | options))
+    assert {one.interval_kind for one in report.systems} == {kinds[0]}
+    assert {one.interval_kind for one in report} == {kinds[1]}
+    record = json.loads(report.to_json())
+    assert [record[key][0]["interval_kind"] for key in ("systems", "pairs")] == list(kinds)
+
+
+def test_other_numbers_than_answers_have_t():
+    two = {"A": [0, 1, 2, 1], "B": [0, 1, 1, 0]}
+    for values, metric in ((two, "mean"), ({name: [[x, 2] for x in row] for name, row in two.items()}, "ratio")):
+        assert compare(Evaluation.from_arrays(values, metric=metric), **OPTIONS).comparisons[0].interval_kind == "t"
+
+
+def test_notes_say_where_units_are_few_or_unequal():
+    rng = np.random.default_rng(7)
+    few = compare(Evaluation.from_arrays({"A": rng.normal(size=12), "B": rng.normal(size=12)}), **OPTIONS)
+    assert any(note.startswith("12 units are few") for note in few.notes)
+    many = compare(Evaluation.from_arrays({"A": rng.normal(size=40), "B": rng.normal(size=40)}), **OPTIONS)
+    assert many.notes[-1].startswith("mean: intervals are Student's t by the jackknife, 39 degrees of freedom")
+    codes = clusters_of(np.array([200, *[1] * 39])).tolist()
+    values = rng.normal(size=(2, len(codes)))
+    unequal = compare(Evaluation.from_arrays(dict(zip("AB", values, strict=True)), clusters=codes), **OPTIONS)
+    assert any("40 say as much as" in note for note in unequal.notes)
+
+
+def test_no_stratum_of_two_units_has_no_interval():
+    report = compare(Evaluation.from_arrays({"A": [1, 2, 4], "B": [3, 1, 5]}, strata=["x", "y", "z"]), **OPTIONS)
+    assert [one.interval for one in (*report, *report.systems)] == [None] * 3
+    assert [one.interval_kind for one in (*report, *report.systems)] == [None] * 3
+    assert any("no stratum has two units" in note for note in report.notes)
+
+
+def test_few_unequal_clusters_are_held():
+    """30 clusters of 1 to 200 instances whose size goes with their difficulty, two systems alike: the intervals of 400
+    deltas hold 0 within binomial error (percentile intervals of such data miss it in 9%); they may be too long."""
+    rng, missed = np.random.default_rng(8), 0
+    for _ in range(400):
+        sizes = np.floor(np.exp(rng.uniform(0.0, math.log(201.0), 30))).astype(int)
+        chance = stats.norm.cdf(2.0 - 0.35 * np.log(sizes) + rng.normal(size=(2, 30)))
+        values = np.stack([rng.binomial(sizes, chance), np.tile(sizes, (2, 1))], axis=-1)
+        units = Units(values, None, np.zeros(30, int), sizes, 1e-14, exact=True)
+        question = Question(np.array([[0, 1]]), tuple(observed_scores(units, MEAN).tolist()), (1e-14, 1e-14))
+        _, (of_delta,) = closed_spreads(Case(units, MEAN, question, Settings()))
+        missed += not of_delta.interval.low <= 0.0 <= of_delta.interval.high
+    assert missed <= stats.binom.ppf(0.999, 400, 0.05)

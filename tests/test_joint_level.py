@@ -1,0 +1,134 @@
+"""Simultaneous intervals of metrics of sums: against SciPy's studentized range and multivariate normal laws, and in a
+simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sigjax import Evaluation, compare
+from sigjax.inference.joint_level import joint_level, normal_maxima
+from sigjax.inference.proportions import tango_interval, wilson_interval
+
+DRAWS = 20_000
+OPTIONS = {
+    "interval": "simultaneous",
+    "test": "bootstrap",
+    "method": "montecarlo",
+    "resamples": DRAWS,
+    "device": "numpy",
+}
+
+
+def with_covariance(covariance, num_units, seed):
+    """Systems whose values have this covariance (ddof = 1), and means of their own."""
+    size = len(covariance)
+    values = np.random.default_rng(seed).normal(size=(size, num_units))
+    values -= values.mean(axis=1, keepdims=True)
+    values = np.linalg.solve(np.linalg.cholesky(np.cov(values)), values)
+    values = np.linalg.cholesky(covariance) @ values + np.arange(size)[:, None]
+    return Evaluation.from_arrays({f"s{place}": each for place, each in enumerate(values)})
+
+
+def critical(record, degrees):
+    """Half the interval of a delta, which is symmetric, in standard errors, as a normal quantile of the level of t."""
+    low, high = record.interval
+    assert high - record.delta == pytest.approx(record.delta - low, rel=1e-9)
+    return stats.norm.isf(stats.t.sf((high - low) / 2 / record.standard_error, degrees))
+
+
+def near_level(share, level=0.95):
+    return abs(share - level) < 4 * math.sqrt(level * (1 - level) / DRAWS) + 1e-3
+
+
+@pytest.mark.parametrize("num_units", [6, 15, 500])
+def test_levels_are_those_of_normal_laws(num_units):
+    """All pairs of independent systems: Tukey's studentized range. Pairs with a baseline: Dunnett's, whose correlations
+    are a half."""
+    alike = with_covariance(np.eye(4), num_units, 4)
+    every = {critical(one, num_units - 1) for one in compare(alike, **OPTIONS)}
+    assert max(every) == pytest.approx(min(every), rel=1e-9)
+    assert near_level(stats.studentized_range.cdf(min(every) * math.sqrt(2.0), 4, np.inf))
+    c = critical(compare(alike, baseline="s1", **OPTIONS).comparisons[0], num_units - 1)
+    law = stats.multivariate_normal(np.zeros(3), (np.eye(3) + 1.0) / 2.0, seed=1)
+    assert near_level(law.cdf(np.full(3, c), lower_limit=np.full(3, -c)))
+
+
+def test_one_pair_has_nearly_the_interval_of_t():
+    a, b = np.random.default_rng(6).gamma(0.5, size=(2, 12))
+    (one,) = compare(Evaluation.from_arrays({"A": a, "B": b}), **OPTIONS)
+    assert near_level(1 - 2 * stats.norm.sf(critical(one, 11)))
+
+
+def test_pairs_that_do_not_vary_are_left_out():
+    """Equal systems, one that is another and a constant; and one that is the sum of two others leaves a root."""
+    a, c = np.random.default_rng(7).gamma(0.5, size=(2, 30))
+    report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0, "C": c}), **OPTIONS)
+    alone = compare(Evaluation.from_arrays({"A": a, "C": c}), **OPTIONS).comparisons[0]
+    found = {(each.a, each.b): each for each in report}
+    assert found["A", "same"].interval == (0.0, 0.0)
+    assert found["A", "more"].interval == (-1.0, -1.0)
+    assert near_level(1 - 2 * stats.norm.sf(critical(found["A", "C"], 29)))
+    assert list(found["A", "C"].interval) == pytest.approx(list(alone.interval), rel=2e-2)
+    joined = compare(Evaluation.from_arrays({"A": a, "C": c, "sum": a + c}), **OPTIONS)
+    assert all(math.isfinite(critical(one, 29)) for one in joined)
+
+
+def test_proportions_have_score_intervals_at_the_level_of_a_normal_law():
+    """The level of each is that of the largest normal deviate; where no answer varies, one more that is independent."""
+    rng = np.random.default_rng(8)
+    answers = (rng.random((3, 40)) < 0.7).astype(int)
+    answers[2] = 1
+    report = compare(Evaluation.from_arrays(dict(zip("ABC", answers, strict=True)), metric="accuracy"), **OPTIONS)
+    moves = answers - answers.mean(axis=1, keepdims=True)
+    law = stats.multivariate_normal(np.zeros(2), np.corrcoef(moves[:2]), seed=1)
+    for_scores = {one.name: one.interval.low for one in report.systems}
+    level = level_of(lambda level: wilson_interval(np.array([40]), 40, level)[0][0], for_scores["C"])
+    c = stats.norm.ppf((1 + level) / 2)
+    assert near_level(law.cdf(np.full(2, c), lower_limit=np.full(2, -c)) * level)
+    ends = wilson_interval(answers.sum(axis=1), 40, level)
+    assert [for_scores[name] for name in "ABC"] == pytest.approx(ends[0].tolist(), rel=1e-9)
+    pair = report.comparisons[0]
+    only = [int((x > y).sum()) for x, y in (answers[:2], answers[1::-1])]
+    level = level_of(lambda level: tango_interval(*only, 40, level)[0], pair.interval.low)
+    assert tuple(pair.interval) == pytest.approx([float(end) for end in tango_interval(*only, 40, level)], rel=1e-9)
+    assert 0.975 < level < 0.99
+
+
+def level_of(end, found):
+    """The level at which an end, which falls with the level, is what was found."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if end(middle) > found else (low, middle)
+    return middle
+
+
+def test_the_seed_says_which_draws():
+    evaluation = with_covariance(np.eye(4), 20, 9)
+    one, again, other = (compare(evaluation, seed=seed, **OPTIONS).comparisons[0] for seed in (1, 1, 2))
+    assert one == again
+    assert one.interval != other.interval
+    assert one.standard_error == other.standard_error
+
+
+def test_draws_are_standard_normal():
+    """Of one target the largest is its size: half-normal; and independent of how many targets there are."""
+    moves = np.random.default_rng(10).normal(size=(3, 50))
+    found = normal_maxima(moves, np.array([[0, 3]]), 5000, seed=1)
+    assert stats.kstest(found, stats.halfnorm.cdf).pvalue > 1e-3
+    more = normal_maxima(moves, np.array([[0, 3], [1, 3], [0, 1]]), 5000, seed=1)
+    assert (more >= found).all()
+    assert joint_level(more, 0.9) > joint_level(found, 0.9)
+    assert joint_level(found, 0.9, others=10**6) == pytest.approx(0.9**1e-6)
+
+
+def test_all_intervals_together_hold_at_the_level():
+    """200 samples of five systems that are alike, of 12 numbers: all ten intervals hold 0 in nine of ten."""
+    rng, trials, held = np.random.default_rng(11), 200, 0
+    for _ in range(trials):
+        evaluation = Evaluation.from_arrays(dict(zip("ABCDE", rng.normal(size=(5, 12)), strict=True)))
+        report = compare(evaluation, **(OPTIONS | {"resamples": 300, "level": 0.9}))
+        held += all(one.interval.low <= 0.0 <= one.interval.high for one in report)
+    assert abs(held / trials - 0.9) < 3.5 * math.sqrt(0.9 * 0.1 / trials) + 0.01
