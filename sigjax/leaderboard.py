@@ -194,8 +194,8 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> tuple[
     records: list[Comparison] = []
     for test, of_test in answers.outcomes.items():
         intervals, told = p_intervals(of_test, settings), of_tests[test]
-        for pair, outcome, spread, p_adjusted, decision, p_interval in zip(
-            question.pairs, of_test, answers.pairs, told.p_adjusted, told.decisions, intervals, strict=True
+        for pair, outcome, spread, p_adjusted, log10_adjusted, decision, p_interval in zip(
+            question.pairs, of_test, answers.pairs, *told, intervals, strict=True
         ):
             a, b = (evaluation.systems[i] for i in pair)
             delta = question.delta(pair)
@@ -213,6 +213,7 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> tuple[
                     log10_p=outcome.log10_p,
                     p_interval=p_interval,
                     p_adjusted=float(p_adjusted),
+                    log10_p_adjusted=float(log10_adjusted),
                     error_bound=outcome.error_bound,
                     method=outcome.method,
                     reason=outcome.reason,

@@ -120,6 +120,7 @@ def flat_pair(comparison: Comparison) -> dict[str, str | float | int | None]:
         "p_interval_low": p_low,
         "p_interval_high": p_high,
         "p_adjusted": comparison.p_adjusted,
+        "log10_p_adjusted": comparison.log10_p_adjusted,
         "error_bound": comparison.error_bound,
         "method": comparison.method,
         "reason": comparison.reason,
