@@ -127,6 +127,16 @@ def test_own_rounding_is_taken():
     assert permutation_test(a, b, metric=replace(coarse, rounding=None)).p_value == 0.125
 
 
+@pytest.mark.parametrize(("alternative", "p"), [("two-sided", 2 / 2**10), ("greater", 1.0), ("less", 1 / 2**10)])
+def test_own_scores_that_should_be_zero_are_not_refused(alternative, p):
+    """NumPy's variance of eleven times 0.3 is 3e-33. Ten of the eleven differ below, once they are centred."""
+    plain = SampleMetric("plain", np.var, ("x",))
+    same = permutation_test([0.1] * 11, [0.3] * 11, metric=plain, alternative=alternative)
+    assert (abs(same.delta) < 1e-30, same.p_value) == (True, 1.0)
+    own = replace(plain, standardize=("center",))
+    assert permutation_test([0.1] * 11, [0.1, 0.3] * 5 + [0.2], metric=own, alternative=alternative).p_value == p
+
+
 def test_functions_of_the_order_are_refused():
     first = SampleMetric("first", lambda x: x[0], ("x",))
     with pytest.raises(InputError, match="metric 'first' differs by .* two orders of the same instances"):

@@ -8,6 +8,8 @@ import numpy as np
 from sigjax.records import InputError, SampleMetric
 
 _EPSILON = float(np.finfo(np.float64).eps)
+_LARGEST = 2.0**52
+"""Sums of two whole numbers below this are exact."""
 _MOST_EXACT = 2**17
 """Instances, of which the cube is below 2**53: sums of products of two ranks are exact."""
 
@@ -86,7 +88,8 @@ def auc_extract(score: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 def median_rounding(value: np.ndarray) -> float:
     """None for whole numbers; for others that of reading them, and of the mean of two."""
-    return 0.0 if (value == np.rint(value)).all() else float(np.abs(value).max()) * _EPSILON
+    largest = float(np.abs(value).max())
+    return 0.0 if largest < _LARGEST and (value == np.rint(value)).all() else largest * _EPSILON
 
 
 def whole_sums_rounding(*columns: np.ndarray) -> float:

@@ -1,5 +1,6 @@
 """What a `SampleMetric` gives on the data: scores, how far rounding moves them, and whether it is what it says."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,8 @@ _LOOKS = 8
 _MARGIN = 64.0
 """So many times what is seen on these is granted to all others."""
 _DROWNED = 2.0**-20
-"""Rounding of this share of the score is refused: differences would drown in it."""
+"""Rounding of this share of the score is refused: differences would drown in it. So is the same share of this share of
+the numbers or their squares, where a score should be 0 and is not quite."""
 _UNEQUAL = 2.0**20
 """So many times the rounding error make two values different beyond doubt."""
 
@@ -69,16 +71,18 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
     Nothing is assumed of the function; numbers are not moved, since it may compare them.
     """
     rng, largest, moved = np.random.default_rng(1), 0.0, 0.0
-    weights = np.ones(tables[0].shape[1])
+    weights, size = np.ones(tables[0].shape[1]), float(np.abs(tables).max())
     for table in tables:
         orders = (table, rng.permutation(table, axis=1))
         try:
-            score, again = (_call(metric, each, weights) for each in orders)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                score, again = (_call(metric, each, weights) for each in orders)
         except InputError:  # undefined on this resample; if it is on the data, that is said elsewhere
             continue
         if np.isfinite(score) and np.isfinite(again):
             largest, moved = max(largest, abs(score)), max(moved, abs(score - again))
-    if moved > _DROWNED * largest:
+    if moved > _DROWNED * max(largest, _DROWNED * min(1.0, size, size * size)):
         raise InputError(
             f"metric {metric.name!r} differs by {moved:.3g} between two orders of the same instances; it must not "
             "depend on their order, nor lose its digits in rounding"
@@ -147,8 +151,11 @@ def _check_rows(
     metric: SampleMetric, columns: np.ndarray, weights: np.ndarray, expected: float, tolerance: float
 ) -> None:
     """Refuse a function that does not give the expected number for each row of weights `[row, instance]`."""
-    with np.errstate(all="ignore"):
-        found: Any = np.asarray(metric.function(*columns, weights))
+    try:
+        with np.errstate(all="ignore"):
+            found: Any = np.asarray(metric.function(*columns, weights))
+    except Exception:  # a user's function may fail in any way
+        found = np.array(None)
     if found.shape != weights.shape[:1] or (np.abs(found - expected) > tolerance).any():
         raise InputError(
             f"metric {metric.name!r} must turn weights [..., instance] into scores [...], each as for one row of "
