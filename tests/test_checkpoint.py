@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from runs import COUNTS, FSCORE, OTHERS, RUNS
+from runs import COUNTS, FSCORE, OTHERS, REPEATED, RUNS
 
 from sigjax import InputError, checkpoint, compare
 from sigjax.checkpoint import Checkpoint

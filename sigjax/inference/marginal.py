@@ -39,7 +39,9 @@ def marginal_laws(case: Case) -> dict[Pair, Marginal]:
 
     The budget is that of the exact tests; the cheapest laws come first.
     """
-    plans = {pair: plan for pair, plan in plan_exact(case).items() if not isinstance(plan, NotEligible)}
+    plans = {
+        pair: plan for pair, plan in plan_exact(case, case.question.pairs).items() if not isinstance(plan, NotEligible)
+    }
     seconds = {pair: law_seconds(plan.lattice) for pair, plan in plans.items() if plan.way != "bracket"}
     found, left = {}, exact_budget(case.settings)
     for pair in sorted(seconds, key=lambda pair: seconds[pair]):
