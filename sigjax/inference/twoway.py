@@ -127,7 +127,7 @@ def _parts(table: np.ndarray, strata: np.ndarray) -> _Parts:
 
 
 def _sample_factors(strata: np.ndarray) -> np.ndarray:
-    """n / (n - 1) for the n units of its stratum, `[unit]`; 1 where there is one, whose part is 0."""
+    """Number of units of its stratum over that number less 1, `[unit]`; 1 where there is one, whose part is 0."""
     sizes = np.bincount(strata)[strata]
     return sizes / np.maximum(sizes - 1, 1)
 
