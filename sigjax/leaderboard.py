@@ -252,6 +252,7 @@ def _of_test(test: Test, outcomes: Outcomes, told: Judged, settings: Settings) -
         "log10_p": outcomes.log10_p,
         "p_interval": p_intervals(outcomes, settings),
         "p_adjusted": told.p_adjusted,
+        "log10_p_adjusted": told.log10_adjusted,
         "error_bound": outcomes.error_bound,
         "method": Repeated.of(method for method, _ in outcomes.way.values).at(outcomes.way.codes),
         "reason": Repeated.of(reason for _, reason in outcomes.way.values).at(outcomes.way.codes),

@@ -24,6 +24,7 @@ STRANGE = (
 
 def make_comparison(a, b, *, score_a, score_b, p, pairs, settings):
     delta = score_a - score_b
+    p_adjusted = p if settings.correction == "none" else min(1.0, p * pairs)
     return Comparison(
         a=a,
         b=b,
@@ -36,7 +37,8 @@ def make_comparison(a, b, *, score_a, score_b, p, pairs, settings):
         p_value=p,
         log10_p=math.log10(p) if p else -411.5,
         p_interval=None,
-        p_adjusted=p if settings.correction == "none" else min(1.0, p * pairs),
+        p_adjusted=p_adjusted,
+        log10_p_adjusted=math.log10(p_adjusted) if p else -410.5,
         method="exact",
         reason="whole numbers",
         exceed=None,

@@ -1,5 +1,9 @@
 """p-values, intervals and corrections against SciPy, statsmodels and NumPy."""
 
+import json
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
-from sigjax.inference.corrections import adjust
+from sigjax import Evaluation, compare
+from sigjax.inference.corrections import adjust, log10_adjusted
 from sigjax.inference.intervals import percentile_interval, standard_error
 from sigjax.inference.pvalues import bootstrap_exceed, clopper_pearson, montecarlo_p
 
@@ -26,6 +31,69 @@ def test_corrections_keep_the_order_of_unsorted_p_values():
     np.testing.assert_allclose(adjust(np.array([0.03, 0.01, 0.02]), "holm"), [0.04, 0.03, 0.04])
     np.testing.assert_allclose(adjust(np.array([0.03, 0.01, 0.04]), "hochberg"), [0.04, 0.03, 0.04])
     np.testing.assert_array_equal(adjust(np.array([0.03, 0.01]), "none"), [0.03, 0.01])
+
+
+def adjusted_fractions(p_values, correction):
+    """The same by the definitions, in rational arithmetic."""
+    count = len(p_values)
+    if correction in ("none", "bonferroni"):
+        return [min(Fraction(1), p * (1 if correction == "none" else count)) for p in p_values]
+    order = sorted(range(count), key=lambda place: p_values[place])
+    harmonic = sum(Fraction(1, rank) for rank in range(1, count + 1)) if correction == "by" else 1
+    rising = correction in ("bh", "by")
+    steps = [
+        p_values[place] * (Fraction(count, rank) * harmonic if rising else count - rank + 1)
+        for rank, place in enumerate(order, 1)
+    ]
+    found = [Fraction(0)] * count
+    for rank, place in enumerate(order):
+        found[place] = min(Fraction(1), max(steps[: rank + 1]) if correction == "holm" else min(steps[rank:]))
+    return found
+
+
+@pytest.mark.parametrize("correction", [*NAMES, "none"])
+def test_logarithms_of_adjusted_p_values_are_those_of_rational_arithmetic(correction):
+    """Some p-values are far below the smallest double, some are equal, some are adjusted to 1."""
+    rng = np.random.default_rng(7)
+    for size in (1, 2, 7, 40):
+        exponents = rng.choice([0, 1, 2, 5, 250, 299, 300, 308, 320, 700, 5000], size)
+        p_values = [Fraction(int(rng.integers(1, 10)), 10 ** (1 + int(exponent))) for exponent in exponents]
+        expected = [
+            math.log10(p.numerator) - math.log10(p.denominator) for p in adjusted_fractions(p_values, correction)
+        ]
+        log10_p = np.array([math.log10(p.numerator) - math.log10(p.denominator) for p in p_values])
+        adjusted = adjust(np.array([float(p) for p in p_values]), correction)
+        np.testing.assert_allclose(log10_adjusted(adjusted, log10_p, correction), expected, rtol=1e-12, atol=1e-14)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(1e-200, 1), min_size=1, max_size=30), st.sampled_from(sorted(NAMES)))
+def test_logarithms_of_adjusted_p_values_are_those_of_statsmodels(p_values, correction):
+    expected = np.log10(multipletests(p_values, method=NAMES[correction])[1])
+    p_values = np.array(p_values)
+    found = log10_adjusted(adjust(p_values, correction), np.log10(p_values), correction)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", "maxt"])
+def test_reports_give_adjusted_p_values_below_the_smallest_double(correction):
+    """2,000 and 1,500 swaps all one way, by whole numbers: 2 / 2^n; maxt has its own from resamples."""
+    values = {"A": [1] * 2000, "B": [0] * 2000, "C": [1] * 500 + [0] * 1500}
+    report = compare(
+        Evaluation.from_arrays(values), correction=correction, resamples=999, interval="none", device="numpy"
+    )
+    pairs = {one["a"] + one["b"]: one for one in json.loads(report.to_json())["pairs"]}
+    if correction == "maxt":
+        assert {one["log10_p_adjusted"] for one in pairs.values()} == {-3.0}
+        return
+    assert [pairs[pair]["p_adjusted"] for pair in ("AB", "AC")] == [0.0, 0.0]
+    two = math.log10(2.0)
+    assert pairs["AB"]["log10_p_adjusted"] == pytest.approx(math.log10(3) - 1999 * two, rel=1e-12)
+    factor = 2 if correction == "holm" else 3 / 2
+    assert pairs["AC"]["log10_p_adjusted"] == pytest.approx(math.log10(factor) - 1499 * two, rel=1e-12)
+    assert pairs["BC"]["log10_p_adjusted"] == pytest.approx(-499 * two, rel=1e-12)
+    assert "<1e-300*" in str(report)
+    assert list(report.to_dataframe()["log10_p_adjusted"]) == [one.log10_p_adjusted for one in report]
 
 
 @pytest.mark.parametrize("trials", [1, 2, 10, 999, 100_000, 1_000_000])

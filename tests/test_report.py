@@ -60,7 +60,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
     assert set(pair) == {
         *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted", "method", "reason"),
         *("error_bound", "resamples", "exceed", "settled", "resamples_needed", "standard_error", "interval"),
-        *("standard_error_unclustered", "interval_kind"),
+        *("standard_error_unclustered", "interval_kind", "log10_p_adjusted"),
     }
     for key, value in pair.items():
         expected = getattr(report.comparisons[0], key)
@@ -85,6 +85,7 @@ def test_json_gives_null_for_what_is_missing_and_refuses_nan():
 def test_json_gives_a_p_below_the_smallest_double_by_its_logarithm():
     (pair,) = json.loads(to_json(make_report(2, p_of=lambda i, j: 0.0)))["pairs"]
     assert (pair["p_value"], pair["log10_p"]) == (0.0, -411.5)
+    assert (pair["p_adjusted"], pair["log10_p_adjusted"]) == (0.0, -410.5)
 
 
 def test_csv_gives_names_and_numbers_back():
@@ -96,7 +97,8 @@ def test_csv_gives_names_and_numbers_back():
     assert [float(row["interval_low"]) for row in rows] == [one.interval and one.interval.low for one in report]
     assert (rows[0]["p_interval_low"], rows[0]["p_interval_high"], rows[1]["p_interval_low"]) == ("0.1", "0.2", "")
     assert [row["error_bound"] for row in rows[:2]] == ["0.5", ""]
-    assert float(rows[0]["log10_p"]) == report.comparisons[0].log10_p
+    for name in ("log10_p", "log10_p_adjusted"):
+        assert float(rows[0][name]) == getattr(report.comparisons[0], name)
 
 
 def test_a_notebook_shows_the_figure():

@@ -1,8 +1,14 @@
 """p-values adjusted for many comparisons: compare the adjusted p-value with alpha, as if it were alone."""
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from sigjax.records import Correction
+
+_SMALLEST = 1e-300
+"""Below this doubles lose digits."""
 
 
 def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
@@ -22,23 +28,43 @@ def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
         >>> adjust(np.array([0.04, 0.01, 0.03]), "hochberg")
         array([0.04, 0.03, 0.04])
     """
+    return _adjusted(p_values, correction, lambda p, over, under: p * over / under, 1.0)
+
+
+def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Correction) -> np.ndarray:
+    """Base-10 logarithms `[pair]` of adjusted p-values `[pair]`, right also where these are too small for a double.
+
+    There the correction is that of the logarithms of the p-values `[pair]`.
+
+    Example:
+        >>> log10_adjusted(np.array([0.0, 0.02]), np.array([-400.0, np.log10(0.02)]), "holm").round(3)
+        array([-399.699,   -1.699])
+    """
+    found = np.array([math.log10(p) if p > _SMALLEST else -math.inf for p in p_adjusted.tolist()])
+    if (tiny := found == -math.inf).any():
+        in_logs = _adjusted(log10_p, correction, lambda log10, over, under: log10 + np.log10(over / under), 0.0)
+        found[tiny] = in_logs[tiny]
+    return found
+
+
+def _adjusted(values: np.ndarray, correction: Correction, times: Callable[..., np.ndarray], one: float) -> np.ndarray:
+    """`adjust` for p-values or their logarithms: `times` multiplies them by a fraction, and `one` stands for p = 1."""
     if correction in ("maxt", "minp"):
         raise ValueError(f"{correction} needs resamples of all pairs together; see {correction}.py")
-    count = len(p_values)
+    count = len(values)
     if correction == "none" or count == 0:
-        return p_values.copy()
+        return values.copy()
     if correction == "bonferroni":
-        return np.minimum(1.0, count * p_values)
-    order = np.argsort(p_values, kind="stable")
-    ascending = p_values[order]
-    rank = np.arange(1, count + 1)
+        return np.minimum(one, times(values, count, 1))
+    order = np.argsort(values, kind="stable")
+    ascending, rank = values[order], np.arange(1, count + 1)
     if correction == "holm":
-        adjusted = np.maximum.accumulate(ascending * (count - rank + 1))
+        adjusted = np.maximum.accumulate(times(ascending, count - rank + 1, 1))
     elif correction == "hochberg":
-        adjusted = np.minimum.accumulate((ascending * (count - rank + 1))[::-1])[::-1]
+        adjusted = np.minimum.accumulate(times(ascending, count - rank + 1, 1)[::-1])[::-1]
     else:
         factor = np.sum(1.0 / rank) if correction == "by" else 1.0
-        adjusted = np.minimum.accumulate((ascending * count * factor / rank)[::-1])[::-1]
-    out = np.empty_like(p_values)
-    out[order] = np.minimum(1.0, adjusted)
+        adjusted = np.minimum.accumulate(times(times(ascending, count, 1), factor, rank)[::-1])[::-1]
+    out = np.empty_like(values)
+    out[order] = np.minimum(one, adjusted)
     return out

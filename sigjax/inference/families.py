@@ -14,7 +14,7 @@ import numpy as np
 
 from sigjax.checkpoint import Stage
 from sigjax.inference.answer import Answers
-from sigjax.inference.corrections import adjust
+from sigjax.inference.corrections import adjust, log10_adjusted
 from sigjax.inference.decision import Decisions, decisions, known_bounds
 from sigjax.inference.joint import joint_maxt, num_columns
 from sigjax.inference.maxt import StepDown
@@ -35,6 +35,8 @@ class Judged(NamedTuple):
     """What is said of the pairs of one metric by one test, after the correction."""
 
     p_adjusted: np.ndarray
+    """[pair]"""
+    log10_adjusted: np.ndarray
     """[pair]"""
     decisions: Decisions
 
@@ -57,10 +59,12 @@ def judged(family: Sequence[Answers], counted: StepDown | None, settings: Settin
     found: list[dict[Test, Judged]] = [{} for _ in family]
     for test in settings.tests:
         outcomes = Outcomes.joined([answers.outcomes[test] for answers in family])
-        p_values = np.split(_adjusted(outcomes, counted, settings), ends[:-1])
+        p_adjusted = _adjusted(outcomes, counted, settings)
+        log10 = log10_adjusted(p_adjusted, outcomes.log10_p, settings.correction)
         decided = decisions(outcomes, counted, settings)
-        for of_metric, p, (start, end) in zip(found, p_values, pairwise([0, *ends]), strict=True):
-            of_metric[test] = Judged(p, Decisions(*(column[start:end] for column in decided)))
+        for of_metric, (start, end) in zip(found, pairwise([0, *ends]), strict=True):
+            some = Decisions(*(column[start:end] for column in decided))
+            of_metric[test] = Judged(p_adjusted[start:end], log10[start:end], some)
     return found
 
 

@@ -30,6 +30,7 @@ class Comparison:
         p_adjusted: the p-value adjusted for all pairs of the same metric and test, or for those of all metrics where
             the settings say so (family "report"); for the corrections "maxt" and "minp" at least
             1 / (resamples + 1), also where `p_value` is exact.
+        log10_p_adjusted: log10 of the adjusted p-value; right also where `p_adjusted` is below the smallest double.
         error_bound: bound on the relative error: an exact p-value is right up to this fraction of itself. None for
             Monte Carlo.
         method: "exact", "dp" or "tree" (exact too), or "montecarlo".
@@ -71,6 +72,7 @@ class Comparison:
     log10_p: float
     p_interval: Interval | None
     p_adjusted: float
+    log10_p_adjusted: float
     error_bound: float | None
     method: Literal["exact", "dp", "tree", "montecarlo"]
     reason: str

@@ -47,7 +47,7 @@ SYSTEM_KEYS = (
 )
 PAIR_KEYS = (
     *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),
-    "error_bound",
+    *("log10_p_adjusted", "error_bound"),
     *("method", "reason", "resamples", "exceed", "settled", "resamples_needed"),
     *("standard_error", "standard_error_unclustered", "interval", "interval_kind"),
 )

@@ -138,10 +138,9 @@ def format_raw_p(comparison: Comparison, *, digits: int = 3) -> str:
 
 def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> str:
     """The adjusted p-value, with a star where it is significant."""
-    same = comparison.settings.correction == "none"
     text = format_p(
         comparison.p_adjusted,
-        log10_p=comparison.log10_p if same else None,
+        log10_p=comparison.log10_p_adjusted,
         digits=digits,
         threshold=alpha(comparison.settings),
     )

@@ -90,7 +90,8 @@ def to_baseline(comparison: Comparison, baseline: str) -> ToBaseline:
 
 FLAT = (
     *("a", "b", "metric", "test", "score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval"),
-    *("p_adjusted", "error_bound", "method", "reason", "resamples", "exceed", "settled", "resamples_needed"),
+    *("p_adjusted", "log10_p_adjusted", "error_bound", "method", "reason", "resamples", "exceed"),
+    *("settled", "resamples_needed"),
     *("standard_error", "standard_error_unclustered", "interval", "interval_kind"),
 )
 """The fields of a comparison that tables for programs have, in order."""
