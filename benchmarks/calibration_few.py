@@ -31,7 +31,7 @@ from sigjax.leaderboard import make_case
 from sigjax.records import Interval, IntervalKind, Settings
 
 LEVEL, RESAMPLES = 0.95, 999
-TRIALS, QUICK_TRIALS = 1000, 20
+TRIALS, QUICK_TRIALS = 550, 20
 SHIFTS = (0.4, 0.3, 0.2, 0.1, 0.0)
 """What is added to the logarithms, or to the normal scale of a chance, of each system."""
 RIGHT = (0.8, 0.85, 0.9, 0.95, 1.0)

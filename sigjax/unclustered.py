@@ -26,7 +26,7 @@ def with_unclustered(
         >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
         >>> report = compare(Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"]))
         >>> [(round(each.standard_error_unclustered, 6), round(each.standard_error, 6)) for each in report.systems]
-        [(0.25, 0.353553), (0.216506, 0.176777)]
+        [(0.25, 0.5), (0.216506, 0.25)]
     """
     metric = evaluation.metric
     if evaluation.clusters is None or isinstance(metric, SampleMetric) or systems[0].standard_error is None:

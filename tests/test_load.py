@@ -198,13 +198,17 @@ def test_time_and_memory_grow_with_what_is_asked():
     """Nothing is made in the size of the pairs, so that any number of systems can be asked about."""
     board = Evaluation.from_arrays(two_valued(400, 60), metric="accuracy")
     reals = Evaluation.from_arrays({name: np.arange(60) * 0.1 + i for i, name in enumerate(board.systems)})
-    shared, own = (workload([each], Settings()) for each in (board, reals))
+    shared, own = (workload([each], Settings(interval="percentile")) for each in (board, reals))
     assert shared.pairs == own.pairs == 79_800
     assert shared.seconds < own.seconds / 10
     assert shared.replicates == 0.0 < own.replicates <= 0.5
-    sampled = workload([board], Settings(method="montecarlo"))
+    sampled = workload([board], Settings(method="montecarlo", interval="percentile"))
     assert sampled.columns > shared.columns == pytest.approx(79_800 * workload_module._PAIR / 2**30)
-    assert workload([board], Settings(method="montecarlo", correction="maxt")).seconds > 2.0 * sampled.seconds
+    together = Settings(method="montecarlo", interval="percentile", correction="maxt")
+    assert workload([board], together).seconds > 2.0 * sampled.seconds
+    closed = workload([reals], Settings())
+    assert closed.replicates == 0.0
+    assert closed.seconds < own.seconds
     assert workload([board, board], Settings()).pairs == 2 * shared.pairs
 
 

@@ -54,7 +54,7 @@ def _too_few(case: Case | SampleCase) -> list[str]:
     if units < _FEW_UNITS:
         notes.append(
             f"{units} units are few: of strongly skewed numbers (lognormal), 95% intervals of scores miss the truth in "
-            "9% with 10 units and 7% with 30, those of deltas in 5%"
+            "10% with 10 units and 8% with 30, those of deltas in 5%"
         )
     if 0.0 < degrees < min(_FEW_DEGREES, (units - 1) / 2):
         notes.append(
