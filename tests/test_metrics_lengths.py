@@ -9,12 +9,6 @@ from sigjax.metrics.recipe import Recipe
 
 MEGABYTE = "the cat sat on a mat " * 50_000
 LIBRARIES = dict.fromkeys(("bleu", "chrf", "chrf++", "ter"), "sacrebleu") | {"rouge": "rouge_score"}
-    "rouge": "rouge_score",
-    "bleu": "sacrebleu",
-    "chrf": "sacrebleu",
-    "chrf++": "sacrebleu",
-    "ter": "sacrebleu",
-}
 
 
 def need(metric):
