@@ -32,6 +32,7 @@ from sigjax.inference.delta_method import NO_VARIANCE, influences
 from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import Case, NotFinite, Pair
 from sigjax.records import Array, Interval
+from sigjax.sums import total
 from sigjax.units import Units
 
 
@@ -90,7 +91,7 @@ def two_way_errors(
     found, largest = influences(cells, np.repeat(strata, num_runs), score)
     scale = 2.0 ** math.frexp(float(np.abs(found).max()))[1]  # squares stay within the range of a double
     table = (found / scale).reshape(len(found), len(strata), num_runs)
-    of_units, parts = table.sum(axis=2), _parts(table, strata)
+    of_units, parts = total(table), _parts(table, strata)
     freedom = len(strata) - len(np.unique(strata))
 
     def error(influence: np.ndarray, systems: list[int]) -> Error:
@@ -111,19 +112,20 @@ def two_way_errors(
 def _of_units(influence: np.ndarray, strata: np.ndarray) -> float:
     """V_units of influences `[unit]`."""
     apart, sizes = influence - _stratum_means(influence, strata), np.bincount(strata)[strata]
-    return float((apart**2 * (sizes / np.maximum(sizes - 1, 1))).sum())
+    return float(total(np.square(apart) * (sizes / np.maximum(sizes - 1, 1))))
 
 
 def _parts(table: np.ndarray, strata: np.ndarray) -> _Parts:
     """V_runs and V_rest of influences `[system, unit, run]`."""
     num_runs, sizes = table.shape[2], np.bincount(strata)[strata]
     scale = num_runs / (num_runs - 1)
-    of_runs = table.sum(axis=1)
-    within = table - table.mean(axis=2, keepdims=True)
+    of_runs = total(table.swapaxes(1, 2))
+    within = table - total(table)[:, :, None] / num_runs
     rest = within - _stratum_means(within.swapaxes(0, 1), strata).swapaxes(0, 1)
+    squares = np.square(rest) * (sizes / np.maximum(sizes - 1, 1))[:, None]
     return _Parts(
-        scale * ((of_runs - of_runs.mean(axis=1, keepdims=True)) ** 2).sum(axis=1),
-        scale * np.einsum("sur,sur,u->s", rest, rest, sizes / np.maximum(sizes - 1, 1)),
+        scale * total(np.square(of_runs - total(of_runs)[:, None] / num_runs)),
+        scale * total(squares.reshape(len(squares), -1)),
     )
 
 
