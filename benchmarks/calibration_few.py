@@ -194,7 +194,7 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
         if kind in ("percentile", "auto"):
             yield ("score", kind), _missed([each.interval for each in found.systems], truths)
         if kind in ("percentile", "simultaneous"):
-            yield ("all deltas", kind), deltas.any(keepdims=True)
+            yield ("all deltas", kind), np.array([deltas.any()])
     if np.ptp(truths) == 0.0:
         return
     two = {"a": sample.values[truths.argmax()] + world.extra, "b": sample.values[truths.argmin()]}

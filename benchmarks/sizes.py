@@ -133,7 +133,7 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
     assert isinstance(evaluation.metric, Metric)
     units = make_units(evaluation)
     scores, errors = observed_scores(units, evaluation.metric), tolerances(units, evaluation.metric)
-    pairs = np.arange(len(systems), dtype=np.int32).reshape(-1, 2)
+    pairs = np.arange(len(systems) // 2 * 2, dtype=np.int32).reshape(-1, 2)
     settings = Settings(method="montecarlo", resamples=RESAMPLES, seed=seed, interval="none")
     return Case(units, evaluation.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
 

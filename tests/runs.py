@@ -27,8 +27,8 @@ REPEATED = Evaluation.from_arrays(
 
 
 RUNS = {
-    "both tests of two metrics": (TWO, {"test": ["permutation", "bootstrap"], "resamples": 30_001}),
-    "a summary": (FSCORE, {"test": "bootstrap", "resamples": 170_001, "memory": 1e-3}),
+    "both tests of two metrics": (TWO, {"test": ["permutation", "bootstrap"], "resamples": 30_001, "interval": "percentile"}),
+    "a summary": (FSCORE, {"test": "bootstrap", "resamples": 170_001, "memory": 1e-3, "interval": "percentile"}),
     "a summary for BCa intervals": (FSCORE, {"resamples": 170_001, "memory": 1e-3, "interval": "bca"}),
     "studentized intervals": (TWO, {"resamples": 30_001, "interval": "studentized"}),
     "intervals by inversion": (TWO, {"resamples": 30_001, "interval": "inversion"}),

@@ -59,12 +59,16 @@ def done(path):
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize(
-    ("interval", "memory", "stage"), [("inversion", 1e-3, "inversion"), ("simultaneous", 6e-3, "maxima")]
+    ("design", "interval", "memory", "stage"),
+    [("together", "inversion", 1e-3, "inversion"), ("nested", "simultaneous", 6e-3, "maxima")],
 )
-def test_a_run_that_was_stopped_in_a_later_stage_gives_the_same_report(interval, memory, stage, tmp_path, monkeypatch):
+def test_a_run_that_was_stopped_in_a_later_stage_gives_the_same_report(
+    design, interval, memory, stage, tmp_path, monkeypatch
+):
     """While a summary of deltas over sets is made, and while replicates are drawn for the second time."""
     options = {"interval": interval, "memory": memory, "resamples": 140_001, "method": "montecarlo", "device": "numpy"}
-    expected, path, save = compare(FSCORE, **options).to_json(), tmp_path / "run.ckpt", Checkpoint.save
+    options["design"] = design
+    expected, path, save = compare(REPEATED, **options).to_json(), tmp_path / "run.ckpt", Checkpoint.save
 
     def stop(self, name, state, *, finished):
         save(self, name, state, finished=finished)
@@ -73,9 +77,9 @@ def test_a_run_that_was_stopped_in_a_later_stage_gives_the_same_report(interval,
 
     monkeypatch.setattr(Checkpoint, "save", stop)
     with pytest.raises(KeyboardInterrupt):
-        compare(FSCORE, checkpoint=path, **options)
+        compare(REPEATED, checkpoint=path, **options)
     monkeypatch.setattr(Checkpoint, "save", save)
-    assert compare(FSCORE, checkpoint=path, **options).to_json() == expected
+    assert compare(REPEATED, checkpoint=path, **options).to_json() == expected
 
 
 @pytest.mark.usefixtures("eager")

@@ -35,7 +35,7 @@ def critical(record, degrees):
     """Half the interval of a delta, which is symmetric, in standard errors, as a normal quantile of the level of t."""
     low, high = record.interval
     assert high - record.delta == pytest.approx(record.delta - low, rel=1e-9)
-    return stats.norm.isf(stats.t.sf((high - low) / 2 / record.standard_error, degrees))
+    return float(stats.norm.isf(stats.t.sf((high - low) / 2 / record.standard_error, degrees)))
 
 
 def near_level(share, level=0.95):
@@ -47,7 +47,7 @@ def test_levels_are_those_of_normal_laws(num_units):
     """All pairs of independent systems: Tukey's studentized range. Pairs with a baseline: Dunnett's, whose correlations
     are a half."""
     alike = with_covariance(np.eye(4), num_units, 4)
-    every = {critical(one, num_units - 1) for one in compare(alike, **OPTIONS)}
+    every = [critical(one, num_units - 1) for one in compare(alike, **OPTIONS)]
     assert max(every) == pytest.approx(min(every), rel=1e-9)
     assert near_level(stats.studentized_range.cdf(min(every) * math.sqrt(2.0), 4, np.inf))
     c = critical(compare(alike, baseline="s1", **OPTIONS).comparisons[0], num_units - 1)
@@ -98,7 +98,7 @@ def test_proportions_have_score_intervals_at_the_level_of_a_normal_law():
 
 def level_of(end, found):
     """The level at which an end, which falls with the level, is what was found."""
-    low, high = 0.0, 1.0
+    low, middle, high = 0.0, 0.5, 1.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if end(middle) > found else (low, middle)

@@ -273,7 +273,7 @@ NO_RUNS = Evaluation.from_arrays({"A": [1, 2], "B": [2, 1]})
 CUT = Evaluation.from_arrays(
     {"A": [1, 0, 1, 1], "B": [0, 0, 1, 0]}, ids=[1, 1, 2, 2], runs=["x", "y"] * 2, clusters=["x", "y"] * 2
 )
-WIDE = evaluation_of(np.arange(264.0).reshape(2, 3, 11, 4), lambda sums: sums.sum(axis=-1))
+TEN_RUNS = evaluation_of(np.arange(100.0).reshape(2, 5, 10))
 MANY = evaluation_of(np.arange(120.0).reshape(2, 5, 12))
 
 
@@ -293,7 +293,7 @@ MANY = evaluation_of(np.arange(120.0).reshape(2, 5, 12))
         (WHOLE, {"interval": "bca"}, "interval bca is not for trained models; use two-way"),
         (WHOLE, {"design": "together", "interval": "two-way"}, "two-way is for runs that are trained models"),
         (WHOLE, {"method": "dp"}, "'A' and 'B': dp swaps whole units, and design models does not"),
-        (WIDE, {"method": "exact", "memory": 0.12}, "takes about 0.158 GiB, more than 0.12; use method auto"),
+        (TEN_RUNS, {"method": "exact", "memory": 0.001}, "GiB, more than 0.001; use method auto"),
         (WHOLE, {"method": "exact", "budget": 1e-9}, "over the budget of 1e-09 s"),
         (MANY, {"method": "exact"}, "more than 1,000,000 choices of 12 of 24 runs; use method auto"),
     ],

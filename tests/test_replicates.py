@@ -129,7 +129,7 @@ def test_a_small_memory_gives_a_summary(device):
     """The same on all devices; counts are those of all replicates."""
     arrays = random_counts(np.random.default_rng(3), 4, 40)
     evaluation = Evaluation.from_arrays(arrays, metric="fscore")
-    options = {"test": "bootstrap", "method": "montecarlo", "resamples": 140_000}
+    options = {"test": "bootstrap", "method": "montecarlo", "resamples": 140_000, "interval": "percentile"}
     kept = compare(evaluation, device=device, **options)
     small = compare(evaluation, device=device, memory=1e-3, **options)
     assert small.to_json() == compare(evaluation, device="numpy", memory=1e-3, **options).to_json()

@@ -29,6 +29,7 @@ from sigjax.inference.outcome import Case, NotFinite
 from sigjax.inference.student import t_quantile
 from sigjax.records import Interval
 from sigjax.resample.tally import scores
+from sigjax.sums import total
 
 _NUMBERS = 2**21
 """Influences of pairs that are held at a time."""
@@ -84,7 +85,7 @@ def _norms(rows: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     largest = np.abs(rows).max(axis=1)
     # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
     exponents = np.frexp(largest)[1]
-    found = np.ldexp(np.sqrt((np.ldexp(rows, -exponents[:, None]) ** 2).sum(axis=1)), exponents)
+    found = np.ldexp(np.sqrt(total(np.square(np.ldexp(rows, -exponents[:, None])))), exponents)
     return np.where(largest > rounding, found, 0.0)
 
 
@@ -114,9 +115,9 @@ def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
 
     whole, uu, uv, vv = add_up(variance), add_up(u * u), add_up(u * v), add_up(v * v)
     rest = whole[strata] * u * u - 2.0 * u * v
-    trace = add_up(d + rest).sum()
+    trace = total(add_up(d + rest))
     square = add_up(d * d + 2.0 * d * rest) + 2.0 * (uu * vv + uv**2) + whole**2 * uu**2 - 4.0 * whole * uu * uv
-    return float(trace**2 / square.sum())
+    return float(trace**2 / total(square))
 
 
 def skewed_interval(observed: float, error: float, skewness: float, level: float, degrees: float) -> Interval:
@@ -142,4 +143,5 @@ def _untransformed(value: float, skewness: float) -> float:
 def skewness(moves: np.ndarray) -> float:
     r"""$\sum_i u_i^3 / (\sum_i u_i^2)^{3/2}$ of influences `[unit]`, not all of which are 0."""
     scaled = moves / np.abs(moves).max()  # cubes of very small numbers would leave the range of a double
-    return float((scaled**3).sum() / (scaled**2).sum() ** 1.5)
+    squares = np.square(scaled)
+    return float(total(squares * scaled) / total(squares) ** 1.5)

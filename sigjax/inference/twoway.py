@@ -31,8 +31,9 @@ import numpy as np
 from sigjax.inference.delta_method import NO_VARIANCE, influences
 from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import Case, NotFinite, Pair
+from sigjax.inference.student import t_quantile
 from sigjax.records import Array, Interval
-from sigjax.sums import total
+from sigjax.sums import total, variance
 from sigjax.units import Units
 
 
@@ -96,12 +97,12 @@ def two_way_errors(
 
     def error(influence: np.ndarray, systems: list[int]) -> Error:
         own, runs, rest = _of_units(influence, strata), parts.runs[systems], parts.rest[systems]
-        variance = max(own + runs.sum() - rest.sum(), own, runs.sum())
-        if variance <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
+        square = max(own + runs.sum() - rest.sum(), own, runs.sum())
+        if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
             return Error(0.0, math.inf)
         less = max(freedom, 1)  # with one unit in each stratum, its part is 0
         spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
-        return Error(math.sqrt(variance) * scale, float(variance**2 / spread))
+        return Error(math.sqrt(square) * scale, float(square**2 / spread))
 
     return (
         [error(of_system, [system]) for system, of_system in enumerate(of_units)],
@@ -111,35 +112,36 @@ def two_way_errors(
 
 def _of_units(influence: np.ndarray, strata: np.ndarray) -> float:
     """V_units of influences `[unit]`."""
-    apart, sizes = influence - _stratum_means(influence, strata), np.bincount(strata)[strata]
-    return float(total(np.square(apart) * (sizes / np.maximum(sizes - 1, 1))))
+    return float(total(np.square(influence - _stratum_means(influence, strata)) * _sample_factors(strata)))
 
 
 def _parts(table: np.ndarray, strata: np.ndarray) -> _Parts:
     """V_runs and V_rest of influences `[system, unit, run]`."""
-    num_runs, sizes = table.shape[2], np.bincount(strata)[strata]
-    scale = num_runs / (num_runs - 1)
-    of_runs = total(table.swapaxes(1, 2))
-    within = table - total(table)[:, :, None] / num_runs
-    rest = within - _stratum_means(within.swapaxes(0, 1), strata).swapaxes(0, 1)
-    squares = np.square(rest) * (sizes / np.maximum(sizes - 1, 1))[:, None]
-    return _Parts(
-        scale * total(np.square(of_runs - total(of_runs)[:, None] / num_runs)),
-        scale * total(squares.reshape(len(squares), -1)),
-    )
+    num_systems, num_units, num_runs = table.shape
+    by_run = table.swapaxes(1, 2)
+    of_runs = total(by_run)
+    within = by_run - (total(table) / num_runs)[:, None]
+    rest = np.square(within - _stratum_means(within, strata)) * _sample_factors(strata)
+    factor = num_runs / (num_runs - 1)
+    return _Parts(num_runs * variance(of_runs), factor * total(rest.reshape(num_systems, num_units * num_runs)))
+
+
+def _sample_factors(strata: np.ndarray) -> np.ndarray:
+    """Number of units of its stratum over that number less 1, `[unit]`; 1 where there is one, whose part is 0."""
+    sizes = np.bincount(strata)[strata]
+    return sizes / np.maximum(sizes - 1, 1)
 
 
 def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
-    """The mean over its stratum of each unit, `[unit, ...]`."""
-    sums = np.add.reduceat(values, np.searchsorted(strata, np.arange(int(strata[-1]) + 1)), axis=0)
-    return (sums.T / np.bincount(strata)).T[strata]
+    """The mean over its stratum of each unit, `[..., unit]`."""
+    ends = np.cumsum(np.bincount(strata))
+    parts = np.split(values, ends[:-1], axis=-1)
+    return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]
 
 
 def _spread(observed: float, error: Error, level: float) -> Spread:
     """The t interval about what was observed."""
-    from scipy.special import stdtrit
-
     width = error.standard_error
     if width:
-        width *= float(stdtrit(error.freedom, (1.0 + level) / 2.0))
+        width *= t_quantile(level, error.freedom)
     return Spread(error.standard_error, Interval(observed - width, observed + width))

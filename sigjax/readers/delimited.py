@@ -60,7 +60,7 @@ def parse_delimited(file: str, text: str, *, kind: str) -> Table:
     columns = {name: cells[len(names) + j :: len(names)] for j, name in enumerate(names)}
     if '"' in text:
         columns = {name: [_unquote(cell) for cell in column] for name, column in columns.items()}
-    return Table(file, columns, range(2, len(rows) + 1))
+    return Table(file, columns, range(2, len(rows) + 1), header=1)
 
 
 def _parse_quoted(file: str, text: str) -> Table:
@@ -78,7 +78,7 @@ def _parse_quoted(file: str, text: str) -> Table:
         for column, cells in zip(columns, zip(*(fields for _, fields in chunk), strict=True), strict=True):
             column += cells
     _check_rows(file, len(lines))
-    return Table(file, dict(zip(names, columns, strict=True)), lines)
+    return Table(file, dict(zip(names, columns, strict=True)), lines, header=1)
 
 
 def _refuse_width(file: str, line: int, fields: Sequence[str], width: int) -> NoReturn:
@@ -130,8 +130,9 @@ def _check_header(file: str, names: list[str], *, kind: str) -> None:
         if not name and position > 1:
             raise InputError(f"{file}, line 1: column {position} has no name; name it")
         if name in seen:
+            remedy = "rename one" if is_text(name) else "is this a row without a header? add a line with the names"
             raise InputError(
-                f"{file}, line 1: columns {seen[name]} and {position} are both named {show(name)}; rename one"
+                f"{file}, line 1: columns {seen[name]} and {position} are both named {show(name)}; {remedy}"
             )
         seen[name] = position
 

@@ -9,6 +9,7 @@ from sigjax.readers.detect import choose_format
 from sigjax.readers.files import files_inside, keeping_pipes
 from sigjax.readers.formats import Format, Sources
 from sigjax.readers.frames import FRAME, PARQUET, frame_table
+from sigjax.readers.goldfiles import gold_note
 from sigjax.readers.naming import given_name, name_systems
 from sigjax.readers.options import Options, check_options, listing
 from sigjax.readers.registry import FORMATS
@@ -168,7 +169,10 @@ def _read(sources: Sources, reader: str | None, metric: Score, options: Options)
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
         sources = replace(sources, systems={name: _file_of(path, found) for name, path in sources.systems.items()})
-    return _turned(found.read(sources, options), options)
+    evaluation = found.read(sources, options)
+    if found.takes == "gold":
+        evaluation = replace(evaluation, notes=(*evaluation.notes, gold_note(sources)))
+    return _turned(evaluation, options)
 
 
 def _turned(evaluation: Evaluation, options: Options) -> Evaluation:

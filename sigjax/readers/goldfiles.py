@@ -1,9 +1,30 @@
 """What formats with a gold file and a file a system have in common."""
 
+import re
+from pathlib import PurePath
+
 from sigjax.readers.files import decode_text, read_bytes
 from sigjax.readers.formats import Sources
-from sigjax.readers.options import Options, select_systems
+from sigjax.readers.options import Options, select_systems, show
 from sigjax.records import InputError
+
+_GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrels)(?:[^a-z]|$)")
+
+
+def gold_note(sources: Sources) -> str:
+    """Which files were taken for the gold standard: their order alone tells, so a report must say it.
+
+    Example:
+        >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
+        "gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
+    """
+    gold, systems = ([PurePath(file).name for file in files] for files in (sources.files, sources.systems.values()))
+    note = f"gold standard: {', '.join(gold)}"
+    if not any(_GOLD_NAME.search(name.lower()) for name in gold):
+        for name in systems:
+            if _GOLD_NAME.search(name.lower()):
+                return f"{note}, although {show(name)} of the systems is named like one: gold files stand before -i"
+    return note
 
 
 def read_lines(file: str, *, at_least: int = 0) -> list[str]:

@@ -21,6 +21,7 @@ from sigjax.readers.table import (
     list_columns,
     number_column,
 )
+from sigjax.readers.turned import check_measures
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
 
@@ -37,6 +38,7 @@ def read_long(table: Table, options: Options, *, system: str) -> Evaluation:
     inputs = _input_columns(table, options, metric, taken={system, id_column})
     names, system_codes = codes_of(label_column(table, system))
     ids, runs, instance_codes = instances_of(table, id_column, options.runs)
+    check_measures(table, id_column, ids, options)
     systems = select_systems(table.file, names, options.systems)
     _refuse_repeats(table, system, (id_column, options.runs), system_codes * len(ids) + instance_codes)
     hint = f"give the metric's columns with {_counts_example(metric)}"

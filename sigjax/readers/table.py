@@ -54,6 +54,8 @@ class Table:
     """[row]: the line of the file that the row starts on, or the number of the row."""
     row_word: str = "line"
     """What `lines` count, for messages: lines or rows."""
+    header: int | None = None
+    """The line that names the columns, where one does; a file that lost it would lose an instance."""
 
 
 def check_column(table: Table, name: str, option: str) -> None:

@@ -1,9 +1,9 @@
 """Wide tables: a row an instance, a column a system.
 
 Every column is a system except the instance ids, the columns of `--cluster` and `--strata`, and those of `--ignore`.
-The ids are the column of `--id`; else the first of the other columns when it is named like ids (`ID_NAMES`, or ending
-in `_id` or `-id`, in any case of letters) or holds text; else there are none and the instances are numbered from 1. A
-column named like systems (`SYSTEM_NAMES`) is refused there: its table has a row a system.
+The ids are the column of `--id`; else the first of the other columns when it is named like ids (`is_id_name`) or holds
+text; else there are none and the instances are numbered from 1. A column named like systems (`SYSTEM_NAMES`) is refused
+there: its table has a row a system.
 """
 
 import numpy as np
@@ -12,13 +12,9 @@ from sigjax.readers.grid import Grid, assemble
 from sigjax.readers.labels import instances_of, table_labels
 from sigjax.readers.options import Options, chosen_metric, select_systems, show
 from sigjax.readers.table import Table, check_column, is_text, number_column, place
+from sigjax.readers.turned import check_header, check_measures, check_systems, is_id_name
 from sigjax.records import Evaluation, InputError
 
-ID_NAMES = frozenset(
-    ("", "id", "instance", "instance_id", "sample", "item", "topic", "query", "qid", "question", "segment", "seg")
-    + ("sentence", "sent", "doc", "document", "word", "name", "key", "index", "idx", "unnamed: 0")
-)
-ID_ENDINGS = ("_id", "-id")
 MOST_SYSTEMS = 10_000
 """A table with more columns than this is turned round."""
 SYSTEM_NAMES = frozenset(("system", "systems", "model", "models"))
@@ -48,11 +44,14 @@ def read_wide(table: Table, options: Options) -> Evaluation:
             f"{table.file}: has {len(systems)} columns of systems, expected at most {MOST_SYSTEMS}: a row is an "
             "instance and a column a system; turn the table round, or name the columns with --systems"
         )
+    check_header(table, id_column, systems, options)
+    check_systems(table, systems, options)
     first = _first_column(table, options)
     if options.systems is None and first is not None and first in systems:
         _refuse_numbering(table, first)
     rows = np.arange(len(table.lines))
     ids, runs = _ids_and_runs(table, id_column, options.runs)
+    check_measures(table, id_column, ids, options)
     hint = "a column that is no system is left out with --ignore NAME or used with --cluster NAME or --strata NAME"
     values = [number_column(table, name, hint=hint) for name in systems]
     grid = Grid(
@@ -80,7 +79,7 @@ def _id_column(table: Table, options: Options) -> str | None:
             f"{table.file}: column {show(first)} seems to hold the systems, a row each; expected a row an instance and "
             "a column a system (a long table names its column 'system'); give --id NAME if it holds the instance ids"
         )
-    if first.lower() in ID_NAMES or first.lower().endswith(ID_ENDINGS):
+    if is_id_name(first):
         return first
     texts = [row for row, cell in enumerate(table.columns[first]) if is_text(cell)]
     if not texts:

@@ -240,9 +240,9 @@ def _bootstrap(case: Case | SampleCase, asked: _Asked, device: Device) -> tuple[
     for a, b in case.question.pairs:
         deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
         counts = margin_exceed(deltas, delta, asked.margin, case.question.tolerance((a, b)), settings.variant)
-        p_values = (float(montecarlo_p(count, settings.fixed_resamples)) for count in counts)
+        above, below = (float(montecarlo_p(count, settings.fixed_resamples)) for count in counts)
         interval = dual_interval(deltas, delta, _interval_level(settings), settings.variant)
-        tested.append(_Tested(*p_values, Spread(standard_error(deltas), interval), counts))
+        tested.append(_Tested(above, below, Spread(standard_error(deltas), interval), counts))
     return "bootstrap", tested
 
 

@@ -1,0 +1,124 @@
+"""Files that would be read as something else than they are: each is refused, or told in a note."""
+
+import pytest
+
+from sigjax import InputError, read
+
+HEADERLESS = "is this a row without a header"
+METRICS_ROWS = "seems to hold metrics, a row each"
+METRICS_COLUMNS = "seem to hold metrics; expected a column per system"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", "x,1,0\ny,0,1\nz,1,1\n", r"t.csv, line 1: the systems would be named '1', '0'; " + HEADERLESS),
+        ("t.tsv", "x\t0.5\t0.25\ny\t0\t1\n", r"t.tsv, line 1: the systems would be named '0.5', '0.25'"),
+        ("t.csv", "x,1,1\ny,0,1\n", r"line 1: columns 2 and 3 are both named '1'; " + HEADERLESS),
+        ("t.csv", '"x",true,false\n"y",1,0\n', r"the systems would be named 'true', 'false'"),
+        ("t.csv", "metric,A,B\nbleu,34.1,33.2\nchrf,60,59\n", r"t.csv: column 'metric' " + METRICS_ROWS),
+        ("t.csv", "name,A,B\nBLEU,34.1,33.2\nchrF++,60,59\nROUGE-L,1,2\n", METRICS_ROWS + r" \('BLEU', 'chrF\+\+', 'R"),
+        ("t.csv", ",A,B\nndcg@10,0.1,0.2\nMAP,0.3,0.4\n", METRICS_ROWS),
+        ("t.jsonl", '{"id": "F1", "A": 1, "B": 2}\n{"id": "accuracy", "A": 1, "B": 0}\n', METRICS_ROWS),
+        ("t.csv", "system,metric,value\nA,bleu,34\nA,chrf,60\nB,bleu,33\nB,chrf,59\n", METRICS_ROWS),
+        ("t.csv", "name,bleu,COMET\nA,34.1,0.8\nB,33.2,0.7\n", r"columns 'bleu', 'COMET' " + METRICS_COLUMNS),
+    ],
+)
+def test_tables_of_something_else_are_refused(tmp_path, monkeypatch, name, content, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read(name)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "systems", "ids"),
+    [
+        ("x,1,0\ny,0,1\n", {"systems": ["1", "0"]}, ("1", "0"), ("y",)),
+        ("id,1,2\nx,1,0\ny,0,1\n", {}, ("1", "2"), ("x", "y")),
+        ("metric,A,B\nbleu,1,0\nchrf,0,1\n", {"id": "metric"}, ("A", "B"), ("bleu", "chrf")),
+        ("id,A,B\nbleu,1,0\nq2,0,1\n", {}, ("A", "B"), ("bleu", "q2")),
+        ("id,bleu,chrf\nx,1,0\ny,0,1\n", {"systems": ["bleu", "chrf"]}, ("bleu", "chrf"), ("x", "y")),
+        ("id,bleu,base\nx,1,0\ny,0,1\n", {}, ("bleu", "base"), ("x", "y")),
+    ],
+)
+def test_names_that_are_meant_are_taken(tmp_path, content, options, systems, ids):
+    (tmp_path / "t.csv").write_text(content)
+    evaluation = read(tmp_path / "t.csv", **options)
+    assert (evaluation.systems, evaluation.ids) == (systems, ids)
+
+
+@pytest.mark.parametrize(
+    ("gold", "systems", "note"),
+    [
+        ("ref.txt", ("a.txt", "b.txt"), "gold standard: ref.txt"),
+        ("out.txt", ("a.txt", "b.txt"), "gold standard: out.txt"),
+        (
+            "out.txt",
+            ("b.txt", "my.gold.txt"),
+            "gold standard: out.txt, although 'my.gold.txt' of the systems is named like one: "
+            "gold files stand before -i",
+        ),
+        ("ref.A.txt", ("refB.txt", "reference.txt"), "gold standard: ref.A.txt"),
+    ],
+)
+def test_a_report_says_which_file_was_the_gold_standard(tmp_path, gold, systems, note):
+    for name in (gold, *systems):
+        (tmp_path / name).write_text("yes\nno\n")
+    files = [tmp_path / name for name in systems]
+    for reader, metric in (("labels", "accuracy"), ("texts", "wer"), ("terms", "fscore")):
+        evaluation = read(tmp_path / gold, input=files, reader=reader, metric=metric)
+        assert evaluation.notes[-1] == note
+
+
+SENTENCES = 447
+
+
+def naacl(numbers, label=""):
+    return "".join(f"{number:04} {word} {word}{label}\n" for number in numbers for word in (1, 2))
+
+
+def alignments(tmp_path, gold, system=None):
+    (tmp_path / "gold.wa").write_text(gold)
+    for name in "ab":
+        (tmp_path / name).write_text(system or naacl(range(1, 3)))
+    return tmp_path / "gold.wa", [tmp_path / name for name in "ab"]
+
+
+@pytest.mark.parametrize(("last", "gap"), [(4447, 4000), (547, 100), (947, 500)])
+def test_one_flipped_digit_in_a_gold_makes_no_sentences(tmp_path, last, gap):
+    sound = naacl(range(1, SENTENCES + 1))
+    gold, files = alignments(tmp_path, sound.replace("0447 2", f"{last:04} 2"))
+    line = 2 * SENTENCES
+    with pytest.raises(InputError, match=f"gold.wa, line {line}: sentence {last} comes after {gap - 1} sentences with"):
+        read(gold, input=files)
+    gold, files = alignments(tmp_path, sound)
+    evaluation = read(gold, input=files)
+    assert (evaluation.num_instances, evaluation.notes) == (SENTENCES, ("gold standard: gold.wa",))
+
+
+def test_what_may_be_wrong_with_numbers_of_sentences_is_told(tmp_path):
+    sound = naacl(range(1, SENTENCES + 1))
+    for changed, note in (
+        (
+            sound.replace("0047 2", "0147 2"),
+            "line 94: a link of sentence 147 stands between links of 47 and 48; check it",
+        ),
+        (naacl([*range(1, 40), *range(42, 448)]), ": 2 of 447 sentences have no link, such as sentence 41"),
+    ):
+        gold, files = alignments(tmp_path, changed)
+        evaluation = read(gold, input=files)
+        assert note in evaluation.notes[0]
+        assert len(evaluation.notes) == 2
+    shuffled = naacl([*range(1, 448, 2), *range(2, 448, 2)])
+    gold, files = alignments(tmp_path, shuffled)
+    assert read(gold, input=files).notes == ("gold standard: gold.wa",)
+
+
+def test_possible_links_of_a_system_alone_are_told(tmp_path):
+    gold, files = alignments(tmp_path, naacl(range(1, 3)), naacl(range(1, 3), " P"))
+    with pytest.raises(InputError, match="has no sure links"):
+        read(files[0], input=[gold, files[1]])
+    notes = read(gold, input=files).notes
+    assert notes[0].endswith("tells possible links from sure ones, and the gold standard does not: are they swapped?")
