@@ -67,6 +67,5 @@ def test_metrics_that_do_not_sample_are_not_waited_for(monkeypatch):
 
     monkeypatch.setattr(together, "replicates", counted)
     for places in ((1, 0), (0, 1)):
-        together = [METRICS[place] for place in places]
-        compare(together, interval="percentile", resamples=RESAMPLES, device="numpy")
+        compare([METRICS[place] for place in places], interval="percentile", resamples=RESAMPLES, device="numpy")
     assert calls == [1, 1]
