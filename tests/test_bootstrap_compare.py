@@ -38,7 +38,7 @@ def test_bootstrap_is_all_draws(seed, alternative, variant):
 
 def test_systems_have_the_law_of_their_own_mean():
     values = np.array([1, 0, 1, 1, 0, 1])
-    report = compare(Evaluation.from_arrays({"a": values, "b": 1 - values}, metric="accuracy"))
+    report = compare(Evaluation.from_arrays({"a": values, "b": 1 - values}, metric="accuracy"), interval="percentile")
     draws = np.array(list(itertools.product(values, repeat=6))).mean(axis=1)
     best = report.systems[0]
     assert best.standard_error == pytest.approx(draws.std(), rel=1e-10)
@@ -53,6 +53,7 @@ def test_sampling_agrees(alternative, variant):
     strata = np.repeat(["x", "y", "z"], 20)
     evaluation = Evaluation.from_arrays({"a": a, "b": b}, strata=strata)
     options = {"test": "bootstrap", "alternative": alternative, "variant": variant, "resamples": 40_000}
+    options["interval"] = "percentile"
     (exact,) = compare(evaluation, **options)
     (sampled,) = compare(evaluation, method="montecarlo", **options)
     assert (exact.method, sampled.method) == ("exact", "montecarlo")
@@ -127,6 +128,7 @@ def test_a_stratum_of_one_unit_is_noted():
     two = compare(Evaluation.from_arrays(arrays, strata="abbbbc"))
     assert f"stratum 'a' and 1 more have one unit each: they never vary {text}" in two.notes
     for strata, options in (("aabbcc", {}), ("aabbbc", {"interval": "none"})):
-        assert not compare(Evaluation.from_arrays(arrays, strata=strata), **options).notes
+        notes = compare(Evaluation.from_arrays(arrays, strata=strata), **options).notes
+        assert not any("never var" in note for note in notes)
     every = compare(Evaluation.from_arrays(arrays, strata="abcdef"), test="bootstrap")
     assert [one.standard_error for one in every] == [0]
