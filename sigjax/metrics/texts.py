@@ -1,6 +1,7 @@
 """The door for texts: outputs of systems and references -> an `Evaluation`, through a cache on disk."""
 
 import hashlib
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -74,14 +75,14 @@ def check_lengths(
         InputError: an output and a reference of it are too long for the metric.
     """
     extraction = EXTRACTIONS[metric]
-    joined = np.multiply if extraction.quadratic else np.add
+    joined = operator.mul if extraction.quadratic else operator.add
     sizes = {name: np.fromiter(map(len, texts), np.float64, len(texts)) for name, texts in references.items()}
     for system, texts in systems.items():
         own = np.fromiter(map(len, texts), np.float64, len(texts))
         for reference, others in references.items():
             for i in np.flatnonzero(joined(own, sizes[reference]) > extraction.most).tolist():
                 counts = extraction.tokens(texts[i]), extraction.tokens(others[i])
-                if joined(*map(float, counts)) > extraction.most:
+                if joined(*counts) > extraction.most:
                     most = int(extraction.most**0.5 if extraction.quadratic else extraction.most / 2)
                     raise InputError(
                         f"{system}, {place} {i + 1}: {counts[0]} tokens, and {counts[1]} in {reference}, are too long "
