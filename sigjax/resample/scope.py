@@ -29,10 +29,9 @@ def reason_against() -> str | None:
     """Why JAX cannot be called here, and what to do; None where it can."""
     if _process["forked"]:
         return "this process was forked after JAX had started; start processes by spawn"
-    import jax
-    from jax.core import Tracer
+    from jax import core, device_put
 
-    if isinstance(jax.device_put(np.zeros(())), Tracer):
+    if isinstance(device_put(np.zeros(())), core.Tracer):
         return "the call is inside a function that JAX traces, as jax.jit does; call sigjax outside of it"
     return None
 
