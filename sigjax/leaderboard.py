@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from sigjax.inference.positions import Position, positions
 from sigjax.inference.pvalues import p_intervals
 from sigjax.inference.sample import answer_sample
 from sigjax.inference.together import SharedDraws
-from sigjax.metrics import check_score, check_weights, sample_scores, sample_tolerances
+from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
 from sigjax.notes import (
     identical_systems,
     lone_units,
@@ -158,9 +159,11 @@ def make_case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
     """
     metric = evaluation.metric
     if isinstance(metric, SampleMetric):
-        sample = make_sample(evaluation)
+        given = make_sample(evaluation)
+        sample = replace(given, columns=standardized(metric, given.columns))
+        check_standards(metric, given.columns, sample.columns)
         check_weights(metric, sample.columns)
-        scores, errors = sample_scores(metric, sample.columns), sample_tolerances(metric, sample.columns)
+        scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
         return SampleCase(sample, metric, _question(evaluation, settings, scores, errors), settings)
     units = make_units(evaluation, settings.design)
     check_score(metric, units.unscaled(units.totals))

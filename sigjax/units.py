@@ -112,7 +112,7 @@ class Sample:
     """The inputs of a `SampleMetric` for all systems, and the units that their instances belong to."""
 
     columns: np.ndarray
-    """[system, input, instance] float64."""
+    """[system, input, instance] float64; standardized where the metric says so."""
     unit: np.ndarray
     """[instance]: its unit; the units are in the order of `Units`, so that they meet the same random words."""
     strata: np.ndarray

@@ -1,9 +1,10 @@
 """Metrics that are no functions of sums, with somebody else's functions for them, and data to try them on."""
 
 import numpy as np
+import scipy.stats
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.metrics import AUC, CORRELATION, MEDIAN, VARIANCE
+from sigjax.metrics import AUC, CORRELATION, KENDALL, MEDIAN, SPEARMAN, VARIANCE
 
 RANGE = SampleMetric("range", lambda x: x.max() - x.min(), ("value",))
 
@@ -19,9 +20,24 @@ ORACLES = {
     "median": (MEDIAN, np.median),
     "variance": (VARIANCE, lambda x: np.var(x, ddof=1)),
     "correlation": (CORRELATION, lambda p, g: np.corrcoef(p, g)[0, 1]),
+    "spearman": (SPEARMAN, lambda p, g: scipy.stats.spearmanr(p, g).statistic),
+    "kendall": (KENDALL, lambda p, g: scipy.stats.kendalltau(p, g).statistic),
     "auc": (AUC, area),
     "range": (RANGE, np.ptp),
 }
+
+
+STANDARD = {
+    "variance": lambda x: x - np.mean(x),
+    "correlation": scipy.stats.zscore,
+    **dict.fromkeys(("spearman", "kendall", "auc"), scipy.stats.rankdata),
+}
+
+
+def exchanged(name, table):
+    """What systems exchange of a table `[instance, input]`: its first column is put on a common scale."""
+    first, *others = np.asarray(table, float).T
+    return np.column_stack([STANDARD.get(name, np.asarray)(first), *others])
 
 
 def make_columns(name, rng, num_systems, num_instances):
@@ -29,7 +45,7 @@ def make_columns(name, rng, num_systems, num_instances):
     values = rng.integers(0, 12, (num_systems, num_instances)) / 4
     if len(ORACLES[name][0].inputs) == 1:
         return {f"s{k}": column for k, column in enumerate(values)}
-    shared = rng.normal(size=num_instances) if name == "correlation" else np.arange(num_instances) % 2
+    shared = np.arange(num_instances) % 2 if name == "auc" else rng.normal(size=num_instances)
     return {f"s{k}": np.column_stack([column + shared, shared]) for k, column in enumerate(values)}
 
 

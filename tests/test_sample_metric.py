@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from oracles import enumerate_tables, extreme, montecarlo_error
-from samples import ORACLES, RANGE, make, make_columns, numbers, run
+from samples import ORACLES, RANGE, exchanged, make, make_columns, numbers, run
 
 from sigjax import Evaluation, SampleMetric, bootstrap_test, compare, permutation_test
 from sigjax.inference import sample
@@ -25,20 +25,30 @@ def mann_whitney(score, label):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("name", ["median", "variance", "correlation", "auc"])
+@pytest.mark.parametrize("name", ["median", "variance", "correlation", "spearman", "kendall", "auc"])
 def test_functions_are_those_of_scipy_for_repeated_instances(name, seed):
-    """Any weights, in NumPy and compiled."""
-    import jax
-
+    """Any weights, of several resamples at a time too."""
     rng = np.random.default_rng(seed)
     metric, oracle = ORACLES[name]
     oracle = {"correlation": lambda p, g: scipy.stats.pearsonr(p, g).statistic, "auc": mann_whitney}.get(name, oracle)
     columns = next(iter(make_columns(name, rng, 1, 17).values())).reshape(17, -1).T.astype(float)
-    weights = rng.integers(0, 4, 17)
-    expected = oracle(*np.repeat(columns, weights, axis=1))
+    weights = rng.integers(0, 4, (3, 17))
+    expected = [oracle(*np.repeat(columns, row, axis=1)) for row in weights]
     assert metric.function(*columns, weights * 1.0) == pytest.approx(expected, rel=1e-12)
+    assert [metric.function(*columns, row * 1.0) for row in weights] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", [VARIANCE, CORRELATION])
+def test_moments_are_compiled_too(metric):
+    import jax
+
+    columns, weights = (
+        np.random.default_rng(0).normal(size=(len(metric.inputs), 17)),
+        np.arange(34.0).reshape(2, 17) % 3,
+    )
     with jax.enable_x64(True):
-        assert jax.jit(metric.function)(*columns, weights * 1.0) == pytest.approx(expected, rel=1e-12)
+        found = jax.jit(metric.function)(*columns, weights)
+    assert found == pytest.approx(metric.function(*columns, weights), rel=1e-12)
 
 
 def test_equal_values_have_no_variance_and_no_correlation():
@@ -63,7 +73,7 @@ def test_permutation_p_is_that_of_all_swaps(name, alternative):
     evaluation = make(name, num_instances=10, seed=3)
     report = compare(evaluation, method="exact", alternative=alternative, interval="none")
     for c in report:
-        a, b = (evaluation.stats[evaluation.systems.index(system)] for system in (c.a, c.b))
+        a, b = (exchanged(name, evaluation.stats[evaluation.systems.index(system)]) for system in (c.a, c.b))
         expected = enumerate_tables(a, b, lambda table: ORACLES[name][1](*table.T), alternative)
         assert (c.method, c.p_value) == ("exact", expected)
 
@@ -83,7 +93,7 @@ def test_clusters_are_swapped_whole(name):
     clusters = np.array(list("abacbbcddd"))
     evaluation = make(name, num_systems=2, num_instances=10, seed=1, clusters=clusters)
     (c,) = compare(evaluation, method="exact", interval="none")
-    a, b = evaluation.stats
+    a, b = (exchanged(name, table) for table in evaluation.stats)
     unit = np.unique(clusters, return_inverse=True)[1]
     masks = np.array(list(itertools.product([0, 1], repeat=4)))[:, unit]
     expected = enumerate_tables(a, b, lambda table: ORACLES[name][1](*table.T), "two-sided", masks=masks)
@@ -105,7 +115,7 @@ def test_monte_carlo_counts_are_those_of_the_masks(name):
     evaluation = make(name)
     masks = swap(row_keys(12345, np.arange(1500)), draws_from_strata(np.zeros(30, int)), np.dtype(bool))[:, :30]
     for c in run(evaluation, interval="none"):
-        a, b = (evaluation.stats[evaluation.systems.index(system)] for system in (c.a, c.b))
+        a, b = (exchanged(name, evaluation.stats[evaluation.systems.index(system)]) for system in (c.a, c.b))
         sides = [np.where(masks[:, :, None], *pair) for pair in ((b, a), (a, b))]
         delta = np.subtract(*([ORACLES[name][1](*table.T) for table in side] for side in sides))
         assert c.exceed == extreme(delta, c.delta, "two-sided").sum()

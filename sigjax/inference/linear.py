@@ -20,8 +20,10 @@ def slope_in(case: Case, stat: int) -> float | None:
     count = column.shape[1]
     sums = np.linspace(count * float(column.min()), count * float(column.max()), _PLACES)
     found = scores_at(case, stat, sums)
+    if not np.isfinite(found).all():
+        return None
     line = np.linspace(found[0], found[-1], _PLACES)
-    if not np.abs(found - line).max() <= _LINEAR * np.abs(found).max():
+    if np.abs(found - line).max() > _LINEAR * np.abs(found).max():
         return None
     run = sums[-1] - sums[0]
     return float((found[-1] - found[0]) / run) if run else 0.0

@@ -81,7 +81,7 @@ def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
     return high
 
 
-def _tango_deviation(b: np.ndarray, c: np.ndarray, n: int, delta: np.ndarray) -> np.ndarray:
+def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta: np.ndarray | float) -> np.ndarray:
     """The standard deviation of b - c, given a difference of delta from -1 to 1."""
     linear = b + c - (2 * n - b + c) * delta
     product = delta * (1.0 - delta)
@@ -102,7 +102,7 @@ def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
     if abs(delta) > 1.0:
         return float(delta > 0.0)
     distance = only_a - only_b - trials * delta
-    deviation = float(_tango_deviation(np.float64(only_a), np.float64(only_b), trials, np.float64(delta)))
+    deviation = float(_tango_deviation(only_a, only_b, trials, delta))
     if deviation == 0.0:
         return float(distance <= 0.0)
     return 0.5 * math.erfc(distance / deviation / math.sqrt(2.0))

@@ -1,7 +1,8 @@
 """The tests of metrics that are no functions of sums: every resample is computed anew.
 
-The permutation test swaps the columns of two systems, the bootstrap draws instances for all systems at once. Where few
-units differ, all swaps are tried. Reference: Efron and Tibshirani (1993), chapters 6 and 15.
+The permutation test swaps the columns of two systems, standardized where the metric says so; the bootstrap draws
+instances for all systems at once. Where few units differ, all swaps are tried. Reference: Efron and Tibshirani (1993),
+chapters 6 and 15.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import NotExact, NotFinite, Outcome, Outcomes, Pair, SampleCase, completed
 from sigjax.inference.permutation import add_up, counted_outcomes
 from sigjax.inference.stopping import Count, most_resamples
+from sigjax.metrics import pair_rounding, what_is_exchanged
 from sigjax.progress import WORTH_A_BAR, progress_bar
 from sigjax.records import Device, Repeated, Test
 from sigjax.resample.backend import NUMPY, choose_backend
@@ -45,8 +47,8 @@ from sigjax.resample.tally import extreme
 NOT_SUMS = "the metric is not a function of sums"
 _SMALL_WORK_SECONDS = 2.0
 """Work that NumPy finishes sooner than this is not worth compiling."""
-_CALL, _INSTANCE, _COMPILED_INSTANCE = 2e-5, 2e-8, 1.5e-8
-"""Nominal seconds of a call in NumPy, and for each number that it gets in NumPy and compiled."""
+_CALL, _INSTANCE, _TOGETHER = 2e-5, 2e-8, 1.5e-8
+"""Nominal seconds of a call in NumPy, and for each number that it gets, one by one or many resamples together."""
 
 
 def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: Stage) -> Answers:
@@ -73,7 +75,10 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
 
             found = work.sampled | _exact_outcomes(case, work)
             each = np.arange(len(question.members))
-            outcomes["permutation"] = completed([found[pair] for pair in question.pairs], each, swapped)
+            permuted = completed([found[pair] for pair in question.pairs], each, swapped)
+        exchanged = what_is_exchanged(case.metric)
+        ways = tuple((method, reason + exchanged) for method, reason in permuted.way.values)
+        outcomes["permutation"] = permuted._replace(way=permuted.way._replace(values=ways))
     systems, pairs = [Spread()] * len(question.scores), [Spread()] * len(question.members)
     if work.drawn is not None:
         tested = np.arange(len(question.members) if "bootstrap" in settings.tests else 0)
@@ -125,7 +130,7 @@ def _plan(case: SampleCase) -> _Work:
     calls = sum(2.0 * settings.fixed_resamples if pair in sampled else 2.0 ** len(coins[pair]) for pair in coins)
     calls += 0.0 if drawn is None else float(settings.fixed_resamples * len(case.units.columns))
     function = _function(case, calls)
-    a_call = _seconds(case, compiled=function.compiled)
+    a_call = _seconds(case, together=function.compiled or function.vectorized)
     costs = {pair: 2.0 ** len(each) * a_call for pair, each in coins.items() if pair not in sampled}
     sampled |= over_budget(costs, settings)
     coins = {pair: each for pair, each in coins.items() if pair not in sampled}
@@ -164,9 +169,10 @@ def _function(case: SampleCase, calls: float) -> Function:
     metric = case.metric
     call = metric.function if isinstance(metric.function, Hashable) else partial(metric.function)
     num_arrays, num_instances = len(metric.inputs) + metric.weighted, case.units.columns.shape[2]
-    much = calls * _seconds(case, compiled=False) > _SMALL_WORK_SECONDS
-    compiled = much and can_compile(call, num_arrays, num_instances)
-    if much and not compiled:
+    much = calls * _seconds(case, together=False) > _SMALL_WORK_SECONDS
+    vectorized = metric.weighted and metric.vectorized
+    compiled = much and can_compile(call, num_arrays, num_instances, vectorized=vectorized)
+    if much and not (compiled or vectorized):
         warnings.warn(
             f"JAX cannot compile the metric {metric.name!r}; calling it resample by resample. Array operators alone "
             "would be faster",
@@ -175,13 +181,13 @@ def _function(case: SampleCase, calls: float) -> Function:
         )
     if compiled and not metric.weighted and sorts_long(call, num_arrays, num_instances):
         compiled = False
-    return Function(call, metric.weighted, compiled)
+    return Function(call, metric.weighted, compiled, vectorized)
 
 
-def _seconds(case: SampleCase, *, compiled: bool) -> float:
-    """Nominal seconds of one call of the function."""
+def _seconds(case: SampleCase, *, together: bool) -> float:
+    """Nominal seconds of the score of one resample, by one call or by that of many resamples together."""
     numbers = math.prod(case.units.columns.shape[1:])
-    return _COMPILED_INSTANCE * numbers if compiled else _CALL + _INSTANCE * numbers
+    return _TOGETHER * numbers if together else _CALL + _INSTANCE * numbers
 
 
 def _exact_outcomes(case: SampleCase, work: _Work) -> dict[Pair, Outcome]:
@@ -195,7 +201,7 @@ def _exact_outcomes(case: SampleCase, work: _Work) -> dict[Pair, Outcome]:
         a, b = np.concatenate(pieces, axis=1)
         _check_finite(a - b, pair)
         # The observed delta as the same program computes it: it is as extreme as itself.
-        observed, tolerance = a[:1] - b[:1], np.array([case.question.tolerance(pair)])
+        observed, tolerance = a[:1] - b[:1], np.array([_tolerance(case, pair)])
         asked = Asked(observed[:, None], tolerance[:, None], case.settings.alternative, case.settings.mid_p)
         found = outcomes_p((a - b)[None], asked, coins.size)
         first, second = case.units.columns[list(pair)]
@@ -208,11 +214,12 @@ def _exact_outcomes(case: SampleCase, work: _Work) -> dict[Pair, Outcome]:
 def _counter(case: SampleCase, work: _Work, tested: np.ndarray, run: Run) -> Count:
     """What counts the swaps at least as extreme as observed, for some of the pairs at these places."""
     sampled = [case.question.pair(place) for place in tested]
+    tolerances = {pair: _tolerance(case, pair) for pair in sampled}
 
     def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
         pairs = [sampled[place] for place in places]
         delta = np.array([case.question.delta(pair) for pair in pairs])[:, None]
-        tolerance = np.array([case.question.tolerance(pair) for pair in pairs])[:, None]
+        tolerance = np.array([tolerances[pair] for pair in pairs])[:, None]
 
         def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
             mine = range(part.start, part.resamples)
@@ -226,6 +233,11 @@ def _counter(case: SampleCase, work: _Work, tested: np.ndarray, run: Run) -> Cou
         return add_up(pieces, len(pairs), start, end, run)
 
     return count
+
+
+def _tolerance(case: SampleCase, pair: Pair) -> float:
+    """Deltas of two systems closer than this, with any instances exchanged, are ties: four scores were rounded."""
+    return 4.0 * pair_rounding(case.metric, *case.units.columns[list(pair)])
 
 
 def _check_finite(deltas: np.ndarray, pair: Pair) -> None:

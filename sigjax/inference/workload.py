@@ -17,6 +17,8 @@ WORTH_A_LINE = 60.0
 """Seconds from which a person is told."""
 _PAIR, _ANOTHER_TEST, _SAMPLED, _DRAWN = 250, 200, 100, 250
 """Bytes of a pair while its columns are made: by itself, for another test, where it is sampled, for its interval."""
+_SMALL = 2.0**-8
+"""GiB of columns that are never refused."""
 _RECORD = 1e-5
 """Seconds of a pair in columns and text; these and the following are those of a slow machine with two cores."""
 _PROBLEM = 1.5e-3
@@ -52,8 +54,8 @@ class Workload(NamedTuple):
         Raises:
             InputError: with what to do.
         """
-        if self.columns > settings.memory:
-            needed = math.ceil(10.0 * self.columns) / 10.0
+        if self.columns > max(settings.memory, _SMALL):
+            needed = math.ceil(100.0 * self.columns) / 100.0
             raise InputError(
                 f"{self.pairs:,} pairs of {self.systems:,} systems take about {needed:g} GiB, more than the memory of "
                 f"{settings.memory:g} GiB; compare with one system (--baseline), compare fewer (--systems), or give "

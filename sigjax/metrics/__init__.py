@@ -16,15 +16,20 @@ from sigjax.metrics.edits import CER, TER, WER
 from sigjax.metrics.fscore import FSCORE, PRECISION, RECALL
 from sigjax.metrics.mean import ACCURACY, MEAN, TOKEN_ACCURACY
 from sigjax.metrics.moments import CORRELATION, VARIANCE
+from sigjax.metrics.rankcorrelation import KENDALL, SPEARMAN
 from sigjax.metrics.ranks import AUC, MEDIAN
 from sigjax.metrics.registry import METRICS as METRICS
 from sigjax.metrics.registry import known_metric as known_metric
 from sigjax.metrics.registry import resolve_metric as resolve_metric
 from sigjax.metrics.registry import stack_inputs as stack_inputs
 from sigjax.metrics.rouge import ROUGE_1, ROUGE_2, ROUGE_L
+from sigjax.metrics.sample import check_standards as check_standards
 from sigjax.metrics.sample import check_weights as check_weights
+from sigjax.metrics.sample import pair_rounding as pair_rounding
 from sigjax.metrics.sample import sample_scores as sample_scores
-from sigjax.metrics.sample import sample_tolerances as sample_tolerances
+from sigjax.metrics.sample import system_roundings as system_roundings
+from sigjax.metrics.standard import standardized as standardized
+from sigjax.metrics.standard import what_is_exchanged as what_is_exchanged
 from sigjax.metrics.texts import TEXT_METRICS as TEXT_METRICS
 from sigjax.metrics.texts import evaluation_from_texts as evaluation_from_texts
 
@@ -41,6 +46,7 @@ __all__ = [
     "CLASS_METRICS",
     "CORRELATION",
     "FSCORE",
+    "KENDALL",
     "MEAN",
     "MEDIAN",
     "METRICS",
@@ -49,19 +55,24 @@ __all__ = [
     "ROUGE_1",
     "ROUGE_2",
     "ROUGE_L",
+    "SPEARMAN",
     "TER",
     "TEXT_METRICS",
     "TOKEN_ACCURACY",
     "VARIANCE",
     "WER",
     "check_score",
+    "check_standards",
     "check_weights",
     "class_metric",
     "evaluation_from_arrays",
     "evaluation_from_texts",
     "known_metric",
+    "pair_rounding",
     "resolve_metric",
     "sample_scores",
-    "sample_tolerances",
     "stack_inputs",
+    "standardized",
+    "system_roundings",
+    "what_is_exchanged",
 ]

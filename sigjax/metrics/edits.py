@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.metrics.recipe import Count, Extraction, Recipe, Texts
+from sigjax.metrics.recipe import Count, Extraction, Recipe, Texts, num_words
 from sigjax.records import Array, InputError, Metric
 
 TER_STATS = ("edits", "ref_len")
@@ -153,6 +153,10 @@ WER, CER = (
     for name in ("wer", "cer")
 )
 EDITS = {
-    "wer": Extraction(partial(_start, _words), partial(_signature, "words"), 0.07e-6),
-    "cer": Extraction(partial(_start, _characters), partial(_signature, "characters"), 0.5e-6),
+    "wer": Extraction(
+        partial(_start, _words), partial(_signature, "words"), 0.07e-6, tokens=num_words, most=1e10, quadratic=True
+    ),
+    "cer": Extraction(
+        partial(_start, _characters), partial(_signature, "characters"), 0.5e-6, most=4e10, quadratic=True
+    ),
 }

@@ -27,6 +27,8 @@ from sigjax.threads import num_cores
 EXTRACTIONS: dict[str, Extraction] = {**SACREBLEU, **ROUGE, **EDITS}
 _SECONDS_PER_WORKER = 0.5
 """Work that is worth a process of its own, which takes about half of this to start (measured)."""
+_MOST_CHARACTERS = 2**22
+"""Characters that are counted at a time: n-grams take about 300 bytes for each."""
 _SERVE = "from sigjax.metrics.extract import serve; serve()"
 
 
@@ -87,8 +89,21 @@ def _blocks(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[np.nd
     extraction = EXTRACTIONS[recipe.metric]
     count = extraction.start(recipe)
     for first in range(0, len(references[0]), extraction.block):
-        block = slice(first, first + extraction.block)
-        yield count([texts[block] for texts in references], [texts[block] for texts in systems])
+        blocks = _parts((*references, *systems), range(first, min(first + extraction.block, len(references[0]))))
+        counts = [count([texts[part] for texts in references], [texts[part] for texts in systems]) for part in blocks]
+        yield np.concatenate(counts, axis=1)
+
+
+def _parts(texts: Texts, segments: range) -> list[slice]:
+    """Segments in parts of no more characters than memory has room for, but of one segment at least."""
+    parts, size = [slice(segments.start, segments.start)], 0
+    for i in segments:
+        size += sum(len(own[i]) for own in texts)
+        if size > _MOST_CHARACTERS and parts[-1].stop > parts[-1].start:
+            parts.append(slice(i, i))
+            size = sum(len(own[i]) for own in texts)
+        parts[-1] = slice(parts[-1].start, i + 1)
+    return parts
 
 
 def _from_workers(

@@ -1,6 +1,10 @@
 """Variance and Pearson's correlation: moments about a mean that is itself drawn, so that they are no sums."""
 
+import numpy as np
+
 from sigjax.records import Array, SampleMetric
+
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 def variance(value: Array, weights: Array) -> Array:
@@ -8,11 +12,11 @@ def variance(value: Array, weights: Array) -> Array:
 
     Args:
         value: `[instance]`.
-        weights: `[instance]` how often each instance is drawn.
+        weights: `[..., instance]` how often each instance is drawn.
 
     Returns:
-        A number in the unit of the values squared, as `numpy.var(ddof=1)` of the repeated instances gives it; NaN for
-        one instance.
+        Numbers `[...]` in the unit of the values squared, as `numpy.var(ddof=1)` of the repeated instances gives them;
+        NaN for one instance.
 
     Example:
         >>> import numpy as np
@@ -20,7 +24,7 @@ def variance(value: Array, weights: Array) -> Array:
         2.0
     """
     centred = _centre(value, weights)
-    return (weights * centred * centred).sum() / (weights.sum() - 1.0)
+    return (weights * centred * centred).sum(axis=-1) / (weights.sum(axis=-1) - 1.0)
 
 
 def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
@@ -32,10 +36,11 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     Args:
         prediction: `[instance]`.
         gold: `[instance]`.
-        weights: `[instance]` how often each instance is drawn.
+        weights: `[..., instance]` how often each instance is drawn.
 
     Returns:
-        A number in [-1, 1], as `scipy.stats.pearsonr` gives it; NaN where all drawn values of a column are equal.
+        Numbers `[...]` in [-1, 1], as `scipy.stats.pearsonr` gives them; NaN where all drawn values of a column are
+        equal.
 
     Example:
         >>> import numpy as np
@@ -45,16 +50,46 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     p, g = _centre(prediction, weights), _centre(gold, weights)
     xp = weights.__array_namespace__()
     # Two roots: the product of two sums of squares may overflow or underflow.
-    return (weights * p * g).sum() / xp.sqrt((weights * p * p).sum()) / xp.sqrt((weights * g * g).sum())
+    together, of_p, of_g = ((weights * left * right).sum(axis=-1) for left, right in ((p, g), (p, p), (g, g)))
+    return together / xp.sqrt(of_p) / xp.sqrt(of_g)
 
 
 def _centre(value: Array, weights: Array) -> Array:
     """Values minus the mean of those drawn; all 0 where those drawn are equal."""
     xp = weights.__array_namespace__()
     # Measured from one that is drawn, equal values are exactly 0, and a mean far from 0 costs no digits.
-    apart = value - xp.max(xp.where(weights > 0.0, value, -xp.inf))
-    return apart - (weights * apart).sum() / weights.sum()
+    apart = value - xp.max(xp.where(weights > 0.0, value, -xp.inf), axis=-1, keepdims=True)
+    return apart - (weights * apart).sum(axis=-1, keepdims=True) / weights.sum(axis=-1, keepdims=True)
 
 
-VARIANCE = SampleMetric("variance", variance, ("value",), weighted=True, higher_is_better=False)
-CORRELATION = SampleMetric("correlation", correlation, ("prediction", "gold"), weighted=True, shared_inputs=("gold",))
+def variance_rounding(value: np.ndarray) -> float:
+    """Sums over the instances, in any order, of squares that are no larger than that of the range."""
+    return 2.0 * (len(value) + 8) * _EPSILON * float(np.ptp(value)) ** 2
+
+
+def correlation_rounding(prediction: np.ndarray, gold: np.ndarray) -> float:
+    """Sums over the instances, in any order, of z-scores whose spread on a resample is at least a thousandth."""
+    del gold
+    return (len(prediction) + 1024) * _EPSILON
+
+
+VARIANCE = SampleMetric(
+    "variance",
+    variance,
+    ("value",),
+    weighted=True,
+    vectorized=True,
+    higher_is_better=False,
+    standardize=("center",),
+    rounding=variance_rounding,
+)
+CORRELATION = SampleMetric(
+    "correlation",
+    correlation,
+    ("prediction", "gold"),
+    weighted=True,
+    vectorized=True,
+    shared_inputs=("gold",),
+    standardize=("zscore", "zscore"),
+    rounding=correlation_rounding,
+)

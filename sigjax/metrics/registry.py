@@ -15,6 +15,7 @@ from sigjax.metrics.fscore import FSCORE, PRECISION, RECALL, fbeta
 from sigjax.metrics.mean import ACCURACY, MEAN
 from sigjax.metrics.moments import CORRELATION, VARIANCE
 from sigjax.metrics.parsing import LAS, UAS, UPOS
+from sigjax.metrics.rankcorrelation import KENDALL, SPEARMAN
 from sigjax.metrics.ranks import AUC, MEDIAN
 from sigjax.metrics.ratios import FSCORE_ERRORS, FSCORE_RATIOS, RATIO
 from sigjax.metrics.rouge import ROUGE_1, ROUGE_2, ROUGE_L
@@ -25,7 +26,7 @@ _OF_TEXTS = (BLEU, CHRF, CHRF_PLUS_PLUS, TER, ROUGE_1, ROUGE_2, ROUGE_L, WER, CE
 _OF_PARSES = (LAS, UAS, UPOS)
 _OF_ALIGNMENTS = (AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL)
 _SUMMED = (*_OF_NUMBERS, *_OF_PARSES, *_OF_ALIGNMENTS, *_OF_TEXTS)
-_SAMPLED = (MEDIAN, VARIANCE, CORRELATION, AUC)
+_SAMPLED = (MEDIAN, VARIANCE, CORRELATION, SPEARMAN, KENDALL, AUC)
 METRICS: dict[str, Metric | SampleMetric] = {metric.name: metric for metric in (*_SUMMED, *_SAMPLED)}
 
 

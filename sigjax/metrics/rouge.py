@@ -4,6 +4,7 @@ Reference: Lin (2004), "ROUGE: a package for automatic evaluation of summaries".
 0-9 in lower case, as in the original. With several references a segment takes the one of the largest F1.
 """
 
+import re
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -15,6 +16,10 @@ from sigjax.metrics.recipe import Count, Extraction, Recipe, Texts
 from sigjax.records import InputError
 
 ROUGE_1, ROUGE_2, ROUGE_L = (replace(MEAN, name=name) for name in ("rouge1", "rouge2", "rougeL"))
+
+
+def _num_words(text: str) -> int:
+    return len(re.findall("[a-z0-9]+", text.lower()))
 
 
 def _scorer(recipe: Recipe) -> Any:
@@ -50,5 +55,5 @@ def _signature(recipe: Recipe, num_references: int) -> str:
 ROUGE = {
     "rouge1": Extraction(_start, _signature, 0.2e-6, whole=False),
     "rouge2": Extraction(_start, _signature, 0.2e-6, whole=False),
-    "rougeL": Extraction(_start, _signature, 1.6e-6, whole=False),
+    "rougeL": Extraction(_start, _signature, 1.6e-6, whole=False, tokens=_num_words, most=5e7, quadratic=True),
 }

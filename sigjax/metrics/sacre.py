@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.metrics.recipe import Count, Extraction, Recipe, Texts
+from sigjax.metrics.recipe import Count, Extraction, Recipe, Texts, num_words
 from sigjax.records import InputError
 
 
@@ -67,5 +67,5 @@ SACREBLEU = {
     "bleu": Extraction(_start, _signature, 0.45e-6),
     "chrf": Extraction(_start, _signature, 1.1e-6),
     "chrf++": Extraction(_start, _signature, 1.2e-6),
-    "ter": Extraction(_start, _signature, 130e-6, block=4),
+    "ter": Extraction(_start, _signature, 130e-6, block=4, tokens=num_words, most=4e6, quadratic=True),
 }

@@ -51,6 +51,8 @@ def evaluation_from_texts(
                 f"system {name!r} has {len(given)} segment(s), the references have {len(gold[0])}; expected one text a "
                 "segment in the same order (references are [segment] or [reference][segment])"
             )
+    named = {f"reference {number}": own for number, own in enumerate(gold, start=1)}
+    check_lengths(metric, named, {f"system {name!r}": own for name, own in texts.items()}, place="segment")
     signature = EXTRACTIONS[metric].signature(recipe, len(gold))
     inputs = _inputs(recipe, signature, gold, list(texts.values()), cache=cache, progress=progress)
     return evaluation_from_arrays(
@@ -61,6 +63,30 @@ def evaluation_from_texts(
         strata=strata,
         notes=(f"{metric}: {signature}", *_tokenized(recipe, texts), *_unseen(recipe, gold)),
     )
+
+
+def check_lengths(
+    metric: str, references: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]], *, place: str
+) -> None:
+    """Refuse segments that would take gigabytes or hours; texts are by the names that messages use.
+
+    Raises:
+        InputError: an output and a reference of it are too long for the metric.
+    """
+    extraction = EXTRACTIONS[metric]
+    joined = np.multiply if extraction.quadratic else np.add
+    sizes = {name: np.fromiter(map(len, texts), np.float64, len(texts)) for name, texts in references.items()}
+    for system, texts in systems.items():
+        own = np.fromiter(map(len, texts), np.float64, len(texts))
+        for reference, others in references.items():
+            for i in np.flatnonzero(joined(own, sizes[reference]) > extraction.most).tolist():
+                counts = extraction.tokens(texts[i]), extraction.tokens(others[i])
+                if joined(*map(float, counts)) > extraction.most:
+                    most = int(extraction.most**0.5 if extraction.quadratic else extraction.most / 2)
+                    raise InputError(
+                        f"{system}, {place} {i + 1}: {counts[0]} tokens, and {counts[1]} in {reference}, are too long "
+                        f"for {metric} (about {most} each); split them into segments, or leave them out of all files"
+                    )
 
 
 def _recipe(metric: str, tokenize: str | None, *, lowercase: bool) -> Recipe:

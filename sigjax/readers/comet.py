@@ -22,7 +22,7 @@ def read_comet(sources: Sources, options: Options) -> Evaluation:
     (file,) = sources.files
     found = _parse(file, decode_text(file, read_bytes(file)))
     names, _ = name_systems(list(found))
-    systems = {name: found[path] for name, path in names.items()}
+    systems = dict(zip(names, found.values(), strict=True))
     sheets = [_sheet(file, name, segments) for name, segments in systems.items()]
     _check_segments(file, systems)
     return join_sheets(sheets, sheet_metric(sheets, options), options)

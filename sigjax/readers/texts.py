@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
+from sigjax.metrics.texts import check_lengths
 from sigjax.readers.delimited import looks_tabular
 from sigjax.readers.files import read_segments
 from sigjax.readers.formats import Format, Sources
@@ -21,6 +22,12 @@ def read_texts(sources: Sources, options: Options) -> Evaluation:
     files = [*sources.files, *(sources.systems[name] for name in chosen)]
     texts = _texts(files)
     gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
+    check_lengths(
+        metric,
+        dict(zip(sources.files, gold, strict=True)),
+        {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)},
+        place="line",
+    )
     clusters, strata = (
         file_labels(first, name, option=option, known=(), num_instances=len(gold[0])) if name else None
         for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))

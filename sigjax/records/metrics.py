@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,6 +45,10 @@ def _as_they_are(*columns: np.ndarray) -> np.ndarray:
     return np.stack(columns, axis=-1)
 
 
+Standard = Literal["none", "center", "zscore", "rank"]
+"""What systems exchange of an input: the numbers as they are, minus their mean, in standard deviations, or ranks."""
+
+
 @dataclass(frozen=True)
 class SampleMetric:
     """A number computed from all instances at once, where sums do not suffice: a median, a correlation, an area.
@@ -60,9 +64,19 @@ class SampleMetric:
         function: columns, or columns and weights -> score, as above.
         inputs: names of the columns, in order.
         weighted: whether the function takes weights.
+        vectorized: whether it takes weights `[..., instance]` of many resamples and gives their scores `[...]`. Calls
+            are then for many resamples, in threads: what does not depend on the weights, such as sorting, is done once.
         higher_is_better: whether the larger of two scores is the better.
         shared_inputs: inputs that belong to the instance (a gold label) rather than to the system.
         extract: `extract(*columns [instance]) -> [instance, input]`, which may check or change the columns.
+        standardize: one of "none", "center" (minus the mean), "zscore" and "rank" for each input, or () for none: how
+            the column of each system is put on a common scale before instances are exchanged or drawn. The score must
+            not depend on it. Without it, the permutation p-value of a score that ignores the scale of a system would
+            still depend on that scale.
+        rounding: `rounding(*columns) -> float`: how far rounding can move the score of any instances of the
+            (standardized) columns. Deltas closer than four times this are ties. None: measured on the data, as 64 times
+            the largest difference between scores of the same instances in two orders, and 64 machine epsilons of the
+            largest score, over some resamples of the data.
 
     Example:
         >>> spread = SampleMetric("spread", lambda x: x.max() - x.min(), ("value",))
@@ -76,9 +90,12 @@ class SampleMetric:
     inputs: tuple[str, ...]
     _: KW_ONLY
     weighted: bool = False
+    vectorized: bool = False
     higher_is_better: bool = True
     shared_inputs: tuple[str, ...] = ()
     extract: Callable[..., np.ndarray] = _as_they_are
+    standardize: tuple[Standard, ...] = ()
+    rounding: Callable[..., float] | None = None
 
     @property
     def stat_names(self) -> tuple[str, ...]:

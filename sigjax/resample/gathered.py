@@ -1,9 +1,10 @@
 """Resamples of instances for functions of whole arrays: each resample is a call, by weights or by gathering.
 
 Masks, counts and draws are those of `plans`, so that they do not depend on the kind of metric. Functions that take
-weights get the same columns for all resamples; others get columns put together anew. What JAX can trace is mapped over
-resamples and compiled for the CPU, whatever the device; the rest is called in NumPy. Either way a resample is computed
-by itself, and the choice depends on the work alone: so do the numbers.
+weights get the same columns for all resamples; others get columns put together anew. What takes the weights of many
+resamples is called on tiles of them; other functions are mapped over resamples. What JAX can trace is compiled for the
+CPU, whatever the device; the rest is called in NumPy. Either way a resample is computed by itself, and the choice
+depends on the metric and the work alone: so do the numbers.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sigjax.resample.backend import is_traceable, jitted
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
 from sigjax.resample.scope import check_callable, jax_scope
+from sigjax.threads import ahead, num_cores
 from sigjax.units import Sample
 
 _TILE_ELEMENTS = 2**19
@@ -40,10 +42,17 @@ class Function(NamedTuple):
     weighted: bool
     """`call(*columns, weights)`; else `call(*columns)`."""
     compiled: bool
+    vectorized: bool = False
+    """Takes weights `[row, instance]`."""
+
+    @property
+    def workers(self) -> int:
+        """Threads that call it: compiled programs have their own, and a person's function may not be made for them."""
+        return num_cores() if self.vectorized and not self.compiled else 1
 
 
-def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int) -> bool:
-    """Whether a function of arrays `[instance]` can be mapped over resamples and compiled for the CPU."""
+def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *, vectorized: bool) -> bool:
+    """Whether a function of arrays `[instance]` can be compiled for the CPU, and mapped over resamples if need be."""
     import jax
 
     check_callable()
@@ -51,6 +60,8 @@ def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int) -
         jax.local_devices(backend="cpu")
     except (RuntimeError, AssertionError):  # JAX was told to use another platform only
         return False
+    if vectorized:
+        return is_traceable(call, *((num_instances,),) * (num_arrays - 1), (2, num_instances))
     return is_traceable(jax.vmap(call), *((2, num_instances),) * num_arrays)
 
 
@@ -75,10 +86,13 @@ def swap_scores(
         The first resample of a piece, and scores `[pair, side, row]`.
     """
     draws = draws_from_strata(sample.strata)
-    for rows in _tiles(function, resamples, 2 * len(sample.unit), part):
+
+    def of_tile(rows: np.ndarray) -> tuple[int, np.ndarray]:
         swapped = swap(row_keys(seed, rows), draws, np.bool_)[:, sample.unit]
         scores = [_run(_swapped, function, swapped, sample.columns[a], sample.columns[b]) for a, b in pairs]
-        yield int(rows[0]), np.stack(scores)[..., : part.stop - rows[0]]
+        return int(rows[0]), np.stack(scores)[..., : part.stop - rows[0]]
+
+    yield from ahead(of_tile, _tiles(function, resamples, 2 * len(sample.unit), part), function.workers)
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], coins: np.ndarray) -> Pieces:
@@ -89,11 +103,14 @@ def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], co
     """
     outcomes = range(2 ** (len(coins) - 1))
     a, b = sample.columns[list(pair)]
-    for rows in _tiles(function, outcomes, 2 * len(sample.unit), outcomes):
+
+    def of_tile(rows: np.ndarray) -> tuple[int, np.ndarray]:
         masks = np.zeros((len(rows), len(sample.strata)), bool)
         masks[:, coins[1:]] = rows[:, None] >> np.arange(len(coins) - 1) & 1
         scores = _run(_swapped, function, masks[:, sample.unit], a, b)
-        yield int(rows[0]), scores[..., : outcomes.stop - rows[0]]
+        return int(rows[0]), scores[..., : outcomes.stop - rows[0]]
+
+    yield from ahead(of_tile, _tiles(function, outcomes, 2 * len(sample.unit), outcomes), function.workers)
 
 
 def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, part: range) -> Pieces:
@@ -107,7 +124,8 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
     if not (function.weighted or alike):
         # Arrays of many lengths would each need a program of their own.
         function = function._replace(compiled=False)
-    for rows in _tiles(function, resamples, len(sample.unit), part):
+
+    def of_tile(rows: np.ndarray) -> tuple[int, np.ndarray]:
         keys = row_keys(seed, rows)
         if function.weighted:
             kernel, choice = _weighed, bootstrap(keys, draws, np.int32)[:, sample.unit]
@@ -117,7 +135,9 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
             instances = np.split(sample.instances(drawn.ravel()), ends[:-1])
             kernel, choice = _gathered, np.array(instances) if alike else instances
         scores = [_run(kernel, function, choice, of_system) for of_system in sample.columns]
-        yield int(rows[0]), np.stack(scores)[..., : part.stop - rows[0]]
+        return int(rows[0]), np.stack(scores)[..., : part.stop - rows[0]]
+
+    yield from ahead(of_tile, _tiles(function, resamples, len(sample.unit), part), function.workers)
 
 
 def _tiles(function: Function, resamples: range, width: int, part: range) -> Iterator[np.ndarray]:
@@ -138,33 +158,35 @@ def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array
         # Both systems' instances in one table, of which each side gets one of every two.
         table = tuple(xp.concatenate([a, b], axis=1))
         kept = xp.concatenate([~swapped, swapped], axis=1)
-        return xp.stack([_over_rows(function.call, table, (side.astype(xp.float64),)) for side in (kept, ~kept)])
+        return xp.stack([_over_rows(function, table, (side.astype(xp.float64),)) for side in (kept, ~kept)])
     sides = ((b, a), (a, b))
     columns = [[xp.where(swapped, *pair) for pair in zip(*side, strict=True)] for side in sides]
-    return xp.stack([_over_rows(function.call, (), of_side) for of_side in columns])
+    return xp.stack([_over_rows(function, (), of_side) for of_side in columns])
 
 
 def _weighed(counts: Array, columns: Array, *, function: Function) -> Array:
     """Scores `[row]` for counts `[row, instance]`."""
     weights = counts.astype(counts.__array_namespace__().float64)
-    return _over_rows(function.call, tuple(columns), (weights,))
+    return _over_rows(function, tuple(columns), (weights,))
 
 
 def _gathered(instances: Array, columns: Array, *, function: Function) -> Array:
     """Scores `[row]` of the instances `[row, draw]`, or of rows of many lengths in NumPy."""
     if not function.compiled:
         return np.array([function.call(*columns[:, of_row]) for of_row in instances], np.float64)
-    return _over_rows(function.call, (), [column[instances] for column in columns])
+    return _over_rows(function, (), [column[instances] for column in columns])
 
 
-def _over_rows(call: Callable[..., Any], same: Sequence[Array], varying: Sequence[Array]) -> Array:
+def _over_rows(function: Function, same: Sequence[Array], varying: Sequence[Array]) -> Array:
     """`call(*same [instance], *varying [row, instance])` for each row."""
+    if function.vectorized:
+        return function.call(*same, *varying)
     xp = varying[0].__array_namespace__()
     if xp is np:
-        return np.array([call(*same, *of_row) for of_row in zip(*varying, strict=True)], np.float64)
+        return np.array([function.call(*same, *of_row) for of_row in zip(*varying, strict=True)], np.float64)
     from jax import vmap
 
-    return vmap(partial(call, *same))(*varying).astype(xp.float64)
+    return vmap(partial(function.call, *same))(*varying).astype(xp.float64)
 
 
 def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.ndarray:

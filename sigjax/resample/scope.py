@@ -30,8 +30,9 @@ def reason_against() -> str | None:
     if _process["forked"]:
         return "this process was forked after JAX had started; start processes by spawn"
     import jax
+    from jax.core import Tracer
 
-    if isinstance(jax.device_put(np.zeros(())), jax.core.Tracer):
+    if isinstance(jax.device_put(np.zeros(())), Tracer):
         return "the call is inside a function that JAX traces, as jax.jit does; call sigjax outside of it"
     return None
 
