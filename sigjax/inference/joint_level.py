@@ -4,9 +4,9 @@ Let $u_{ki}$ be the influence of unit i on the score of system k (see `jackknife
 normal, nearly, with covariances $\sum_i u_{ki} u_{li}$. The quantile c, at the level asked for, of the largest $|Z|$ of
 such normal numbers is taken from draws; each interval is then of the level $P(|Z| \le c)$ of one of them. As all pairs
 share their draws, that takes account of how they depend on each other, and is less than Bonferroni's level. Intervals
-of t have its quantile at that level: standard errors are taken to depend on each other no more than their deltas do.
-Covariances are taken as known, which with fewer than ten units is too bold: at a level of 90%, the ten deltas of five
-systems hold together in 86% for eight independent normal numbers, and in 83% for five.
+of t have its quantile at that level: their standard errors are taken to depend on each other no more than their deltas
+do. Covariances are taken as known, which with fewer than ten units is too bold: at a level of 90%, ten deltas of five
+systems of eight independent normal numbers hold together in 86%, of five in 83%.
 
 Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 """
