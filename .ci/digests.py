@@ -4,8 +4,8 @@
 of numbers that is meant; `--show NAME` prints a report, to be compared with that of another environment. It needs
 sigjax alone: reports of extras that are not installed are left out, and named.
 
-A digest leaves out versions. Of p-values, and of what limits them, it has ten digits: functions such as exp are rounded
-differently by libraries and processors (README.md, Conventions).
+A digest leaves out versions. Of p-values, of what limits them, and of intervals by t, it has ten digits: functions such
+as exp are rounded differently by libraries and processors (README.md, Conventions).
 """
 
 import argparse
@@ -30,8 +30,9 @@ DIGESTS = Path(__file__).with_name("digests.json")
 SAMPLED = {"method": "montecarlo", "resamples": 20_000, "test": ("permutation", "bootstrap")}
 SWAPPED = SAMPLED | {"test": "permutation"}
 """More resamples than NumPy's buffer holds (8,192), where older versions begin a sum anew."""
-TEN_DIGITS = ("p_value", "log10_p", "p_interval", "p_adjusted", "error_bound")
-INTERVALS = ("percentile", "basic", "bca", "studentized", "inversion", "simultaneous")
+TEN_DIGITS = ("p_value", "log10_p", "p_interval", "p_adjusted", "log10_p_adjusted", "error_bound")
+BY_T = ("t", "skew-t", "two-way")
+INTERVALS = ("auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous")
 FRAMES = ("pandas", "polars", "pyarrow")
 SLOW_TO_COMPILE = {"several metrics", "leaderboard", "a summary", "clusters and strata", "bleu, chrf and ter", "rouge"}
 """Left to NumPy: other reports run the same kernels."""
@@ -123,6 +124,7 @@ def sources(folder: Path) -> Iterator[tuple[str, tuple[str, ...], Callable[[], A
     yield "until settled", (), lambda: counts(4, 300), {**SWAPPED, "resamples": "auto", "interval": "none"}
     yield "runs, crossed", (), lambda: counts(2, 120, **runs), SAMPLED | {"design": "crossed"}
     yield "runs, nested", (), lambda: counts(2, 120, **runs), SAMPLED | {"design": "nested"}
+    yield "runs, models", (), lambda: counts(2, 120, **runs), {"design": "models"}
     yield "median", (), lambda: reals(3, 90, "median"), SAMPLED | {"interval": "bca"}
     yield "variance", (), lambda: reals(2, 90, "variance"), SAMPLED
     yield "a function of columns", (), lambda: reals(2, 60, SampleMetric("spread", spread, ("x",))), SAMPLED
@@ -153,6 +155,9 @@ def digest(report: Report) -> str:
     found["notes"] = [re.sub(r"version:[^|]*", "", note) for note in found["notes"]]  # of sacrebleu, in its signature
     for pair in found["pairs"]:
         pair |= {name: rounded(pair[name]) for name in TEN_DIGITS}
+    for one in (*found["systems"], *found["pairs"]):
+        if one["interval_kind"] in BY_T:
+            one["interval"] = rounded(one["interval"])
     return hashlib.sha256(json.dumps(found).encode()).hexdigest()[:16]
 
 
