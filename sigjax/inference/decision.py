@@ -74,6 +74,7 @@ def decisions(outcomes: Outcomes, step_down: StepDown | None, settings: Settings
     `step_down` is what maxt has counted over the family, where that is the correction.
 
     Example:
+        >>> from sigjax.inference.outcome import Outcome
         >>> outcomes = Outcomes.of([Outcome((n + 1) / 1000, 0.0, "montecarlo", "", n) for n in (0, 60)])
         >>> decisions(outcomes, None, Settings(resamples=999))
         Decisions(settled=array([1, 0], dtype=int8), resamples_needed=array([   -1, 10000]))
