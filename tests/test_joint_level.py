@@ -42,7 +42,7 @@ def near_level(share, level=0.95):
     return abs(share - level) < 4 * math.sqrt(level * (1 - level) / DRAWS) + 1e-3
 
 
-@pytest.mark.parametrize("num_units", [6, 15, 500])
+@pytest.mark.parametrize("num_units", [10, 15, 500])
 def test_levels_are_those_of_normal_laws(num_units):
     """All pairs of independent systems: Tukey's studentized range. Pairs with a baseline: Dunnett's, whose correlations
     are a half."""
@@ -53,6 +53,18 @@ def test_levels_are_those_of_normal_laws(num_units):
     c = critical(compare(alike, baseline="s1", **OPTIONS).comparisons[0], num_units - 1)
     law = stats.multivariate_normal(np.zeros(3), (np.eye(3) + 1.0) / 2.0, seed=1)
     assert near_level(law.cdf(np.full(3, c), lower_limit=np.full(3, -c)))
+
+
+@pytest.mark.parametrize("num_units", [3, 9])
+def test_few_units_get_the_level_of_bonferroni(num_units):
+    """With so few, the correlations of deltas are not known well enough."""
+    few = (
+        with_covariance(np.eye(3), num_units, 4)
+        if num_units > 3
+        else Evaluation.from_arrays({"A": [1, 2, 4], "B": [3, 1, 0], "C": [0, 5, 1]})
+    )
+    expected = stats.norm.isf(0.05 / 2 / 3)
+    assert [critical(one, num_units - 1) for one in compare(few, **OPTIONS)] == pytest.approx([expected] * 3, rel=1e-9)
 
 
 def test_one_pair_has_nearly_the_interval_of_t():

@@ -39,6 +39,9 @@ _CLOSED = ("auto", "simultaneous")
 _WHOLE = ("together", "crossed")
 """Designs whose intervals take units with all their runs."""
 
+_FEW_DEGREES = 9.0
+"""Below this the correlations of deltas are known too little to take account of them."""
+
 
 class Kinds(NamedTuple):
     """The kinds of the intervals of all scores, and of all deltas; None where none were asked for."""
@@ -97,7 +100,7 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
         levels = tuple(
-            _level_together(case, moves, targets, of_targets > 0.0)
+            _level_together(case, moves, targets, of_targets > 0.0, degrees)
             for targets, of_targets in zip((systems, question.members), errors, strict=True)
         )
     if kinds.systems == "wilson":
@@ -114,13 +117,16 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     return systems, pairs
 
 
-def _level_together(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray) -> float:
+def _level_together(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, degrees: float) -> float:
     """The level at which all intervals of some targets `[target, 2]` hold together.
 
     A score interval of a proportion has a length also where no answer varies: it counts as independent of the others.
+    Of few degrees of freedom, t intervals get Bonferroni's level.
     """
-    settings = case.settings
-    others = int((~varies).sum()) if interval_kinds(case).systems == "wilson" else 0
+    settings, proportions = case.settings, interval_kinds(case).systems == "wilson"
+    if degrees < _FEW_DEGREES and not proportions:
+        return 1.0 - (1.0 - settings.level) / max(int(varies.sum()), 1)
+    others = int((~varies).sum()) if proportions else 0
     maxima = np.zeros(1)
     if varies.any():
         maxima = normal_maxima(moves, targets[varies], settings.fixed_resamples, settings.seed)

@@ -5,8 +5,9 @@ normal, nearly, with covariances $\sum_i u_{ki} u_{li}$. The quantile c, at the 
 such normal numbers is taken from draws; each interval is then of the level $P(|Z| \le c)$ of one of them. As all pairs
 share their draws, that takes account of how they depend on each other, and is less than Bonferroni's level. Intervals
 of t have its quantile at that level: their standard errors are taken to depend on each other no more than their deltas
-do. Covariances are taken as known, which with fewer than ten units is too bold: at a level of 90%, ten deltas of five
-systems of eight independent normal numbers hold together in 86%, of five in 83%.
+do. Covariances are taken as known, which with fewer than ten units is too bold (at a level of 90%, ten deltas of five
+systems of eight independent normal numbers held together in 86%, of five in 83%), so that `closed` takes Bonferroni's
+level there.
 
 Reference: Hothorn, Bretz and Westfall (2008), "Simultaneous inference in general parametric models".
 """
