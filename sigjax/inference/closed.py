@@ -39,8 +39,8 @@ _CLOSED = ("auto", "simultaneous")
 _WHOLE = ("together", "crossed")
 """Designs whose intervals take units with all their runs."""
 
-_FEW_DEGREES = 9.0
-"""Below this the correlations of deltas are known too little to take account of them."""
+_FEW_UNITS = 10
+"""Of fewer the correlations of deltas are known too little to take account of them."""
 
 
 class Kinds(NamedTuple):
@@ -100,7 +100,7 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
         levels = tuple(
-            _level_together(case, moves, targets, of_targets > 0.0, degrees)
+            _level_together(case, moves, targets, of_targets > 0.0)
             for targets, of_targets in zip((systems, question.members), errors, strict=True)
         )
     if kinds.systems == "wilson":
@@ -117,14 +117,14 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     return systems, pairs
 
 
-def _level_together(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, degrees: float) -> float:
+def _level_together(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray) -> float:
     """The level at which all intervals of some targets `[target, 2]` hold together.
 
     A score interval of a proportion has a length also where no answer varies: it counts as independent of the others.
-    Of few degrees of freedom, t intervals get Bonferroni's level.
+    T intervals of few units get Bonferroni's level.
     """
     settings, proportions = case.settings, interval_kinds(case).systems == "wilson"
-    if degrees < _FEW_DEGREES and not proportions:
+    if len(case.units.strata) < _FEW_UNITS and not proportions:
         return 1.0 - (1.0 - settings.level) / max(int(varies.sum()), 1)
     others = int((~varies).sum()) if proportions else 0
     maxima = np.zeros(1)
