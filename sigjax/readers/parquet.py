@@ -58,7 +58,8 @@ def parquet_columns(file: str, data: bytes, choose: Callable[[Any], list[str]]) 
     plain = ParquetFile(BufferReader(data))
     paths = choose(plain.schema_arrow)
     num_columns = len(plain.schema)
-    leaves = [leaf for leaf in map(plain.schema.column, range(num_columns)) if leaf.path in paths]
+    wanted = frozenset(paths)
+    leaves = [leaf for leaf in map(plain.schema.column, range(num_columns)) if leaf.path in wanted]
     if any(leaf.max_repetition_level for leaf in leaves) or len(leaves) != len(paths):
         raise InputError(f"{file}: names of columns cannot be told apart; rename those with dots")
     limit = growth_limit(len(data))
