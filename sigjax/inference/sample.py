@@ -67,14 +67,8 @@ def answer_sample(case: SampleCase, device: Device, *, progress: bool, stage: St
         with progress_bar("permutation", most_resamples(settings), shown=shown) as advance:
             found = _exact_outcomes(case, work)
             if work.sampled:
-                run = Run(
-                    most_resamples(settings),
-                    settings.seed,
-                    NUMPY,
-                    advance,
-                    stage=stage.part("permutation"),
-                    share=share,
-                )
+                part = stage.part("permutation")
+                run = Run(most_resamples(settings), settings.seed, NUMPY, advance, stage=part, share=share)
                 count = _counter(case, work, run)
                 exact = [outcome.p_value for outcome in found.values()]
                 found |= counted_outcomes(count, work.sampled, exact, case)
