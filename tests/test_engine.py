@@ -65,7 +65,7 @@ def test_counts_of_many_columns_are_those_of_the_masks(factor, kind, monkeypatch
 def test_replicates_are_those_of_the_counts(evaluation):
     counts = bootstrap(row_keys(12345, np.arange(RESAMPLES)), draws_from_strata(np.zeros(70, int)), np.dtype(float))
     scores = f1(np.einsum("ri,kis->krs", counts[:, :70], evaluation.stats))
-    for c in run(evaluation, test="bootstrap", device="numpy"):
+    for c in run(evaluation, test="bootstrap", interval="percentile", device="numpy"):
         delta = scores[evaluation.systems.index(c.a)] - scores[evaluation.systems.index(c.b)]
         assert c.exceed == extreme(delta - c.delta, c.delta, "two-sided").sum()
         assert c.standard_error == pytest.approx(delta.std(ddof=1), rel=1e-12)

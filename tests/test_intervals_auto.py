@@ -132,13 +132,23 @@ def test_any_metric_of_sums_is_left_out_unit_by_unit():
     assert one.standard_error == pytest.approx(known, rel=1e-10)
 
 
-def test_what_does_not_vary_has_intervals_of_no_length():
-    """Not even by rounding: a system and the same with a constant added, thirds of which are no doubles."""
+def test_what_does_not_vary_has_no_interval_by_t():
+    """Units that are all alike say nothing of others. Thirds are no doubles: rounding must not look like variation."""
     a = np.random.default_rng(6).integers(0, 9, 50) / 3
     report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0}), **OPTIONS)
     for one in report:
         assert one.standard_error == 0.0
-        assert one.interval == (one.delta, one.delta)
+        assert one.interval is None
+    assert any(
+        note.startswith("no interval of this kind for 3 pairs: their units are all alike") for note in report.notes
+    )
+    right = compare(
+        Evaluation.from_arrays({"A": [1] * 20, "B": [0] * 3 + [1] * 17}, clusters=list("abcde") * 4, metric="accuracy")
+    )
+    assert [(one.score, one.interval is None) for one in right.systems] == [(1.0, True), (0.85, False)]
+    alone = compare(Evaluation.from_arrays({"A": [1, 2, 3], "B": [3, 4, 1]}, strata=["x", "y", "z"]))
+    assert (alone.comparisons[0].standard_error, alone.comparisons[0].interval) == (None, None)
+    assert "no stratum has two units: no standard errors and no intervals" in alone.notes
     tiny = compare(Evaluation.from_arrays({"A": a * 1e-200, "B": a[::-1] * 1e-200}), **OPTIONS).comparisons[0]
     large = compare(Evaluation.from_arrays({"A": a * 1e200, "B": a[::-1] * 1e200}), **OPTIONS).comparisons[0]
     assert tiny.standard_error * 1e200 == pytest.approx(large.standard_error * 1e-200, rel=1e-9)
@@ -182,10 +192,10 @@ IDS = {"ids": [str(i // 2) for i in range(20)], "runs": [str(i % 2) for i in ran
 )
 def test_the_report_names_the_kinds(metric, labels, options, kinds):
     report = compare(Evaluation.from_arrays(RIGHT, metric=metric, **labels), **(OPTIONS | {"resamples": 200} | options))
-    assert {one.interval_kind for one in report.systems} == {kinds[0]}
-    assert {one.interval_kind for one in report} == {kinds[1]}
+    found = [{one.interval_kind for one in records if one.interval} for records in (report.systems, report)]
+    assert found == [set() if kind is None else {kind} for kind in kinds]
     record = json.loads(report.to_json())
-    assert [record[key][0]["interval_kind"] for key in ("systems", "pairs")] == list(kinds)
+    assert [one["interval_kind"] for one in (record["systems"][1], record["pairs"][0])] == list(kinds)
 
 
 def test_other_numbers_than_answers_have_t():

@@ -262,7 +262,9 @@ def test_too_few_runs_for_any_decision():
         [],
         [f"2 runs of each system are {few} 0.333"],
     ]
-    assert "standard errors and intervals are for new runs on new instances; p is for new runs on these" in notes[0]
+    assert (
+        "p is for new runs on these instances; standard errors and intervals are for new runs on new ones" in notes[0]
+    )
 
 
 WHOLE = evaluation_of(np.arange(12.0).reshape(2, 3, 2))

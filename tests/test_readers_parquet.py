@@ -140,3 +140,11 @@ def test_metrics_of_lighteval_that_are_lists_are_refused_when_asked_for(tmp_path
     assert read(*paths, metric="acc").stats[:, :, 0].tolist() == [[0, 1, 0, 1]] * 2
     with pytest.raises(InputError, match="metric 'parts': expected a number for each document"):
         read(*paths, metric="parts")
+
+
+def test_small_numbers_count_as_the_doubles_that_they_become(tmp_path):
+    """40 million bytes in a column are stored in some kilobytes, and become gigabytes."""
+    zeros = pyarrow.Array.from_buffers(pyarrow.int8(), 40_000_000, [None, pyarrow.py_buffer(bytes(40_000_000))])
+    (tmp_path / "t.parquet").write_bytes(packed({"A": zeros, "B": zeros}))
+    with pytest.raises(InputError, match=r"t\.parquet: \d+ bytes unpack to more than 268435456: this is no data"):
+        read(tmp_path / "t.parquet")

@@ -12,6 +12,7 @@ import sigjax
 from sigjax import Evaluation, InputError, SampleMetric
 from sigjax.cli import _run
 from sigjax.metrics import MEDIAN
+from sigjax.report.studies import equivalence_text
 
 
 def normal_pair(size, effect, seed=0):
@@ -119,12 +120,22 @@ def test_non_inferiority_knows_which_score_is_better():
     assert (cheap.holds, cheap.p_value) == (True, cheap.p_upper)
 
 
-def test_identical_systems_are_equivalent_and_ties_count():
-    for options, least in (({"method": "bootstrap", "resamples": 99}, 0.01), ({}, 0.0)):
-        found = sigjax.equivalence_test([1, 2, 3], [1, 2, 3], margin=1e-9, **options)
-        assert (found.p_value, found.holds) == (least, True)
-        tied = sigjax.equivalence_test([2, 1, 1], [1, 0, 0], margin=1.0, **options)
-        assert (tied.p_value, tied.p_upper, tied.p_lower) == (1.0, 1.0, least)
+def test_identical_systems_are_equivalent_by_the_bootstrap_and_ties_count():
+    options = {"method": "bootstrap", "resamples": 99}
+    found = sigjax.equivalence_test([1, 2, 3], [1, 2, 3], margin=1e-9, **options)
+    assert (found.p_value, found.holds) == (0.01, True)
+    tied = sigjax.equivalence_test([2, 1, 1], [1, 0, 0], margin=1.0, **options)
+    assert (tied.p_value, tied.p_upper, tied.p_lower) == (1.0, 1.0, 0.01)
+
+
+def test_units_that_differ_alike_show_nothing_by_t():
+    """Its standard error would be 0: a few units without a difference do not prove that others have none."""
+    documents = {"clusters": ["x", "x", "y", "y"], "metric": "accuracy"}
+    evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1], "B": [1, 1, 0, 1]}, **documents)
+    (found,) = sigjax.equivalence(evaluation, margin=1e-9)
+    assert (found.p_value, found.holds, found.interval, found.method) == (1.0, False, None, "t")
+    assert "differ alike" in equivalence_text([found])
+    assert sigjax.equivalence_test([1.5, 2.5], [0.5, 1.5], margin=1.01).p_value == 1.0
 
 
 @pytest.mark.parametrize("variant", ["shift", "flip"])

@@ -8,7 +8,8 @@ together:
 - Metrics of whole columns, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
 - Runs that are trained models (design models): `two-way`, as `compare` has it.
 
-Standard errors are those of the jackknife, but for the last.
+Standard errors are those of the jackknife, but for the last. Units that are all alike have a standard error of 0, from
+which t says nothing of other units: such scores and deltas have no interval by t.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
             _of_systems(case, moves, errors[0], levels[0], degrees),
             _of_pairs(case, errors[1], levels[1], degrees),
         )
+    if degrees == 0.0:  # one unit in each stratum
+        return [Spread()] * len(errors[0]), [Spread()] * len(errors[1])
     systems, pairs = (
         [Spread(error, interval) for error, interval in zip(of_errors.tolist(), found, strict=True)]
         for of_errors, found in zip(errors, intervals, strict=True)
@@ -129,8 +132,11 @@ def _level_together(case: Case, moves: np.ndarray, targets: np.ndarray, varies: 
     others = int((~varies).sum()) if proportions else 0
     maxima = np.zeros(1)
     if varies.any():
+        if varies.sum() == 1 and not others:
+            return settings.level
         maxima = normal_maxima(moves, targets[varies], settings.fixed_resamples, settings.seed)
-    return joint_level(maxima, settings.level, others) if varies.any() or others else settings.level
+    found = joint_level(maxima, settings.level, others) if varies.any() or others else settings.level
+    return max(found, settings.level)  # draws may put it just below
 
 
 def _of_proportions(case: Case, of_scores: float, of_deltas: float) -> tuple[list[Interval], list[Interval]]:
@@ -156,8 +162,7 @@ def _of_systems(
 ) -> list[Interval | None]:
     found = []
     for score, row, error in zip(case.question.scores, moves, errors.tolist(), strict=True):
-        skewed = skewness(row) if error > 0.0 else 0.0
-        found.append(skewed_interval(score, error, skewed, level, degrees) if degrees > 0.0 else None)
+        found.append(skewed_interval(score, error, skewness(row), level, degrees) if error > 0.0 else None)
     return found
 
 
@@ -165,4 +170,5 @@ def _of_pairs(case: Case, errors: np.ndarray, level: float, degrees: float) -> l
     if degrees == 0.0:
         return [None] * len(errors)
     half = t_quantile(level, degrees) * errors
-    return list(_intervals(case.question.deltas - half, case.question.deltas + half))
+    found = _intervals(case.question.deltas - half, case.question.deltas + half)
+    return [interval if error > 0.0 else None for interval, error in zip(found, errors.tolist(), strict=True)]

@@ -5,11 +5,12 @@ from sigjax.inference.closed import effective_degrees, interval_kinds
 from sigjax.inference.outcome import Case, SampleCase
 
 _NO_INTERVAL = {
-    "auto": "no stratum has two units",
+    "auto": "their units are all alike, which says nothing of other units",
     "bca": "all resamples lie on one side of what was observed",
     "studentized": "too many resamples have a standard error of 0",
     "inversion": "there are too few units or resamples for the level",
-    "simultaneous": "no stratum has two units",
+    "simultaneous": "their units are all alike, which says nothing of other units",
+    "two-way": "their units and runs are all alike, which says nothing of others",
 }
 """Why there is no interval of a kind; the other kinds always have one."""
 _FEW_UNITS = 30
@@ -19,7 +20,8 @@ _FEW_DEGREES = 10.0
 def interval_notes(case: Case | SampleCase, answers: Answers) -> list[str]:
     """Notes on the intervals of one metric."""
     if answers.pairs[0].standard_error is None:
-        return []
+        alone = interval_kinds(case).pairs == "t" and len(case.units.strata) > 1
+        return ["no stratum has two units: no standard errors and no intervals"] if alone else []
     return [*_kinds(case), *_too_few(case), *_missing(case, answers)]
 
 
@@ -30,7 +32,8 @@ def _kinds(case: Case | SampleCase) -> list[str]:
     if kinds.systems == "wilson":
         notes.append(f"{metric}: intervals of scores are Wilson's, those of deltas Tango's (score intervals)")
     if kinds.pairs == "t" and isinstance(case, Case):
-        degrees = f"{effective_degrees(case):.3g} degrees of freedom"
+        found = effective_degrees(case)
+        degrees = f"{found:.3g} degree{'' if found == 1.0 else 's'} of freedom"
         notes.append(
             f"{metric}: intervals are Student's t by the jackknife, {degrees}; those of scores corrected for skewness"
         )
@@ -39,7 +42,7 @@ def _kinds(case: Case | SampleCase) -> list[str]:
     if asked == "inversion":
         notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
     if asked == "two-way":
-        notes.append("standard errors and intervals are for new runs on new instances; p is for new runs on these")
+        notes.append("p is for new runs on these instances; standard errors and intervals are for new runs on new ones")
     if asked == "simultaneous":
         notes.append("intervals hold together: those of all scores of a metric, and those of the deltas of all pairs")
     return notes
@@ -78,4 +81,4 @@ def _missing(case: Case | SampleCase, answers: Answers) -> list[str]:
     if not whom:
         return []
     why = _NO_INTERVAL[case.settings.interval]
-    return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
+    return [f"no interval of this kind for {whom}: {why}"]

@@ -13,7 +13,8 @@ units, while V_runs and V_rest are those of system a plus those of system b, who
 strata V_units is added up over them, each with its own mean and number of units.
 
 The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k
-over the parts: U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for each rest.
+over the parts: U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for each rest; but at least
+the smaller of U - 1 and R - 1, which taking V_rest off may fall short of where units are few.
 
 A two-way bootstrap (Owen 2007) would hold its level less well: of R runs its variance is (R - 1) / R times too small,
 and it knows no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
@@ -84,7 +85,7 @@ def two_way_errors(
         >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
         >>> of_systems, of_pairs = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
         >>> [(round(one.standard_error, 6), round(one.freedom, 6)) for one in (*of_systems, *of_pairs)]
-        [(1.414214, 2.0), (1.0, 0.333333), (2.236068, 1.315789)]
+        [(1.414214, 2.0), (1.0, 1.0), (2.236068, 1.315789)]
     """
     assert units.outputs is not None
     num_runs, strata = int(units.outputs.sizes[0]), units.strata
@@ -102,7 +103,8 @@ def two_way_errors(
             return Error(0.0, math.inf)
         less = max(freedom, 1)  # with one unit in each stratum, its part is 0
         spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
-        return Error(math.sqrt(square) * scale, float(square**2 / spread))
+        fewest = min(num_runs - 1, less)  # of a part by itself; below it, only because the rest was taken off
+        return Error(math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest)))
 
     return (
         [error(of_system, [system]) for system, of_system in enumerate(of_units)],
@@ -141,7 +143,7 @@ def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
 
 def _spread(observed: float, error: Error, level: float) -> Spread:
     """The t interval about what was observed."""
-    width = error.standard_error
-    if width:
-        width *= t_quantile(level, error.freedom)
+    if not error.standard_error:
+        return Spread(0.0)
+    width = error.standard_error * t_quantile(level, error.freedom)
     return Spread(error.standard_error, Interval(observed - width, observed + width))

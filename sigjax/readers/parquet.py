@@ -138,7 +138,7 @@ def _decoded_size(file: str, name: str, column: Any) -> int:
             raise
         raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; write the file again as UTF-8") from None
     if not types.is_dictionary(column.type):
-        return column.nbytes
+        return max(column.nbytes, 8 * len(column))  # every number becomes a double
     lengths = compute.call_function("binary_length", [column.dictionary]).cast("int64").take(column.indices)
     return 8 * len(column) + (compute.call_function("sum", [lengths]).as_py() or 0)
 
