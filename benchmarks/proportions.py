@@ -52,7 +52,7 @@ def rows(size: int) -> Iterator[dict[str, Any]]:
     tables = np.array([(b, c, size - b - c) for b in range(size + 1) for c in range(size + 1 - b)])
     for right in CHANCES:
         for other in (each for each in CHANCES if each <= right):
-            missed = dict.fromkeys(KINDS, 0.0)
+            missed: dict[str, float] = dict.fromkeys(KINDS, 0.0)
             for overlap in OVERLAPS:
                 both = right * other + overlap * (other - right * other)
                 law = multinomial.pmf(tables, size, [right - both, other - both, 1.0 - right - other + 2.0 * both])

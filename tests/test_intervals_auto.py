@@ -132,23 +132,17 @@ def test_any_metric_of_sums_is_left_out_unit_by_unit():
     assert one.standard_error == pytest.approx(known, rel=1e-10)
 
 
-def test_what_does_not_vary_has_no_interval_by_t():
+def test_what_does_not_vary_has_intervals_of_no_length_and_a_note():
     """Units that are all alike say nothing of others. Thirds are no doubles: rounding must not look like variation."""
     a = np.random.default_rng(6).integers(0, 9, 50) / 3
     report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0}), **OPTIONS)
     for one in report:
         assert one.standard_error == 0.0
-        assert one.interval is None
-    assert any(
-        note.startswith("no interval of this kind for 3 pairs: their units are all alike") for note in report.notes
-    )
-    right = compare(
-        Evaluation.from_arrays({"A": [1] * 20, "B": [0] * 3 + [1] * 17}, clusters=list("abcde") * 4, metric="accuracy")
-    )
-    assert [(one.score, one.interval is None) for one in right.systems] == [(1.0, True), (0.85, False)]
-    alone = compare(Evaluation.from_arrays({"A": [1, 2, 3], "B": [3, 4, 1]}, strata=["x", "y", "z"]))
-    assert (alone.comparisons[0].standard_error, alone.comparisons[0].interval) == (None, None)
-    assert "no stratum has two units: no standard errors and no intervals" in alone.notes
+        assert one.interval == (one.delta, one.delta)
+    said = "intervals of no length for {}: all units are alike, which says nothing of other units"
+    assert said.format("3 pairs") in report.notes
+    right = {"A": [1] * 20, "B": [0] * 3 + [1] * 17}
+    assert said.format("1 system") in compare(Evaluation.from_arrays(right, clusters=list("abcde") * 4)).notes
     tiny = compare(Evaluation.from_arrays({"A": a * 1e-200, "B": a[::-1] * 1e-200}), **OPTIONS).comparisons[0]
     large = compare(Evaluation.from_arrays({"A": a * 1e200, "B": a[::-1] * 1e200}), **OPTIONS).comparisons[0]
     assert tiny.standard_error * 1e200 == pytest.approx(large.standard_error * 1e-200, rel=1e-9)

@@ -8,8 +8,8 @@ together:
 - Metrics of whole columns, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
 - Runs that are trained models (design models): `two-way`, as `compare` has it.
 
-Standard errors are those of the jackknife, but for the last. Units that are all alike have a standard error of 0, from
-which t says nothing of other units: such scores and deltas have no interval by t.
+Standard errors are those of the jackknife, but for the last. Units that are all alike have a standard error of 0 and an
+interval by t of no length, which says nothing of other units; a note says so.
 """
 
 from __future__ import annotations
@@ -111,8 +111,6 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
             _of_systems(case, moves, errors[0], levels[0], degrees),
             _of_pairs(case, errors[1], levels[1], degrees),
         )
-    if degrees == 0.0:  # one unit in each stratum
-        return [Spread()] * len(errors[0]), [Spread()] * len(errors[1])
     systems, pairs = (
         [Spread(error, interval) for error, interval in zip(of_errors.tolist(), found, strict=True)]
         for of_errors, found in zip(errors, intervals, strict=True)
@@ -162,7 +160,8 @@ def _of_systems(
 ) -> list[Interval | None]:
     found = []
     for score, row, error in zip(case.question.scores, moves, errors.tolist(), strict=True):
-        found.append(skewed_interval(score, error, skewness(row), level, degrees) if error > 0.0 else None)
+        skewed = skewness(row) if error > 0.0 else 0.0
+        found.append(skewed_interval(score, error, skewed, level, degrees) if degrees > 0.0 else None)
     return found
 
 
@@ -170,5 +169,4 @@ def _of_pairs(case: Case, errors: np.ndarray, level: float, degrees: float) -> l
     if degrees == 0.0:
         return [None] * len(errors)
     half = t_quantile(level, degrees) * errors
-    found = _intervals(case.question.deltas - half, case.question.deltas + half)
-    return [interval if error > 0.0 else None for interval, error in zip(found, errors.tolist(), strict=True)]
+    return list(_intervals(case.question.deltas - half, case.question.deltas + half))

@@ -1,16 +1,18 @@
 """Notes on intervals: of which kind they are, where some are missing, and where even the best kind may not hold."""
 
+from collections.abc import Callable
+
 from sigjax.inference.answer import Answers
 from sigjax.inference.closed import effective_degrees, interval_kinds
+from sigjax.inference.intervals import Spread
 from sigjax.inference.outcome import Case, SampleCase
 
 _NO_INTERVAL = {
-    "auto": "their units are all alike, which says nothing of other units",
+    "auto": "no stratum has two units",
     "bca": "all resamples lie on one side of what was observed",
     "studentized": "too many resamples have a standard error of 0",
     "inversion": "there are too few units or resamples for the level",
-    "simultaneous": "their units are all alike, which says nothing of other units",
-    "two-way": "their units and runs are all alike, which says nothing of others",
+    "simultaneous": "no stratum has two units",
 }
 """Why there is no interval of a kind; the other kinds always have one."""
 _FEW_UNITS = 30
@@ -20,9 +22,8 @@ _FEW_DEGREES = 10.0
 def interval_notes(case: Case | SampleCase, answers: Answers) -> list[str]:
     """Notes on the intervals of one metric."""
     if answers.pairs[0].standard_error is None:
-        alone = interval_kinds(case).pairs == "t" and len(case.units.strata) > 1
-        return ["no stratum has two units: no standard errors and no intervals"] if alone else []
-    return [*_kinds(case), *_too_few(case), *_missing(case, answers)]
+        return []
+    return [*_kinds(case), *_too_few(case), *_alike(case, answers), *_missing(case, answers)]
 
 
 def _kinds(case: Case | SampleCase) -> list[str]:
@@ -67,18 +68,30 @@ def _too_few(case: Case | SampleCase) -> list[str]:
     return notes
 
 
+def _alike(case: Case | SampleCase, answers: Answers) -> list[str]:
+    """How many systems and pairs have an interval by t of no length."""
+    if interval_kinds(case).pairs not in ("t", "two-way"):
+        return []
+    whom = _counted(answers, lambda each: each.interval is not None and each.standard_error == 0.0)
+    if not whom:
+        return []
+    return [f"intervals of no length for {whom}: all units are alike, which says nothing of other units"]
+
+
 def _missing(case: Case | SampleCase, answers: Answers) -> list[str]:
     """How many systems and pairs have no interval, and why."""
-    counts = [
-        sum(each.interval is None and each.standard_error is not None for each in spreads)
-        for spreads in (answers.systems, answers.pairs)
-    ]
-    whom = " and ".join(
+    whom = _counted(answers, lambda each: each.interval is None and each.standard_error is not None)
+    if not whom:
+        return []
+    why = _NO_INTERVAL[case.settings.interval]
+    return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
+
+
+def _counted(answers: Answers, holds: Callable[[Spread], bool]) -> str:
+    """Of how many systems and pairs something holds, in words."""
+    counts = [sum(map(holds, spreads)) for spreads in (answers.systems, answers.pairs)]
+    return " and ".join(
         f"{number:,} {noun}{'' if number == 1 else 's'}"
         for number, noun in zip(counts, ("system", "pair"), strict=True)
         if number
     )
-    if not whom:
-        return []
-    why = _NO_INTERVAL[case.settings.interval]
-    return [f"no interval of this kind for {whom}: {why}"]

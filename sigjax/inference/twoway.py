@@ -143,7 +143,7 @@ def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
 
 def _spread(observed: float, error: Error, level: float) -> Spread:
     """The t interval about what was observed."""
-    if not error.standard_error:
-        return Spread(0.0)
-    width = error.standard_error * t_quantile(level, error.freedom)
+    width = error.standard_error
+    if width:
+        width *= t_quantile(level, error.freedom)
     return Spread(error.standard_error, Interval(observed - width, observed + width))

@@ -78,7 +78,7 @@ def _power_row(at: PowerAt, spec: str) -> list[str]:
     return [f"{at.instances:,}", *shares, *(format_number(error, spec) for error in errors), in_methods(at.methods)]
 
 
-_ALIKE = f"{MISSING}: all units differ alike, which says nothing of other units; p is 1"
+_ALIKE = "interval of no length: all units differ alike, which says nothing of other units; p is 1"
 _TESTS = {"t": "t by the jackknife", "tango": "Tango's score tests", "bootstrap": "bootstrap"}
 
 
@@ -104,7 +104,7 @@ def equivalence_text(found: Sequence[Equivalence]) -> str:
         *table_lines([*header, "p (lower)", "p (upper)", adjusted, "holds"], rows, names=3),
         "",
         f"holds: p < {first.settings.alpha:g}; not shown does not mean that there is a difference",
-        *([_ALIKE] if any(one.interval is None for one in found) else []),
+        *([_ALIKE] if any(one.method == "t" and one.standard_error == 0.0 for one in found) else []),
         f"study:equivalence|metric:{'+'.join(dict.fromkeys(one.metric for one in found))}|claim:{first.claim}"
         f"|margin:{first.margin!r}|method:{'+'.join(methods)}{drawn}|correction:{first.settings.correction}"
         f"|level:{first.settings.level:g}|sigjax:{__version__}",

@@ -222,7 +222,7 @@ def _closed(case: Case | SampleCase, asked: _Asked) -> tuple[str, list[_Tested]]
     """
     assert isinstance(case, Case)
     _, spreads = closed_spreads(case._replace(settings=replace(case.settings, level=_interval_level(case.settings))))
-    if spreads[0].standard_error is None:
+    if spreads[0].interval is None:
         raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
     return interval_kinds(case).pairs or "", [
         _Tested(*margin_tails(case, pair, spread.standard_error or 0.0, asked.margin), spread, None)
@@ -272,6 +272,7 @@ def _of_pair(
     evaluation: Evaluation, case: Case | SampleCase, pair: tuple[int, int], tested: _Tested, method: str, asked: _Asked
 ) -> Equivalence:
     settings, (a, b) = asked.settings, pair
+    assert tested.spread.interval is not None
     assert tested.spread.standard_error is not None
     if asked.claim == "equivalence":
         upper = tested.p_upper > tested.p_lower

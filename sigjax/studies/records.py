@@ -208,8 +208,8 @@ class Equivalence:
         p_adjusted: p_value adjusted for all pairs of the same metric.
         holds: whether the claim is shown: p_adjusted < 1 - level.
         interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha: the claim of equivalence holds
-            (before adjustment) where it lies within the margins, for bootstrap tests but for Monte Carlo error. None
-            where t has no interval because all units differ alike; p is 1 then.
+            (before adjustment) where it lies within the margins, for bootstrap tests but for Monte Carlo error, and but
+            for t where all units differ alike: the interval has no length, and p is 1.
         interval_level: the level of this interval.
         standard_error: of delta: by the jackknife, or for bootstrap tests by the bootstrap (ddof = 1).
         exceed: number of resamples behind p_value; None without resamples.
@@ -231,7 +231,7 @@ class Equivalence:
     p_interval: Interval | None
     p_adjusted: float
     holds: bool
-    interval: Interval | None
+    interval: Interval
     interval_level: float
     standard_error: float
     exceed: int | None
