@@ -16,6 +16,8 @@ from sigjax import InputError, checkpoint, compare
 from sigjax.checkpoint import Checkpoint
 from sigjax.cli import _run
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def eager(monkeypatch):

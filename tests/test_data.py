@@ -12,6 +12,8 @@ from scipy.stats import binom, binomtest
 from sigjax import Evaluation, compare, permutation_test, read
 from sigjax.cli import _run
 
+pytestmark = pytest.mark.slow
+
 LAS = {"tp": "las_correct", "predicted": "sys_words", "gold": "gold_words"}
 ENTITIES = {"tp": "tp", "predicted": "n_sys", "gold": "n_gold"}
 

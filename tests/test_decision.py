@@ -19,6 +19,8 @@ from sigjax.inference.outcome import Outcome, Outcomes
 from sigjax.inference.stopping import ERROR
 from sigjax.records import Metric, Settings
 
+pytestmark = pytest.mark.slow
+
 CORRECTIONS = ("holm", "hochberg", "bonferroni", "bh", "by", "none")
 RESAMPLES = 2000
 COUNTS = st.lists(st.sampled_from([0, 1, 3, 10, 30, 60, 100, 130, 200, 900, RESAMPLES]), min_size=1, max_size=3)

@@ -24,6 +24,8 @@ from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import crossed_projection, nested_projection
 from sigjax.resample.within import crossed, outputs_left
 
+pytestmark = pytest.mark.slow
+
 TESTS = ["permutation", "bootstrap"]
 NUM_ROWS = 20_000
 

@@ -20,6 +20,8 @@ from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata, swap
 from sigjax.resample.project import SwapBytes, SwapProduct, draws_projection, places_in
 
+pytestmark = pytest.mark.slow
+
 RESAMPLES = 3000  # not a multiple of any tile
 
 

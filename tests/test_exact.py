@@ -14,6 +14,8 @@ from scipy.stats import binomtest, wilcoxon
 from sigjax import Evaluation, InputError, compare, permutation_test
 from sigjax.inference import exact as inference_exact
 
+pytestmark = pytest.mark.slow
+
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 

@@ -22,6 +22,8 @@ from sigjax.resample import swapped
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 
+pytestmark = pytest.mark.slow
+
 RESAMPLES = 1500  # not a multiple of any tile
 SIGNS = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
 METHODS = {"hochberg": "simes-hochberg", "bh": "fdr_bh", "by": "fdr_by"}

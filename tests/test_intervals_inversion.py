@@ -18,6 +18,8 @@ from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 
+pytestmark = pytest.mark.slow
+
 NUMPY = {"device": "numpy", "interval": "inversion"}
 SAMPLED = NUMPY | {"method": "montecarlo", "resamples": 999}
 

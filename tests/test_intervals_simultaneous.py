@@ -13,6 +13,8 @@ from sigjax.records import DEFAULT_SEED
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata
 
+pytestmark = pytest.mark.slow
+
 RESAMPLES = 3000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy", "interval": "simultaneous"}
 F1 = SampleMetric(

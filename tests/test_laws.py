@@ -12,6 +12,8 @@ from samples import exchanged
 from sigjax import Evaluation, SampleMetric, compare
 from sigjax.metrics import METRICS, class_metric
 
+pytestmark = pytest.mark.slow
+
 
 def product(sums):
     """A user's metric: not linear, three varying statistics."""

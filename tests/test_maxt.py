@@ -13,6 +13,8 @@ from sigjax.resample import engine
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 
+pytestmark = pytest.mark.slow
+
 RESAMPLES = 3000  # not a multiple of any tile
 SIGNS = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
 

@@ -13,6 +13,8 @@ from sigjax.resample import swapped
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 
+pytestmark = pytest.mark.slow
+
 RESAMPLES = 1200
 SIGNS = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
 

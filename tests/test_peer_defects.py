@@ -28,6 +28,8 @@ from sigjax import (
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 
+pytestmark = pytest.mark.slow
+
 DEVICES = ("numpy", "cpu")
 ALTERNATIVES = ("two-sided", "greater", "less")
 RNG = np.random.default_rng(20)

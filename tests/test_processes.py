@@ -75,6 +75,7 @@ def table(tmp_path_factory):
     return write(tmp_path_factory.mktemp("processes") / "five.tsv", arrays)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -95,6 +96,7 @@ def test_two_processes_give_the_report_of_one(table, options):
     assert [ends(process) for process in both] == [(0, of_one(*arguments), ""), (0, "", "")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["crossed", "nested"])
 def test_designs_of_repeated_runs(tmp_path, design):
     values = np.random.default_rng(4).integers(0, 9, (2, 30, 3))
@@ -222,6 +224,7 @@ def start_stopped(name, path, writes):
     return [process.wait(timeout=SECONDS) for process in both]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["both tests of two metrics", "a summary", "a function of samples"])
 def test_a_run_of_two_processes_that_was_stopped_goes_on_in_two_or_in_one(name, tmp_path):
     """Process 0 writes for both; what it has written does not depend on how many share the work."""

@@ -21,6 +21,8 @@ from sigjax.resample.project import (
     swap_projection,
 )
 
+pytestmark = pytest.mark.slow
+
 ROWS = row_keys(3, np.arange(1000, 1100))
 
 

@@ -14,6 +14,8 @@ from sigjax.metrics import CORRELATION, VARIANCE
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
 
+pytestmark = pytest.mark.slow
+
 ALTERNATIVES = ("two-sided", "greater", "less")
 PLAIN_MEAN = SampleMetric("mean", lambda x: x.sum() / x.shape[0], ("value",))
 WEIGHTED_MEAN = SampleMetric("mean", lambda x, w: (w * x).sum() / w.sum(), ("value",), weighted=True)

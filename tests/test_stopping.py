@@ -19,6 +19,8 @@ from sigjax.inference.corrections import adjust
 from sigjax.inference.stopping import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
 from sigjax.records import Settings
 
+pytestmark = pytest.mark.slow
+
 CORRECTIONS = ("holm", "hochberg", "bonferroni", "bh", "by", "none")
 SHORT = (64, 128, 256, 512, 1024)
 CAP = LOOKS[-1]
