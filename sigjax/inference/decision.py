@@ -99,7 +99,7 @@ def decisions(outcomes: Outcomes, step_down: StepDown | None, settings: Settings
 
 
 def known_bounds(outcomes: Outcomes) -> np.ndarray:
-    """What a test that stops by itself knows of p-values of endless resamples, `[pair, 2]`: themselves, if exact."""
+    """Bounds `[pair, 2]` of the p-values that infinitely many resamples would give; an exact one bounds itself."""
     return np.where((outcomes.resamples >= 0)[:, None], outcomes.bracket, outcomes.p_value[:, None])
 
 

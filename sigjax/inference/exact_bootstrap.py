@@ -138,7 +138,7 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
 
 
 def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[Outcome | NotEligible]:
-    """The bootstrap test of each problem, as endless resamples would give it; a p-value of 0 is none."""
+    """The bootstrap test of each problem, as infinitely many resamples give it; none where p is 0."""
     outcomes: list[Outcome | NotEligible] = []
     for lattice in plan.pairs.values():
         if plan.score.slope < 0.0:

@@ -1,5 +1,7 @@
 """Spearman's and Kendall's correlations of ranks. All sums are whole numbers, and exact: ties are ties."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sigjax.metrics.ranks import sums_before, whole_sums_rounding
@@ -96,7 +98,6 @@ def _inversions(codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return total
 
 
-_RANKS = ("rank", "rank")
 SPEARMAN = SampleMetric(
     "spearman",
     spearman,
@@ -104,16 +105,7 @@ SPEARMAN = SampleMetric(
     weighted=True,
     vectorized=True,
     shared_inputs=("gold",),
-    standardize=_RANKS,
+    standardize=("rank", "rank"),
     rounding=whole_sums_rounding,
 )
-KENDALL = SampleMetric(
-    "kendall",
-    kendall,
-    ("prediction", "gold"),
-    weighted=True,
-    vectorized=True,
-    shared_inputs=("gold",),
-    standardize=_RANKS,
-    rounding=whole_sums_rounding,
-)
+KENDALL = replace(SPEARMAN, name="kendall", function=kendall)

@@ -3,7 +3,7 @@
 Every column is a system except the instance ids, the columns of `--cluster` and `--strata`, and those of `--ignore`.
 The ids are the column of `--id`; else the first of the other columns when it is named like ids (`is_id_name`) or holds
 text; else there are none and the instances are numbered from 1. A column named like systems (`SYSTEM_NAMES`) is refused
-there: its table has a row a system.
+there: its table has one row per system.
 """
 
 import numpy as np

@@ -46,7 +46,7 @@ class Comparison:
             for "studentized" where many have no variance, and for "inversion" where the units or resamples are too few.
             For "simultaneous" the intervals of all pairs of the metric hold together.
         settings: the settings of the report.
-        settled: whether the decision at the level, after the correction, is that of endless resamples; the probability
+        settled: whether the decision at the level, after the correction, is that of infinite resamples; the probability
             that any settled decision of a test is not is at most 0.001, in the pairs that are adjusted together. None
             where no resamples have a part in it (all their p-values are exact, and the correction is not "maxt"), and
             for "minp", whose counts do not tell.

@@ -203,7 +203,7 @@ class Equivalence:
         p_upper: p-value against delta >= margin.
         p_value: of the claim: the larger of the two for equivalence; for non-inferiority the first, or the second where
             lower scores are better.
-        p_interval: Clopper-Pearson interval, at the level, for the p-value of endless resamples; None without
+        p_interval: Clopper-Pearson interval, at the level, for the p-value of infinite resamples; None without
             resamples.
         p_adjusted: p_value adjusted for all pairs of the same metric.
         holds: whether the claim is shown: p_adjusted < 1 - level.
