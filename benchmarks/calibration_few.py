@@ -24,11 +24,11 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.checkpoint import NO_STAGE
-from sigjax.inference.answer import answer
-from sigjax.inference.pvalues import clopper_pearson
-from sigjax.leaderboard import make_case
+from sigjax.comparison.assemble import make_case
+from sigjax.comparison.run_tests import answer
 from sigjax.records import Interval, IntervalKind, Settings
+from sigjax.run.checkpoint import NO_STAGE
+from sigjax.testing.p_values import clopper_pearson
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20

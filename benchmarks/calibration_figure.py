@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sizes import BOOTSTRAP, IGNORED, SAMPLED
 
-from sigjax.studies.applicable import UNPAIRED
+from sigjax.classical.applicable import UNPAIRED
 
 if TYPE_CHECKING:
     from calibration import Coverage, Size

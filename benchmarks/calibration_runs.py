@@ -23,12 +23,12 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.checkpoint import NO_STAGE
-from sigjax.inference.answer import answer
-from sigjax.inference.outcome import Case, Question
-from sigjax.inference.pvalues import clopper_pearson
+from sigjax.comparison.run_tests import answer
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
-from sigjax.units import make_units, observed_scores, tolerances
+from sigjax.run.checkpoint import NO_STAGE
+from sigjax.testing.outcome import Case, Question
+from sigjax.testing.p_values import clopper_pearson
+from sigjax.units.units import make_units, observed_scores, tolerances
 
 ALPHA, RESAMPLES, GROUP = 0.05, 499, 20
 """Data sets of a group share their resamples."""

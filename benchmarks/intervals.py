@@ -13,9 +13,9 @@ from scipy import stats
 from sizes import GROUP, make_case
 
 import sigjax
-from sigjax.checkpoint import NO_STAGE
-from sigjax.inference.answer import answer
+from sigjax.comparison.run_tests import answer
 from sigjax.records import IntervalKind
+from sigjax.run.checkpoint import NO_STAGE
 
 LEVEL = 0.95
 RESAMPLES = 1999

@@ -23,7 +23,6 @@ from workloads import INSTANCES, f1_workload
 
 from sigjax.metrics import FSCORE
 from sigjax.records import Array
-from sigjax.resample.backend import Backend, jitted
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.engine import Run, tile_rows
 from sigjax.resample.plans import Draws, bootstrap, draws_from_strata, padded_draws, padded_units, swap
@@ -39,7 +38,8 @@ from sigjax.resample.project import (
     swap_projection,
 )
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
-from sigjax.units import make_units
+from sigjax.run.backend import Backend, jitted
+from sigjax.units.units import make_units
 
 RESAMPLES, REPEATS = 2**17, 15
 """Of each call on a CPU, in tiles of the engine; a GPU gets one tile where that is more."""

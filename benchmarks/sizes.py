@@ -13,18 +13,18 @@ import numpy as np
 from nulls import KINDS, Kind
 
 import sigjax
-from sigjax.checkpoint import NO_STAGE
-from sigjax.inference.answer import answer
-from sigjax.inference.classical import ClassicalTest, mcnemar, paired_t
-from sigjax.inference.outcome import Case, Question
-from sigjax.inference.permutation import swap_problem
+from sigjax.classical.applicable import all_tests
+from sigjax.classical.tests import ClassicalTest, mcnemar, paired_t
+from sigjax.comparison.run_tests import answer
+from sigjax.permutation.montecarlo import swap_problem
 from sigjax.records import Alternative, Metric, Settings, Test, Variant
-from sigjax.resample.backend import NUMPY
 from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.engine import Run
 from sigjax.resample.tally import extreme, swapped_deltas
-from sigjax.studies.applicable import all_tests
-from sigjax.units import make_units, observed_scores, tolerances
+from sigjax.run.backend import NUMPY
+from sigjax.run.checkpoint import NO_STAGE
+from sigjax.testing.outcome import Case, Question
+from sigjax.units.units import make_units, observed_scores, tolerances
 
 LEVELS = (0.01, 0.05, 0.10)
 RESAMPLES = 999

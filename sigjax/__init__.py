@@ -1,21 +1,21 @@
 """Significance tests for comparing systems on a test set: permutation, bootstrap and exact, on CPU or GPU."""
 
-from sigjax.association import Association as Association
-from sigjax.association import association_test as association_test
-from sigjax.compare import compare as compare
-from sigjax.paired import bootstrap_test as bootstrap_test
-from sigjax.paired import permutation_test as permutation_test
+from sigjax.association.association import Association as Association
+from sigjax.association.association import association_test as association_test
+from sigjax.classical.classical import ClassicalTests as ClassicalTests
+from sigjax.classical.classical import classical_tests as classical_tests
+from sigjax.comparison.compare import compare as compare
+from sigjax.comparison.paired import bootstrap_test as bootstrap_test
+from sigjax.comparison.paired import permutation_test as permutation_test
+from sigjax.readers import Evaluation as Evaluation
 from sigjax.readers import read as read
 from sigjax.records import Comparison as Comparison
-from sigjax.records import Evaluation as Evaluation
 from sigjax.records import InputError as InputError
 from sigjax.records import Interval as Interval
 from sigjax.records import Metric as Metric
-from sigjax.records import Report as Report
 from sigjax.records import SampleMetric as SampleMetric
+from sigjax.report import Report as Report
 from sigjax.studies.audit import audit as audit
-from sigjax.studies.classical import ClassicalTests as ClassicalTests
-from sigjax.studies.classical import classical_tests as classical_tests
 from sigjax.studies.equivalence import equivalence as equivalence
 from sigjax.studies.equivalence import equivalence_test as equivalence_test
 from sigjax.studies.power import power as power

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from itertools import combinations
 
-from sigjax.records import Comparison, Interval, Report, Settings, SystemScore
+from sigjax import Report
+from sigjax.records import Comparison, Interval, Settings, SystemScore
 
 SIGNATURE = "accuracy|test:permutation|n:100000|seed:12345|alt:two-sided|ties:ge|sigjax:0.1"
 DATA = "0123456789abcdef"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from oracles import extreme, montecarlo_error
 from scipy.stats import binom, binomtest, chisquare, fisher_exact, permutation_test
 
-from sigjax import InputError, association
-from sigjax.association import association_test
-from sigjax.exact import assignments
-from sigjax.exact.assignments import agreements_p, confusion_tables
+from sigjax import InputError
+from sigjax.association import assignments, association
+from sigjax.association.assignments import agreements_p, confusion_tables
+from sigjax.association.association import association_test
 from sigjax.resample.bits import row_keys
 
 ALTERNATIVES = ("greater", "less", "two-sided")

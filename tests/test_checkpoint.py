@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from runs import COUNTS, FSCORE, OTHERS, REPEATED, RUNS
 
-from sigjax import InputError, checkpoint, compare
-from sigjax.checkpoint import Checkpoint
+from sigjax import InputError, compare
 from sigjax.cli import _run
+from sigjax.run import checkpoint
+from sigjax.run.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +157,7 @@ def test_states_are_written_every_few_seconds_only(tmp_path, monkeypatch):
 KILLED = """
 import os, random, signal, sys
 import numpy as np
-from sigjax import checkpoint
+from sigjax.run import checkpoint
 from sigjax.cli import main
 checkpoint._SECONDS, checkpoint._SHARE = 0.0, 1e9
 if sys.argv[1] == "in the middle of a write":

@@ -10,7 +10,7 @@ import scipy.stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportions_ztest
 
-from sigjax.inference.classical import (
+from sigjax.classical.tests import (
     MCNEMAR,
     ClassicalTest,
     LeftOut,
@@ -20,7 +20,7 @@ from sigjax.inference.classical import (
     wald_z,
     wilcoxon,
 )
-from sigjax.inference.unpaired import binomial_z, chi_square, dependence, two_sample_t
+from sigjax.classical.unpaired import binomial_z, chi_square, dependence, two_sample_t
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 TINY = 1e-300

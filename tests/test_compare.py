@@ -217,8 +217,8 @@ def test_a_metric_that_jax_cannot_compile_runs_on_numpy(monkeypatch):
         {name: np.random.default_rng(i).random((30, 2)) + 1 for i, name in enumerate("ab")}, metric=host_only
     )
     expected = compare(evaluation, device="numpy", resamples=500)
-    monkeypatch.setattr("sigjax.resample.backend._SMALL_WORK_SECONDS", 0.0)
-    monkeypatch.setattr("sigjax.resample.backend._LOADING_SECONDS", 0.0)
+    monkeypatch.setattr("sigjax.run.backend._SMALL_WORK_SECONDS", 0.0)
+    monkeypatch.setattr("sigjax.run.backend._LOADING_SECONDS", 0.0)
     with pytest.warns(RuntimeWarning, match="JAX cannot compile the metric 'host_only'"):
         assert compare(evaluation, resamples=500).to_json() == expected.to_json()
     with pytest.raises(InputError, match="'host_only' cannot be compiled for device 'cpu'"):

@@ -11,14 +11,14 @@ import pytest
 from oracles import extreme, f1, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.inference import permutation
 from sigjax.metrics import FSCORE
-from sigjax.progress import progress_bar
+from sigjax.permutation import montecarlo as permutation
 from sigjax.resample import engine
-from sigjax.resample.backend import NUMPY, choose_backend
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata, swap
 from sigjax.resample.project import SwapBytes, SwapProduct, draws_projection, places_in
+from sigjax.run.backend import NUMPY, choose_backend
+from sigjax.run.progress import progress_bar
 
 pytestmark = pytest.mark.slow
 

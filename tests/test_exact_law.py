@@ -8,11 +8,11 @@ from oracles import random_counts
 from scipy.stats import binom
 
 from sigjax import Evaluation, compare
+from sigjax.comparison.assemble import make_case
 from sigjax.exact import law
 from sigjax.exact.lattice import pair_lattice
 from sigjax.exact.law import sign_law
-from sigjax.inference.marginal import marginal_laws
-from sigjax.leaderboard import make_case
+from sigjax.multiple.marginal import marginal_laws
 from sigjax.records import Settings
 
 

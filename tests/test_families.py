@@ -11,16 +11,16 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
-from sigjax.inference import stopping
-from sigjax.inference.answer import Answers
-from sigjax.inference.corrections import adjust
-from sigjax.inference.families import others_of
-from sigjax.inference.outcome import Outcome, Outcomes
-from sigjax.inference.stopping import ERROR, count_until_settled
+from sigjax.comparison.families import others_of
+from sigjax.comparison.run_tests import Answers
 from sigjax.records import Metric, Settings
 from sigjax.resample import swapped
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
+from sigjax.testing import stopping
+from sigjax.testing.corrections import adjust
+from sigjax.testing.outcome import Outcome, Outcomes
+from sigjax.testing.stopping import ERROR, count_until_settled
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import pytest
 from oracles import random_counts
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.resample.backend import choose_backend
+from sigjax.run.backend import choose_backend
 
 pytestmark = pytest.mark.gpu
 

@@ -12,9 +12,9 @@ from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
-from sigjax.inference.corrections import adjust, log10_adjusted
-from sigjax.inference.intervals import percentile_interval, standard_error
-from sigjax.inference.pvalues import bootstrap_exceed, clopper_pearson, montecarlo_p
+from sigjax.bootstrap.intervals import percentile_interval, standard_error
+from sigjax.testing.corrections import adjust, log10_adjusted
+from sigjax.testing.p_values import bootstrap_exceed, clopper_pearson, montecarlo_p
 
 NAMES = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 

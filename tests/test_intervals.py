@@ -9,13 +9,13 @@ import scipy.stats
 from scipy.stats._resampling import BootstrapResult  # a public result, of a private module
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.inference.bca import Bca, acceleration, bca_levels, bca_spreads
-from sigjax.inference.jackknife import jackknife_scores
-from sigjax.inference.together import system_replicates
-from sigjax.leaderboard import make_case
+from sigjax.bootstrap.bca import Bca, acceleration, bca_levels, bca_spreads
+from sigjax.bootstrap.jackknife import jackknife_scores
+from sigjax.bootstrap.shared_draws import system_replicates
+from sigjax.comparison.assemble import make_case
 from sigjax.records import DEFAULT_SEED, Settings
-from sigjax.resample.backend import NUMPY
 from sigjax.resample.engine import Run
+from sigjax.run.backend import NUMPY
 
 RESAMPLES = 4000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}

@@ -11,14 +11,14 @@ from oracles import random_counts
 from scipy import optimize, stats
 
 from sigjax import Evaluation, compare
-from sigjax.inference.closed import closed_spreads
-from sigjax.inference.jackknife_t import degrees_of_freedom
-from sigjax.inference.outcome import Case, Question
-from sigjax.inference.proportions import tango_interval, wilson_interval
+from sigjax.bootstrap.closed import closed_spreads
+from sigjax.bootstrap.jackknife_t import degrees_of_freedom
+from sigjax.bootstrap.proportions import tango_interval, wilson_interval
 from sigjax.metrics import MEDIAN
 from sigjax.metrics.mean import MEAN
 from sigjax.records import Settings
-from sigjax.units import Units, observed_scores
+from sigjax.testing.outcome import Case, Question
+from sigjax.units.units import Units, observed_scores
 
 OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}
 """No resample has a part in these intervals."""

@@ -11,9 +11,9 @@ from oracles import f1, random_counts
 from test_laws import REGISTRY, make
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
-from sigjax.inference import inversion
-from sigjax.inference.inversion import degree, rank_of_ends
-from sigjax.leaderboard import make_case
+from sigjax.bootstrap import inversion
+from sigjax.bootstrap.inversion import degree, rank_of_ends
+from sigjax.comparison.assemble import make_case
 from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from sigjax import Evaluation, compare
-from sigjax.inference.joint_level import joint_level, normal_maxima
-from sigjax.inference.proportions import tango_interval, wilson_interval
+from sigjax.bootstrap.joint_level import joint_level, normal_maxima
+from sigjax.bootstrap.proportions import tango_interval, wilson_interval
 
 DRAWS = 20_000
 OPTIONS = {

@@ -8,41 +8,27 @@ import sigjax
 ROOT = pathlib.Path(sigjax.__file__).parent
 ORDER = (
     "version",
-    "visible",
-    "progress",
     "records",
-    "writing",
-    "threads",
-    "identity",
-    "checkpoint",
-    "checks",
+    "files",
+    "run",
     "metrics",
-    "readers",
-    "extension",
-    "sums",
-    "fixedpoint",
-    "outputs",
     "units",
+    "readers",
     "resample",
-    "stages",
     "exact",
-    "inference",
-    "standings",
-    "notes",
-    "refusals",
-    "unclustered",
-    "leaderboard",
-    "compare",
-    "paired",
-    "association",
-    "studies",
+    "testing",
+    "permutation",
+    "bootstrap",
+    "multiple",
+    "ranking",
     "report",
-    "info",
+    "comparison",
+    "association",
+    "classical",
+    "studies",
     "cli",
     "__main__",
 )
-# Methods of records, those of studies too, are doors to later rooms, opened when they are called.
-DOORS = {("records", "metrics"), ("records", "readers"), ("records", "report"), ("studies", "report")}
 HEAVY = {"jax", "jaxlib", "chex", "scipy", "matplotlib", "pandas", "polars", "pyarrow", "narwhals"}
 NEVER_JAX = {"readers", "report", "cli", "metrics", "records"}
 
@@ -85,11 +71,11 @@ def test_imports_go_upward():
     for room, tree, path in modules():
         if room == "__init__":
             continue
-        for module, within in imports(tree):
+        for module, _ in imports(tree):
             if module.split(".")[0] != "sigjax":
                 continue
             other = module.split(".")[1]
-            allowed = ORDER.index(other) <= ORDER.index(room) or (within and (room, other) in DOORS)
+            allowed = ORDER.index(other) <= ORDER.index(room)
             assert allowed, f"{path.relative_to(ROOT)} imports {module}"
 
 

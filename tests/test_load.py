@@ -17,13 +17,13 @@ from scipy.stats import binomtest
 
 from sigjax import Comparison, Evaluation, InputError, Interval, compare
 from sigjax.cli import _run
-from sigjax.inference import workload as workload_module
-from sigjax.inference.alike import num_problems, ones_of
-from sigjax.inference.workload import workload
+from sigjax.comparison import workload as workload_module
+from sigjax.comparison.workload import workload
 from sigjax.records import Comparisons, Repeated, Settings
 from sigjax.report import csv_pieces, json_pieces, to_csv, to_html, to_json, to_latex, to_markdown, to_text
 from sigjax.report import json as json_format
 from sigjax.report.json import PAIR_KEYS
+from sigjax.testing.alike import num_problems, ones_of
 
 
 def two_valued(systems, instances, seed=0):
@@ -181,7 +181,7 @@ def test_long_work_is_said_before_it_is_begun(monkeypatch, caplog, capsys, tmp_p
     with caplog.at_level(logging.WARNING, "sigjax"):
         compare(evaluation, resamples=100)
         assert caplog.messages == []
-        monkeypatch.setattr(sys.modules["sigjax.compare"], "WORTH_A_LINE", 0.0)
+        monkeypatch.setattr(sys.modules["sigjax.comparison.compare"], "WORTH_A_LINE", 0.0)
         compare(evaluation, resamples=100, progress=False)
         assert caplog.messages == []
         compare(evaluation, resamples=100)

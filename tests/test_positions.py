@@ -11,8 +11,8 @@ from scipy.stats import rankdata
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
-from sigjax.inference.mcs import mcs_p
-from sigjax.inference.positions import rank_quantiles
+from sigjax.ranking.bootstrap_ranks import rank_quantiles
+from sigjax.ranking.mcs import mcs_p
 from sigjax.records import Metric
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 

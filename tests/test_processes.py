@@ -14,9 +14,9 @@ from oracles import random_counts
 from test_checkpoint import done, report
 
 from sigjax.cli import _run
-from sigjax.inference.outcome import NotFinite, raise_together
-from sigjax.resample.processes import launched
-from sigjax.resample.share import ALONE, Share, current_share
+from sigjax.run.processes import launched
+from sigjax.run.share import ALONE, Share, current_share
+from sigjax.testing.outcome import NotFinite, raise_together
 
 SECONDS = 60
 """A lost process is noticed within so long."""
@@ -187,7 +187,8 @@ def test_a_lost_process_is_told_within_a_minute(table, victim):
 STOPPED = """
 import os, sys
 from runs import RUNS
-from sigjax import checkpoint, compare
+from sigjax import compare
+from sigjax.run import checkpoint
 from sigjax.resample import rounds
 from test_checkpoint import report
 import jax

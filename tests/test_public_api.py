@@ -11,8 +11,8 @@ import sys
 import pytest
 
 import sigjax
-from sigjax import ClassicalTests
-from sigjax.records import Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore
+from sigjax import ClassicalTests, Evaluation, Report
+from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sigjax import Evaluation
 from sigjax.metrics import FSCORE, METRICS
 from sigjax.readers import read
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 WIDE = "id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
 LONG = (

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import sigjax
+from sigjax import Evaluation
 from sigjax.cli import _run
 from sigjax.readers import read
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 GOLD = "0-0 1p1\n\n2-1 0?2\n"
 SYSTEMS = {"a": "0-0 1-1\n0-0\n2-1\n", "b": "1-0\n\n0-2 0-2 2p1\n"}

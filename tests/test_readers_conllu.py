@@ -9,11 +9,12 @@ import re
 import numpy as np
 import pytest
 
+from sigjax import Evaluation
 from sigjax.cli import _run
 from sigjax.readers import read
-from sigjax.readers.treebank import parse_conllu
-from sigjax.readers.wordmatch import UNMATCHED, match_words
-from sigjax.records import Evaluation, InputError
+from sigjax.readers.parsing.treebank import parse_conllu
+from sigjax.readers.parsing.wordmatch import UNMATCHED, match_words
+from sigjax.records import InputError
 
 
 def row(id, form, head="_", relation="_", tag="_"):

@@ -27,7 +27,7 @@ def test_systems_are_named_before_their_files(tmp_path, monkeypatch):
 
 
 def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("sigjax.readers.files._LARGEST_PACKED", 2**20)
+    monkeypatch.setattr("sigjax.files.opening._LARGEST_PACKED", 2**20)
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(WIDE + bytes(2**21)))
     with pytest.raises(InputError, match="t.csv.gz: .* bytes unpack to more than 1048576: this is no data"):
         read(tmp_path / "t.csv.gz")
@@ -82,7 +82,7 @@ def test_pipes_are_read_once_and_serve_all_who_read_them(pipe, content):
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no /dev/fd")
 def test_pipes_do_not_go_on_for_ever(pipe, monkeypatch):
-    monkeypatch.setattr("sigjax.readers.files._LARGEST_PIPE", 2**20)
+    monkeypatch.setattr("sigjax.files.opening._LARGEST_PIPE", 2**20)
     with pytest.raises(InputError, match="more than 1048576 bytes come out of this pipe"):
         read(pipe(bytes(2**16)))
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sigjax import Evaluation
 from sigjax.readers import READERS, read
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 WIDE = "id,A,B\nx,1,0\ny,1,1\n"
 LONG = "system,id,tp,predicted,gold\nA,x,1,1,1\nB,x,1,1,1\n"

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax.readers import read
-from sigjax.readers.archive import read_members
 from sigjax.readers.json_files import parse_json
+from sigjax.readers.logs.archive import read_members
 from sigjax.records import InputError
 
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]

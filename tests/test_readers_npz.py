@@ -157,7 +157,7 @@ def test_arrays_that_claim_too_much_are_refused_before_room_is_made(tmp_path, mo
 def test_archives_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
     (tmp_path / "t.npz").write_bytes(bomb((2**17,), size=2**20))
     assert read(tmp_path / "t.npz").num_instances == 2**17
-    monkeypatch.setattr("sigjax.readers.files._LARGEST_PACKED", 2**20)
+    monkeypatch.setattr("sigjax.files.opening._LARGEST_PACKED", 2**20)
     with pytest.raises(InputError, match="t.npz: the arrays unpack to more than 1048576 bytes"):
         read(tmp_path / "t.npz")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sigjax.cli import _run
 from sigjax.readers import read
-from sigjax.readers.segmentation import common_length
+from sigjax.readers.tagging.segmentation import common_length
 from sigjax.records import InputError
 
 GOLD = "undone\tun @@do @@en\t110\ncats\tcat @@s\t100\ncats\tcat @@s\t100\nxylem\txylem\t000\n"

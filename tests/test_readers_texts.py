@@ -8,10 +8,11 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
+from sigjax import Evaluation
 from sigjax.cli import _run
 from sigjax.metrics import METRICS
 from sigjax.readers import read
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 GOLD = ["The cat sat on the mat.", "", "It rained all day .", "猫坐在垫子上。"]
 A = ["The cat sat on a mat.", "Oh", "It rained.", "猫在垫子上。"]

@@ -7,12 +7,12 @@ import pytest
 from oracles import extreme, random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.inference import replicates
-from sigjax.inference.replicates import Wanted, tell_all
-from sigjax.inference.summary import PILOT, tell_summary
-from sigjax.resample.backend import NUMPY, choose_backend
+from sigjax.bootstrap import replicates
+from sigjax.bootstrap.replicates import Wanted, tell_all
+from sigjax.bootstrap.summary import PILOT, tell_summary
 from sigjax.resample.engine import Run
 from sigjax.resample.tally import Deltas
+from sigjax.run.backend import NUMPY, choose_backend
 
 LEVEL = 0.9
 TESTED = [(0, 1), (1, 2), (0, 3)]

@@ -10,9 +10,9 @@ from reports import make_report
 from rich.cells import cell_len
 
 from sigjax import Evaluation, compare
+from sigjax.ranking.significance_ranks import standings
 from sigjax.records import Settings
 from sigjax.report import to_html, to_json, to_latex, to_markdown, to_text
-from sigjax.standings import standings
 
 RIGHT = {"low": [0] * 30, "top": [1] * 28 + [0] * 2, "mid": [1] * 15 + [0] * 15, "near": [1] * 27 + [0] * 3}
 

@@ -14,10 +14,10 @@ from scipy.stats import beta, betabinom, binom
 
 from sigjax import Evaluation, InputError, association_test, bootstrap_test, compare, permutation_test
 from sigjax.cli import main
-from sigjax.inference import stopping
-from sigjax.inference.corrections import adjust
-from sigjax.inference.stopping import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
 from sigjax.records import Settings
+from sigjax.testing import stopping
+from sigjax.testing.corrections import adjust
+from sigjax.testing.stopping import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ import pytest
 import scipy.stats
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
-from sigjax.inference import studentized
-from sigjax.inference.studentized import studentize
-from sigjax.leaderboard import make_case
+from sigjax.bootstrap import studentized
+from sigjax.bootstrap.studentized import studentize
+from sigjax.comparison.assemble import make_case
 from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata

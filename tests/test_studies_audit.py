@@ -10,12 +10,12 @@ from scipy import stats
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.inference.uniformity import uniformity
 from sigjax.metrics import MEDIAN
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.studies import trials
 from sigjax.studies.pilot import make_pilot, swapped
+from sigjax.studies.uniformity import uniformity
 
 
 def few_reals(size, seed=0):

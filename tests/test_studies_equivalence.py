@@ -12,7 +12,7 @@ import sigjax
 from sigjax import Evaluation, InputError, SampleMetric
 from sigjax.cli import _run
 from sigjax.metrics import MEDIAN
-from sigjax.report.studies import equivalence_text
+from sigjax.studies.text import equivalence_text
 
 
 def normal_pair(size, effect, seed=0):

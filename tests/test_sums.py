@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sigjax.sums import total, variance
+from sigjax.units.sums import total, variance
 
 WIDTHS = [*range(1, 70), 1000, 1023, 1024, 1025, 8193, 32768, 32769, 100_000]
 

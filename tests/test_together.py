@@ -5,7 +5,7 @@ import pytest
 from oracles import random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.inference import together
+from sigjax.bootstrap import shared_draws as together
 from sigjax.resample import engine
 
 RESAMPLES = 3001

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sigjax import Evaluation, InputError
 from sigjax.metrics import MEAN
-from sigjax.units import make_units, observed_scores, tolerances
+from sigjax.units.units import make_units, observed_scores, tolerances
 
 
 @settings(max_examples=60, deadline=None)

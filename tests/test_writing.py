@@ -12,14 +12,14 @@ import pytest
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
-from sigjax.writing import check_place, replacing
+from sigjax.files.writing import check_place, replacing
 
 EVERY_WRITER = """
 import json, os, resource, signal, sys, warnings
 from pathlib import Path
 import numpy as np
 from sigjax import Evaluation, InputError
-from sigjax.checkpoint import Checkpoint, State
+from sigjax.run.checkpoint import Checkpoint, State
 from sigjax.cli.output import write_figure, write_text
 from sigjax.metrics.cache import store_stats
 
@@ -145,7 +145,7 @@ def test_files_that_cannot_be_replaced_are_written(tmp_path, monkeypatch, cause)
 
 DESCRIPTORS = """
 import sys
-from sigjax.writing import check_place, replacing
+from sigjax.files.writing import check_place, replacing
 for name in sys.argv[1:]:
     check_place(name)
     with replacing(name) as file:
@@ -238,7 +238,7 @@ def test_devices_and_named_pipes_are_not_read(tmp_path, monkeypatch, file, optio
 KEPT = """
 import resource, signal, sys
 from sigjax import cli
-from sigjax.checkpoint import Checkpoint, State
+from sigjax.run.checkpoint import Checkpoint, State
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 kept = Checkpoint("run\x1b.ckpt", {}, {})
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))

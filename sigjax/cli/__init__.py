@@ -15,9 +15,9 @@ from cyclopts import CycloptsError
 
 from sigjax.cli.commands import app
 from sigjax.records import InputError
-from sigjax.resample.processes import end
-from sigjax.resample.share import ProcessLost
-from sigjax.visible import visible
+from sigjax.report.visible import visible
+from sigjax.run.processes import end
+from sigjax.run.share import ProcessLost
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

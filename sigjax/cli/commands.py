@@ -16,12 +16,12 @@ from sigjax.cli.tests import TestQuestions
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import FORMATS, Format, Takes, read, save_evaluations
 from sigjax.records import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Correction, Device, Variant
-from sigjax.report.studies import equivalence_json, equivalence_text
-from sigjax.resample.processes import joined
+from sigjax.run.processes import joined
 from sigjax.studies.audit import audit as run_audit
 from sigjax.studies.equivalence import equivalence as run_equivalence
 from sigjax.studies.power import power as run_power
 from sigjax.studies.records import Claim, EquivalenceMethod, Null
+from sigjax.studies.text import equivalence_json, equivalence_text
 from sigjax.version import __version__
 
 TAKES: dict[Takes, str] = {
@@ -244,7 +244,7 @@ def demo(*, questions: Questions | None = None) -> None:
 @app.command
 def info() -> None:
     """Show versions, devices, metrics and formats."""
-    from sigjax.info import installed
+    from sigjax.run.info import installed
 
     for name, value in installed().items():
         print(f"{name + ':':<12} {value}")

@@ -10,8 +10,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from sigjax.cli.output import Format, check_outputs, write
-from sigjax.compare import compare
-from sigjax.readers import read_metrics
+from sigjax.comparison.compare import compare
+from sigjax.readers import Evaluation, read_metrics
 from sigjax.records import (
     DEFAULT_LEVEL,
     DEFAULT_MEMORY,
@@ -21,7 +21,6 @@ from sigjax.records import (
     Correction,
     Design,
     Device,
-    Evaluation,
     Family,
     InputError,
     IntervalKind,

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sigjax.progress import is_terminal
+from sigjax.files.writing import check_place, replacing, same_file
 from sigjax.readers.naming import given_name
-from sigjax.records import InputError, Report
-from sigjax.writing import check_place, replacing, same_file
+from sigjax.records import InputError
+from sigjax.report.report import Report
+from sigjax.run.progress import is_terminal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

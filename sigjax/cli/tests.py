@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from sigjax.classical.classical import classical_tests
 from sigjax.cli.options import Whole, WholeOrAuto
 from sigjax.cli.output import text_options, write_text
 from sigjax.records import (
@@ -19,7 +20,6 @@ from sigjax.records import (
     Evaluation,
     Resamples,
 )
-from sigjax.studies.classical import classical_tests
 
 
 @Parameter(name="*")
@@ -56,7 +56,7 @@ class TestQuestions:
             )
             for each in evaluations
         ]
-        from sigjax.report.classical import to_json, to_text  # rich takes longer to import than most tests to run
+        from sigjax.classical.text import to_json, to_text  # rich takes longer to import than most tests to run
 
         if self.format == "json":
             write_text(to_json(results), "json", self.output)

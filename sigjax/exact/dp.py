@@ -12,7 +12,7 @@ import numpy as np
 
 from sigjax.exact.lattice import Lattice
 from sigjax.records import Array
-from sigjax.resample.backend import compiled
+from sigjax.run.backend import compiled
 
 _SMALLEST_SIZE = 64
 """Arrays are padded to at least this length: small problems share one program."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from sigjax.exact.lattice import Lattice
 from sigjax.records import Array
-from sigjax.resample.backend import compiled
+from sigjax.run.backend import compiled
 
 
 class Level(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sigjax.writing import replacing
+from sigjax.files.writing import replacing
 
 
 def cache_folder() -> Path | None:

@@ -12,7 +12,7 @@ from typing import get_args
 import numpy as np
 
 from sigjax.records import InputError, SampleMetric
-from sigjax.records.metrics import Standard
+from sigjax.records.metric import Standard
 
 _BITS = 60
 """Fractional bits of a z-score."""

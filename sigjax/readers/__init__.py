@@ -8,6 +8,7 @@ of numbers and labels), which `sheets.join_sheets` joins by id or position. Stat
 nothing here resamples, tests or prints.
 """
 
+from sigjax.readers.evaluation import Evaluation as Evaluation
 from sigjax.readers.formats import Format as Format
 from sigjax.readers.formats import Takes as Takes
 from sigjax.readers.front import READERS as READERS
@@ -20,6 +21,7 @@ from sigjax.readers.saved import save_evaluations as save_evaluations
 __all__ = [
     "FORMATS",
     "READERS",
+    "Evaluation",
     "Format",
     "Takes",
     "evaluation_from_mappings",

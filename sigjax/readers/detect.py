@@ -4,12 +4,12 @@ import os
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from sigjax.readers.delimited import looks_tabular
-from sigjax.readers.files import decode_text, files_inside, read_bytes, read_head
+from sigjax.files.opening import decode_text, files_inside, read_bytes, read_head
 from sigjax.readers.formats import Format, Takes
 from sigjax.readers.naming import given_name
 from sigjax.readers.options import show
 from sigjax.readers.registry import FORMATS
+from sigjax.readers.tables.delimited import looks_tabular
 from sigjax.records import InputError
 
 _PLAIN = frozenset({"labels", "texts"})

@@ -1,24 +1,19 @@
-"""The front door: files -> `Evaluation`, whatever the format."""
+"""The front door: files or a data frame -> `Evaluation`, whatever the format."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sigjax.readers.detect import choose_format
-from sigjax.readers.files import files_inside, keeping_pipes
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.frames import FRAME, PARQUET, frame_table
-from sigjax.readers.goldfiles import gold_note
-from sigjax.readers.naming import given_name, name_systems
-from sigjax.readers.options import Options, check_options, listing
+from sigjax.files.opening import keeping_pipes
+from sigjax.readers.evaluation import Evaluation
+from sigjax.readers.options import Options
+from sigjax.readers.reading import Path, Score, format_of, read_frame, read_sources, sources_of
 from sigjax.readers.registry import FORMATS
-from sigjax.readers.tables import NPZ, read_table, saved_names
-from sigjax.records import Array, Evaluation, InputError, Metric, Missing, SampleMetric, Unit
+from sigjax.readers.tables.tables import NPZ, saved_names
+from sigjax.records import InputError, Missing, Unit
 
 READERS = tuple(FORMATS)
-Path = str | os.PathLike[str]
-Score = str | Metric | SampleMetric | Callable[[Array], Array] | None
 
 
 @keeping_pipes()
@@ -120,8 +115,8 @@ def read(
     if len(paths) == 1 and not isinstance(paths[0], str | os.PathLike | bytes):
         if input or reader is not None:
             raise InputError("a data frame is a table with all systems; leave out input and reader")
-        return _read_frame(paths[0], metric, options)
-    return _read(_sources(paths, input), reader, metric, options)
+        return Evaluation.of(read_frame(paths[0], metric, options))
+    return Evaluation.of(read_sources(sources_of(paths, input), reader, metric, options))
 
 
 @keeping_pipes()
@@ -140,85 +135,14 @@ def read_metrics(
     Raises:
         InputError: as `read`.
     """
-    sources = _sources(paths, input)
+    sources = sources_of(paths, input)
     names: Sequence[str | None] = metrics
     if not metrics and len(sources.files) == 1 and not sources.systems:
-        names = saved_names(sources.files[0]) if _format(sources, reader, None) is NPZ else ()
+        names = saved_names(sources.files[0]) if format_of(sources, reader, None) is NPZ else ()
     shared = Options(**options)
     # The tokenizer is BLEU's: beside it, other metrics leave it alone.
     others = replace(shared, tokenize=None) if "bleu" in names else shared
-    return [_read(sources, reader, name, shared if name == "bleu" else others) for name in names or [None]]
-
-
-def _read_frame(frame: Any, metric: Score, options: Options) -> Evaluation:
-    """The evaluation of a data frame; the options have no metric yet."""
-    options = replace(options, metric="mean" if metric is None else metric)
-    check_options(options)
-    _check_particular(FRAME, PARQUET, options)
-    return _turned(read_table(frame_table(frame), options), options)
-
-
-def _read(sources: Sources, reader: str | None, metric: Score, options: Options) -> Evaluation:
-    """The evaluation of files as they are given, which may stand for systems; the options have no metric yet."""
-    check_options(options if metric is None else replace(options, metric=metric))
-    found = _format(sources, reader, metric)
-    _check_particular(f"format {found.name}", found, options)
-    first = found.metrics[0] if found.metrics else "mean"
-    options = replace(options, metric=first if metric is None else metric)
-    if found.takes == "systems":
-        if not sources.systems:
-            sources = Sources((), *name_systems(sources.files))
-        sources = replace(sources, systems={name: _file_of(path, found) for name, path in sources.systems.items()})
-    evaluation = found.read(sources, options)
-    if found.takes == "gold":
-        evaluation = replace(evaluation, notes=(*evaluation.notes, gold_note(sources)))
-    return _turned(evaluation, options)
-
-
-def _turned(evaluation: Evaluation, options: Options) -> Evaluation:
-    """The evaluation with the direction of its metric as asked for."""
-    if not options.lower_is_better:
-        return evaluation
-    return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=False))
-
-
-def _sources(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]) -> Sources:
-    """The files as they are given."""
-    if isinstance(input, str | os.PathLike):
-        raise InputError(f"input: expected a list of files, got the path {os.fsdecode(input)!r}; write it as a list")
-    files = tuple(os.fsdecode(path) for path in paths)
-    if isinstance(input, Mapping):
-        outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
-        sources = Sources(files, outputs, frozenset(outputs))
-    else:
-        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
-    if not (sources.files or sources.systems):
-        raise InputError("no file is given; expected a table, a file a system, or gold files and the systems' files")
-    return sources
-
-
-def _format(sources: Sources, reader: str | None, metric: object) -> Format:
-    files = sources.files if sources.systems else tuple(path for _, path in map(given_name, sources.files))
-    return choose_format(files, tuple(sources.systems.values()), reader=reader, metric=metric)
-
-
-def _file_of(path: str, found: Format) -> str:
-    """The file of a system that is given by its folder."""
-    if not found.folder or not os.path.isdir(path):
-        return path
-    inside = files_inside(path, found.folder)
-    if len(inside) == 1:
-        return inside[0]
-    names = [os.path.basename(file) for file in inside]
-    holds = f"{len(inside)} files {found.folder} ({listing(names)}); give one of them" if inside else "none"
-    raise InputError(f"{path}: expected one file {found.folder} in this folder, got {holds}")
-
-
-def _check_particular(what: str, found: Format, options: Options) -> None:
-    """Refuse options that mean nothing for a format."""
-    for name in ("filter", "swap", "one_based", "runs", "tokenize", "lowercase"):
-        if getattr(options, name) and name not in found.options:
-            raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
-    if options.unit == "response" and "unit" not in found.options:
-        takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
-        raise InputError(f"--unit response needs single responses, as the formats {takers} have; the {what} has none")
+    return [
+        Evaluation.of(read_sources(sources, reader, name, shared if name == "bleu" else others))
+        for name in names or [None]
+    ]

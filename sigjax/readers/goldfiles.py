@@ -3,7 +3,7 @@
 import re
 from pathlib import PurePath
 
-from sigjax.readers.files import decode_text, read_bytes
+from sigjax.files.opening import decode_text, read_bytes
 from sigjax.readers.formats import Sources
 from sigjax.readers.options import Options, select_systems, show
 from sigjax.records import InputError

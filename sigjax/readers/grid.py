@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sigjax.files.opening import naming
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.readers.files import naming
 from sigjax.readers.options import show
 from sigjax.records import Evaluation, InputError, Metric, Missing, SampleMetric
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sigjax.readers.files import decode_text, read_bytes
+from sigjax.files.opening import decode_text, read_bytes
 from sigjax.readers.options import show, suggest
 from sigjax.readers.table import Table, codes_of, label_column, place
 from sigjax.records import InputError

@@ -1,31 +1,31 @@
 """All formats, in the order in which they are tried on a file: the particular before the general."""
 
-from sigjax.readers.alignment import ALIGNMENT
-from sigjax.readers.alpaca_eval import ALPACA_EVAL
-from sigjax.readers.brackets import BRACKETS
-from sigjax.readers.classes import LABELS
-from sigjax.readers.comet import COMET
-from sigjax.readers.conll import CONLL, CONLL_GOLD, MBT
-from sigjax.readers.conllu import CONLLU
-from sigjax.readers.every_eval import EVERY_EVAL
 from sigjax.readers.formats import Format
-from sigjax.readers.frames import PARQUET
-from sigjax.readers.helm import HELM
-from sigjax.readers.hipe import HIPE
-from sigjax.readers.inspect_logs import INSPECT
-from sigjax.readers.lighteval import LIGHTEVAL
-from sigjax.readers.lines import NUMBERS, PAIRED
-from sigjax.readers.lm_eval import LM_EVAL
-from sigjax.readers.mtme import MT_METRICS_EVAL
-from sigjax.readers.segmentation import SEGMENTATION
-from sigjax.readers.swebench import SWEBENCH
-from sigjax.readers.tables import CSV, JSONL, NPZ, TSV
-from sigjax.readers.terms import TERMS
-from sigjax.readers.texts import TEXTS
-from sigjax.readers.timbl import TIMBL
-from sigjax.readers.trec import RANX_JSON, TREC_RUN
-from sigjax.readers.trec_eval import TREC_EVAL
-from sigjax.readers.trees import TREES
+from sigjax.readers.logs.alpaca_eval import ALPACA_EVAL
+from sigjax.readers.logs.comet import COMET
+from sigjax.readers.logs.every_eval import EVERY_EVAL
+from sigjax.readers.logs.helm import HELM
+from sigjax.readers.logs.inspect_logs import INSPECT
+from sigjax.readers.logs.lighteval import LIGHTEVAL
+from sigjax.readers.logs.lm_eval import LM_EVAL
+from sigjax.readers.logs.swebench import SWEBENCH
+from sigjax.readers.parsing.brackets import BRACKETS
+from sigjax.readers.parsing.conllu import CONLLU
+from sigjax.readers.parsing.trees import TREES
+from sigjax.readers.retrieval.trec import RANX_JSON, TREC_RUN
+from sigjax.readers.retrieval.trec_eval import TREC_EVAL
+from sigjax.readers.tables.frames import PARQUET
+from sigjax.readers.tables.lines import NUMBERS, PAIRED
+from sigjax.readers.tables.tables import CSV, JSONL, NPZ, TSV
+from sigjax.readers.tagging.classes import LABELS
+from sigjax.readers.tagging.conll import CONLL, CONLL_GOLD, MBT
+from sigjax.readers.tagging.hipe import HIPE
+from sigjax.readers.tagging.segmentation import SEGMENTATION
+from sigjax.readers.tagging.terms import TERMS
+from sigjax.readers.tagging.timbl import TIMBL
+from sigjax.readers.texts.alignment import ALIGNMENT
+from sigjax.readers.texts.mtme import MT_METRICS_EVAL
+from sigjax.readers.texts.texts import TEXTS
 
 _LOGS = (LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, SWEBENCH)
 """Logs of evaluations of language models: a file a system."""

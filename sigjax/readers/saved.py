@@ -7,12 +7,12 @@ from typing import Any, get_args
 
 import numpy as np
 
+from sigjax.files.opening import naming
+from sigjax.files.writing import replacing
 from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric, stack_inputs
-from sigjax.readers.files import naming
 from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, listing, select_systems, show, suggest
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Unit
-from sigjax.writing import replacing
 
 SCHEMA = "sigjax-evaluation/1"
 OPTIONS = {"clusters": "--cluster", "strata": "--strata"}

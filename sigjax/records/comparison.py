@@ -1,11 +1,11 @@
-"""What the test of one pair says."""
+"""What is said of one pair by one test, and of one system."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from sigjax.records.options import Interval, Settings, Test
+from sigjax.records.settings import Interval, Settings, Test
 
 
 @dataclass(frozen=True)
@@ -83,5 +83,51 @@ class Comparison:
     settings: Settings
     settled: bool | None = None
     resamples_needed: int | None = None
+    standard_error_unclustered: float | None = None
+    interval_kind: str | None = None
+
+
+@dataclass(frozen=True)
+class SystemScore:
+    """The score of one system by one metric.
+
+    Attributes:
+        name: name of the system.
+        metric: name of the metric.
+        score: the score on all instances.
+        standard_error: standard error of the score, as in `Comparison`.
+        interval: interval of the score at the report's level, as in `Comparison`; None as above. For "inversion" the
+            percentile interval; for "simultaneous" those of all systems hold together.
+        rank_interval: first and last rank that the decisions on all pairs allow: 1 + the number of systems that are
+            significantly better, and the number of systems without those significantly worse. All intervals hold
+            together at the report's level where the correction bounds the familywise error. This and the following are
+            those of the first test asked for, and None with a baseline or a one-sided alternative.
+        letters: the system's letters: two systems share one if and only if they do not differ significantly. None
+            also for more than 100 systems, and where 52 letters do not suffice.
+        cluster: the cluster of the system, from 1: every system is significantly better than all of later clusters.
+        bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
+            bootstrap resample. Systems that tie there have the best of their ranks for the low end and the worst for
+            the high end. How stable a rank is; too narrow as an interval of the true rank where systems are nearly
+            equal, for which see `rank_interval`. This and the following only for leaderboard=True, else None; None also
+            where there is one unit, or too little memory for all replicates.
+        mcs_p: p-value of the model confidence set: of the hypothesis that this system and all that were not left out
+            before it are equally good (Hansen, Lunde and Nason 2011, T_max). 1 for the last.
+        in_confidence_set: whether `mcs_p` is at least 1 - level: the set of these systems holds the best with a
+            probability of at least the level.
+        standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
+        interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "skew-t" or "percentile".
+    """
+
+    name: str
+    metric: str
+    score: float
+    standard_error: float | None
+    interval: Interval | None
+    rank_interval: tuple[int, int] | None = None
+    letters: str | None = None
+    cluster: int | None = None
+    bootstrap_ranks: tuple[int, int] | None = None
+    mcs_p: float | None = None
+    in_confidence_set: bool | None = None
     standard_error_unclustered: float | None = None
     interval_kind: str | None = None

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from sigjax.records.comparison import Comparison
-from sigjax.records.options import Interval
+from sigjax.records.settings import Interval
 
 _BLOCK = 2**12
 """Records that are made at a time when all are gone through."""

@@ -5,7 +5,6 @@ written), `grid` (which pair stands where, how dark it is), `words` (sentences) 
 here computes a statistic, and nothing heavy is imported before the format that needs it is asked for.
 """
 
-from sigjax.records import Report
 from sigjax.report.csv import csv_pieces as csv_pieces
 from sigjax.report.csv import to_csv as to_csv
 from sigjax.report.dataframe import to_dataframe as to_dataframe
@@ -15,16 +14,5 @@ from sigjax.report.json import json_pieces as json_pieces
 from sigjax.report.json import to_json as to_json
 from sigjax.report.latex import to_latex as to_latex
 from sigjax.report.markdown import to_markdown as to_markdown
-
-
-def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
-    """The report for a terminal.
-
-    Args:
-        report: what to show.
-        width: columns to stay within; the terminal's, or 100 where standard output is no terminal, when left out.
-        color: add terminal colours; the text says everything without them.
-    """
-    from sigjax.report.text import to_text as render  # rich takes longer to import than most comparisons to run
-
-    return render(report, width=width, color=color)
+from sigjax.report.report import Report as Report
+from sigjax.report.report import to_text as to_text

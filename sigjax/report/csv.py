@@ -1,13 +1,17 @@
 """CSV for programs and spreadsheets: one row per pair, metric and test, numbers as they are."""
 
+from __future__ import annotations
+
 import csv
 import io
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sigjax.records import Report
 from sigjax.report.sections import flat_columns, pairs_unclustered
-from sigjax.visible import visible
+from sigjax.report.visible import visible
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 _BLOCK = 2**12
 """Pairs that are written together."""

@@ -1,10 +1,15 @@
 """A data frame of pandas, polars or pyarrow: one row a pair, metric and test."""
 
-from importlib.util import find_spec
-from typing import Any, get_args
+from __future__ import annotations
 
-from sigjax.records import InputError, Library, Report
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, get_args
+
+from sigjax.records import InputError, Library
 from sigjax.report.sections import flat_columns, pairs_unclustered
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 WHOLE: tuple[str, ...] = ("resamples", "exceed", "resamples_needed")
 TEXT: tuple[str, ...] = ("a", "b", "metric", "test", "better", "method", "reason", "interval_kind")

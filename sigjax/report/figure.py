@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.records import InputError, Interval, Report, Settings
+from sigjax.records import InputError, Interval, Settings
 from sigjax.report.grid import first_column, pair_grid, shades
 from sigjax.report.numbers import alpha, format_adjusted_p, is_significant, percent
 from sigjax.report.sections import Family, Section, ToBaseline, sections, to_baseline
+from sigjax.report.visible import visible
 from sigjax.report.words import caption, heading
-from sigjax.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from sigjax.report.report import Report
 
 BLUES = ("#1f5fa8", "#6fa3d8", "#c6dcf2")
 NOT_SIGNIFICANT = "#eeeeee"

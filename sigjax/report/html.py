@@ -1,8 +1,11 @@
 """One self-contained HTML fragment for notebooks, light or dark, without scripts."""
 
-import html
+from __future__ import annotations
 
-from sigjax.records import Comparison, Report, Settings
+import html
+from typing import TYPE_CHECKING
+
+from sigjax.records import Comparison, Settings
 from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
 from sigjax.report.numbers import (
     alpha,
@@ -14,8 +17,11 @@ from sigjax.report.numbers import (
 )
 from sigjax.report.rows import Table, baseline_table, delta_spec, pair_table, systems_table
 from sigjax.report.sections import Family, Section, sections
+from sigjax.report.visible import visible
 from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many, unsettled
-from sigjax.visible import visible
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 MAX_NUMBERS = 12
 """Systems whose p-values still fit into the cells; beyond, a cell is a shade with a tooltip."""

@@ -1,12 +1,17 @@
 """JSON of the schema `sigjax/1`: every number as it is, one line a system and one line a pair."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from __future__ import annotations
 
-from sigjax.identity import SCHEMA
-from sigjax.records import Comparisons, Interval, Repeated, Report, SystemScore
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from sigjax.records import Comparisons, Interval, Repeated, SystemScore
+from sigjax.report.visible import visible_json
+from sigjax.run.fingerprint import SCHEMA
 from sigjax.version import versions
-from sigjax.visible import visible_json
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 _BLOCK = 2**12
 """Pairs that are written together."""

@@ -1,13 +1,19 @@
 r"""LaTeX tables (package booktabs), ready to paste."""
 
-import re
+from __future__ import annotations
 
-from sigjax.records import Comparison, Report
+import re
+from typing import TYPE_CHECKING
+
+from sigjax.records import Comparison
 from sigjax.report.numbers import DASH, alpha, format_adjusted_p, is_significant
 from sigjax.report.rows import Table, baseline_table, grid_table, pairs_table, systems_table
 from sigjax.report.sections import Family, Section, sections
+from sigjax.report.visible import visible
 from sigjax.report.words import caption, heading, key, method_line, unsettled
-from sigjax.visible import visible
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 MAX_GRID = 12
 ESCAPES = {

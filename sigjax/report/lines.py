@@ -3,8 +3,8 @@
 from typing import Any
 
 from sigjax.report.text import middle_cut
+from sigjax.report.visible import visible, visible_json
 from sigjax.report.words import METHODS, count
-from sigjax.visible import visible, visible_json
 
 _NAME = 32
 """Columns for a name."""

@@ -1,13 +1,18 @@
 """Markdown tables (GitHub's dialect): the systems, then every pair."""
 
-import re
+from __future__ import annotations
 
-from sigjax.records import Report
+import re
+from typing import TYPE_CHECKING
+
 from sigjax.report.numbers import alpha
 from sigjax.report.rows import Table, pairs_table, systems_table
 from sigjax.report.sections import Section, sections
+from sigjax.report.visible import visible
 from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many_listed, unsettled
-from sigjax.visible import visible
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 
 def to_markdown(report: Report) -> str:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.inference.stopping import ERROR
 from sigjax.records import Comparison, Comparisons, Interval, Settings, SystemScore
 from sigjax.report.grid import first_column, pair_grid, shown_pairs
 from sigjax.report.numbers import (
@@ -31,6 +30,7 @@ from sigjax.report.sections import (
     to_baseline,
 )
 from sigjax.report.words import METHODS
+from sigjax.testing.stopping import ERROR
 
 
 class Table(NamedTuple):

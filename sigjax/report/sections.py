@@ -1,11 +1,16 @@
 """A report cut into the parts that people read: by metric, then by test."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import FIELDS, Comparison, Comparisons, Interval, Report, SystemScore, Test
+from sigjax.records import FIELDS, Comparison, Comparisons, Interval, SystemScore, Test
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 MAX_LETTERS = 8
 """Letters of one system that are still read."""

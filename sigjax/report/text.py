@@ -1,20 +1,26 @@
 """Text for a terminal or a file: it says everything without colour, and no row of a table is ever broken."""
 
+from __future__ import annotations
+
 import io
 import sys
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from sigjax.progress import is_terminal
-from sigjax.records import Comparison, Report, Settings
+from sigjax.records import Comparison, Settings
 from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
 from sigjax.report.numbers import alpha
 from sigjax.report.rows import Table, baseline_table, grid_table, pair_table, systems_table
 from sigjax.report.sections import Family, Section, sections
+from sigjax.report.visible import visible
 from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many, unsettled
-from sigjax.visible import visible
+from sigjax.run.progress import is_terminal
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 WIDTH_OF_FILES = 100
 MAX_NUMBERS = 8

@@ -1,12 +1,19 @@
 """The sentences that go with the numbers, the same in every format for people."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from sigjax.inference.decision import MOST_RESAMPLES
-from sigjax.records import Comparison, Comparisons, Report, Settings
+from sigjax.multiple.decision import MOST_RESAMPLES
+from sigjax.records import Comparison, Comparisons, Settings
 from sigjax.report.grid import MAX_LISTED, shown_pairs
 from sigjax.report.numbers import alpha, format_adjusted_p, format_raw_p, is_significant, percent
 from sigjax.report.sections import Family, Section, has_letters, has_positions, has_ranks, has_unclustered
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}

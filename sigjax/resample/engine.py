@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.checkpoint import NO_STAGE, Stage
 from sigjax.records import Alternative, Array
-from sigjax.resample.backend import Backend, jitted
 from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.fused import FusedDraws, FusedSwap
 from sigjax.resample.maxima import Ladder, swap_maxima
 from sigjax.resample.plans import padded_units
 from sigjax.resample.project import CrossedProduct, NestedProduct, Places, Projection, SwapBytes
-from sigjax.resample.scope import jax_scope
-from sigjax.resample.share import ALONE, Share
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
-from sigjax.threads import ahead, num_cores
+from sigjax.run.backend import Backend, jitted
+from sigjax.run.checkpoint import NO_STAGE, Stage
+from sigjax.run.scope import jax_scope
+from sigjax.run.share import ALONE, Share
+from sigjax.run.threads import ahead, num_cores
 
 Score = Callable[[Array], Array]
 Kernel = Callable[..., tuple[Array, ...]]

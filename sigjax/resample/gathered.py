@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Array
-from sigjax.resample.backend import is_traceable, jitted
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
-from sigjax.resample.scope import check_callable, jax_scope
-from sigjax.threads import ahead, num_cores
-from sigjax.units import Sample
+from sigjax.run.backend import is_traceable, jitted
+from sigjax.run.scope import check_callable, jax_scope
+from sigjax.run.threads import ahead, num_cores
+from sigjax.units.units import Sample
 
 _TILE_ELEMENTS = 2**19
 """Weights of one tile, or numbers of a column of it: what stays in cache."""

@@ -7,14 +7,14 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from sigjax.checks import as_plain, check_evaluations, check_settings
-from sigjax.inference.power import check_resamples
-from sigjax.inference.uniformity import uniformity
+from sigjax.classical.applicable import kind_of_data
+from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
 from sigjax.records import DEFAULT_SEED, Alternative, Device, Evaluation, InputError, Settings, Test
-from sigjax.studies.applicable import kind_of_data
+from sigjax.studies.normal_power import check_resamples
 from sigjax.studies.pilot import Maker, Pilot, dealt, make_pilot, select, select_pair, split, swapped
 from sigjax.studies.records import Audit, AuditedTest, ErrorRate, Null
 from sigjax.studies.trials import check_count, of_strata, run_classical, run_trials, share_interval
+from sigjax.studies.uniformity import uniformity
 from sigjax.version import __version__
 
 ALPHAS = (0.01, 0.05, 0.10)
@@ -72,6 +72,7 @@ def audit(
     Reference: Yeh (2000), section 3; Conover (1972) on the distance of Kolmogorov for discrete distributions.
 
     Example:
+        >>> from sigjax import Evaluation
         >>> evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1, 1, 0], "B": [0, 1, 1, 0, 0, 1]}, metric="accuracy")
         >>> audit(evaluation, test="permutation", repetitions=200).tests[0].errors[1].rate
         0.0

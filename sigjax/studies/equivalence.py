@@ -8,16 +8,12 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from sigjax.checks import as_plain, check_evaluations, check_settings
-from sigjax.inference.closed import closed_spreads, in_closed_form, interval_kinds
-from sigjax.inference.corrections import adjust
-from sigjax.inference.equivalence import dual_interval, margin_exceed, margin_tails
-from sigjax.inference.intervals import Spread, standard_error
-from sigjax.inference.outcome import Case, NotFinite, SampleCase
-from sigjax.inference.pvalues import montecarlo_p
-from sigjax.inference.sample import sample_replicates
-from sigjax.inference.together import system_replicates
-from sigjax.leaderboard import make_case
+from sigjax.bootstrap.closed import closed_spreads, in_closed_form, interval_kinds
+from sigjax.bootstrap.intervals import Spread, standard_error
+from sigjax.bootstrap.shared_draws import system_replicates
+from sigjax.comparison.assemble import make_case
+from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
+from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import (
     DEFAULT_LEVEL,
     DEFAULT_RESAMPLES,
@@ -32,11 +28,16 @@ from sigjax.records import (
     Settings,
     Variant,
 )
-from sigjax.resample.backend import NUMPY, choose_backend, numpy_seconds
 from sigjax.resample.engine import Run
-from sigjax.resample.scope import host_scope
+from sigjax.run.backend import NUMPY, choose_backend, numpy_seconds
+from sigjax.run.scope import host_scope
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
+from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
 from sigjax.studies.trials import share_interval
+from sigjax.testing.corrections import adjust
+from sigjax.testing.outcome import Case, NotFinite, SampleCase
+from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.whole_sample import sample_replicates
 
 
 def equivalence_test(
@@ -91,7 +92,7 @@ def equivalence_test(
         >>> result.delta, round(result.interval.high, 3), round(result.p_value, 4), result.holds
         (0.0, 0.506, 0.0036, True)
     """
-    evaluation = Evaluation.from_arrays({"a": a, "b": b}, metric=metric)
+    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
     (found,) = equivalence(
         evaluation,
         margin=margin,
@@ -139,6 +140,7 @@ def equivalence(
         InputError: see `equivalence_test`.
 
     Example:
+        >>> from sigjax import Evaluation
         >>> scores = {"A": [5, 4, 6, 5, 4, 5, 6, 5], "B": [5, 5, 5, 5, 5, 4, 6, 5], "C": [9, 9, 8, 9, 7, 9, 9, 9]}
         >>> [(each.a, each.b, each.holds) for each in equivalence(Evaluation.from_arrays(scores), margin=1.0)]
         [('A', 'B', True), ('A', 'C', False), ('B', 'C', False)]

@@ -17,7 +17,7 @@ from sigjax.metrics import check_score
 from sigjax.records import Evaluation, InputError, Metric
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.plans import Draws, drawn_units, swap
-from sigjax.units import Units, make_units
+from sigjax.units.units import Units, make_units
 
 _FIRST_ROW = 2**41
 """Trial r has the random words of this resample plus r; tests have fewer resamples."""

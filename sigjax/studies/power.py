@@ -8,16 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.checks import as_plain, check_evaluations, check_settings
-from sigjax.compare import compare
-from sigjax.inference.intervals import standard_error
-from sigjax.inference.power import (
-    check_resamples,
-    detectable_effect,
-    is_attainable,
-    normal_power,
-    simulated_effect,
-)
+from sigjax.bootstrap.intervals import standard_error
+from sigjax.comparison.compare import compare
+from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
 from sigjax.records import (
     DEFAULT_LEVEL,
     DEFAULT_SEED,
@@ -27,6 +20,13 @@ from sigjax.records import (
     InputError,
     Settings,
     Test,
+)
+from sigjax.studies.normal_power import (
+    check_resamples,
+    detectable_effect,
+    is_attainable,
+    normal_power,
+    simulated_effect,
 )
 from sigjax.studies.pilot import Pilot, allotted, drawn, make_pilot, select_pair
 from sigjax.studies.records import PilotDelta, Power, PowerAt
@@ -83,6 +83,7 @@ def power(
     responsibility".
 
     Example:
+        >>> from sigjax import Evaluation
         >>> pilot = Evaluation.from_arrays({"A": [1, 1, 1, 0, 1, 0] * 10, "B": [1, 0, 1, 0, 0, 1] * 10})
         >>> study = power(pilot, instances=[60, 240], repetitions=200)
         >>> [round(at.power, 1) for at in study.points], [round(at.normal_power, 1) for at in study.points]

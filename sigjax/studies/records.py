@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sigjax.records import Interval, Settings, Test
@@ -14,29 +14,6 @@ Claim = Literal["equivalence", "non-inferiority"]
 EquivalenceMethod = Literal["auto", "bootstrap"]
 Null = Literal["swaps", "splits"]
 """How pairs of which neither is better are made: by swaps of the outputs of two systems, or splits of one system."""
-
-
-@dataclass(frozen=True)
-class Study:
-    """The renderings of a study of trials; its fields are those of the record that is one."""
-
-    def __str__(self) -> str:
-        """Return the study as text for a terminal."""
-        from sigjax.report.studies import study_text
-
-        return study_text(self)
-
-    def to_json(self) -> str:
-        """The study as JSON of the schema `sigjax-audit/1` or `sigjax-power/1`."""
-        from sigjax.report.studies import study_json
-
-        return study_json(self)
-
-    def plot(self) -> Figure:
-        """The study as a matplotlib figure (extra `plot`): p-values, or power by the number of instances."""
-        from sigjax.report.studyfigures import study_figure
-
-        return study_figure(self)
 
 
 @dataclass(frozen=True)
@@ -67,7 +44,7 @@ class AuditedTest:
         errors: type-I error at 1%, 5% and 10%.
         excess: the largest amount by which the share of p-values up to one of them is above that p-value.
         excess_p: upper bound on the probability of such an excess, for a test that keeps all levels; see
-            `sigjax.inference.uniformity`.
+            `sigjax.studies.uniformity`.
         deficit: the largest amount by which it is below.
         p_values: [repetition]; 1 where a classical test could not be had.
         null: how the pairs were made: "swaps" or "splits".
@@ -87,7 +64,7 @@ class AuditedTest:
 
 
 @dataclass(frozen=True)
-class Audit(Study):
+class Audit:
     """Type-I errors of tests on pairs of which no system is better.
 
     Attributes:
@@ -107,6 +84,24 @@ class Audit(Study):
     num_units: int
     settings: Settings
     signature: str
+
+    def __str__(self) -> str:
+        """Return the study as text for a terminal."""
+        from sigjax.studies.audit_text import audit_text  # rich takes long to import
+
+        return audit_text(self)
+
+    def to_json(self) -> str:
+        """The study as JSON of the schema `sigjax-audit/1`."""
+        from sigjax.report.lines import json_lines
+
+        return json_lines("sigjax-audit/1", asdict(self))
+
+    def plot(self) -> Figure:
+        """The study as a matplotlib figure (extra `plot`): p-values and errors."""
+        from sigjax.studies.figures import audit_figure
+
+        return audit_figure(self)
 
 
 @dataclass(frozen=True)
@@ -140,7 +135,7 @@ class PowerAt:
         simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
         detectable: least difference found with the power asked for, by the normal approximation; None where the
             permutation test finds none, however large: with so few units none of its p-values is up to alpha.
-        simulated_detectable: the same from the repetitions' deltas, moved; see `sigjax.inference.power`.
+        simulated_detectable: the same from the repetitions' deltas, moved; see `sigjax.studies.normal_power`.
         methods: how many repetitions were tested by which method ("exact", "montecarlo").
     """
 
@@ -159,7 +154,7 @@ class PowerAt:
 
 
 @dataclass(frozen=True)
-class Power(Study):
+class Power:
     """Power of tests at several numbers of instances.
 
     Attributes:
@@ -183,6 +178,24 @@ class Power(Study):
     num_units: int
     settings: Settings
     signature: str
+
+    def __str__(self) -> str:
+        """Return the study as text for a terminal."""
+        from sigjax.studies.text import power_text  # rich takes long to import
+
+        return power_text(self)
+
+    def to_json(self) -> str:
+        """The study as JSON of the schema `sigjax-power/1`."""
+        from sigjax.report.lines import json_lines
+
+        return json_lines("sigjax-power/1", asdict(self))
+
+    def plot(self) -> Figure:
+        """The study as a matplotlib figure (extra `plot`): power by the number of instances."""
+        from sigjax.studies.figures import power_figure
+
+        return power_figure(self)
 
 
 @dataclass(frozen=True)

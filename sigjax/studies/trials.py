@@ -10,19 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.checkpoint import NO_STAGE
+from sigjax.classical.applicable import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
+from sigjax.classical.tests import ClassicalTest
+from sigjax.comparison.run_tests import answer
 from sigjax.exact.plan import Plan
-from sigjax.inference.answer import answer
-from sigjax.inference.classical import ClassicalTest
-from sigjax.inference.exact import plan_exact
-from sigjax.inference.outcome import Case, NotFinite, NotTraceable, Outcomes, Question
-from sigjax.inference.pvalues import clopper_pearson
-from sigjax.progress import progress_bar
+from sigjax.permutation.exact import plan_exact
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test
-from sigjax.resample.scope import host_scope
-from sigjax.studies.applicable import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
+from sigjax.run.checkpoint import NO_STAGE
+from sigjax.run.progress import progress_bar
+from sigjax.run.scope import host_scope
 from sigjax.studies.pilot import Maker, Pilot
-from sigjax.units import observed_scores, tolerances
+from sigjax.testing.outcome import Case, NotFinite, NotTraceable, Outcomes, Question
+from sigjax.testing.p_values import clopper_pearson
+from sigjax.units.units import observed_scores, tolerances
 
 _GROUP_VALUES = 2**23
 """Statistics of trials that are held at a time."""

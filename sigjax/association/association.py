@@ -1,0 +1,252 @@
+"""The association test: do labels agree with gold labels more than chance, given how often each label was used?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from sigjax.association import assignments
+from sigjax.comparison.validate import as_plain, check_settings
+from sigjax.exact.lattice import NotEligible
+from sigjax.exact.null import ExactP
+from sigjax.records import DEFAULT_RESAMPLES, DEFAULT_SEED, Alternative, InputError, Interval, Method, Settings
+from sigjax.resample.bits import row_keys, words
+from sigjax.resample.tally import extreme
+from sigjax.testing.p_values import clopper_pearson, montecarlo_p
+
+Statistic = Callable[[np.ndarray], Any]
+"""Confusion counts `[..., gold label, label]` (float64) -> real numbers `[...]`."""
+
+AGREEMENT_BUDGET, AGREEMENT_LIMIT = 2**35, 2**39
+"""Products of digits up to which method="auto" counts agreements (a few seconds), and "exact" does (a minute)."""
+TABLE_BUDGET, TABLE_LIMIT = 1_000_000, 10_000_000
+"""Confusion tables up to which method="auto" enumerates them (a second), and "exact" does (ten)."""
+
+_agreements = partial(np.trace, axis1=-2, axis2=-1)
+_MOST_LABELS = 1000
+"""Different labels up to which there are confusion tables: 8 MB each."""
+_BLOCK_ENTRIES = 2**20
+"""Words or counts held at a time; no result depends on it."""
+_ROUNDING = 2.0**-40
+"""Values of a function that differ by less, relative to its largest value, are ties."""
+_WRONG = "the statistic must turn confusion counts [..., gold label, label] into real numbers [...], table by table"
+
+
+@dataclass(frozen=True)
+class Association:
+    """Whether labels depend on gold labels. `p_interval`, `exceed` and `resamples` are None when p is exact."""
+
+    statistic: float
+    p_value: float
+    log10_p: float
+    """log10 of the p-value; right also where `p_value` is below the smallest double."""
+    p_interval: Interval | None
+    """Clopper-Pearson interval, at level 0.95, for the p-value that resamples -> infinity would give."""
+    method: Literal["exact", "montecarlo"]
+    reason: str
+    """Why this method was taken."""
+    exceed: int | None
+    """Number of resamples at least as extreme; two-sided, in the smaller tail."""
+    resamples: int | None
+    num_instances: int
+
+
+def association_test(
+    gold: Iterable[object],
+    labels: Iterable[object],
+    *,
+    statistic: Literal["agreements"] | Statistic = "agreements",
+    alternative: Alternative = "greater",
+    method: Method = "auto",
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+) -> Association:
+    """Randomization test of labels against gold labels: would the same labels in random order do as well?
+
+    Under the null hypothesis labels are independent of gold labels: all n! assignments of the given labels to the
+    instances are equally likely. p is the probability of a statistic at least as extreme as observed, ties included.
+
+    Args:
+        gold: `[instance]` gold labels, all text or all numbers; compared as they are.
+        labels: `[instance]` the labels to test, for the same instances in the same order.
+        statistic: "agreements", the number of instances with equal labels, or a function of the confusion counts
+            `[..., gold label, label] -> [...]`; both axes have the labels of both sides, sorted.
+        alternative: "greater": statistic* >= statistic; "less": statistic* <= statistic; "two-sided": twice the
+            smaller of these two p-values, at most 1, as in `scipy.stats.permutation_test`.
+        method: "exact" (without sampling; takes up to a minute, and as many as 10,000,000 confusion tables for a
+            function), "montecarlo", or "auto": exact where that takes a few seconds (1,000,000 tables) at most.
+        resamples: number of Monte Carlo resamples; then p = (exceed + 1) / (resamples + 1), two-sided twice that.
+        seed: a whole number from 0; the same seed gives the same result everywhere.
+
+    Raises:
+        InputError: labels that are missing, of mixed types or of unequal number; an option outside its domain; a
+            function that does not give finite real numbers; no exact test where one was asked for.
+
+    Reference: Noreen (1989), "Computer intensive methods for testing hypotheses"; for two labels, Fisher's exact test.
+
+    Example:
+        >>> contents = ["Polish", "Premium", "Russian", "Budget"]
+        >>> expert = ["Polish", "Premium", "Budget", "Russian"]
+        >>> association_test(contents, expert).p_value * 24
+        7.0
+    """
+    resamples, seed = as_plain(resamples), as_plain(seed)
+    if resamples == "auto":
+        raise InputError("resamples must be a number here: this test does not stop by itself")
+    settings = Settings(method=method, resamples=resamples, seed=seed, alternative=alternative)
+    check_settings(settings, "numpy")
+    if method in ("dp", "tree"):
+        raise InputError(f"method must be one of auto, exact, montecarlo here, got {method!r}")
+    question = _question(_codes(gold, labels), statistic)
+    answer = _exact(question, settings)
+    if isinstance(answer, NotEligible):
+        if method == "exact":
+            raise InputError(f'no exact test: {answer.reason}; use method="auto"')
+        return _montecarlo(question, settings, answer.reason)
+    found, reason = answer
+    counted = ("exact", reason, None, None, question.size)
+    return Association(question.observed, found.p_value, found.log10_p, None, *counted)
+
+
+class _Question(NamedTuple):
+    counts: np.ndarray
+    """[side, label]: how many instances have each gold label, and each label."""
+    function: Statistic
+    observed: float
+    size: int
+
+
+def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
+    """Places of the labels `[side, instance]` among all labels, sorted."""
+    sides: dict[str, list[Any]] = {}
+    for name, given in (("gold", gold), ("labels", labels)):
+        if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
+            raise InputError(f"{name} must be a sequence of labels, one an instance, got a {type(given).__name__}")
+        sides[name] = [as_plain(label) for label in given]
+        for place, label in enumerate(sides[name]):
+            first, problem = (sides["gold"] or [label])[0], ""
+            # Infinity and NaN are the numbers that do not give 0 here.
+            if not (isinstance(label, str) or (isinstance(label, (int, float)) and label - label == 0)):
+                problem = "expected text or a finite number; leave out instances without a label"
+            elif isinstance(label, str) != isinstance(first, str):
+                problem = f"but gold[0] is {first!r}; expected all text or all numbers"
+            if problem:
+                raise InputError(f"{name}[{place}] is {' '.join(repr(label).split())[:60]}; {problem}")
+    counts = [len(side) for side in sides.values()]
+    if counts[0] != counts[1] or not counts[0]:
+        raise InputError(f"expected a gold label and a label for each instance, got {counts[0]} and {counts[1]}")
+    places = {label: place for place, label in enumerate(sorted({*sides["gold"], *sides["labels"]}))}
+    return np.array([[places[label] for label in side] for side in sides.values()])
+
+
+def _question(codes: np.ndarray, statistic: str | Statistic) -> _Question:
+    num_labels, size = int(codes.max()) + 1, codes.shape[1]
+    counts = np.array([np.bincount(side, minlength=num_labels) for side in codes])
+    if statistic == "agreements":
+        return _Question(counts, _agreements, float(np.count_nonzero(codes[0] == codes[1])), size)
+    if not callable(statistic) or num_labels > _MOST_LABELS:
+        expected = f'"agreements", or a function of confusion counts where there are at most {_MOST_LABELS} labels'
+        raise InputError(f"statistic must be {expected}; got {statistic!r} for {num_labels} labels")
+    table = assignments.confusion_counts(codes[0], codes[1:], num_labels)
+    together = _evaluate(statistic, np.tile(table, (2, 3, 1, 1)))  # nothing but the last two axes may count
+    (observed,) = _evaluate(statistic, table)
+    if (abs(together - observed) > _ROUNDING * abs(observed)).any():
+        raise InputError(_WRONG)
+    return _Question(counts, statistic, float(observed), size)
+
+
+def _evaluate(function: Statistic, tables: np.ndarray) -> np.ndarray:
+    """Finite values `[...]` (float64) of a user's function of tables `[..., gold label, label]`."""
+    try:
+        with np.errstate(all="ignore"):
+            values = np.asarray(function(tables))
+    except Exception as error:  # a user's function may fail in any way
+        raise InputError(f"{_WRONG}; it failed ({type(error).__name__}: {' '.join(str(error).split())})") from error
+    if values.shape != tables.shape[:-2] or values.dtype.kind not in "biuf":
+        raise InputError(_WRONG)
+    if not np.isfinite(values).all():
+        raise InputError("the statistic is not finite on an assignment of the labels; return a number also for x / 0")
+    return values.astype(np.float64)
+
+
+def _exact(question: _Question, settings: Settings) -> tuple[ExactP, str] | NotEligible:
+    """The exact p-value and how it was found: cheap counting first, then tables, then dear counting."""
+    if settings.method == "montecarlo":
+        return NotEligible("as asked")
+    longest, most = (AGREEMENT_LIMIT, TABLE_LIMIT) if settings.method == "exact" else (AGREEMENT_BUDGET, TABLE_BUDGET)
+    gold_counts, label_counts = question.counts
+    asked = (gold_counts.tolist(), label_counts.tolist(), int(question.observed), settings.alternative)
+    cost = assignments.agreement_cost(*asked) if question.function is _agreements else math.inf
+    dear = cost > AGREEMENT_BUDGET
+    tables = assignments.confusion_tables(gold_counts, label_counts, most=most) if dear else None
+    if tables is not None:
+        parts = (tables[part].astype(np.float64) for part in _blocks(len(tables), tables[0].size))
+        values = np.concatenate([_evaluate(question.function, part) for part in parts])
+        tails = _tails(values, question.observed, settings.alternative)
+        have = "confusion table has" if len(tables) == 1 else "confusion tables have"
+        found = assignments.tables_p(assignments.log_assignments(tables), tails)
+        return found, f"{len(tables):,} {have} these margins"
+    if cost <= longest:
+        return assignments.agreements_p(*asked), "agreements are counted as rooks"
+    return NotEligible(f"counting would pass the budget of {most:,} confusion tables (or of memory for them)")
+
+
+def _montecarlo(question: _Question, settings: Settings, reason: str) -> Association:
+    """The Monte Carlo p-value and its interval, two-sided both doubled.
+
+    The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
+    proportion is wrong; it is too high only where one tail is clearly the smaller, and then the other plays no part.
+    """
+    counts = _tails(_sample(question, settings), question.observed, settings.alternative).sum(axis=1)
+    exceed = int(counts.min())
+    p_value = min(len(counts) * float(montecarlo_p(exceed, settings.fixed_resamples)), 1.0)
+    interval = clopper_pearson(np.array([exceed]), settings.fixed_resamples, settings.level)
+    low, high = (min(len(counts) * float(end[0]), 1.0) for end in interval)
+    drawn = ("montecarlo", reason, exceed, settings.fixed_resamples, question.size)
+    return Association(question.observed, p_value, math.log10(p_value), Interval(low, high), *drawn)
+
+
+def _sample(question: _Question, settings: Settings) -> np.ndarray:
+    """Statistics `[resample]` of random assignments. Instances are sorted: their order in the data has no say."""
+    num_labels = question.counts.shape[1]
+    gold, labels = (np.repeat(np.arange(num_labels), counts) for counts in question.counts)
+    tables = 0 if question.function is _agreements else num_labels**2
+    values = np.empty(settings.fixed_resamples)
+    for part in _blocks(len(values), 4 * question.size + tables):
+        drawn = _shuffle(labels, row_keys(settings.seed, np.arange(part.start, part.stop)))
+        if question.function is _agreements:
+            values[part] = (drawn == gold).sum(axis=1)
+        else:
+            values[part] = _evaluate(question.function, assignments.confusion_counts(gold, drawn, num_labels))
+    return values
+
+
+def _blocks(count: int, entries: int) -> Iterator[slice]:
+    """Slices of `count` items of so many entries each."""
+    step = max(1, _BLOCK_ENTRIES // entries)
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
+
+
+def _shuffle(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Label codes `[instance]` in random orders `[row, instance]`, for the rows of `row_keys`.
+
+    A code ends a 64-bit key of random bits, and the keys are sorted. Random ties are too rare to matter.
+    """
+    size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
+    random = words(rows, 2 * size).astype(np.uint64)
+    keys = random[:, :size] << np.uint64(32) | random[:, size:]
+    keys = keys >> bits << bits | labels.astype(np.uint64)
+    keys.sort(axis=1)
+    return (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+
+
+def _tails(values: np.ndarray, observed: float, alternative: Alternative) -> np.ndarray:
+    """Whether values `[...]` are in each tail `[tail, ...]`: as large as observed, as small, or both; ties count."""
+    tolerance = np.float64(_ROUNDING * max(abs(observed), float(abs(values).max())))
+    sides: tuple[Alternative, ...] = ("greater", "less") if alternative == "two-sided" else (alternative,)
+    return np.array([extreme(values, np.float64(observed), tolerance, side) for side in sides])

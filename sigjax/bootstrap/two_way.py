@@ -1,0 +1,149 @@
+r"""Standard errors and t intervals where runs are trained models: for new runs and new instances.
+
+A score, or a delta, is linearised: x[u, r] is what run r of unit u moves it by (g . s, with the gradient g of the score
+at the sums). Its variance has a part that all runs of a unit share, one that all units of a run share, and a rest. With
+U units and R runs, row sums x[u, .] and column sums x[., r], and sums of squares about the means,
+
+    V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
+    V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
+
+V_units and V_runs both hold the rest, which is therefore taken off once: the estimate by the method of moments of a
+linear mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same
+units, while V_runs and V_rest are those of system a plus those of system b, whose runs are taken for independent. In
+strata V_units is added up over them, each with its own mean and number of units.
+
+The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k
+over the parts: U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for each rest; but at least
+the smaller of U - 1 and R - 1, which taking V_rest off may fall short of where units are few.
+
+A two-way bootstrap (Owen 2007) would hold its level less well: of R runs its variance is (R - 1) / R times too small,
+and it knows no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
+(2011), "Robust inference with multiway clustering".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.bootstrap.delta_method import NO_VARIANCE, influences
+from sigjax.bootstrap.intervals import Spread
+from sigjax.bootstrap.student import t_quantile
+from sigjax.records import Array, Interval
+from sigjax.testing.outcome import Case, NotFinite, Pair
+from sigjax.units.sums import total, variance
+from sigjax.units.units import Units
+
+
+class Error(NamedTuple):
+    """A standard error, and of how many degrees of freedom it is."""
+
+    standard_error: float
+    freedom: float
+    """Infinite where the standard error is 0."""
+
+
+class _Parts(NamedTuple):
+    """What the runs of each system add to a variance, each `[system]`."""
+
+    runs: np.ndarray
+    rest: np.ndarray
+
+
+def two_way_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
+    """Standard error and interval of each system's score, and of each pair's delta.
+
+    Raises:
+        NotFinite: the slope of the metric is infinite at the sums of a system.
+    """
+    question, level = case.question, case.settings.level
+    of_systems, of_pairs = two_way_errors(case.units, case.metric.score, question.pairs)
+    for system, error in enumerate(of_systems):
+        if not math.isfinite(error.standard_error):
+            raise NotFinite((system,))
+    systems = [_spread(score, error, level) for score, error in zip(question.scores, of_systems, strict=True)]
+    return systems, [
+        _spread(question.delta(pair), error, level) for pair, error in zip(question.pairs, of_pairs, strict=True)
+    ]
+
+
+@np.errstate(all="ignore")
+def two_way_errors(
+    units: Units, score: Callable[[Array], Array], pairs: Sequence[Pair]
+) -> tuple[list[Error], list[Error]]:
+    """The errors of the scores of all systems, and of the deltas of pairs; every unit has every run.
+
+    They are not finite where the slope of the score is not.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> from sigjax.units.units import make_units
+        >>> arrays = {"A": [3, 5, 1, 3], "B": [0, 0, 0, 4]}
+        >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
+        >>> of_systems, of_pairs = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
+        >>> [(round(one.standard_error, 6), round(one.freedom, 6)) for one in (*of_systems, *of_pairs)]
+        [(1.414214, 2.0), (1.0, 1.0), (2.236068, 1.315789)]
+    """
+    assert units.outputs is not None
+    num_runs, strata = int(units.outputs.sizes[0]), units.strata
+    cells = units.unscaled(units.outputs.values.astype(np.float64))
+    found, largest = influences(cells, np.repeat(strata, num_runs), score)
+    scale = 2.0 ** math.frexp(float(np.abs(found).max()))[1]  # squares stay within the range of a double
+    table = (found / scale).reshape(len(found), len(strata), num_runs)
+    of_units, parts = total(table), _parts(table, strata)
+    freedom = len(strata) - len(np.unique(strata))
+
+    def error(influence: np.ndarray, systems: list[int]) -> Error:
+        own, runs, rest = _of_units(influence, strata), parts.runs[systems], parts.rest[systems]
+        square = max(own + runs.sum() - rest.sum(), own, runs.sum())
+        if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
+            return Error(0.0, math.inf)
+        less = max(freedom, 1)  # with one unit in each stratum, its part is 0
+        spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
+        fewest = min(num_runs - 1, less)  # of a part by itself; below it, only because the rest was taken off
+        return Error(math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest)))
+
+    return (
+        [error(of_system, [system]) for system, of_system in enumerate(of_units)],
+        [error(of_units[a] - of_units[b], [a, b]) for a, b in pairs],
+    )
+
+
+def _of_units(influence: np.ndarray, strata: np.ndarray) -> float:
+    """V_units of influences `[unit]`."""
+    return float(total(np.square(influence - _stratum_means(influence, strata)) * _sample_factors(strata)))
+
+
+def _parts(table: np.ndarray, strata: np.ndarray) -> _Parts:
+    """V_runs and V_rest of influences `[system, unit, run]`."""
+    num_systems, num_units, num_runs = table.shape
+    by_run = table.swapaxes(1, 2)
+    of_runs = total(by_run)
+    within = by_run - (total(table) / num_runs)[:, None]
+    rest = np.square(within - _stratum_means(within, strata)) * _sample_factors(strata)
+    factor = num_runs / (num_runs - 1)
+    return _Parts(num_runs * variance(of_runs), factor * total(rest.reshape(num_systems, num_units * num_runs)))
+
+
+def _sample_factors(strata: np.ndarray) -> np.ndarray:
+    """Number of units of its stratum over that number less 1, `[unit]`; 1 where there is one, whose part is 0."""
+    sizes = np.bincount(strata)[strata]
+    return sizes / np.maximum(sizes - 1, 1)
+
+
+def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
+    """The mean over its stratum of each unit, `[..., unit]`."""
+    ends = np.cumsum(np.bincount(strata))
+    parts = np.split(values, ends[:-1], axis=-1)
+    return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]
+
+
+def _spread(observed: float, error: Error, level: float) -> Spread:
+    """The t interval about what was observed."""
+    width = error.standard_error
+    if width:
+        width *= t_quantile(level, error.freedom)
+    return Spread(error.standard_error, Interval(observed - width, observed + width))

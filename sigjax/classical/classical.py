@@ -1,0 +1,200 @@
+"""The classical tests of two systems beside the permutation test and the bootstrap: what each says and assumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sigjax.classical.applicable import all_tests
+from sigjax.classical.tests import ONE_UNIT, ClassicalTest, LeftOut
+from sigjax.comparison.compare import compare
+from sigjax.metrics import evaluation_from_arrays
+from sigjax.records import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    Alternative,
+    Array,
+    Comparison,
+    Device,
+    Evaluation,
+    InputError,
+    Metric,
+    Resamples,
+    SampleMetric,
+    Test,
+)
+from sigjax.report import Report
+from sigjax.units.units import units_of_instances
+
+NO_SAMPLE = "responses are no sample that can be drawn from"
+
+
+@dataclass(frozen=True)
+class ClassicalTests:
+    """What all tests say of two systems by one metric. Iterating gives the classical tests.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        metric: name of the metric.
+        score_a: score of a.
+        score_b: score of b.
+        delta: score_a - score_b.
+        alternative: which deltas are extreme.
+        num_units: units (instances or clusters) that the classical tests see: all on which a system or the gold has
+            anything.
+        correlation: r12 of the two systems, a number from -1 to 1: how alike what each unit contributes to their scores
+            is; of means, the correlation of their results. None where a system does not vary.
+        factor: s_d-ind / s_d, how many times larger the standard deviation of delta seems if the systems are taken for
+            independent. None where delta does not vary.
+        tests: the classical tests that the data allow.
+        left_out: the others, with the reason.
+        comparisons: the permutation test and the bootstrap test.
+        second: those that drew resamples, once more with the next seed; empty where none did.
+        notes: what a reader of the numbers should know.
+        signature: one line that reproduces the comparisons.
+    """
+
+    a: str
+    b: str
+    metric: str
+    score_a: float
+    score_b: float
+    delta: float
+    alternative: Alternative
+    num_units: int
+    correlation: float | None
+    factor: float | None
+    tests: tuple[ClassicalTest, ...]
+    left_out: tuple[LeftOut, ...]
+    comparisons: tuple[Comparison, ...]
+    second: tuple[Comparison, ...]
+    notes: tuple[str, ...]
+    signature: str
+
+    def __iter__(self) -> Iterator[ClassicalTest]:
+        """Go through the classical tests."""
+        return iter(self.tests)
+
+    def __getitem__(self, name: str) -> ClassicalTest:
+        """The classical test of a name.
+
+        Raises:
+            KeyError: there is none, or it was left out.
+        """
+        return {test.name: test for test in self.tests}[name]
+
+    def __str__(self) -> str:
+        """Return the tests as a table for a terminal."""
+        from sigjax.classical.text import to_text
+
+        return to_text(self)
+
+    def to_json(self) -> str:
+        """The tests as JSON: every number as it is."""
+        from sigjax.classical.text import to_json
+
+        return to_json([self])
+
+
+def classical_tests(
+    *systems: Any,
+    metric: str | Metric | SampleMetric | Callable[[Array], Array] | None = None,
+    alternative: Alternative = "two-sided",
+    method: Literal["auto", "exact", "montecarlo"] = "auto",
+    resamples: Resamples = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    device: Device = "auto",
+    progress: bool = False,
+) -> ClassicalTests:
+    r"""The classical tests of two systems beside the permutation test and the bootstrap test.
+
+    Paired t, Wald z, sign, Wilcoxon and McNemar take the differences $d_i$ of units on the one statistic by which the
+    systems differ, as for means, accuracy and recall. Precision, F1 or BLEU have no such statistic: these tests are
+    left out and say why. Two-sample t, binomial z and chi-square take the systems for independent, to show what that
+    costs: the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$. Where the systems are identical, every p is 1.
+    Resampling tests that draw are run again with `seed + 1`. For a paired t test over k folds give k numbers a system;
+    clusters are also scored one by one, so that folds may be clusters.
+
+    Args:
+        systems: an `Evaluation` of two systems; or two arrays, a and b, `[instance]` or `[instance, input]`, of the
+            same instances in the same order.
+        metric: of the arrays: a name ("mean" when left out), a `Metric`, a `SampleMetric`, or a function of sums
+            `[..., stat] -> [...]`.
+        alternative: "two-sided", "greater" (a has the higher score) or "less". Chi-square tests are two-sided only.
+        method: see `compare`.
+        resamples: see `compare`.
+        seed: see `compare`.
+        device: see `compare`.
+        progress: see `compare`.
+
+    Raises:
+        InputError: not two systems; an evaluation and also `metric`; and what `compare` refuses.
+
+    Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences".
+
+    Example:
+        >>> result = classical_tests([1, 1, 1, 1, 1, 1, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0], metric="accuracy")
+        >>> result["sign (exact)"].p_value, result.comparisons[0].p_value
+        (0.03125, 0.03125)
+        >>> round(result["two-sample t"].statistic * result.factor, 6) == round(result["paired t"].statistic, 6)
+        True
+    """
+    evaluation = _two_systems(systems, metric)
+    num_units = int(units_of_instances(evaluation)[0].max()) + 1
+
+    def run(tests: Sequence[Test], first: int) -> Report:
+        return compare(
+            evaluation,
+            test=tests,
+            method=method,
+            resamples=resamples,
+            seed=first,
+            alternative=alternative,
+            interval="none",
+            device=device,
+            progress=progress,
+        )
+
+    no_bootstrap = ONE_UNIT if num_units == 1 else NO_SAMPLE if evaluation.unit == "response" else None
+    report = run(("permutation",) if no_bootstrap else ("permutation", "bootstrap"), seed)
+    drawn: list[Test] = [each.test for each in report if each.method == "montecarlo"]
+    second = tuple(run(drawn, (int(seed) + 1) % 2**64)) if drawn else ()
+    found, kept, related = all_tests(evaluation, alternative)
+    if no_bootstrap:
+        found.append(LeftOut("bootstrap", no_bootstrap))
+    one = report.comparisons[0]
+    return ClassicalTests(
+        *(one.a, one.b, one.metric, one.score_a, one.score_b, one.delta, alternative, kept, *related),
+        tests=tuple(each for each in found if isinstance(each, ClassicalTest)),
+        left_out=tuple(each for each in found if isinstance(each, LeftOut)),
+        comparisons=tuple(report),
+        second=second,
+        notes=(*report.notes, *_without_content(num_units, kept)),
+        signature=report.signature,
+    )
+
+
+def _without_content(num_units: int, kept: int) -> tuple[str, ...]:
+    if num_units == kept:
+        return ()
+    return (f"{num_units - kept:,} of {num_units:,} units have nothing to score: the classical tests leave them out",)
+
+
+def _two_systems(
+    systems: Sequence[Any], metric: str | Metric | SampleMetric | Callable[[Array], Array] | None
+) -> Evaluation:
+    if not any(isinstance(each, Evaluation) for each in systems):
+        if len(systems) != 2:
+            raise InputError(f"expected an Evaluation of two systems, or two arrays a and b; got {len(systems)} arrays")
+        named = dict(zip("ab", systems, strict=True))
+        return evaluation_from_arrays(named, metric="mean" if metric is None else metric)
+    if len(systems) > 1 or metric is not None:
+        raise InputError("an Evaluation has both systems and their metric; give nothing else beside it")
+    evaluation: Evaluation = systems[0]
+    names = evaluation.systems
+    if len(names) != 2:
+        some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        raise InputError(f"expected two systems, got {len(names)} ({some}); choose two (--systems A B)")
+    return evaluation

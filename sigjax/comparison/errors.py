@@ -1,0 +1,44 @@
+"""Errors of the tests, in the words of the person who asked: with the names of the metric and of the systems."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from sigjax.records import Device, Evaluation, InputError, SampleMetric, Settings
+from sigjax.testing.outcome import NotExact, NotFinite, NotTraceable
+
+
+@contextmanager
+def named_errors(evaluations: Sequence[Evaluation], settings: Settings, device: Device) -> Iterator[None]:
+    """Errors with the names of the metric and the systems, which are tested together where there are several metrics.
+
+    Raises:
+        InputError: in place of every error of the tests.
+    """
+    systems, metric = evaluations[0].systems, evaluations[0].metric
+    try:
+        yield
+    except NotExact as error:
+        which = (
+            "bootstrap test"
+            if error.pair is None
+            else "test for {!r} and {!r}".format(*(systems[i] for i in error.pair))
+        )
+        other = "exact or auto" if settings.method in ("dp", "tree") else "auto"
+        raise InputError(f"no exact {which}: {error.reason}; use method {other}") from None
+    except NotFinite as error:
+        metric = evaluations[error.metric].metric
+        names = " and ".join(repr(systems[i]) for i in error.systems)
+        remedy = "have it return a number everywhere, also where a denominator is 0"
+        if isinstance(metric, SampleMetric):
+            remedy = (
+                "where instances that are all alike are drawn, leave the bootstrap out (interval none) or draw within "
+                "strata, or else have it return a number there too"
+            )
+        raise InputError(
+            f"metric {metric.name!r} is not a finite number for {names} on the data or on a resample of it; {remedy}"
+        ) from None
+    except NotTraceable:
+        raise InputError(
+            f"metric {metric.name!r} cannot be compiled for device {device!r}; write it with array operators and the "
+            "functions of sums.__array_namespace__(), or use the device auto or numpy"
+        ) from None

@@ -1,0 +1,135 @@
+"""Notes: what a reader of the numbers should know, in one sentence each."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from sigjax.comparison.run_tests import Answers
+from sigjax.records import Comparisons, Evaluation, Settings, Test
+from sigjax.run.memory import gib, memory_for
+from sigjax.testing.outcome import Outcomes
+from sigjax.testing.stopping import most_resamples
+from sigjax.units.units import units_of_instances
+
+_NAMED = 100
+"""Pairs that a note names at most."""
+
+
+def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
+    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family."""
+    outcomes: dict[Test, Outcomes] = {
+        test: Outcomes.joined([answers.outcomes[test] for answers in found]) for test in settings.tests
+    }
+    if settings.correction not in ("holm", "bonferroni"):
+        return []  # the others do not multiply the smallest p-values when there are many of them
+    notes, of_what = [], "pairs" if len(found) == 1 else "pairs of all metrics"
+    for test, of_test in outcomes.items():
+        drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
+        # Holm multiplies by the number of hypotheses that are not smaller: exact p-values may be.
+        exact, count = of_test.p_value[~of_test.is_sampled], len(of_test.p_value)
+        smaller = int((exact < 1.0 / (drawn + 1)).sum()) if settings.correction == "holm" else 0
+        # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
+        needed = math.floor((count - smaller) / settings.alpha * (1.0 + 1e-12))
+        if len(exact) < count and drawn < needed:
+            notes.append(
+                f"{test} test: for {count:,} {of_what}, at least {needed:,} resamples are needed before an "
+                f"adjusted Monte Carlo p-value can fall below {settings.alpha:.3g}"
+            )
+    return notes
+
+
+def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
+    """A note where permutation tests of so many units cannot become significant, however far apart systems are.
+
+    The least p-value is that of one swap in all 2^N, and of its mirror image where the test is two-sided.
+
+    Example:
+        >>> too_few_units(6, 3, Settings())
+        ['permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312, adjusted at least 0.0938']
+        >>> too_few_units(7, 3, Settings())
+        []
+    """
+    swaps = "permutation" in settings.tests and settings.design not in ("crossed", "models")
+    if not swaps or settings.mid_p or num_units == 1:
+        return []
+    return _too_few(f"{num_units} units", 2.0**-num_units, num_hypotheses, settings)
+
+
+def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list[str]:
+    """The same of runs that are exchanged whole, so many of each system.
+
+    Example:
+        >>> too_few_runs(3, 1, Settings(design="models"))
+        ['permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
+        >>> too_few_runs(4, 1, Settings(design="models"))
+        []
+    """
+    least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
+    return _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
+
+
+def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
+    """A note where the chance `least` of one exchange, and of its mirror image, is too large for a decision."""
+    times = num_hypotheses if settings.correction in ("holm", "bonferroni") else 1
+    least *= 2 if settings.alternative == "two-sided" else 1
+    if times * least < settings.alpha:
+        return []
+    adjusted = f", adjusted at least {min(1.0, times * least):.3g}" if times > 1 else ""
+    few = f"{what} are too few for a decision at {settings.alpha:.3g}"
+    return [f"permutation test: {few}: p is at least {least:.3g}{adjusted}"]
+
+
+def stops(metric: str, comparisons: Comparisons, settings: Settings) -> list[str]:
+    """For tests that stop by themselves, a note on where pairs stopped, and one on those that are not settled."""
+    if settings.resamples != "auto":
+        return []
+    found = comparisons.where("test", "permutation")
+    found = found.at(np.flatnonzero(found.column("resamples") >= 0))
+    ends = list(zip(*(each.tolist() for each in np.unique(found.column("resamples"), return_counts=True)), strict=True))
+    notes = []
+    if len(ends) > 1:
+        where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)
+        notes.append(f"{metric}: resamples at which sampled pairs stopped: {where}")
+    waiting = found.at(np.flatnonzero(~found.column("settled").mapped(bool)))
+    if len(waiting):
+        names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
+        names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []
+        notes.append(f"{metric}: not settled at {ends[-1][0]:,} resamples: {', '.join(names)}")
+    return notes
+
+
+def identical_systems(evaluation: Evaluation) -> list[str]:
+    """A note for each group of systems with the same statistics on every instance."""
+    groups: dict[bytes, list[str]] = {}
+    for name, stats in zip(evaluation.systems, evaluation.stats, strict=True):
+        groups.setdefault(stats.tobytes(), []).append(name)
+    return [
+        f"identical on every instance ({evaluation.metric.name}): {', '.join(names)}"
+        for names in groups.values()
+        if len(names) > 1
+    ]
+
+
+def lone_units(evaluation: Evaluation) -> list[str]:
+    """A note on strata with one unit, which every draw within strata takes as it is."""
+    if evaluation.strata is None:
+        return []
+    unit, strata = units_of_instances(evaluation)
+    alone = (np.bincount(strata) == 1)[strata[unit]]
+    names = list(dict.fromkeys(label for label, single in zip(evaluation.strata, alone, strict=True) if single))
+    if not names:
+        return []
+    which, verb = f"stratum {names[0]!r}", "has one unit: it never varies"
+    if len(names) > 1:
+        which, verb = f"{which} and {len(names) - 1} more", "have one unit each: they never vary"
+    return [f"{which} {verb} in the bootstrap, so standard errors and intervals are too small"]
+
+
+def without_positions(num_systems: int, settings: Settings) -> str:
+    """A note on replicates that would take too much memory to look at all of them together."""
+    needed = memory_for(gib((num_systems, settings.fixed_resamples)))
+    return (
+        f"no bootstrap ranks and no model confidence set: they need all {settings.fixed_resamples:,} replicates of "
+        f"{num_systems:,} systems; give --memory {needed:g} (GiB) or more, or fewer resamples"
+    )

@@ -1,0 +1,107 @@
+"""The permutation test that exchanges outputs within units, without sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from sigjax.exact.choices import Choices
+from sigjax.exact.lattice import NotEligible
+from sigjax.exact.null import Asked, ExactP, chances_p
+from sigjax.exact.patterns import Patterns, find_patterns, sum_law
+from sigjax.permutation.exact import SMALLEST_DP, over_budget
+from sigjax.resample.tally import scores
+from sigjax.testing.outcome import Case, NotExact, NotFinite, Outcome, Pair
+
+_Plan = TypeVar("_Plan", Patterns, Choices)
+
+
+def crossed_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:
+    """The exact test of each pair, or why there is none.
+
+    Raises:
+        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
+        NotFinite: the metric gave NaN or infinity.
+    """
+    return exchanged_outcomes(case, _find, _outcome)
+
+
+def exchanged_outcomes(
+    case: Case,
+    find: Callable[[Case, Pair], _Plan | NotEligible],
+    outcome: Callable[[Case, Pair, _Plan], Outcome | NotEligible],
+) -> dict[Pair, Outcome | NotEligible]:
+    """The outcomes of the pairs whose plans the settings allow, and why the other pairs have none.
+
+    Raises:
+        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
+        NotFinite: the metric gave NaN or infinity.
+    """
+    plans = {pair: _plan(case, pair, find) for pair in case.question.pairs}
+    eligible = {pair: plan for pair, plan in plans.items() if not isinstance(plan, NotEligible)}
+    found: dict[Pair, Outcome | NotEligible] = {
+        pair: plan for pair, plan in plans.items() if isinstance(plan, NotEligible)
+    }
+    if case.settings.method == "auto" or not found:
+        found |= over_budget({pair: plan.seconds for pair, plan in eligible.items()}, case.settings)
+        found |= {pair: outcome(case, pair, plan) for pair, plan in eligible.items() if pair not in found}
+    if case.settings.method not in ("auto", "montecarlo"):
+        for pair, why in found.items():
+            if isinstance(why, NotEligible):
+                raise NotExact(pair, why.reason)
+    return found
+
+
+def _plan(case: Case, pair: Pair, find: Callable[[Case, Pair], _Plan | NotEligible]) -> _Plan | NotEligible:
+    method, design = case.settings.method, case.settings.design
+    if method == "montecarlo":
+        return NotEligible("as asked")
+    if method in ("dp", "tree"):
+        return NotEligible(f"{method} swaps whole units, and design {design} does not")
+    plan = find(case, pair)
+    if not isinstance(plan, NotEligible) and plan.num_bytes > case.settings.memory * 2**30:
+        needed = plan.num_bytes / 2**30
+        return NotEligible(f"an exact test takes about {needed:,.3g} GiB, more than {case.settings.memory:,.3g}")
+    return plan
+
+
+def _find(case: Case, pair: Pair) -> Patterns | NotEligible:
+    outputs = case.units.outputs
+    assert outputs is not None
+    return find_patterns(outputs.values[pair[0]], outputs.values[pair[1]], outputs.sizes)
+
+
+def _outcome(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
+    if not plan.varying.size:
+        return Outcome(1.0, 0.0, "exact", "no output varies within a unit", None, 0.0)
+    units, law = case.units, sum_law(plan)
+    both = units.totals[pair[0]] + units.totals[pair[1]]
+    # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
+    of_a = np.tile(both / 2.0, (len(law.sums), 1))
+    of_a[:, plan.varying] = law.sums
+    found = exchanged_p(case, pair, of_a, law.chances, law.error)
+    if found.p_value < SMALLEST_DP:
+        return NotEligible("the p-value is too small for sums of probabilities")
+    names = ", ".join(case.metric.stat_names[stat] for stat in plan.varying)
+    reason = f"all exchanges of outputs ({names})"
+    return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
+
+
+def exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, error: float) -> ExactP:
+    """The exact p-value, where the first system gets the sums `of_a` `[value, stat]` with these `chances` `[value]`.
+
+    `error` is a bound on the relative error of a chance.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    units, question, settings = case.units, case.question, case.settings
+    both = units.totals[pair[0]] + units.totals[pair[1]]
+    with np.errstate(all="ignore"):
+        first, second = (scores(case.metric.score, sums, units.divisors) for sums in (of_a, both - of_a))
+    if not np.isfinite(first - second).all():
+        raise NotFinite(pair)
+    delta, tolerance = np.array([question.delta(pair)]), np.array([question.tolerance(pair)])
+    return chances_p(first - second, chances, error, Asked(delta, tolerance, settings.alternative, settings.mid_p))

@@ -1,0 +1,231 @@
+"""The permutation test without sampling: which pairs take which way, and what it says of them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+
+from sigjax.exact.bracket import BRACKET_WIDTH, Bracket, bracket_tail
+from sigjax.exact.charfun import grid_lengths
+from sigjax.exact.dp import dp_null
+from sigjax.exact.halves import count_from, log_share
+from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
+from sigjax.exact.null import Asked, Delta, ExactP, bracketed_p, full_p, line_ps, plane_p, signs_p
+from sigjax.exact.plan import Plan, plan_pair, plan_signs
+from sigjax.exact.signs import few_units
+from sigjax.exact.threshold import Tail, find_edges, threshold_p
+from sigjax.exact.tree import tree_error, tree_null
+from sigjax.records import Metric, Settings
+from sigjax.resample.tally import scores
+from sigjax.testing.outcome import Case, NotExact, NotFinite, Outcome, Pair
+
+AUTO_BUDGET = 10.0
+"""Nominal seconds of exact tests that method="auto" spends on an evaluation."""
+EXACT_BUDGET = 600.0
+"""The same for a method that is asked for by name."""
+_EPSILON = float(np.finfo(np.float64).eps)
+_TOGETHER = 2**21
+"""Values that pairs with one axis may have together on a common grid."""
+SMALLEST_DP = 1e-280
+"""Below this the dynamic program has lost probabilities to underflow."""
+
+_WAYS = {
+    "identical": "no unit differs",
+    "line": "one statistic differs",
+    "plane": "two statistics differ",
+    "halves": "few units differ",
+    "signs": "few units differ",
+    "bracket": "one statistic differs",
+    "dp": "dynamic program over units",
+    "tree": "tree of products",
+}
+
+
+def plan_exact(case: Case, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
+    """For each of some pairs, how to test it exactly, or why not; the budget is for all of them.
+
+    Raises:
+        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
+    """
+    units, settings = case.units, case.settings
+    if settings.method == "montecarlo":
+        return dict.fromkeys(pairs, NotEligible("as asked"))
+    plans: dict[Pair, Plan | NotEligible] = {}
+    for a, b in pairs:
+        plan = _plan(units.values[a], units.values[b], case)
+        if settings.method != "auto" and isinstance(plan, NotEligible):
+            raise NotExact((a, b), plan.reason)
+        plans[a, b] = plan
+    costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Plan)}
+    return plans | over_budget(costs, settings)
+
+
+def _plan(a: np.ndarray, b: np.ndarray, case: Case) -> Plan | NotEligible:
+    """The way for one pair of statistics `[unit, stat]`; where all signs are few, they may be the cheapest."""
+    method, num_bytes = case.settings.method, case.settings.memory * 2**30
+    plan = pair_lattice(a, b, case.metric.stat_names)
+    if isinstance(plan, Lattice):
+        plan = plan_pair(plan, method, rounded=not case.units.exact, num_bytes=num_bytes)
+    named = method in ("dp", "tree")
+    if named or (isinstance(plan, Plan) and plan.way != "plane") or (few := few_units(a, b)) is None:
+        return plan
+    signs = plan_signs(few)
+    if signs.num_bytes <= num_bytes and (isinstance(plan, NotEligible) or signs.seconds < plan.seconds):
+        return signs
+    return plan
+
+
+def exact_budget(settings: Settings) -> float:
+    """Nominal seconds that the exact tests of an evaluation may take."""
+    if settings.budget is not None:
+        return settings.budget
+    return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
+
+
+def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotEligible]:
+    """The pairs that are left when the budget has paid for the cheapest exact tests; costs are nominal seconds.
+
+    Raises:
+        NotExact: an exact method was asked for, and all take too long.
+    """
+    budget = exact_budget(settings)
+    refused = {}
+    spent = 0.0
+    for pair in sorted(costs, key=lambda pair: costs[pair]):
+        spent += costs[pair]
+        if spent <= budget:
+            continue
+        if settings.method != "auto":
+            tests = "an exact test takes" if len(costs) == 1 else "the exact tests take"
+            raise NotExact(pair, f"{tests} about {sum(costs.values()):,.3g} s, over the budget of {budget:g} s")
+        others = "" if costs[pair] > budget else " with those of cheaper pairs"
+        reason = f"an exact test takes about {costs[pair]:,.2g} s,{others} over the budget of {budget:g} s"
+        refused[pair] = NotEligible(reason)
+    return refused
+
+
+def exact_outcomes(case: Case, plans: dict[Pair, Plan]) -> dict[Pair, Outcome | NotEligible]:
+    """Carry out the exact tests; a test whose error turns out too large says so.
+
+    Raises:
+        NotExact: an exact method was asked for, and a pair cannot be had.
+    """
+    found: dict[Pair, ExactP | NotEligible] = {}
+    lines = {pair: plan for pair, plan in plans.items() if plan.way == "line"}
+    for pairs in _groups(lines):
+        lattices = [lines[pair].lattice for pair in pairs]
+        answers = line_ps(lattices, pair_deltas(case, pairs, lines), _asked(case, pairs))
+        found |= zip(pairs, answers, strict=True)
+    for pair, plan in plans.items():
+        if plan.way != "line":
+            found[pair] = _one(case, pair, plan)
+    outcomes: dict[Pair, Outcome | NotEligible] = {}
+    for pair, plan in plans.items():
+        answer = found[pair]
+        if isinstance(answer, ExactP) and not answer.error_bound <= BRACKET_WIDTH:
+            answer = NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
+        if isinstance(answer, NotEligible) and case.settings.method != "auto":
+            raise NotExact(pair, answer.reason)
+        outcomes[pair] = answer if isinstance(answer, NotEligible) else _outcome(answer, plan, case.metric)
+    return outcomes
+
+
+def _outcome(found: ExactP, plan: Plan, metric: Metric) -> Outcome:
+    reason = _reason(plan, metric)
+    method = plan.way if plan.way in ("dp", "tree") else "exact"
+    return Outcome(found.p_value, found.log10_p, method, reason, None, found.error_bound, found.bracket)
+
+
+def _reason(plan: Plan, metric: Metric) -> str:
+    """Which way was taken, and the statistics that differ: they may be more than `_WAYS` counts, see `basis`."""
+    lattice, reason = plan.lattice, _WAYS[plan.way]
+    varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
+    if varying.size:
+        related = ": linearly related" if varying.size > lattice.axes else ""
+        reason += f" ({', '.join(metric.stat_names[i] for i in varying)}{related})"
+    return reason + (f"; bracket narrower than {BRACKET_WIDTH:.0%}" if plan.way == "bracket" else "")
+
+
+def _groups(plans: dict[Pair, Plan]) -> Iterator[list[Pair]]:
+    """Pairs with one axis whose grids and numbers of rows are alike, so many as fit into memory together."""
+
+    def size(pair: Pair) -> tuple[int, int]:
+        lattice = plans[pair].lattice
+        return grid_lengths(lattice)[0], (len(lattice.rows) - 1).bit_length()
+
+    for (length, rows), alike in groupby(sorted(plans, key=size), key=size):
+        pairs = list(alike)
+        many = max(1, _TOGETHER // (length * 2**rows))
+        yield from (pairs[start : start + many] for start in range(0, len(pairs), many))
+
+
+def _asked(case: Case, pairs: Sequence[Pair]) -> Asked:
+    deltas = np.array([case.question.delta(pair) for pair in pairs])
+    tolerances = np.array([case.question.tolerance(pair) for pair in pairs])
+    return Asked(deltas, tolerances, case.settings.alternative, case.settings.mid_p)
+
+
+def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
+    """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis."""
+    both = np.array([(case.units.totals[a] + case.units.totals[b]) for a, b in pairs])
+    basis = np.array([plans[pair].lattice.basis for pair in pairs], np.float64)
+
+    def delta(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+        apart = values @ basis[places]
+        together = both[places, None, :]
+        with np.errstate(all="ignore"):
+            of_a = scores(case.metric.score, (together + apart) / 2.0, case.units.divisors)
+            of_b = scores(case.metric.score, (together - apart) / 2.0, case.units.divisors)
+            found = of_a - of_b
+        wrong = ~np.isfinite(found).all(axis=1)
+        if wrong.any():
+            raise NotFinite(pairs[places[int(wrong.argmax())]])
+        return found
+
+    return delta
+
+
+def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
+    """The exact test of one pair that is not tested together with others."""
+    lattice = plan.lattice
+    asked, delta = _asked(case, [pair]), pair_deltas(case, [pair], {pair: plan})
+    if plan.way == "identical":
+        return ExactP(1.0, 0.0, 0.0)
+    if plan.way == "plane":
+        return plane_p(lattice, delta, asked, 0)
+    if plan.way == "signs":
+        return signs_p(lattice, delta, asked, 0)
+    if plan.way == "dp":
+        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, asked, 0)
+        if found.p_value < SMALLEST_DP:
+            return NotEligible("the p-value is too small for the dynamic program")
+        return found
+    if plan.way == "tree":
+        error = tree_error(lattice)
+        return full_p(lattice, tree_null(lattice), lambda p: error, delta, asked, 0)
+    return _tail_p(plan, asked, delta)
+
+
+def _tail_p(plan: Plan, asked: Asked, delta: Delta) -> ExactP | NotEligible:
+    """The test by the tail of a monotone score: few units, or a bracket."""
+    lattice = plan.lattice
+    one = np.zeros(1, np.int64)
+    edges = find_edges(
+        lattice,
+        lambda values: delta(one, values[None, :, None])[0],
+        float(asked.delta[0]),
+        float(asked.tolerance[0]),
+        asked.alternative,
+    )
+    if edges is None:
+        return NotEligible("the score is not monotone in the statistic that differs")
+    found = threshold_p(edges, _tail(plan), asked.alternative, mid_p=asked.mid_p)
+    return bracketed_p(found, lattice.coins if plan.way == "halves" else None)
+
+
+def _tail(plan: Plan) -> Tail:
+    lattice = plan.lattice
+    if plan.step is not None:
+        step = plan.step
+        return lambda edge: bracket_tail(lattice, edge, step)
+    return lambda edge: Bracket(*2 * (log_share(count_from(lattice, int(edge)), lattice.coins),))

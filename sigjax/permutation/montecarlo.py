@@ -1,0 +1,143 @@
+"""The paired permutation test by Monte Carlo (approximate randomization): all pairs on the same swaps.
+
+Under the null hypothesis, the two outputs of a unit may be swapped. Reference: Yeh (2000), section 3.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from sigjax.records import Repeated
+from sigjax.resample.engine import Problem, Run, count_swaps
+from sigjax.resample.plans import draws_from_strata
+from sigjax.resample.project import Projection, crossed_projection, distinct_columns, swap_projection
+from sigjax.resample.rounds import keep, keep_round, rounds
+from sigjax.resample.tally import Pairs
+from sigjax.run.backend import multiplies_bytes
+from sigjax.run.checkpoint import State
+from sigjax.testing.outcome import Case, NotFinite, Outcomes, SampleCase, raise_together
+from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.stopping import Count, count_until_settled
+from sigjax.units.outputs import whole_runs
+
+_FEW, _STEP = 16, 8
+"""Few pairs are all counted on, and more until so many times fewer are left: compiling anew takes seconds."""
+
+
+def montecarlo_outcomes(case: Case, places: np.ndarray, run: Run, reasons: Repeated, exact: np.ndarray) -> Outcomes:
+    """The Monte Carlo test of the pairs at these places (each with why it is not exact) on the same swaps.
+
+    `exact` are the p-values of all other pairs.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    return counted_outcomes(_counter(case, places, run), reasons, exact, case)
+
+
+def counted_outcomes(count: Count, reasons: Repeated, exact: np.ndarray, case: Case | SampleCase) -> Outcomes:
+    """Outcomes of pairs whose extreme resamples `count` counts: of as many resamples as asked, or until settled."""
+    settings, num_pairs = case.settings, len(reasons.codes)
+    if settings.resamples == "auto":
+        stopped = count_until_settled(count, num_pairs, exact, settings, case.question.others)
+        found = Outcomes.sampled(stopped.exceed, stopped.p_values, reasons)
+        return found._replace(bracket=np.stack([stopped.low, stopped.high], axis=1), resamples=stopped.resamples)
+    exceed = count(np.arange(num_pairs), 0, settings.resamples)
+    return Outcomes.sampled(exceed, np.asarray(montecarlo_p(exceed, settings.resamples)), reasons)
+
+
+def _counter(case: Case, tested: np.ndarray, run: Run) -> Count:
+    """What counts the swaps at least as extreme as observed, for some of the pairs at these places."""
+    metric, settings = case.metric, case.settings
+    problem, packed = swap_problem(case, tested, run)
+
+    def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
+        some = Pairs(*(part[_few_sizes(places, len(tested), run)] for part in packed))
+
+        def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
+            found = count_swaps(problem, some, part, score=metric.score, alternative=settings.alternative)
+            for begin, exceed, finite in found:
+                if not finite.all():
+                    raise NotFinite(case.question.pair(tested[places[int(np.argmin(finite))]]))
+                yield begin, exceed[: len(places)]
+
+        return add_up(pieces, len(places), start, end, run)
+
+    return count
+
+
+def swap_problem(case: Case, places: np.ndarray | slice, run: Run) -> tuple[Problem, Pairs]:
+    """What the engine needs to swap the pairs at these places."""
+    units, question = case.units, case.question
+    projection, of_first, of_second = _projection(case, run)
+    (a, b), delta = question.members[places].T, question.deltas[places]
+    # The system with the higher score is the first, so that no p-value depends on the order of the data.
+    turned = (delta < 0.0)[:, None]
+    packed = Pairs(
+        left=np.where(turned, of_second[a], of_first[a]),
+        right=np.where(turned, of_first[b], of_second[b]),
+        totals_a=units.totals[a],
+        totals_b=units.totals[b],
+        delta=delta,
+        tolerance=question.rounding[places],
+    )
+    return Problem(projection, units.divisors), packed
+
+
+def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
+    """The way to the sums that the first system of a pair gives away, and gets: where those of each system are.
+
+    Both are `[system, stat]`, places of columns; a whole unit gives and gets the same places.
+    """
+    units, compiled = case.units, bool(run.backend.devices)
+    if units.outputs is None or case.settings.design == "nested":
+        # Swaps see differences only: measured from the first system, columns that all systems share vanish.
+        columns = distinct_columns(units.values - units.values[:1])
+        draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
+        return swap_projection(columns.values, draws, as_bytes=as_bytes), columns.places, columns.places
+    outputs = whole_runs(units.outputs) if case.settings.design == "models" else units.outputs
+    values, sizes = outputs.values, outputs.sizes
+    # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
+    first = (np.cumsum(sizes) - sizes)[outputs.unit]
+    columns = distinct_columns(values - values[:1, first])
+    projection = crossed_projection(columns.values, sizes, compiled=compiled)
+    return projection, columns.places, columns.places + projection.matrix.shape[1]
+
+
+def add_up(
+    pieces: Callable[[Run], Iterator[tuple[int, np.ndarray]]], num_pairs: int, start: int, end: int, run: Run
+) -> np.ndarray:
+    """Counts `[pair]` of the resamples from `start` to `end`: what the stage has, and then what is to be counted.
+
+    `pieces` gives the first resample of a piece and its counts `[pair]`, for a part of the run.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    stage = run.stage.part(f"from {start}")
+    done, arrays = stage.state() or State(start, {"counts": np.zeros(num_pairs, np.int64)})
+    counts, error = arrays["counts"], None
+    if done == end:
+        return counts
+    run = run._replace(stage=stage)
+    for part in rounds(range(done, end), run):
+        added = np.zeros(num_pairs, np.int64)
+        try:
+            for first, piece in pieces(run.part(part)):
+                keep(run, first, counts=counts + added)
+                added += piece
+        except NotFinite as found:
+            error = found
+        raise_together(error, run.share)
+        counts = counts + run.share.total(added)
+        keep_round(run, part.stop, counts=counts)
+    stage.finish(end, counts=counts)
+    return counts
+
+
+def _few_sizes(places: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
+    """The places `[pair]`, where programs are compiled repeated up to one of few numbers of pairs."""
+    size = num_pairs if run.backend.devices else len(places)
+    while size > _FEW and len(places) <= size // _STEP:
+        size //= _STEP
+    return np.resize(places, size)

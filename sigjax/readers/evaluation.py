@@ -1,0 +1,223 @@
+"""The public `Evaluation`: the record, with the ways in and out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sigjax.metrics import evaluation_from_arrays, evaluation_from_texts
+from sigjax.readers.mappings import evaluation_from_mappings
+from sigjax.readers.options import Options
+from sigjax.readers.reading import read_frame
+from sigjax.readers.saved import save_evaluations
+from sigjax.records import Array, InputError, Metric, Missing, SampleMetric
+from sigjax.records import Evaluation as EvaluationRecord
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation(EvaluationRecord):
+    """The statistics of several systems on the same instances, for one metric, with the ways in and out.
+
+    Attributes:
+        systems: [system] names.
+        stats: [system, instance, stat]; int64 where every statistic is a whole number, else float64. For a
+            `SampleMetric` its inputs.
+        ids: [instance]; unique, but for `runs`. None where instances are known by their position only.
+        metric: what the statistics are for.
+        clusters: [instance] the cluster (document, repository, topic) of each instance; clusters are resampled whole.
+        strata: [instance] the stratum of each instance; the bootstrap draws within strata.
+        runs: [instance] the label of a trial (an epoch, a seed), where systems were run several times on the same
+            instances: the trials of an instance have its id, and are resampled together unless there are clusters, or
+            a `design` (see `compare`) tells them apart.
+        notes: what was done to the data on the way in, for people (instances dropped, cells filled).
+        unit: "response" where each instance is one response of systems (a span, a link, a bracket, a term) or an item
+            of the gold standard that none gave. Responses are swapped, but they are no sample that can be drawn from.
+
+    Example:
+        >>> evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]}, metric="accuracy")
+        >>> evaluation.systems, evaluation.stats.shape
+        (('A', 'B'), (2, 4, 2))
+    """
+
+    @classmethod
+    def of(cls, record: EvaluationRecord) -> Evaluation:
+        """The same statistics, with the ways in and out."""
+        return cls(**vars(record))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, Any],
+        *,
+        metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean",
+        ids: Sequence[object] | None = None,
+        clusters: Any = None,
+        strata: Any = None,
+        runs: Sequence[object] | None = None,
+        missing: Missing = "error",
+    ) -> Evaluation:
+        """Build an evaluation from one array a system: `[instance]`, or `[instance, input]` for several numbers.
+
+        An array is a list, an array of NumPy or of JAX (bfloat16, too), or a column of a data frame, which is taken by
+        position, whatever its index says. Instead, a system may be given as id -> number (or numbers): systems are then
+        joined by id, and `clusters` and `strata` are id -> label.
+
+        Args:
+            arrays: name of each system -> its numbers; every system has the same instances in the same order, or ids.
+            metric: a name (`sigjax info` lists them), a `Metric`, a `SampleMetric`, or a function of sums `[..., stat]
+                -> [...]`.
+            ids: `[instance]` names of the instances; known by their positions when left out.
+            clusters: `[instance]` labels; instances of one cluster are resampled together.
+            strata: `[instance]` labels; the bootstrap draws within each stratum.
+            runs: `[instance]` labels of trials; the trials of an instance have one id and are resampled together.
+            missing: for numbers by id, what to do with instances that some system lacks: refuse them ("error"), leave
+                them out for all ("drop") or count them as 0 ("zero").
+
+        Raises:
+            InputError: unequal lengths, text, NaN or infinity, fewer than two systems, no instance, repeated ids,
+                values that the metric cannot take.
+
+        Example:
+            >>> Evaluation.from_arrays({"A": {"x": 1, "y": 0}, "B": {"y": 1, "x": 1}}).stats[:, :, 0]
+            array([[1, 0],
+                   [1, 1]])
+        """
+        if isinstance(arrays, Mapping) and any(isinstance(own, Mapping) for own in arrays.values()):
+            if ids is not None or runs is not None:
+                raise InputError("ids and runs are for arrays; these numbers are given by id")
+            return cls.of(
+                evaluation_from_mappings(arrays, metric=metric, clusters=clusters, strata=strata, missing=missing)
+            )
+        if missing != "error":
+            raise InputError("missing is for numbers by id, such as {'A': {'x': 1}}; arrays are joined by position")
+        return cls.of(
+            evaluation_from_arrays(arrays, metric=metric, ids=ids, clusters=clusters, strata=strata, runs=runs)
+        )
+
+    @classmethod
+    def from_dataframe(
+        cls,
+        frame: Any,
+        *,
+        metric: str | Metric | SampleMetric | Callable[[Array], Array] | None = None,
+        counts: Mapping[str, str] | None = None,
+        id: str | None = None,
+        systems: Sequence[str] | None = None,
+        ignore: Sequence[str] = (),
+        runs: str | None = None,
+        cluster: str | None = None,
+        strata: str | None = None,
+        missing: Missing = "error",
+        lower_is_better: bool = False,
+    ) -> Evaluation:
+        """Build an evaluation from a data frame of pandas, polars or pyarrow (extra `dataframe`).
+
+        A frame is a table as in a file: long with a column `system` (a row a system and instance), else wide (a row an
+        instance, a column a system). Nulls are missing results; in pandas so is NaN. A named index of pandas is read as
+        columns, any other is not looked at.
+
+        Args:
+            frame: the data frame.
+            metric: as in `sigjax.read`, like all that follow.
+            counts: input of the metric -> column of numbers, for long frames.
+            id: the column of instance ids.
+            systems: the systems to compare, in this order; all of them when left out.
+            ignore: columns to leave out.
+            runs: the column that tells apart trials of the same instance; they are resampled together.
+            cluster: a column; instances of one cluster are resampled together.
+            strata: a column; the bootstrap draws within each stratum.
+            missing: "error", "drop" or "zero".
+            lower_is_better: take the lower of two scores for the better, whatever the metric says.
+
+        Raises:
+            InputError: narwhals is missing, this is no data frame, or its content cannot be used.
+
+        Example:
+            >>> import pandas
+            >>> frame = pandas.DataFrame({"id": ["x", "y"], "A": [1, 0], "B": [1, 1]})
+            >>> Evaluation.from_dataframe(frame, metric="accuracy").systems
+            ('A', 'B')
+        """
+        options = Options(
+            counts=counts,
+            id=id,
+            systems=systems,
+            ignore=ignore,
+            runs=runs,
+            cluster=cluster,
+            strata=strata,
+            missing=missing,
+            lower_is_better=lower_is_better,
+        )
+        return cls.of(read_frame(frame, metric, options))
+
+    @classmethod
+    def from_texts(
+        cls,
+        systems: Mapping[str, Sequence[str]],
+        references: Sequence[str] | Sequence[Sequence[str]],
+        *,
+        metric: str = "bleu",
+        tokenize: str | None = None,
+        lowercase: bool = False,
+        ids: Sequence[object] | None = None,
+        clusters: Sequence[object] | None = None,
+        strata: Sequence[object] | None = None,
+        cache: bool = True,
+        progress: bool = False,
+    ) -> Evaluation:
+        """Build an evaluation from the texts that systems put out.
+
+        "bleu", "chrf", "chrf++" and "ter" are sacrebleu's (extra `mt`), 0 to 100. "rouge1", "rouge2" and "rougeL" are
+        means of the F1 of rouge-score (extra `rouge`), without stemming. "wer" and "cer" are errors (insertions,
+        deletions, substitutions) in words between blanks, or in characters, for each one of the reference; of several
+        references a segment takes the one with the fewest errors for its length. `notes` holds the signature of the
+        metric. Work that is worth it runs on all cores.
+
+        Args:
+            systems: name of each system -> its texts `[segment]`; an empty output is "".
+            references: texts `[segment]`, or several references as `[reference][segment]`.
+            metric: one of the names above.
+            tokenize: the tokenizer of BLEU: "13a" (the default), "zh", "ja-mecab", "intl", "char", "none", or any other
+                of sacrebleu's.
+            lowercase: whether to ignore case, as ter and rouge do anyway.
+            ids: `[segment]` names; known by their positions when left out.
+            clusters: `[segment]` labels (documents); segments of one cluster are resampled together.
+            strata: `[segment]` labels; the bootstrap draws within each stratum.
+            cache: whether to keep statistics in the user's cache folder, by a hash of the texts, and use those there.
+            progress: whether to draw a progress bar when stderr is a terminal.
+
+        Raises:
+            InputError: a library is missing, another number of segments than the references have, something that is
+                not text, a tokenizer that cannot be used, and whatever `from_arrays` refuses.
+
+        Example:
+            >>> outputs = {"A": ["The cat sat on the mat."], "B": ["A cat is on the mat."]}
+            >>> evaluation = Evaluation.from_texts(outputs, ["The cat sat on a mat."], metric="chrf")
+            >>> evaluation.stats.shape, evaluation.metric.score(evaluation.stats.sum(axis=1)).round(2)
+            ((2, 1, 18), array([71.42, 26.52]))
+        """
+        return cls.of(
+            evaluation_from_texts(
+                systems,
+                references,
+                metric=metric,
+                tokenize=tokenize,
+                lowercase=lowercase,
+                ids=ids,
+                clusters=clusters,
+                strata=strata,
+                cache=cache,
+                progress=progress,
+            )
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save as .npz with a JSON header (no pickle), so that `sigjax.read` gives the same evaluation back.
+
+        Raises:
+            InputError: the metric is a user's function, which a file cannot hold.
+        """
+        save_evaluations(os.fsdecode(path), [self])

@@ -1,0 +1,95 @@
+"""lighteval: details_{task}_{time}.parquet, a row a document with its metrics (needs pyarrow)."""
+
+from pathlib import PurePath
+from typing import Any
+
+from sigjax.files.opening import naming, read_bytes
+from sigjax.readers.formats import Format, Sources
+from sigjax.readers.json_files import as_object, number, plain_labels
+from sigjax.readers.logs.scores import Row, Unusable, check_same_content, score_columns
+from sigjax.readers.options import Options, listing, show
+from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.tables.parquet import is_flat, parquet_columns, refuse_repeats, refusing_damage
+from sigjax.records import Evaluation, InputError
+
+_DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
+_PART = ()
+"""Stands for a metric that is a list or an object, which is not decoded."""
+
+
+def _read(sources: Sources, options: Options) -> Evaluation:
+    read = [_read_details(name, file, options) for name, file in sources.systems.items()]
+    sheets = [sheet for sheet, _ in read]
+    check_same_content(sheets, [queries for _, queries in read], "query")
+    return join_sheets(sheets, sheet_metric(sheets, options), options)
+
+
+def _read_details(system: str, file: str, options: Options) -> tuple[Sheet, list[str | None]]:
+    """The sheet of a system, and the query of each document where it is told."""
+    docs, metrics = _columns(file, read_bytes(file))
+    places = [f"{file}, row {i}" for i in range(1, len(docs) + 1)]
+    docs = [as_object(doc, where) for doc, where in zip(docs, places, strict=True)]
+    ids = [str(doc.get("id") or "") for doc in docs]
+    if not all(ids) or len(set(ids)) < len(ids):
+        ids = [str(i) for i in range(1, len(docs) + 1)]
+    rows = [_scores(as_object(metric, where), where) for metric, where in zip(metrics, places, strict=True)]
+    with naming(file):
+        labels = plain_labels(docs, (options.cluster, options.strata))
+    queries = [doc.get("query") for doc in docs]
+    sheet = Sheet(system, file, score_columns(file, rows, options), labels, ids)
+    return sheet, [query if isinstance(query, str) else None for query in queries]
+
+
+def _scores(metric: dict[str, Any], where: str) -> Row:
+    """The metrics of a document; those that it lacks are null."""
+    found: dict[str, float | Unusable] = {}
+    for name, value in metric.items():
+        place = f"{where}, metric {show(name)}"
+        if isinstance(value, int | float):
+            found[name] = number(value, place)
+        elif value is not None:
+            found[name] = Unusable(
+                f"{place}: expected a number for each document, got a part of a metric of the corpus"
+            )
+    return found
+
+
+def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
+    """The documents and the metrics, as objects `[row]` of the fields with one value; other metrics are `_PART`."""
+    parts: list[str] = []
+    names: list[str] = []
+
+    def choose(schema: Any) -> list[str]:
+        names[:] = [next((name for name in each if name in schema.names), "") for each in (_DOC, _METRIC)]
+        if not all(names):
+            raise InputError(
+                f"{file}: expected the columns doc and metric of lighteval's details; columns: {listing(schema.names)}"
+            )
+        fields = [(name, field) for name in names for field in _fields(file, name, schema.field(name).type)]
+        parts[:] = [field.name for name, field in fields if name == names[1] and not is_flat(field.type)]
+        return [f"{name}.{field.name}" for name, field in fields if is_flat(field.type)]
+
+    with refusing_damage(file):
+        table = parquet_columns(file, data, choose)
+        lacking = [name for name in names if name not in table.column_names]
+        if lacking:
+            raise InputError(f"{file}, column {show(lacking[0])}: holds no values of single documents")
+        docs, metrics = (table.column(name).to_pylist() for name in names)
+    return docs, [dict.fromkeys(parts, _PART) | metric if metric is not None else None for metric in metrics]
+
+
+def _fields(file: str, name: str, kind: Any) -> list[Any]:
+    """The fields of a column of objects."""
+    from pyarrow import types  # pyright: ignore[reportMissingImports]
+
+    if not types.is_struct(kind):
+        raise InputError(f"{file}, column {show(name)}: expected an object in each row, got {show(str(kind))}")
+    refuse_repeats(file, kind.names)
+    return [kind.field(i) for i in range(kind.num_fields)]
+
+
+def _looks(name: str, head: bytes) -> bool:
+    return head.startswith(b"PAR1") and PurePath(name).name.startswith("details_")
+
+
+LIGHTEVAL = Format("lighteval", "details of lighteval, parquet", "systems", _read, _looks, folder="details_*.parquet")

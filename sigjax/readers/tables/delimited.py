@@ -1,0 +1,142 @@
+"""Tables with one row a line: tab-separated (tsv) and comma-separated (csv), first line = names of the columns."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NoReturn
+
+from sigjax.files.opening import head_lines
+from sigjax.readers.options import show
+from sigjax.readers.table import Table, is_text
+from sigjax.records import InputError
+
+_CHUNK = 1024
+DELIMITERS = {"tsv": "\t", "csv": ","}
+
+
+def looks_tabular(name: str, head: bytes) -> bool:
+    r"""Whether the first lines of a file are rows of a table or objects of JSON, and so neither texts nor labels.
+
+    Rows have as many tabs each. Commas count where a file is named .csv; elsewhere texts may hold as many on each line,
+    and only lines without any blank are taken for rows.
+
+    Example:
+        >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.txt", b"Yes, it is.\nNo, never.\n")
+        (True, False)
+    """
+    lines = [line.strip(b"\r ") for line in head_lines(head)]
+    if all(line.startswith(b'{"') and line.endswith(b"}") for line in lines):
+        return bool(lines)
+    tabs, commas = ({line.count(mark) for line in lines} for mark in (b"\t", b","))
+    if len(lines) > 1 and len(tabs) == 1 and 0 not in tabs:
+        return True
+    if name.endswith(".csv"):
+        return bool(lines) and 0 not in commas
+    return len(lines) > 1 and len(commas) == 1 and 0 not in commas and not any(b" " in line for line in lines)
+
+
+def parse_delimited(file: str, text: str, *, kind: str) -> Table:
+    r"""A tsv or csv file as a table.
+
+    In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
+    tabs; quotes count only where they surround it (texts hold single quotes of their own).
+
+    Example:
+        >>> parse_delimited("t.csv", "id,A\nx,1\n", kind="csv").columns["A"]
+        ['1']
+    """
+    if kind == "csv" and '"' in text:
+        return _parse_quoted(file, text)
+    rows = text.rstrip("\n").split("\n")
+    delimiter = DELIMITERS[kind]
+    names = [_unquote(name).strip() for name in rows[0].split(delimiter)]
+    _check_header(file, names, kind=kind)
+    _check_rows(file, len(rows) - 1)
+    for line, row in enumerate(rows, start=1):
+        if row.count(delimiter) != len(names) - 1:
+            _refuse_width(file, line, row.split(delimiter), len(names))
+    cells = delimiter.join(rows).split(delimiter)
+    columns = {name: cells[len(names) + j :: len(names)] for j, name in enumerate(names)}
+    if '"' in text:
+        columns = {name: [_unquote(cell) for cell in column] for name, column in columns.items()}
+    return Table(file, columns, range(2, len(rows) + 1), header=1)
+
+
+def _parse_quoted(file: str, text: str) -> Table:
+    """A csv file some of whose fields are in quotes."""
+    records = _records(file, text.rstrip("\n"))
+    names = [name.strip() for name in next(records)[1]]
+    _check_header(file, names, kind="csv")
+    lines, columns = list[int](), [list[str]() for _ in names]
+    # A list for every row, all at once, would keep the garbage collector busy.
+    while chunk := list(islice(records, _CHUNK)):
+        for line, fields in chunk:
+            if len(fields) != len(names):
+                _refuse_width(file, line, fields, len(names))
+        lines += [line for line, _ in chunk]
+        for column, cells in zip(columns, zip(*(fields for _, fields in chunk), strict=True), strict=True):
+            column += cells
+    _check_rows(file, len(lines))
+    return Table(file, dict(zip(names, columns, strict=True)), lines, header=1)
+
+
+def _refuse_width(file: str, line: int, fields: Sequence[str], width: int) -> NoReturn:
+    found = "an empty line" if _is_empty_line(fields) else f"{len(fields)}"
+    raise InputError(f"{file}, line {line}: expected {width} fields as in the header, got {found}")
+
+
+def _records(file: str, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields of each record."""
+    reader = csv.reader(io.StringIO(text), strict=True)
+    line = 1
+    try:
+        for fields in reader:
+            yield line, fields
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{file}, line {line}: not readable as csv: {error}; check the quotes") from None
+
+
+def _is_empty_line(fields: Sequence[str]) -> bool:
+    return len(fields) < 2 and not any(fields)
+
+
+def _unquote(field: str) -> str:
+    """A field without the quotes that surround all of it."""
+    inner = field[1:-1]
+    if len(field) < 2 or not field.startswith('"') or not field.endswith('"') or '"' in inner.replace('""', ""):
+        return field
+    return inner.replace('""', '"')
+
+
+def _check_header(file: str, names: list[str], *, kind: str) -> None:
+    if _is_empty_line(names):
+        raise InputError(f"{file}, line 1: expected the names of the columns, got an empty line; remove it")
+    if len(names) == 1:
+        between = "tabs" if kind == "tsv" else "commas"
+        other = "csv" if kind == "tsv" else "tsv"
+        raise InputError(
+            f"{file}, line 1: found one column, {show(names[0])}; expected {between} between columns "
+            f"(--reader {other} reads the other kind)"
+        )
+    if not any(is_text(name) for name in names):
+        raise InputError(
+            f"{file}, line 1: expected the names of the columns, got numbers; add a line with the names "
+            "(--reader paired-perm reads numbers of two systems without names)"
+        )
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if not name and position > 1:
+            raise InputError(f"{file}, line 1: column {position} has no name; name it")
+        if name in seen:
+            remedy = "rename one" if is_text(name) else "is this a row without a header? add a line with the names"
+            raise InputError(
+                f"{file}, line 1: columns {seen[name]} and {position} are both named {show(name)}; {remedy}"
+            )
+        seen[name] = position
+
+
+def _check_rows(file: str, num_rows: int) -> None:
+    if num_rows == 0:
+        raise InputError(f"{file}: has a header but no rows; expected one row an instance")

@@ -1,0 +1,72 @@
+"""The formats of tables: all systems in one file, wide or long."""
+
+from pathlib import PurePath
+
+from sigjax.files.opening import ZIP_MAGIC, decode_text, read_bytes
+from sigjax.readers.formats import Format, Sources
+from sigjax.readers.options import Options
+from sigjax.readers.saved import is_saved, saved_metrics
+from sigjax.readers.table import Table
+from sigjax.readers.tables.delimited import DELIMITERS, parse_delimited
+from sigjax.readers.tables.jsonl import parse_jsonl
+from sigjax.readers.tables.long import read_long, system_column
+from sigjax.readers.tables.npz import load_npz, read_npz
+from sigjax.readers.tables.wide import read_wide
+from sigjax.records import Evaluation
+
+_RUNS = frozenset({"runs"})
+
+
+def read_table(table: Table, options: Options) -> Evaluation:
+    """The evaluation of a table: long where it has a column named `system`, else wide."""
+    system = system_column(table)
+    return read_wide(table, options) if system is None else read_long(table, options, system=system)
+
+
+def _delimited(kind: str) -> Format:
+    def read(sources: Sources, options: Options) -> Evaluation:
+        (file,) = sources.files
+        return read_table(parse_delimited(file, decode_text(file, read_bytes(file)), kind=kind), options)
+
+    def looks(name: str, head: bytes) -> bool:
+        if PurePath(name).suffix in (".tsv", ".csv"):
+            return PurePath(name).suffix == f".{kind}"
+        first_line = head.lstrip(b"\n").partition(b"\n")[0].lstrip()
+        others = [delimiter for other, delimiter in DELIMITERS.items() if other == "tsv" and kind != "tsv"]
+        return (
+            DELIMITERS[kind].encode() in first_line
+            and not any(other.encode() in first_line for other in others)
+            and not first_line.startswith((b"[", b"{", b"PK"))
+        )
+
+    between = "tabs" if kind == "tsv" else "commas"
+    return Format(kind, f"table, {between} between columns", "file", read, looks, options=_RUNS)
+
+
+def _read_jsonl(sources: Sources, options: Options) -> Evaluation:
+    (file,) = sources.files
+    return read_table(parse_jsonl(file, decode_text(file, read_bytes(file)), ignore=options.ignore), options)
+
+
+def _read_npz(sources: Sources, options: Options) -> Evaluation:
+    (file,) = sources.files
+    return read_npz(file, read_bytes(file), options)
+
+
+def saved_names(file: str) -> tuple[str, ...]:
+    """Names of the metrics of a file of saved statistics; none for other archives."""
+    arrays = load_npz(file, read_bytes(file))
+    return saved_metrics(file, arrays) if is_saved(arrays) else ()
+
+
+def _looks_jsonl(name: str, head: bytes) -> bool:
+    return name.endswith(".jsonl") or (not PurePath(name).suffix and head.lstrip().startswith(b"{"))
+
+
+def _looks_npz(name: str, head: bytes) -> bool:
+    return name.endswith(".npz") or (not PurePath(name).suffix and head.startswith(ZIP_MAGIC))
+
+
+TSV, CSV = _delimited("tsv"), _delimited("csv")
+JSONL = Format("jsonl", "table, a JSON object a line", "file", _read_jsonl, _looks_jsonl, options=_RUNS)
+NPZ = Format("npz", "NumPy arrays, or what `sigjax extract` saves", "file", _read_npz, _looks_npz)

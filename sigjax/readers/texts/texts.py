@@ -1,0 +1,91 @@
+"""Texts: reference files, then a file a system, with one segment a line in the same order."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from sigjax.files.opening import read_segments
+from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
+from sigjax.metrics.texts import check_lengths
+from sigjax.readers.formats import Format, Sources
+from sigjax.readers.labels import file_labels
+from sigjax.readers.options import Options, select_systems
+from sigjax.readers.tables.delimited import looks_tabular
+from sigjax.records import Evaluation, InputError
+
+
+def read_texts(sources: Sources, options: Options) -> Evaluation:
+    """The evaluation of texts by a metric of texts; clusters and strata come from files with one label a line."""
+    metric = _metric_name(options)
+    first = sources.files[0]
+    chosen = select_systems(first, tuple(sources.systems), options.systems)
+    files = [*sources.files, *(sources.systems[name] for name in chosen)]
+    texts = _texts(files)
+    gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
+    check_lengths(
+        metric,
+        dict(zip(sources.files, gold, strict=True)),
+        {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)},
+        place="line",
+    )
+    clusters, strata = (
+        file_labels(first, name, option=option, known=(), num_instances=len(gold[0])) if name else None
+        for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
+    )
+    evaluation = evaluation_from_texts(
+        dict(zip(chosen, outputs, strict=True)),
+        gold,
+        metric=metric,
+        tokenize=options.tokenize,
+        lowercase=options.lowercase,
+        clusters=clusters,
+        strata=strata,
+        cache=options.cache,
+        progress=options.progress,
+    )
+    return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
+
+
+def _texts(files: Sequence[str]) -> list[list[str]]:
+    """The segments of each file, which must be as many in all."""
+    texts = [read_segments(file) for file in files]
+    for file, segments in zip(files, texts, strict=True):
+        if len(segments) != len(texts[0]):
+            raise InputError(
+                f"{file}: has {len(segments)} lines, but {files[0]} has {len(texts[0])}; expected a segment a line, in "
+                "the same order"
+            )
+    return texts
+
+
+def _marks(files: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Notes on files that start with a byte order mark, which costs a little; published scores have paid it too."""
+    return tuple(
+        f"{PurePath(file).name} starts with a byte order mark, which is scored as a character, as sacrebleu does"
+        for file, segments in zip(files, texts, strict=True)
+        if segments[0].startswith("\ufeff")
+    )
+
+
+def _metric_name(options: Options) -> str:
+    """The metric by name; a record is one of ours."""
+    for name in TEXT_METRICS:
+        if options.metric in (name, METRICS[name]):
+            return name
+    raise InputError(f"the format texts takes no metric of yours; it gives {', '.join(TEXT_METRICS)}")
+
+
+def _looks(name: str, head: bytes) -> bool:
+    """Any text but tables: whatever else is wrong with it is said when it is read."""
+    return b"\0" not in head and not looks_tabular(name, head)
+
+
+TEXTS = Format(
+    "texts",
+    "references and outputs, a segment a line",
+    "gold",
+    read_texts,
+    _looks,
+    metrics=TEXT_METRICS,
+    options=frozenset({"tokenize", "lowercase"}),
+)

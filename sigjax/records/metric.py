@@ -1,0 +1,103 @@
+"""A metric: a number made of sums, or of all instances at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sigjax.records.settings import Array
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number computed from sums of per-instance statistics.
+
+    `score(sums [..., stat]) -> [...]` is written with array operators, so that it takes NumPy and JAX arrays alike;
+    `extract(*columns [instance]) -> [instance, stat]` turns what a file holds into the statistics.
+
+    Attributes:
+        name: what reports call it.
+        score: sums of the statistics -> score, as above.
+        stat_names: [stat] names of the statistics.
+        extract: columns -> statistics, as above.
+        inputs: names of the columns that `extract` takes, in order.
+        higher_is_better: whether the larger of two scores is the better.
+        shared_inputs: inputs that belong to the instance (a gold size) rather than to the system.
+        portable: whether `score` rounds alike in NumPy and on every device: sums, differences, one quotient, but no
+            product that a compiler may fuse with a sum and no function such as log. Other metrics get their bootstrap
+            scores from NumPy.
+    """
+
+    name: str
+    score: Callable[[Array], Array]
+    stat_names: tuple[str, ...]
+    extract: Callable[..., np.ndarray]
+    inputs: tuple[str, ...]
+    higher_is_better: bool = True
+    shared_inputs: tuple[str, ...] = ()
+    portable: bool = False
+
+
+def _as_they_are(*columns: np.ndarray) -> np.ndarray:
+    return np.stack(columns, axis=-1)
+
+
+Standard = Literal["none", "center", "zscore", "rank"]
+"""What systems exchange of an input: the numbers as they are, minus their mean, in standard deviations, or ranks."""
+
+
+@dataclass(frozen=True)
+class SampleMetric:
+    """A number computed from all instances at once, where sums do not suffice: a median, a correlation, an area.
+
+    `function(*columns)` takes one float64 array `[instance]` for each input and gives a number, by NumPy, `jax.numpy`
+    or the operators of the arrays. It must not depend on the order of the instances. With `weighted` it is
+    `function(*columns, weights)`: `weights` `[instance]` (float64) are how often each instance is drawn, 0 included,
+    and the number is that of the instances repeated so often. Weights are faster where the function sorts: the columns
+    of a million resamples are then the same. What `jax.vmap` takes is compiled.
+
+    Attributes:
+        name: what reports call it.
+        function: columns, or columns and weights -> score, as above.
+        inputs: names of the columns, in order.
+        weighted: whether the function takes weights.
+        vectorized: whether it takes weights `[..., instance]` of many resamples and gives their scores `[...]`. Calls
+            are then for many resamples, in threads: what does not depend on the weights, such as sorting, is done once.
+        higher_is_better: whether the larger of two scores is the better.
+        shared_inputs: inputs that belong to the instance (a gold label) rather than to the system.
+        extract: `extract(*columns [instance]) -> [instance, input]`, which may check or change the columns.
+        standardize: one of "none", "center" (minus the mean), "zscore" and "rank" for each input, or () for none: how
+            the column of each system is put on a common scale before instances are exchanged or drawn. The score must
+            not depend on it. Without it, the permutation p-value of a score that ignores the scale of a system would
+            still depend on that scale.
+        rounding: `rounding(*columns) -> float`: how far rounding can move the score of any instances of the
+            (standardized) columns. Deltas closer than four times this are ties. None: measured on the data, as 64 times
+            the largest difference between scores of the same instances in two orders, and 64 machine epsilons of the
+            largest score, over some resamples of the data.
+
+    Example:
+        >>> spread = SampleMetric("spread", lambda x: x.max() - x.min(), ("value",))
+        >>> from sigjax import Evaluation
+        >>> Evaluation.from_arrays({"A": [3, 7, 5], "B": [4, 4, 5]}, metric=spread).metric.name
+        'spread'
+    """
+
+    name: str
+    function: Callable[..., Any]
+    inputs: tuple[str, ...]
+    _: KW_ONLY
+    weighted: bool = False
+    vectorized: bool = False
+    higher_is_better: bool = True
+    shared_inputs: tuple[str, ...] = ()
+    extract: Callable[..., np.ndarray] = _as_they_are
+    standardize: tuple[Standard, ...] = ()
+    rounding: Callable[..., float] | None = None
+
+    @property
+    def stat_names(self) -> tuple[str, ...]:
+        """Names of what an evaluation holds for each instance: the inputs themselves."""
+        return self.inputs

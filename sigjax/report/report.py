@@ -1,0 +1,151 @@
+"""The public `Report`: what a comparison says, with its renderings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sigjax.records import Comparison, Comparisons, Device, InputError, Library, Settings, SystemScore
+from sigjax.report.csv import to_csv
+from sigjax.report.dataframe import to_dataframe
+from sigjax.report.figure import to_figure
+from sigjax.report.html import to_html
+from sigjax.report.json import to_json
+from sigjax.report.latex import to_latex
+from sigjax.report.markdown import to_markdown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Report:
+    """Scores, comparisons and the settings that reproduce them. Iterating gives the comparisons.
+
+    Attributes:
+        systems: scores, metric by metric, from best to worst.
+        comparisons: pairs, metric by metric and test by test, in the order of the data: a stands before b there.
+        settings: what determines the report, given the data.
+        num_instances: number of instances.
+        num_units: number of what is resampled: instances, or clusters where there are some.
+        lower_is_better: the metrics of this report whose lower scores are better.
+        notes: what a reader of the numbers should know (identical systems, instances dropped).
+        signature: one line that reproduces the numbers: metric, test, resamples, seed, conventions, version.
+        data: hash of the evaluations; the same for the same numbers, names and labels in the same order.
+        again: compares the evaluations of this report again, with some options changed; None when the report was
+            pickled and read back, since the evaluations are left behind.
+    """
+
+    systems: tuple[SystemScore, ...]
+    comparisons: Comparisons
+    settings: Settings
+    num_instances: int
+    num_units: int
+    lower_is_better: tuple[str, ...]
+    notes: tuple[str, ...]
+    signature: str
+    data: str
+    again: Callable[..., Report] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Take any sequence of records for the comparisons."""
+        object.__setattr__(self, "comparisons", Comparisons.of(self.comparisons))
+
+    def __iter__(self) -> Iterator[Comparison]:
+        """Go through the comparisons."""
+        return iter(self.comparisons)
+
+    def __len__(self) -> int:
+        """Count the comparisons."""
+        return len(self.comparisons)
+
+    def __str__(self) -> str:
+        """Return the report as text for a terminal."""
+        return to_text(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the data, so that pickles are small and need no user's function."""
+        return self.__dict__ | {"again": None}
+
+    def extend(
+        self,
+        resamples: int,
+        *,
+        device: Device = "auto",
+        progress: bool = True,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Report:
+        """The report of the same comparison with more resamples, as a run anew would give it, in less time.
+
+        Args:
+            resamples: the new total, larger than before. Permutation tests add what is missing; the bootstrap draws
+                all resamples again.
+            device: see `compare`.
+            progress: see `compare`.
+            checkpoint: see `compare`.
+
+        Raises:
+            InputError: there are as many resamples already, or the report was pickled and has no evaluations.
+        """
+        if self.again is None:
+            raise InputError("this report has no data any more; use sigjax.compare(evaluation, ..., extend=report)")
+        return self.again(resamples=resamples, device=device, progress=progress, checkpoint=checkpoint, extend=self)
+
+    def settings_dict(self) -> dict[str, Any]:
+        """The settings, and what they were used on, as plain values."""
+        more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
+        return asdict(self.settings) | more
+
+    def to_json(self) -> str:
+        """The report as JSON of the schema `sigjax/1`."""
+        return to_json(self)
+
+    def to_html(self) -> str:
+        """The report as one HTML fragment without scripts."""
+        return to_html(self)
+
+    def to_latex(self) -> str:
+        """The report as LaTeX tables (package booktabs)."""
+        return to_latex(self)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown tables."""
+        return to_markdown(self)
+
+    def to_csv(self) -> str:
+        """The comparisons as CSV, one row a pair, metric and test."""
+        return to_csv(self)
+
+    def to_dataframe(self, library: Library | None = None) -> Any:
+        """The comparisons as a data frame, one row a pair, metric and test.
+
+        Args:
+            library: "pandas", "polars" or "pyarrow" (the last two with narwhals, extra `dataframe`); the first of them
+                that is installed when left out.
+
+        Raises:
+            InputError: no such library is installed.
+        """
+        return to_dataframe(self, library)
+
+    def plot(self) -> Figure:
+        """Scores with their intervals, and the grid of pairs, as a matplotlib figure (extra `plot`)."""
+        return to_figure(self)
+
+
+def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
+    """The report for a terminal.
+
+    Args:
+        report: what to show.
+        width: columns to stay within; the terminal's, or 100 where standard output is no terminal, when left out.
+        color: add terminal colours; the text says everything without them.
+    """
+    from sigjax.report.text import to_text as render  # rich takes longer to import than most comparisons to run
+
+    return render(report, width=width, color=color)

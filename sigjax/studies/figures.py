@@ -1,0 +1,159 @@
+"""Figures of studies: p-values beside the uniform distribution, power against the number of instances."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sigjax.report.figure import BLUES, empty_figure, plain
+from sigjax.report.numbers import percent
+from sigjax.report.text import middle_cut
+from sigjax.studies.normal_power import detectable_effect, normal_power
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from sigjax.studies.records import Audit, AuditedTest, PilotDelta, Power, PowerAt
+
+_COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
+_MORE = ("#2a8f5b", "#8a5fb0", "#b08a1e", "#b03060", "#4a8fa0", "#7a7a7a")
+_LEVELS = ("#1f5fa8", "#2a8f5b", "#c4601d")
+"""Colours of 1%, 5% and 10%."""
+_NAME = 26
+"""Columns for a name in a title."""
+_TEST_HEIGHT = 0.33  # inches
+_STEPS = 200
+"""Points of a curve."""
+_BAND = 1.358
+"""95% of the distances of n uniform p-values are below this, divided by the root of n (Kolmogorov)."""
+
+
+def audit_figure(audit: Audit) -> Figure:
+    """A row a metric and way to make pairs: distributions of p, and the errors at the usual levels test by test.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    groups = [list(tests) for _, tests in groupby(audit.tests, key=lambda one: (one.metric, one.null, one.system))]
+    heights = [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in groups]
+    figure = empty_figure(10.4, 0.5 + sum(heights))
+    axes = figure.subplots(len(groups), 2, squeeze=False, height_ratios=heights)
+    for line, tests in zip(axes, groups, strict=True):
+        _band(line[0], audit.repetitions)
+        _distributions(line[0], tests)
+        line[0].set_title(plain(f"{tests[0].metric}: {_how(tests[0], audit)}"), fontsize=9)
+        _errors(line[1], tests)
+        line[1].set_xlim(0.0, 1.03 * max(rate.interval.high for one in audit.tests for rate in one.errors))
+    figure.supxlabel(plain(audit.signature), fontsize=6, color="0.4")
+    return figure
+
+
+def _how(test: AuditedTest, audit: Audit) -> str:
+    """How the pairs were made, in two lines."""
+    if test.system is not None:
+        return f"random halves of units\n{middle_cut(test.system, _NAME)}"
+    a, b = (middle_cut(name, _NAME) for name in audit.systems)
+    return f"outputs swapped at random\n{a} and {b}"
+
+
+def _band(axes: Axes, count: int) -> None:
+    """The band that 95% of the distributions of uniform p-values stay in."""
+    line, width = np.array([0.0, 1.0]), _BAND / count**0.5
+    axes.fill_between(line, line - width, line + width, color="0.93", label="95% of uniform samples", linewidth=0)
+
+
+def _style(place: int, test: str) -> dict[str, Any]:
+    """Colour and kind of line: full for resampling tests, dashed for others, dotted where these repeat colours."""
+    if test in _COLORS:
+        return {"color": _COLORS[test], "linewidth": 2}
+    color, dashed = _MORE[place % len(_MORE)], place < len(_MORE)
+    return {"color": color, "linewidth": 1.2, "linestyle": "--" if dashed else (0, (1, 1))}
+
+
+def _distributions(axes: Axes, tests: list[AuditedTest]) -> None:
+    """Shares of p-values up to each value."""
+    axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
+    for place, one in enumerate(sorted(tests, key=lambda one: one.test in _COLORS)):  # resampling tests on top
+        values = np.sort(one.p_values)
+        shares = np.arange(1, len(values) + 1) / len(values)
+        axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(place, one.test))
+    axes.set_xlim(0.0, 1.0)
+    axes.set_ylim(0.0, 1.0)
+    axes.set_xlabel("p", fontsize=8)
+    axes.set_ylabel("share of pairs with a p-value up to p", fontsize=8)
+    axes.tick_params(labelsize=7)
+    axes.legend(fontsize=7, loc="upper left", frameon=False)
+
+
+def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
+    """Type-I errors with their intervals, a line a test; grey lines are the levels."""
+    levels = [rate.alpha for rate in tests[0].errors]
+    for level, color in zip(levels, _LEVELS, strict=True):
+        axes.axvline(level, color=color, linewidth=1, linestyle=":")
+    for place, one in enumerate(tests):
+        for shift, (rate, color) in enumerate(zip(one.errors, _LEVELS, strict=True)):
+            height, label = place + 0.2 * (shift - 1), f"p ≤ {percent(rate.alpha)}" if place == 0 else None
+            axes.plot(rate.interval, [height] * 2, color=color, linewidth=2, alpha=0.5)
+            axes.plot([rate.rate], [height], "o", color=color, markersize=4, label=label, clip_on=False)
+    axes.set_yticks(range(len(tests)), [one.test for one in tests], fontsize=8)
+    axes.set_ylim(len(tests) - 0.4, -0.6)
+    axes.set_xticks(levels, [percent(level) for level in levels], fontsize=7)
+    axes.set_xlabel("share of pairs found different", fontsize=8)
+    axes.legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderpad=0.0)
+    axes.set_title("type-I error, 95% intervals", fontsize=9, loc="left")
+
+
+def power_figure(power: Power) -> Figure:
+    """One row a metric: power, and detectable differences, against the number of instances.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    figure = empty_figure(9.4, 0.5 + 3.6 * len(power.pilots))
+    axes = figure.subplots(len(power.pilots), 2, squeeze=False)
+    for line, pilot in zip(axes, power.pilots, strict=True):
+        points = [at for at in power.points if at.metric == pilot.metric]
+        for test in power.settings.tests:
+            _power(line[0], [at for at in points if at.test == test])
+        alike = [at for at in points if at.test == power.settings.tests[0]]
+        _normal(line, power, pilot, alike)
+        _detectable(line[1], alike, abs(pilot.delta))
+        line[0].axhline(power.target, color="0.8", linewidth=1)
+        line[0].set_ylim(0.0, 1.02)
+        line[0].set_title(plain(f"{pilot.metric}: power for delta = {pilot.delta:.4g}"), fontsize=9)
+        line[1].set_title(f"difference found with power {percent(power.target)}", fontsize=9)
+        for panel in line:
+            panel.set_xlabel("instances" if power.num_units == power.num_instances else "clusters", fontsize=8)
+            panel.tick_params(labelsize=7)
+            panel.legend(fontsize=8, frameon=False)
+    figure.supxlabel(plain(power.signature), fontsize=6, color="0.4")
+    return figure
+
+
+def _power(axes: Axes, points: list[PowerAt]) -> None:
+    sizes, color = [at.instances for at in points], _COLORS[points[0].test]
+    axes.plot(sizes, [at.power for at in points], "o", color=color, markersize=4, label=points[0].test)
+    for at in points:
+        axes.plot([at.instances] * 2, at.interval, color=color, linewidth=2, alpha=0.6)
+
+
+def _normal(panels: np.ndarray, power: Power, pilot: PilotDelta, points: list[PowerAt]) -> None:
+    """The normal approximation, at all numbers of instances between those that were asked for."""
+    first, last = points[0].instances, points[-1].instances
+    sizes = np.linspace(*((first, last) if first < last else (0.5 * first, 1.5 * first)), _STEPS)
+    alpha, alternative = power.settings.alpha, power.settings.alternative
+    errors = (points[0].standard_error * np.sqrt(first / sizes)).tolist()
+    powers = [normal_power(pilot.delta, error, alpha, alternative) for error in errors]
+    effects = [detectable_effect(error, alpha, power.target, alternative) for error in errors]
+    for panel, values in zip(panels, (powers, effects), strict=True):
+        panel.plot(sizes, values, color="0.5", linewidth=1, label="normal approximation")
+
+
+def _detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
+    found = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
+    axes.plot(*np.array(found).reshape(-1, 2).T, "o", color=BLUES[0], markersize=4, label="simulated")
+    axes.axhline(observed, color="0.8", linewidth=1, label="the pilot's delta")
+    axes.set_ylim(bottom=0.0)

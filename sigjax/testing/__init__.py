@@ -1,0 +1,5 @@
+"""What every test is given and what it gives back: problems, results, p-values and their adjustment.
+
+Read `outcome` first, then `p_values` and `corrections`; `stopping` is the rule of resamples="auto", and `alike` finds
+pairs that are the same problem.
+"""

@@ -1,0 +1,233 @@
+"""What a test says of one pair, before names and corrections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from sigjax.exact.lattice import NotEligible
+from sigjax.records import Metric, Repeated, SampleMetric, Settings
+from sigjax.run.share import Share
+from sigjax.units.units import Sample, Units
+
+Pair = tuple[int, int]
+"""(a, b), positions of two systems."""
+Way = Literal["exact", "dp", "tree", "montecarlo"]
+
+
+class Outcome(NamedTuple):
+    """The p-value of one pair and how it was found."""
+
+    p_value: float
+    log10_p: float
+    method: Way
+    reason: str
+    exceed: int | None
+    """None when exact."""
+    error_bound: float | None = None
+    """Bound on the relative error of an exact p-value."""
+    bracket: tuple[float, float] | None = None
+    """What an exact p-value certainly lies between, where it is not known more closely; or see `stopping`."""
+    resamples: int | None = None
+    """Where a test that stops by itself has stopped; else the settings know."""
+
+
+class Outcomes(NamedTuple):
+    """The outcomes of many pairs, in columns; every array is `[pair]`."""
+
+    p_value: np.ndarray
+    log10_p: np.ndarray
+    way: Repeated
+    """Method and reason."""
+    exceed: np.ndarray
+    """int64: -1 when exact."""
+    error_bound: np.ndarray
+    """NaN where there is none."""
+    bracket: np.ndarray
+    """[pair, 2]: NaN where there is none."""
+    resamples: np.ndarray
+    """int64: -1 where the settings know, and when exact."""
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome]) -> Outcomes:
+        """The columns of these outcomes.
+
+        Example:
+            >>> Outcomes.of([Outcome(0.5, -0.3, "exact", "one statistic differs", None)]).exceed
+            array([-1])
+        """
+        none = (np.nan, np.nan)
+        return cls(
+            np.array([each.p_value for each in outcomes], np.float64),
+            np.array([each.log10_p for each in outcomes], np.float64),
+            Repeated.of((each.method, each.reason) for each in outcomes),
+            np.array([-1 if each.exceed is None else each.exceed for each in outcomes], np.int64),
+            np.array([np.nan if each.error_bound is None else each.error_bound for each in outcomes], np.float64),
+            np.array([each.bracket or none for each in outcomes], np.float64).reshape(-1, 2),
+            np.array([-1 if each.resamples is None else each.resamples for each in outcomes], np.int64),
+        )
+
+    @classmethod
+    def sampled(cls, exceed: np.ndarray, p_value: np.ndarray, reasons: Repeated) -> Outcomes:
+        """Those of Monte Carlo tests, from counts and p-values `[pair]`, and why each pair is sampled."""
+        return cls(
+            p_value,
+            np.fromiter(map(math.log10, p_value.tolist()), np.float64),
+            Repeated(tuple(("montecarlo", reason) for reason in reasons.values), reasons.codes),
+            exceed,
+            np.broadcast_to(np.nan, exceed.shape),
+            np.broadcast_to(np.nan, (len(exceed), 2)),
+            np.broadcast_to(-1, exceed.shape),
+        )
+
+    @property
+    def is_sampled(self) -> np.ndarray:
+        """Whether resamples estimate the p-value."""
+        return self.exceed >= 0
+
+    def at(self, rows: np.ndarray | slice) -> Outcomes:
+        """Those of some pairs."""
+        columns: list[Any] = [each.at(rows) if isinstance(each, Repeated) else each[rows] for each in self]
+        return Outcomes(*columns)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Outcomes]) -> Outcomes:
+        """One part after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns: list[Any] = [
+            Repeated.joined(each) if isinstance(each[0], Repeated) else np.concatenate(each)
+            for each in map(list, zip(*parts, strict=True))
+        ]
+        return cls(*columns)
+
+
+Draw = Callable[[np.ndarray, Repeated, np.ndarray], Outcomes]
+"""(places of pairs, why each is sampled, p-values of the others) -> outcomes of these pairs."""
+
+
+def completed(found: Sequence[Outcome | NotEligible], which: np.ndarray, draw: Draw) -> Outcomes:
+    """The outcomes of all pairs, from those that need no sampling and a test that samples the others.
+
+    Args:
+        found: the outcomes of different problems, or why there is none without sampling.
+        which: `[pair]` the problem of each pair.
+        draw: samples the pairs whose problems have no outcome.
+    """
+    is_exact = np.array([isinstance(each, Outcome) for each in found])
+    exact = Outcomes.of([each for each in found if isinstance(each, Outcome)])
+    if is_exact.all():
+        return exact.at(which)
+    # Exact problems count up in the places of their outcomes, the others in those of their reasons.
+    rank = np.where(is_exact, np.cumsum(is_exact), np.cumsum(~is_exact)) - 1
+    reasons = Repeated.of(each.reason for each in found if isinstance(each, NotEligible))
+    known, places = np.flatnonzero(is_exact[which]), np.flatnonzero(~is_exact[which])
+    of_known = exact.at(rank[which[known]])
+    drawn = draw(places, reasons.at(rank[which[places]]), of_known.p_value)
+    order = np.empty(len(which), np.int64)
+    order[known], order[places] = np.arange(len(known)), len(known) + np.arange(len(places))
+    return Outcomes.joined([of_known, drawn]).at(order)
+
+
+class Question(NamedTuple):
+    """Which pairs to test, by position of the systems, and the observed differences."""
+
+    members: np.ndarray
+    """[pair, 2] int32: (a, b)."""
+    scores: tuple[float, ...]
+    """[system]: observed scores."""
+    tolerances: tuple[float, ...]
+    """[system]: rounding error of a score."""
+    others: np.ndarray | None = None
+    """[other, 2] bounds of the p-values of other metrics that are adjusted together with these; see `stopping`."""
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs one by one."""
+        return [(a, b) for a, b in self.members.tolist()]
+
+    def pair(self, place: Any) -> Pair:
+        """The pair at a place."""
+        a, b = self.members[place].tolist()
+        return a, b
+
+    @property
+    def deltas(self) -> np.ndarray:
+        """Observed score_a - score_b, `[pair]`."""
+        scores = np.array(self.scores)
+        return scores[self.members[:, 0]] - scores[self.members[:, 1]]
+
+    @property
+    def rounding(self) -> np.ndarray:
+        """The `tolerance` of each pair, `[pair]`."""
+        tolerances = np.array(self.tolerances)
+        return 2.0 * (tolerances[self.members[:, 0]] + tolerances[self.members[:, 1]])
+
+    def delta(self, pair: Pair) -> float:
+        """Observed score_a - score_b."""
+        return self.scores[pair[0]] - self.scores[pair[1]]
+
+    def tolerance(self, pair: Pair) -> float:
+        """Differences between deltas below this are rounding: the deltas are ties."""
+        return 2.0 * (self.tolerances[pair[0]] + self.tolerances[pair[1]])
+
+
+class Case(NamedTuple):
+    """One evaluation and what is asked of it."""
+
+    units: Units
+    metric: Metric
+    question: Question
+    settings: Settings
+
+
+class SampleCase(NamedTuple):
+    """One evaluation by a metric that is no function of sums, and what is asked of it."""
+
+    units: Sample
+    metric: SampleMetric
+    question: Question
+    settings: Settings
+
+
+class NotExact(ValueError):
+    """An exact method was asked for and `pair` (positions; None for the bootstrap of all) has no exact test."""
+
+    def __init__(self, pair: Pair | None, reason: str) -> None:
+        super().__init__(reason)
+        self.pair = pair
+        self.reason = reason
+
+
+class NotFinite(ValueError):
+    """The metric gave NaN or infinity on resamples of the system or systems at these positions.
+
+    Where several metrics are tested together, `metric` is the place of the one that did.
+    """
+
+    def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
+        super().__init__(f"score is not finite for systems {systems}")
+        self.systems = systems
+        self.metric = metric
+
+
+def raise_together(error: NotFinite | None, share: Share) -> None:
+    """Raise what this process, or else another one, has met; all processes call it at the same place.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    met = np.zeros((share.count, 3), np.int64)  # 1 + positions of the metric and of systems
+    if error is not None:
+        met[share.index, : 1 + len(error.systems)] = 1 + np.array((error.metric, *error.systems))
+    met = share.total(met)
+    if met.any():
+        metric, *systems = met[met.any(axis=1)][0].tolist()
+        raise NotFinite(tuple(system - 1 for system in systems if system), metric - 1)
+
+
+class NotTraceable(ValueError):
+    """The metric cannot run on the device that was asked for, because JAX cannot compile it."""
