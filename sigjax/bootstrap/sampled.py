@@ -12,7 +12,6 @@ import numpy as np
 from sigjax.bootstrap.intervals import Spread, basic_spread
 from sigjax.bootstrap.jackknife import bca_terms
 from sigjax.bootstrap.replicates import Pieces, Told, Wanted, deviations, packed, tell_all, unpacked
-from sigjax.bootstrap.shared_draws import system_replicates
 from sigjax.bootstrap.simultaneous import Joint, simultaneous_spreads
 from sigjax.bootstrap.studentized import num_columns, studentize, studentized_spreads
 from sigjax.bootstrap.summary import PILOT, tell_summary
@@ -77,22 +76,14 @@ def sampled_bootstrap(
     return outcomes, found[:num_systems], found[num_systems:]
 
 
-def kept_replicates(
-    case: Case | SampleCase, run: Run, sampled: Callable[[SampleCase, Run], Pieces]
-) -> np.ndarray | None:
-    """Scores `[system, resample]` of all systems on the same resamples; None where the memory does not hold them.
-
-    `sampled` gives those of a metric that is no function of sums.
+def all_replicates(pieces: Callable[[Run], Pieces], shape: tuple[int, int], run: Run) -> np.ndarray:
+    """Scores of all systems on the same resamples, `shape` [system, resample], drawn by all processes.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    shape = (len(case.question.scores), run.resamples)
-    if not fits(gib(shape), case.settings):
-        return None
-    values, part = np.empty(shape), run.part(range(run.resamples))
-    pieces = sampled(case, part) if isinstance(case, SampleCase) else system_replicates(case, part)
-    for start, piece in _finite(pieces, run.share):
+    values = np.empty(shape)
+    for start, piece in _finite(pieces(run.part(range(run.resamples))), run.share):
         values[:, start : start + piece.shape[1]] = piece
     run.share.complete(values)
     return values

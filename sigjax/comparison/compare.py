@@ -33,6 +33,7 @@ from sigjax.report import Report
 from sigjax.run.fingerprint import data_hash, identity_of
 from sigjax.run.resume import stages_of
 from sigjax.run.scope import host_scope
+from sigjax.testing.runner import Runner
 from sigjax.testing.stopping import LOOKS
 from sigjax.version import __version__
 
@@ -197,7 +198,7 @@ def compare(
     pairs = [] if extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
     stages = stages_of(checkpoint, extend, identity, pairs)
     with host_scope():
-        boards = leaderboards(evaluations, settings, device, progress=progress, stage=stages)
+        boards = leaderboards(evaluations, Runner(settings, device, progress, stages))
     options = asdict(settings)
     options["test"] = options.pop("tests")
     return Report(
