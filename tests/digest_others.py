@@ -229,7 +229,7 @@ def _stopped(device: str) -> Any:
     try:
         return [compare(evaluation, **options, progress=False), "not stopped"]
     except KeyboardInterrupt:
-        return [compare(evaluation, **options, progress=False), f"{left[0]} calls: {os.path.exists('stopped')}"]
+        return [compare(evaluation, **options, progress=False), f"stopped, state kept: {os.path.exists('stopped')}"]
 
 
 def _extended(make: Callable[[], Any], options: dict[str, Any], resamples: int, device: str) -> Any:
