@@ -11,7 +11,7 @@ from sigjax.bootstrap.closed import closed_spreads, draws_intervals, in_closed_f
 from sigjax.bootstrap.exact import bootstrap_outcomes, linear_spreads
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.inversion import degree, inverted_intervals
-from sigjax.bootstrap.sampled import sampled_bootstrap
+from sigjax.bootstrap.sampled import Sampled, sampled_bootstrap
 from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.bootstrap.two_way import two_way_spreads
 from sigjax.comparison.kinds import Kind, bootstraps
@@ -86,18 +86,18 @@ def run_tests(
     outcomes: dict[Test, Outcomes] = {}
     if permuted:
         outcomes["permutation"] = completed(exact, which, swapped)
-    drawn = Outcomes.of([])
+    sampled = Sampled(Outcomes.of([]), [], [], None)
     if bootstrap.sampled is not None:
-        bootstrap, drawn = _with_samples(kind, runner, draws, bootstrap, bootstrap.sampled.reason)
-    systems, pairs = bootstrap.systems, bootstrap.pairs
+        sampled = _sample(kind, runner, draws, bootstrap, bootstrap.sampled.reason)
+    systems, pairs = sampled.systems or bootstrap.systems, sampled.pairs or bootstrap.pairs
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if power is not None:
             pairs = _inverted(case, runner, power, pairs)
         if in_closed_form(case.metric, settings):
             systems, pairs = closed_spreads(case)
     if "bootstrap" in settings.tests:
-        outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: drawn)
-    ranks = _positions(kind, runner, draws) if settings.leaderboard else None
+        outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: sampled.outcomes)
+    ranks = _positions(kind, runner, draws, sampled.replicates) if settings.leaderboard else None
     return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, ranks)
 
 
@@ -136,18 +136,14 @@ def _without_sampling(kind: Kind) -> _Bootstrap:
     return found._replace(sampled=sampled)
 
 
-def _with_samples(
-    kind: Kind, runner: Runner, draws: SharedDraws, exact: _Bootstrap, reason: str
-) -> tuple[_Bootstrap, Outcomes]:
-    """The same with spreads where there were none, and the outcomes of the pairs that are sampled."""
+def _sample(kind: Kind, runner: Runner, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
+    """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
     case, settings = kind.case, kind.case.settings
     refused = np.array([isinstance(each, NotEligible) for each in exact.found])
     tested = np.flatnonzero(refused[exact.which] & ("bootstrap" in settings.tests))
     spreads = draws_intervals(case.metric, settings) and exact.systems[0] == Spread()
     with runner.run("bootstrap") as run:
-        pieces = partial(kind.replicates, draws=draws)
-        outcomes, systems, pairs = sampled_bootstrap(case, run, pieces, tested, reason, spreads=spreads)
-    return exact._replace(systems=systems, pairs=pairs) if spreads else exact, outcomes
+        return sampled_bootstrap(case, run, partial(kind.replicates, draws=draws), tested, reason, spreads=spreads)
 
 
 def _inverted(case: Case, runner: Runner, power: int, pairs: list[Spread]) -> list[Spread]:
@@ -157,9 +153,9 @@ def _inverted(case: Case, runner: Runner, power: int, pairs: list[Spread]) -> li
     return [each._replace(interval=interval) for each, interval in zip(pairs, intervals, strict=True)]
 
 
-def _positions(kind: Kind, runner: Runner, draws: SharedDraws) -> list[Position] | None:
+def _positions(kind: Kind, runner: Runner, draws: SharedDraws, replicates: np.ndarray | None) -> list[Position] | None:
     """How each system ranks on bootstrap resamples; None where there is one unit, or too little memory."""
     if len(kind.case.units.strata) == 1:
         return None
     with kind.sized(runner, 0, draws=True).run("leaderboard") as run:
-        return positions(kind.case, run, partial(kind.replicates, draws=draws))
+        return positions(kind.case, run, replicates, partial(kind.replicates, draws=draws))

@@ -48,10 +48,16 @@ class Position(NamedTuple):
     in_confidence_set: bool | None = None
 
 
-def positions(case: Case | SampleCase, run: Run, pieces: Callable[[Run], Pieces]) -> list[Position] | None:
+def positions(
+    case: Case | SampleCase, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
+) -> list[Position] | None:
     """The position of each system, or None where the replicates do not fit into memory.
 
-    `pieces` gives bootstrap scores of all systems on the resamples of a run, piece by piece.
+    Args:
+        case: the case.
+        run: how many resamples, and how.
+        drawn: bootstrap scores `[system, resample]`, where they are at hand; they are overwritten.
+        pieces: draws them, for a part of a run, piece by piece.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -63,7 +69,7 @@ def positions(case: Case | SampleCase, run: Run, pieces: Callable[[Run], Pieces]
         shape = (len(question.scores), run.resamples)
         if not fits(gib(shape), settings):
             return None
-        values = all_replicates(pieces, shape, run)
+        values = all_replicates(pieces, shape, run) if drawn is None else drawn
         unit = _unit(values)
         factor = unit if case.metric.higher_is_better else -unit
         values *= factor
