@@ -7,7 +7,7 @@ import numpy as np
 
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Comparisons, Evaluation, Settings, Test
-from sigjax.run.memory import gib, memory_for
+from sigjax.run.host import gib, memory_for
 from sigjax.testing.outcome import Outcomes
 from sigjax.testing.stopping import most_resamples
 from sigjax.units.units import units_of_instances

@@ -11,10 +11,9 @@ import numpy as np
 
 from sigjax.multiple.maxt import StepDown, Steps, in_order, standardised, step_down
 from sigjax.permutation.montecarlo import add_up, swap_problem
-from sigjax.resample.engine import Problem, Run
-from sigjax.resample.maxima import statistic
-from sigjax.resample.swapped import deltas_of, pieces_of, swapped_sums
-from sigjax.resample.tally import Pairs
+from sigjax.resample.engine import Run
+from sigjax.resample.sampling import Problem, deltas_of, pieces_of, swapped_sums
+from sigjax.resample.tally import Pairs, statistic
 from sigjax.testing.outcome import Case, NotFinite
 
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.law import law_seconds, sign_law
 from sigjax.exact.plan import Plan
+from sigjax.exact.signs import law_seconds, sign_law
 from sigjax.permutation.exact import exact_budget, pair_deltas, plan_exact
-from sigjax.resample.maxima import statistic
+from sigjax.resample.tally import statistic
 from sigjax.testing.outcome import Case, NotFinite, Pair
 
 RESOLUTION = 1e-9

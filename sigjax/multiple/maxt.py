@@ -31,9 +31,9 @@ import numpy as np
 
 from sigjax.permutation.montecarlo import add_up, swap_problem
 from sigjax.records import InputError
-from sigjax.resample.engine import Run, count_swaps
-from sigjax.resample.maxima import Ladder, statistic
-from sigjax.resample.tally import scores
+from sigjax.resample.engine import Run
+from sigjax.resample.sampling import count_swaps
+from sigjax.resample.tally import Ladder, scores, statistic
 from sigjax.testing.outcome import Case, NotFinite, Pair
 from sigjax.units.sums import total
 

@@ -39,9 +39,9 @@ from sigjax.multiple.marginal import RESOLUTION, Marginal, marginal_laws
 from sigjax.multiple.maxt import StepDown, step_down
 from sigjax.records import InputError
 from sigjax.resample.engine import Run
-from sigjax.resample.maxima import statistic
-from sigjax.resample.swapped import pieces_of
-from sigjax.run.memory import fits, gib, memory_for
+from sigjax.resample.sampling import pieces_of
+from sigjax.resample.tally import statistic
+from sigjax.run.host import fits, gib, memory_for
 from sigjax.testing.outcome import Case
 
 _ERRORS = 5.0

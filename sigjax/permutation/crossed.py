@@ -7,10 +7,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from sigjax.exact.choices import Choices
+from sigjax.exact.choices import Choices, Patterns, find_patterns, sum_law
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Asked, ExactP, chances_p
-from sigjax.exact.patterns import Patterns, find_patterns, sum_law
 from sigjax.permutation.exact import SMALLEST_DP, over_budget
 from sigjax.resample.tally import scores
 from sigjax.testing.outcome import Case, NotExact, NotFinite, Outcome, Pair
