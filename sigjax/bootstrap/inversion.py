@@ -50,7 +50,7 @@ from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import Deltas, replicate_scores, scores
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.host import fits, gib
-from sigjax.testing.outcome import Case
+from sigjax.testing.problem import Case
 
 _SCALES = (0.25, 0.5, 2.0)
 _HOMOGENEOUS = 2.0**-20

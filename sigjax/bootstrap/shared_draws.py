@@ -22,7 +22,7 @@ from sigjax.resample.project import (
 )
 from sigjax.resample.sampling import Scored, replicates
 from sigjax.run.host import fits, gib
-from sigjax.testing.outcome import Case
+from sigjax.testing.problem import Case
 
 
 class SharedDraws:

@@ -14,7 +14,8 @@ from sigjax.exact.plan import Plan, plan_pair, plan_signs
 from sigjax.exact.signs import count_from, few_units, log_share
 from sigjax.records import Metric, Settings
 from sigjax.resample.tally import scores
-from sigjax.testing.outcome import Case, NotExact, NotFinite, Outcome, Pair
+from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
+from sigjax.testing.result import Outcome
 
 AUTO_BUDGET = 10.0
 """Nominal seconds of exact tests that method="auto" spends on an evaluation."""

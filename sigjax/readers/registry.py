@@ -1,5 +1,8 @@
 """All formats, in the order in which they are tried on a file: the particular before the general."""
 
+from dataclasses import replace
+from functools import partial
+
 from sigjax.readers.formats import Format
 from sigjax.readers.logs.alpaca_eval import ALPACA_EVAL
 from sigjax.readers.logs.comet import COMET
@@ -27,7 +30,13 @@ from sigjax.readers.texts.alignment import ALIGNMENT
 from sigjax.readers.texts.mtme import MT_METRICS_EVAL
 from sigjax.readers.texts.texts import TEXTS
 
-_LOGS = (LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, SWEBENCH)
+
+def _each_metric(log: Format) -> Format:
+    """A format whose reader takes one metric at a time."""
+    return replace(log, read=lambda sources, options: partial(log.read, sources))  # pyright: ignore
+
+
+_LOGS = tuple(map(_each_metric, (LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, SWEBENCH)))
 """Logs of evaluations of language models: a file a system."""
 _SYSTEMS = (TREC_EVAL, BRACKETS, CONLL, NUMBERS)
 """Other files of one system each."""

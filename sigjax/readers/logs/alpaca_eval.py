@@ -11,7 +11,7 @@ from sigjax.readers.formats import Format, Sources
 from sigjax.readers.json_files import Object, as_list, as_object, member, number, parse_json, text
 from sigjax.readers.logs.scores import choose, name_by_model, score_columns
 from sigjax.readers.options import Options, listing
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
 _START = re.compile(rb"\s*\[\s*\{")
@@ -31,7 +31,7 @@ def _read(sources: Sources, options: Options) -> Evaluation:
         )
     sheets = [sheet for file, entries in read.items() for sheet in _sheets(file, entries, options)]
     sheets = name_by_model(sheets, sources)
-    return join_sheets(sheets, sheet_metric(sheets, options), options)
+    return join_sheets(sheets, options, scores=True)(options)
 
 
 def _entries(file: str, options: Options) -> list[Entry]:

@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.json_files import number, parse_json
 from sigjax.readers.naming import name_systems
 from sigjax.readers.options import Options, show
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
-from sigjax.records import Evaluation, InputError
+from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.records import InputError
 
 _SCORE = "COMET"
 _SHARED = ("src", "ref")
 """What a segment has in common for all systems."""
 
 
-def read_comet(sources: Sources, options: Options) -> Evaluation:
+def read_comet(sources: Sources, options: Options) -> Reading:
     """The evaluation of the scores of segments by their mean."""
     (file,) = sources.files
     found = _parse(file, decode_text(file, read_bytes(file)))
@@ -25,7 +25,7 @@ def read_comet(sources: Sources, options: Options) -> Evaluation:
     systems = dict(zip(names, found.values(), strict=True))
     sheets = [_sheet(file, name, segments) for name, segments in systems.items()]
     _check_segments(file, systems)
-    return join_sheets(sheets, sheet_metric(sheets, options), options)
+    return join_sheets(sheets, options, scores=True)
 
 
 def _parse(file: str, text: str) -> dict[str, Any]:

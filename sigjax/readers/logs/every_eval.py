@@ -8,7 +8,7 @@ from sigjax.readers.formats import Format, Sources
 from sigjax.readers.json_files import Object, as_object, member, number, parse_json_lines, plain_labels, text
 from sigjax.readers.logs.scores import check_same_content, name_by_model, score_columns
 from sigjax.readers.options import Options, show
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
 _UNREAD = frozenset("input output messages answer_attribution".split())
@@ -20,7 +20,7 @@ def _read(sources: Sources, options: Options) -> Evaluation:
     read = [each for file in sources.systems.values() for each in _read_file(file, options)]
     sheets = name_by_model([sheet for sheet, _ in read], sources)
     check_same_content(sheets, [hashes for _, hashes in read], "content (sample_hash)")
-    return join_sheets(sheets, sheet_metric(sheets, options), options)
+    return join_sheets(sheets, options, scores=True)(options)
 
 
 def _read_file(file: str, options: Options) -> list[tuple[Sheet, list[str | None]]]:

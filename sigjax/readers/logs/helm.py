@@ -10,7 +10,7 @@ from sigjax.readers.formats import Format, Sources
 from sigjax.readers.json_files import Object, as_list, as_object, member, number, parse_json, text
 from sigjax.readers.logs.scores import Unusable, choose, differing, name_by_model, score_columns, with_runs
 from sigjax.readers.options import Options, show
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation
 
 _START = re.compile(rb'\s*\[\s*\{\s*"instance_id"\s*:')
@@ -23,7 +23,7 @@ def _read(sources: Sources, options: Options) -> Evaluation:
     if any(set(sheet.labels["perturbation"]) != {"none"} for sheet in sheets):
         notes += ("perturbed instances count as instances; --cluster instance keeps each with its original",)
     sheets, notes = with_runs(sheets, notes)
-    return join_sheets(sheets, sheet_metric(sheets, options), options, notes=notes)
+    return join_sheets(sheets, options, scores=True, notes=notes)(options)
 
 
 def _read_run(name: str, file: str, options: Options) -> tuple[Sheet, str | None]:

@@ -16,7 +16,7 @@ from sigjax.readers.logs.archive import read_members
 from sigjax.readers.logs.inspect_values import sample_scores
 from sigjax.readers.logs.scores import Row, differing, name_by_model, score_columns, with_runs
 from sigjax.readers.options import Options, listing
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
 _START = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
@@ -53,7 +53,7 @@ def _read(sources: Sources, options: Options) -> Evaluation:
     if logs[0].reducers:
         notes += (f"took the values reduced over epochs by {' and '.join(logs[0].reducers)}",)
     sheets, notes = with_runs(sheets, notes)
-    return join_sheets(sheets, sheet_metric(sheets, options), options, notes=notes)
+    return join_sheets(sheets, options, scores=True, notes=notes)(options)
 
 
 def _read_log(file: str, options: Options) -> _Log:

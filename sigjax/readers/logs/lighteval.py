@@ -8,7 +8,7 @@ from sigjax.readers.formats import Format, Sources
 from sigjax.readers.json_files import as_object, number, plain_labels
 from sigjax.readers.logs.scores import Row, Unusable, check_same_content, score_columns
 from sigjax.readers.options import Options, listing, show
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.readers.tables.parquet import is_flat, parquet_columns, refuse_repeats, refusing_damage
 from sigjax.records import Evaluation, InputError
 
@@ -21,7 +21,7 @@ def _read(sources: Sources, options: Options) -> Evaluation:
     read = [_read_details(name, file, options) for name, file in sources.systems.items()]
     sheets = [sheet for sheet, _ in read]
     check_same_content(sheets, [queries for _, queries in read], "query")
-    return join_sheets(sheets, sheet_metric(sheets, options), options)
+    return join_sheets(sheets, options, scores=True)(options)
 
 
 def _read_details(system: str, file: str, options: Options) -> tuple[Sheet, list[str | None]]:
@@ -84,7 +84,7 @@ def _fields(file: str, name: str, kind: Any) -> list[Any]:
 
     if not types.is_struct(kind):
         raise InputError(f"{file}, column {show(name)}: expected an object in each row, got {show(str(kind))}")
-    refuse_repeats(file, kind.names)
+    refuse_repeats(file, [field.name for field in kind])
     return [kind.field(i) for i in range(kind.num_fields)]
 
 

@@ -52,7 +52,7 @@ def _read(sources: Sources, options: Options) -> Evaluation:
             notes += note
             if lower:
                 metric = replace(metric, higher_is_better=False)
-    return join_sheets(sheets, metric, options, notes=tuple(notes))
+    return join_sheets(sheets, replace(options, metric=metric), notes=tuple(notes))(replace(options, metric=metric))
 
 
 def _read_samples(system: str, file: str, options: Options) -> _Samples:

@@ -12,7 +12,7 @@ from sigjax.readers.formats import Format, Sources
 from sigjax.readers.json_files import Object, as_list, as_object, member, number, parse_json, text
 from sigjax.readers.logs.scores import choose, score_columns
 from sigjax.readers.options import Options, show
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
 _REPORT = re.compile(rb'\s*\{.*"(submitted_ids|completed_ids|resolved_ids)"\s*:\s*\[', re.DOTALL)
@@ -37,7 +37,7 @@ def _read(sources: Sources, options: Options) -> Evaluation:
                 notes += (f"{file}: {lacking} instances were not submitted; --missing zero counts them as unresolved",)
     if options.metric == "mean" and options.counts is None:
         options = replace(options, metric=_RESOLVED)
-    return join_sheets(sheets, sheet_metric(sheets, options), options, notes=notes)
+    return join_sheets(sheets, options, scores=True, notes=notes)(options)
 
 
 def _report(name: str, file: str, report: Object) -> tuple[Sheet, int]:

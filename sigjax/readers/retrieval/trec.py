@@ -2,19 +2,22 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sigjax.files.opening import decode_text, head_lines, read_bytes
-from sigjax.metrics import MEAN
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
 from sigjax.readers.retrieval.measures import EXAMPLES, Measure, parse_measure, topic_scorer
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
+_Numbers = dict[str, dict[str, float]]
+"""The number of each topic and document."""
 _QRELS_LINE = re.compile(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*")
 _RUN_LINE = re.compile(rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*")
 _JSON_START = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*[-0-9]|\})')
@@ -43,25 +46,31 @@ _QRELS = _Kind("a judgment", "topic iteration document relevance", 3, 1000, whol
 _RUN = _Kind("a run", "topic Q0 document rank score tag", 4, 3e38, whole=False)
 
 
-def read_runs(sources: Sources, options: Options) -> Evaluation:
+def read_runs(sources: Sources, options: Options) -> Reading:
     """The evaluation of runs by a measure of each topic; topics that a run lacks count 0, as with `trec_eval -c`."""
     if len(sources.files) != 1:
         raise InputError(
             f"{sources.files[1]}: expected one file of judgments before -i, got {len(sources.files)} files"
         )
-    name, measure = _chosen_measure(options)
     qrels = sources.files[0]
     judged = _read_numbers(qrels, _QRELS)
+    runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.systems.items()}
+    for file, run in runs.values():
+        if judged.keys().isdisjoint(run):
+            raise InputError(
+                f"{file}: has none of the topics of {qrels}, such as {show(next(iter(judged)))}; do they "
+                "belong together?"
+            )
+    return partial(_evaluate, judged, runs)
+
+
+def _evaluate(judged: _Numbers, runs: Mapping[str, tuple[str, _Numbers]], options: Options) -> Evaluation:
+    name, measure = _chosen_measure(options)
     score = topic_scorer(measure, judged)
     topics = tuple(judged)
     sheets, notes = [], []
-    for system, file in sources.systems.items():
-        run = _read_numbers(file, _RUN)
+    for system, (file, run) in runs.items():
         lacking = sum(topic not in run for topic in topics)
-        if lacking == len(topics):
-            raise InputError(
-                f"{file}: has none of the topics of {qrels}, such as {show(topics[0])}; do they belong together?"
-            )
         found = dict.fromkeys(run, 0.0) | score(run)
         absent = np.nan if options.missing == "drop" else 0.0
         values = np.array([found.get(topic, absent) for topic in topics])
@@ -70,7 +79,7 @@ def read_runs(sources: Sources, options: Options) -> Evaluation:
             notes.append(
                 f"system {system!r} lacks {lacking} of {len(topics)} topics; they count 0, as with trec_eval -c"
             )
-    return join_sheets(sheets, replace(MEAN, name=name, inputs=(name,)), options, notes=tuple(notes))
+    return join_sheets(sheets, options, scores=True, notes=tuple(notes))(options)
 
 
 def _chosen_measure(options: Options) -> tuple[str, Measure]:
@@ -80,7 +89,7 @@ def _chosen_measure(options: Options) -> tuple[str, Measure]:
     return options.metric, measure
 
 
-def _read_numbers(file: str, kind: _Kind) -> dict[str, dict[str, float]]:
+def _read_numbers(file: str, kind: _Kind) -> _Numbers:
     """The number of each topic and document, from a TREC file or a JSON object."""
     text = decode_text(file, read_bytes(file))
     found = _parse_json(file, text, kind) if text.lstrip().startswith("{") else _parse_lines(file, text, kind)
@@ -89,8 +98,8 @@ def _read_numbers(file: str, kind: _Kind) -> dict[str, dict[str, float]]:
     return found
 
 
-def _parse_lines(file: str, text: str, kind: _Kind) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+def _parse_lines(file: str, text: str, kind: _Kind) -> _Numbers:
+    found: _Numbers = {}
     num_fields, number = kind.num_fields, kind.number
     for line, content in enumerate(text.split("\n"), start=1):
         fields = content.split()
@@ -123,7 +132,7 @@ def _number(where: str, text: str, kind: _Kind) -> float:
     return value
 
 
-def _parse_json(file: str, text: str, kind: _Kind) -> dict[str, dict[str, float]]:
+def _parse_json(file: str, text: str, kind: _Kind) -> _Numbers:
     try:
         # Objects as tuples, so that repeated names are seen; numbers as they are spelt, to be read as in lines.
         pairs = json.loads(text, object_pairs_hook=tuple, parse_int=_Spelt, parse_float=_Spelt, parse_constant=_Spelt)
@@ -133,7 +142,7 @@ def _parse_json(file: str, text: str, kind: _Kind) -> dict[str, dict[str, float]
         ) from None
     except RecursionError:
         raise InputError(f'{file}: nested too deeply; expected {{"topic": {{"document": 1}}}}') from None
-    found: dict[str, dict[str, float]] = {}
+    found: _Numbers = {}
     for topic, documents in _unique(file, pairs):
         where = f"{file}, topic {show(topic)}"
         found[topic] = {

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from sigjax.files.opening import decode_text, head_lines, read_bytes
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
 from sigjax.readers.retrieval.measures import parse_measure
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
-from sigjax.records import Evaluation, InputError
+from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.records import InputError
 
 _NO_MEAN = re.compile(r"runid|relstring|num_\w+|gm_\w+")
 """Rows that are no numbers, counts that are added up, and geometric means."""
@@ -20,11 +20,11 @@ _ALL = "all"
 _LINE = re.compile(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*")
 
 
-def read_trec_eval(sources: Sources, options: Options) -> Evaluation:
+def read_trec_eval(sources: Sources, options: Options) -> Reading:
     """The evaluation of the outputs of trec_eval; `Options.metric` names a measure, in its spelling or another."""
     sheets = [parse_trec_eval(system, file) for system, file in sources.systems.items()]
-    options = _named(options, list(sheets[0].numbers))
-    return join_sheets(sheets, sheet_metric(sheets, options), options)
+    evaluate = join_sheets(sheets, options, scores=True)
+    return lambda options: evaluate(_named(options, list(sheets[0].numbers)))
 
 
 def parse_trec_eval(system: str, file: str) -> Sheet:

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, show
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.readers.table import Table, number_column
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 _MISSING = "None"
 
 
-def read_segment_scores(sources: Sources, options: Options) -> Evaluation:
+def read_segment_scores(sources: Sources, options: Options) -> Reading:
     """The evaluation of a `.seg.score` file by the mean; a score `None` is missing."""
     (file,) = sources.files
     rows = _rows(file, decode_text(file, read_bytes(file)))
@@ -23,7 +23,7 @@ def read_segment_scores(sources: Sources, options: Options) -> Evaluation:
                 f"{file}: system {show(sheet.system)} has {sheet.num_rows} scores, {show(sheets[0].system)} has "
                 f"{sheets[0].num_rows}; expected one for each segment, {_MISSING} where there is none"
             )
-    return join_sheets(sheets, sheet_metric(sheets, options), options)
+    return join_sheets(sheets, options, scores=True)
 
 
 def _rows(file: str, text: str) -> dict[str, tuple[list[int], list[str]]]:
