@@ -29,8 +29,7 @@ from sigjax.records import (
     Variant,
 )
 from sigjax.resample.engine import Run
-from sigjax.run.backend import NUMPY, choose_backend, numpy_seconds
-from sigjax.run.scope import host_scope
+from sigjax.run.backend import NUMPY, choose_backend, host_scope, numpy_seconds
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
 from sigjax.studies.trials import share_interval
