@@ -1,14 +1,12 @@
 """All formats, in the order in which they are tried on a file: the particular before the general."""
 
 from sigjax.readers.formats import Format
-from sigjax.readers.logs.alpaca_eval import ALPACA_EVAL
 from sigjax.readers.logs.comet import COMET
-from sigjax.readers.logs.every_eval import EVERY_EVAL
 from sigjax.readers.logs.helm import HELM
 from sigjax.readers.logs.inspect_logs import INSPECT
+from sigjax.readers.logs.jsonl_logs import EVERY_EVAL, LM_EVAL
+from sigjax.readers.logs.leaderboards import ALPACA_EVAL, SWEBENCH
 from sigjax.readers.logs.lighteval import LIGHTEVAL
-from sigjax.readers.logs.lm_eval import LM_EVAL
-from sigjax.readers.logs.swebench import SWEBENCH
 from sigjax.readers.parsing.brackets import BRACKETS
 from sigjax.readers.parsing.conllu import CONLLU
 from sigjax.readers.parsing.trees import TREES
