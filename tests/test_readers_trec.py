@@ -238,7 +238,7 @@ BAD_QRELS = {
     "text": (QRELS + "7 0 d8 yes\n", r"qrels, line 7, relevance: expected a number, got 'yes'"),
     "too large": (QRELS + "7 0 d8 99999999\n", r"qrels, line 7, relevance: expected a whole number up to 1000"),
     "twice": (QRELS + "7 0 d1 1\n", r"qrels, line 7: document 'd1' occurs twice for topic '7'"),
-    "JSON": ('{"7": {"d1": 0.5}}', r"qrels, topic '7', document 'd1', relevance: expected a whole number up to 1000, got 0.5"),
+    "JSON": ('{"7": {"d1": 0.5}}', r"document 'd1', relevance: expected a whole number up to 1000, got 0.5"),
 }  # fmt: skip
 
 
