@@ -12,7 +12,7 @@ from sigjax.comparison.assemble import make_case
 from sigjax.exact import law
 from sigjax.exact.lattice import pair_lattice
 from sigjax.exact.law import sign_law
-from sigjax.multiple.marginal import marginal_laws
+from sigjax.multiple.minp import exact_laws
 from sigjax.records import Settings
 
 
@@ -58,7 +58,7 @@ def test_marginal_p_values_of_the_data_are_those_of_the_exact_test(num_units, al
     evaluation = Evaluation.from_arrays(arrays | {"twin": next(iter(arrays.values()))}, metric="fscore")
     settings = Settings(alternative=alternative)
     case = make_case(evaluation, settings)
-    laws, question = marginal_laws(case), case.question
+    laws, question = exact_laws(case), case.question
     report = compare(evaluation, alternative=alternative, interval="none")
     assert len(laws) == len(report) == 6
     sign = -1.0 if alternative == "less" else 1.0

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
-from sigjax.comparison.families import others_of
+from sigjax.comparison.adjust import others_of
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Metric, Settings
 from sigjax.resample import swapped
@@ -19,7 +19,7 @@ from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.testing import stopping
 from sigjax.testing.corrections import adjust
-from sigjax.testing.outcome import Outcome, Outcomes
+from sigjax.testing.result import Outcome, Outcomes
 from sigjax.testing.stopping import ERROR, count_until_settled
 
 pytestmark = pytest.mark.slow

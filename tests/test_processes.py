@@ -16,7 +16,7 @@ from test_checkpoint import done, report
 from sigjax.cli import _run
 from sigjax.run.processes import launched
 from sigjax.run.share import ALONE, Share, current_share
-from sigjax.testing.outcome import NotFinite, raise_together
+from sigjax.testing.problem import NotFinite, raise_together
 
 SECONDS = 60
 """A lost process is noticed within so long."""

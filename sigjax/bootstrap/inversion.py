@@ -49,7 +49,7 @@ from sigjax.resample.project import distinct_columns, places_in, swap_projection
 from sigjax.resample.tally import Deltas, replicate_scores, scores
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.memory import fits, gib
-from sigjax.testing.outcome import Case
+from sigjax.testing.problem import Case
 
 _SCALES = (0.25, 0.5, 2.0)
 _HOMOGENEOUS = 2.0**-20

@@ -23,8 +23,9 @@ from sigjax.resample.tally import Deltas
 from sigjax.run.checkpoint import State
 from sigjax.run.memory import fits, gib, memory_for
 from sigjax.run.share import Share
-from sigjax.testing.outcome import Case, NotFinite, Outcomes, SampleCase, raise_together
 from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.problem import Case, NotFinite, SampleCase, raise_together
+from sigjax.testing.result import Outcomes
 
 
 def sampled_bootstrap(

@@ -21,7 +21,7 @@ from sigjax.resample.project import (
     places_in,
 )
 from sigjax.run.memory import fits, gib
-from sigjax.testing.outcome import Case
+from sigjax.testing.problem import Case
 
 
 class SharedDraws:

@@ -17,7 +17,8 @@ from sigjax.exact.threshold import Tail, find_edges, threshold_p
 from sigjax.exact.tree import tree_error, tree_null
 from sigjax.records import Metric, Settings
 from sigjax.resample.tally import scores
-from sigjax.testing.outcome import Case, NotExact, NotFinite, Outcome, Pair
+from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
+from sigjax.testing.result import Outcome
 
 AUTO_BUDGET = 10.0
 """Nominal seconds of exact tests that method="auto" spends on an evaluation."""

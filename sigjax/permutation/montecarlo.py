@@ -15,8 +15,9 @@ from sigjax.resample.rounds import keep, keep_round, rounds
 from sigjax.resample.tally import Pairs
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.checkpoint import State
-from sigjax.testing.outcome import Case, NotFinite, Outcomes, SampleCase, raise_together
 from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.problem import Case, NotFinite, SampleCase, raise_together
+from sigjax.testing.result import Outcomes
 from sigjax.testing.stopping import Count, count_until_settled
 from sigjax.units.outputs import whole_runs
 

@@ -24,7 +24,7 @@ from sigjax.readers.texts.segment_scores import COMET, MT_METRICS_EVAL
 from sigjax.readers.texts.texts import TEXTS
 
 _LOGS = (LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, SWEBENCH)
-"""Logs of evaluations of language models: a file a system."""
+"""Logs of evaluations of language models: one file per system."""
 _SYSTEMS = (TREC_EVAL, BRACKETS, CONLL, NUMBERS)
 """Other files of one system each."""
 _GOLD = (ALIGNMENT, TREC_RUN, RANX_JSON, HIPE, MBT, CONLLU, SEGMENTATION, TREES, CONLL_GOLD, TERMS, LABELS, TEXTS)

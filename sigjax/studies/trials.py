@@ -20,8 +20,9 @@ from sigjax.run.checkpoint import NO_STAGE
 from sigjax.run.progress import progress_bar
 from sigjax.run.scope import host_scope
 from sigjax.studies.pilot import Maker, Pilot
-from sigjax.testing.outcome import Case, NotFinite, NotTraceable, Outcomes, Question
 from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.problem import Case, NotFinite, NotTraceable, Question
+from sigjax.testing.result import Outcomes
 from sigjax.units.units import observed_scores, tolerances
 
 _GROUP_VALUES = 2**23

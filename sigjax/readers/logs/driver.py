@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.files.opening import naming
-from sigjax.readers.formats import Sources
+from sigjax.readers.formats import Reading, Sources
 from sigjax.readers.json_files import plain_labels
 from sigjax.readers.options import Options, listing, show, suggest
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.readers.table import codes_of
-from sigjax.records import Evaluation, InputError, Metric, SampleMetric
+from sigjax.records import Evaluation, InputError
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def log_reader(
     content: str = "content",
     must_agree: Mapping[str, str] | None = None,
     adapt: Callable[[Options, Sequence[str]], Options] = lambda options, _: options,
-) -> Callable[[Sources, Options], Evaluation]:
+) -> Callable[[Sources, Options], Reading]:
     """The `Format.read` of a log format.
 
     Args:
@@ -76,17 +76,25 @@ def log_reader(
         adapt: (options, names of the scores) -> options with the metric that the format means by `Options.metric`.
     """
 
-    def read(sources: Sources, options: Options) -> Evaluation:
+    def read(sources: Sources, options: Options) -> Reading:
         files = sources.files or tuple(sources.systems.values())
         found = [result for file in files for result in results(file, options)]
         notes = _differences(found, must_agree or {}) + tuple(dict.fromkeys(n for each in found for n in each.notes))
         sheets = [_sheet(result, name, options) for result, name in zip(found, _names(found, sources), strict=True)]
         _check_content(sheets, found, content)
         sheets, notes = _with_runs(sheets, notes)
-        options = adapt(options, list(sheets[0].numbers))
-        metric = sheet_metric(sheets, options)
-        metric, doubts = _compare_published(sheets, found, metric)
-        return join_sheets(sheets, metric, options, notes=(*notes, *doubts))
+        refusals = _refusals(found)
+        joined = join_sheets(sheets, options, scores=True, notes=notes)
+
+        def evaluate(options: Options) -> Evaluation:
+            options = adapt(options, list(sheets[0].numbers))
+            asked = [options.metric, *(options.counts or {}).values()]
+            for score in refusals:
+                if score in asked:
+                    raise InputError(refusals[score])
+            return _compare_published(joined(options), sheets, found)
+
+        return evaluate
 
     return read
 
@@ -103,37 +111,32 @@ def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> st
     return chosen if chosen is not None else known[0]
 
 
-def _score_columns(file: str, rows: Iterable[Scores], options: Options) -> dict[str, np.ndarray]:
-    """Columns of numbers `[row]`, NaN where a score is missing.
-
-    A score that is unusable in some row is left out, and refused only if it is asked for or no other is there.
-    """
-    rows = list(rows)
-    refusals: dict[str, str] = {}
-    columns: dict[str, np.ndarray] = {}
-    for name in dict.fromkeys(name for row in rows for name in row):
-        column = [row.get(name, np.nan) for row in rows]
-        wrong = next((value for value in column if isinstance(value, Unusable)), None)
-        if wrong is None:
-            columns[name] = np.array(column, np.float64)
-        else:
-            refusals[name] = wrong.refusal
-    asked = [options.metric, *(options.counts or {}).values()]
-    refused = next((name for name in refusals if name in asked or not columns), None)
-    if refused is not None:
-        raise InputError(refusals[refused])
-    if not columns:
-        raise InputError(f"{file}: holds no scores of single instances; expected at least one")
-    return columns
-
-
 def _sheet(result: Result, system: str, options: Options) -> Sheet:
+    """The scores of a system that are usable in every row, NaN where one is missing."""
     file, rows = result.file, result.rows
+    numbers: dict[str, np.ndarray] = {}
+    for name in dict.fromkeys(name for row in rows for name in row.scores):
+        column = [row.scores.get(name, np.nan) for row in rows]
+        if not any(isinstance(value, Unusable) for value in column):
+            numbers[name] = np.array(column, np.float64)
+    if not numbers:
+        unscored = f"{file}: holds no scores of single instances; expected at least one"
+        raise InputError(next(iter(_refusals([result]).values()), unscored))
     ids = [row.id for row in rows if row.id is not None]
     runs = [row.run for row in rows if row.run is not None]
     with naming(file):
         labels = plain_labels([row.labels for row in rows], (options.cluster, options.strata))
-    return Sheet(system, file, _score_columns(file, [row.scores for row in rows], options), labels, ids or None, runs)
+    return Sheet(system, file, numbers, labels, ids or None, runs)
+
+
+def _refusals(results: Iterable[Result]) -> dict[str, str]:
+    """The message for each score that is unusable in some row."""
+    refusals: dict[str, str] = {}
+    for scores in (row.scores for result in results for row in result.rows):
+        for name, value in scores.items():
+            if isinstance(value, Unusable):
+                refusals.setdefault(name, value.refusal)
+    return refusals
 
 
 def _names(results: Sequence[Result], sources: Sources) -> list[str]:
@@ -213,14 +216,12 @@ def _mean_of_runs(sheet: Sheet) -> Sheet:
     )
 
 
-def _compare_published(
-    sheets: Sequence[Sheet], results: Sequence[Result], metric: Metric | SampleMetric
-) -> tuple[Metric | SampleMetric, list[str]]:
-    """The metric in the direction that the logs' program published, and notes where its means differ."""
-    notes: list[str] = []
+def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results: Sequence[Result]) -> Evaluation:
+    """The evaluation with the direction that the logs' program published, and notes where its means differ."""
+    metric, notes = evaluation.metric, []
     (score, *others) = metric.inputs
     if others or metric.stat_names != ("value", "count"):
-        return metric, notes
+        return evaluation
     for sheet, result in zip(sheets, results, strict=True):
         if result.published is not None:
             name = score if score in sheet.numbers else next(iter(sheet.numbers))
@@ -228,4 +229,4 @@ def _compare_published(
             notes += own
             if lower_is_better:
                 metric = replace(metric, higher_is_better=False)
-    return metric, notes
+    return replace(evaluation, metric=metric, notes=(*notes, *evaluation.notes))

@@ -4,14 +4,14 @@ Judgments and runs are TREC files, or JSON as ranx takes it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from sigjax.files.opening import decode_text, head_lines, naming, read_bytes
-from sigjax.metrics import MEAN
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.json_files import as_object, number, parse_json, text
 from sigjax.readers.logs.driver import Result, Row, log_reader
 from sigjax.readers.numerals import parse_number
@@ -53,30 +53,35 @@ _QRELS = _Kind("a judgment", "topic iteration document relevance", 3, 1000, whol
 _RUN = _Kind("a run", "topic Q0 document rank score tag", 4, 3e38, whole=False)
 
 
-def read_runs(sources: Sources, options: Options) -> Evaluation:
-    """The evaluation of runs by a measure of each topic; topics that a run lacks count 0, as with `trec_eval -c`."""
+def read_runs(sources: Sources, options: Options) -> Reading:
+    """Judgments and runs -> a measure of each topic; topics that a run lacks count 0, as with `trec_eval -c`."""
+    del options
     qrels = sources.gold()
-    name, measure = _chosen_measure(options)
     judged = _read_numbers(qrels, _QRELS)
+    runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.systems.items()}
+    for file, run in runs.values():
+        if judged.keys().isdisjoint(run):
+            topic = show(next(iter(judged)))
+            raise InputError(f"{file}: has none of the topics of {qrels}, such as {topic}; do they belong together?")
+    return partial(_evaluate, judged, runs)
+
+
+def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], options: Options) -> Evaluation:
+    name, measure = _chosen_measure(options)
     score = topic_scorer(measure, judged)
     topics = tuple(judged)
     absent = np.nan if options.missing == "drop" else 0.0
     sheets, notes = [], []
-    for system, file in sources.systems.items():
-        run = _read_numbers(file, _RUN)
-        lacking = sum(topic not in run for topic in topics)
-        if lacking == len(topics):
-            raise InputError(
-                f"{file}: has none of the topics of {qrels}, such as {show(topics[0])}; do they belong together?"
-            )
+    for system, (file, run) in runs.items():
         values = dict.fromkeys(run, 0.0) | score(run)
         column = np.array([values.get(topic, absent) for topic in topics])
         sheets.append(Sheet(system, file, {name: column}, {"topic": topics}, topics))
+        lacking = sum(topic not in run for topic in topics)
         if lacking and options.missing != "drop" and (options.systems is None or system in options.systems):
             notes.append(
                 f"system {system!r} lacks {lacking} of {len(topics)} topics; they count 0, as with trec_eval -c"
             )
-    return join_sheets(sheets, replace(MEAN, name=name, inputs=(name,)), options, notes=tuple(notes))
+    return join_sheets(sheets, options, scores=True, notes=tuple(notes))(options)
 
 
 def _chosen_measure(options: Options) -> tuple[str, Measure]:

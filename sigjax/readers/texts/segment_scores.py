@@ -6,14 +6,14 @@ Segments are known by their position, so every system needs a score for each.
 from collections.abc import Mapping
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.logs.driver import Result, Row, log_reader
 from sigjax.readers.logs.items import Item, load_item
 from sigjax.readers.naming import name_systems
 from sigjax.readers.options import Options, show
-from sigjax.readers.sheets import Sheet, join_sheets, sheet_metric
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.readers.table import Table, number_column
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 _COMET = "COMET"
 _MISSING = "None"
@@ -40,7 +40,7 @@ def _segment(segment: Item) -> Row:
     return Row({_COMET: segment.number(_COMET)}, content=(segment.get("src"), segment.get("ref")))
 
 
-def _read_segment_scores(sources: Sources, options: Options) -> Evaluation:
+def _read_segment_scores(sources: Sources, options: Options) -> Reading:
     """mt-metrics-eval: lines `SYSTEM SCORE`, those of each system in the order of the segments."""
     (file,) = sources.files
     lines: dict[str, list[int]] = {}
@@ -58,7 +58,7 @@ def _read_segment_scores(sources: Sources, options: Options) -> Evaluation:
         for system, own in cells.items()
     ]
     _check_lengths(file, {sheet.system: sheet.num_rows for sheet in sheets}, hint=f", {_MISSING} where there is none")
-    return join_sheets(sheets, sheet_metric(sheets, options), options)
+    return join_sheets(sheets, options, scores=True)
 
 
 def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> None:
