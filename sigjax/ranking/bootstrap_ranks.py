@@ -29,8 +29,7 @@ import numpy as np
 from sigjax.bootstrap.replicates import Pieces
 from sigjax.bootstrap.sampled import all_replicates
 from sigjax.resample.engine import Run
-from sigjax.run.memory import fits, gib
-from sigjax.run.threads import in_threads
+from sigjax.run.host import fits, gib, in_threads
 from sigjax.testing.problem import Case, SampleCase
 from sigjax.units.sums import total
 

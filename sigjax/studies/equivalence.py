@@ -32,7 +32,7 @@ from sigjax.records import (
     Settings,
     Variant,
 )
-from sigjax.run.scope import host_scope
+from sigjax.run.backend import host_scope
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
 from sigjax.studies.trials import share_interval

@@ -17,8 +17,8 @@ from sigjax.comparison.run_tests import run_tests
 from sigjax.exact.plan import Plan
 from sigjax.permutation.exact import plan_exact
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test
-from sigjax.run.progress import progress_bar
-from sigjax.run.scope import host_scope
+from sigjax.run.backend import host_scope
+from sigjax.run.host import progress_bar
 from sigjax.studies.pilot import Maker, Pilot
 from sigjax.testing.p_values import clopper_pearson
 from sigjax.testing.problem import Case, NotFinite, NotTraceable, Question

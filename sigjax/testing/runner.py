@@ -11,7 +11,7 @@ from sigjax.records import Device, Metric, Settings
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.run.checkpoint import NO_STAGE, Stage
-from sigjax.run.progress import WORTH_A_BAR, progress_bar
+from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
 from sigjax.testing.problem import Case, NotTraceable
 
