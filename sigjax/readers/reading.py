@@ -1,7 +1,7 @@
 """Files as they are given, or a data frame -> `Evaluation`, whatever the format."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,17 +10,15 @@ from sigjax.readers.detect import choose_format
 from sigjax.readers.formats import Format, Sources
 from sigjax.readers.goldfiles import gold_note
 from sigjax.readers.naming import given_name, name_systems
-from sigjax.readers.options import Options, check_options, listing
+from sigjax.readers.options import Options, Path, check_options, listing
 from sigjax.readers.registry import FORMATS
 from sigjax.readers.tables.frames import FRAME, PARQUET, frame_table
 from sigjax.readers.tables.tables import read_table
-from sigjax.records import Array, Evaluation, InputError, Metric, SampleMetric
-
-Path = str | os.PathLike[str]
-Score = str | Metric | SampleMetric | Callable[[Array], Array] | None
+from sigjax.records import Evaluation, InputError
+from sigjax.records.metric import AnyMetric
 
 
-def read_frame(frame: Any, metric: Score, options: Options) -> Evaluation:
+def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evaluation:
     """The evaluation of a data frame; the options have no metric yet."""
     options = replace(options, metric="mean" if metric is None else metric)
     check_options(options)
@@ -28,7 +26,7 @@ def read_frame(frame: Any, metric: Score, options: Options) -> Evaluation:
     return _turned(read_table(frame_table(frame), options), options)
 
 
-def read_sources(sources: Sources, reader: str | None, metric: Score, options: Options) -> Evaluation:
+def read_sources(sources: Sources, reader: str | None, metric: AnyMetric | None, options: Options) -> Evaluation:
     """The evaluation of files as they are given, which may stand for systems; the options have no metric yet."""
     check_options(options if metric is None else replace(options, metric=metric))
     found = format_of(sources, reader, metric)
