@@ -1,8 +1,11 @@
-"""Small files for the digests of readers, beside the sound ones of `mutations.SAMPLES`."""
+"""Small files for the digests of readers and commands, beside those of `mutations.SAMPLES`."""
 
 import gzip
+from pathlib import Path
+from random import Random
 from typing import Any
 
+import digest_data as data
 import logs
 from mutations import Sample, of_text
 
@@ -120,3 +123,14 @@ MORE: dict[str, Sample] = {
     "swebench, a board": of_text("a", a=BOARDS, options={"filter": "one"}),
 }  # fmt: skip
 """Reader and what is particular -> files."""
+
+
+def write_tables() -> None:
+    """Write the files that commands are given."""
+    numbers = data.answers(4, 60).stats[:, :, 0].T.tolist()
+    rows = ["s0,s1,s2,s3", *(",".join(map(str, row)) for row in numbers)]
+    Path("answers.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    Path("strange.csv").write_text("\n".join(["<b>&|,=1+1,a_b%$x^2,数\\学", *rows[1:]]) + "\n", encoding="utf-8")
+    chance = Random(9)
+    lines = [f"{s},i{i},{r},{chance.randint(0, 9) / 4}\n" for s in "AB" for i in range(12) for r in range(5)]
+    Path("runs.csv").write_text("system,id,seed,value\n" + "".join(lines), encoding="utf-8")

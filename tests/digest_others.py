@@ -14,7 +14,7 @@ from typing import Any
 
 import digest_data as data
 import mutations
-from digest_files import MORE
+from digest_files import MORE, write_tables
 from digest_reports import ALTERNATIVES, BOTH, FEW, Case, compared
 
 import sigjax
@@ -108,7 +108,7 @@ def formats() -> Iterator[Case]:
 
 def cli(*words: str, output: str = "out") -> str:
     """What a command writes, and says."""
-    _tables()
+    write_tables()
     said, code = io.StringIO(), None
     with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
         try:
@@ -117,17 +117,6 @@ def cli(*words: str, output: str = "out") -> str:
             code = end.code
     written = Path(output).read_text(encoding="utf-8") if code == 0 and output == "out" else ""
     return f"exit code {code}\n{said.getvalue()}{written}"
-
-
-def _tables() -> None:
-    """The files of the commands."""
-    numbers = data.answers(4, 60).stats[:, :, 0].T.tolist()
-    rows = ["s0,s1,s2,s3", *(",".join(map(str, row)) for row in numbers)]
-    Path("answers.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    Path("strange.csv").write_text("\n".join(["<b>&|,=1+1,a_b%$x^2,数\\学", *rows[1:]]) + "\n", encoding="utf-8")
-    chance = Random(9)
-    lines = [f"{s},i{i},{r},{chance.randint(0, 9) / 4}\n" for s in "AB" for i in range(12) for r in range(5)]
-    Path("runs.csv").write_text("system,id,seed,value\n" + "".join(lines), encoding="utf-8")
 
 
 def _to_frame(library: Any) -> dict[str, list[str]]:
@@ -240,7 +229,7 @@ def _stopped(device: str) -> Any:
     try:
         return [compare(evaluation, **options, progress=False), "not stopped"]
     except KeyboardInterrupt:
-        return [compare(evaluation, **options, progress=False), f"{left[0]} calls: {os.path.exists('stopped')}"]
+        return [compare(evaluation, **options, progress=False), f"stopped, state kept: {os.path.exists('stopped')}"]
 
 
 def _extended(make: Callable[[], Any], options: dict[str, Any], resamples: int, device: str) -> Any:

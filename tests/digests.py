@@ -110,20 +110,28 @@ def is_chosen(name: str, pattern: str) -> bool:
 
 
 def results(pattern: str, device: str | None) -> Iterator[tuple[Case, str, Any]]:
-    """Chosen cases, devices, results; None where a package is missing."""
+    """Chosen cases, devices, and results, which are None where a package is missing."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for case in (*reports(), *others()):
             devices = [device] if device else ["numpy", "cpu"] if case.compiled else ["numpy"]
             for each in devices if is_chosen(case.name, pattern) else ():
                 there = all(find_spec(package) for package in case.needs.split())
-                yield case, each, case.make(each) if there else None
+                yield case, each, _made(case, each) if there else None
+
+
+def _made(case: Case, device: str) -> Any:
+    """The result, or the error that is there instead."""
+    try:
+        return case.make(device)
+    except Exception as error:
+        return error
 
 
 def difference(made: str, known: str | None) -> str | None:
-    """How a digest differs from the one that was written."""
-    if known is None:
-        return "new"
-    return None if made == known else "words" if made.split()[0] == known.split()[0] else "numbers"
+    """How a digest, or "failed", differs from the one that was written."""
+    if made == "failed" or made == known:
+        return made if made == "failed" else None
+    return "new" if known is None else "words" if made.split()[0] == known.split()[0] else "numbers"
 
 
 def check(pattern: str = "", device: str | None = None, *, write: bool = False) -> int:
@@ -133,9 +141,12 @@ def check(pattern: str = "", device: str | None = None, *, write: bool = False) 
     for case, each, result in results(pattern, device):
         if result is None:
             missing |= {package for package in case.needs.split() if not find_spec(package)}
+        elif isinstance(result, Exception):
+            made[case.name, each] = "failed"
+            print(f"{case.name} ({each}): {type(result).__name__}: {' '.join(str(result).split())}", file=sys.stderr)
         else:
             made[case.name, each] = digest(result)
-    if write:
+    if write and "failed" not in made.values():
         names = [case.name for case in (*reports(), *others())]
         known = {name: known[name] for name in names if name in known} | {name: new for (name, _), new in made.items()}
         known = {name: known[name] for name in names if name in known}
@@ -160,6 +171,8 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.show:
         for case, _, result in results(asked.show, asked.device or "numpy"):
+            if isinstance(result, Exception):
+                raise result
             if case.name == asked.show:
                 value = plain(result)
                 print(value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False))

@@ -76,7 +76,7 @@ def test_common_subsequences_by_enumeration(one, other):
         (ONE.replace("cats\tcats", "cats"), r"b, line 3: expected 2 fields between tabs as in line 1, got 'cats'"),
         (ONE.replace("cats\tcats", "\tcats"), r"b, line 3: expected a word, a tab .* got '\\tcats'"),
         (ONE.replace("xylem\tx", "xylem\tx\tx\tx"), r"b, line 4: expected 2 fields"),
-        (ONE.partition("xylem")[0], r"b: has 3 lines, but .*gold.tsv has 4; expected a line for each"),
+        (ONE.partition("xylem")[0], r"b: has 3 lines, but .*gold.tsv has 4; expected one for each gold line"),
         (ONE + "more\tmore\n", r"b: has 5 lines"),
         (
             ONE.replace("\ncats", "\ndogs"),

@@ -16,7 +16,7 @@ from sigjax.readers.naming import given_name
 from sigjax.records import InputError
 from sigjax.records.options import option, same
 from sigjax.report.report import Report
-from sigjax.run.progress import is_terminal
+from sigjax.run.host import is_terminal
 
 Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
 Written = Mapping[str, Path | None]

@@ -13,9 +13,9 @@ from sigjax.comparison.workload import WORTH_A_LINE, workload
 from sigjax.records import Comparisons, Device, Evaluation, Settings
 from sigjax.records.options import check, option, takes, values
 from sigjax.report import Report
+from sigjax.run.backend import host_scope
 from sigjax.run.fingerprint import data_hash, identity_of
 from sigjax.run.resume import stages_of
-from sigjax.run.scope import host_scope
 from sigjax.testing.stopping import LOOKS
 from sigjax.version import __version__
 

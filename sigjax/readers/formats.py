@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from sigjax.files.opening import decode_text, read_bytes
 from sigjax.metrics.fscore import FBETA
-from sigjax.readers.options import Options
+from sigjax.readers.options import Options, select_systems
 from sigjax.records import Evaluation, InputError
 
 Takes = Literal["file", "systems", "gold"]
 """One file with all systems; a file a system; or gold files and then a file a system."""
+Reading = Callable[[Options], Evaluation]
+"""What files hold: a function of the options, with one metric, that gives the evaluation."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,16 @@ class Sources:
     """Systems whose names a person wrote; the others are named after their files."""
 
     def gold(self) -> str:
-        """The gold file of a format that takes only one."""
+        """The only gold file."""
         first, *others = self.files
         if others:
-            raise InputError(f"{others[0]}: is a second gold file; expected one, and after -i a file a system")
+            raise InputError(f"{others[0]}: is a second gold file; expected one, and the systems' files after -i")
         return first
+
+    def chosen(self, options: Options) -> dict[str, str]:
+        """Name of each system to compare -> its file; the files of others are not read."""
+        names = select_systems(next(iter(self.systems.values())), list(self.systems), options.systems)
+        return {name: self.systems[name] for name in names}
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,8 @@ class Format:
         name: what `--reader` calls it.
         title: what it is, in a few words.
         takes: which files it takes.
-        read: files and options -> evaluation. Its refusals are `InputError`s that name file and line.
+        read: parses the files, once for all metrics, and returns a function of the options with one metric that gives
+            its evaluation. Refusals are `InputError`s that name file and line.
         looks: (name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of this format. It
             is asked of the first file of a comparison.
         metrics: names of the metrics that it gives statistics for, the default first; empty where it gives numbers that
@@ -54,7 +63,7 @@ class Format:
     name: str
     title: str
     takes: Takes
-    read: Callable[[Sources, Options], Evaluation]
+    read: Callable[[Sources, Options], Reading]
     looks: Callable[[str, bytes], bool]
     metrics: tuple[str, ...] = ()
     options: frozenset[str] = frozenset()
@@ -74,3 +83,19 @@ class Format:
             return True
         named = metric in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(metric) is not None)
         return named or self.offers(metric)
+
+
+def read_lines(file: str, *, at_least: int = 0) -> list[str]:
+    """The lines of a text file; empty lines at its end are dropped, down to `at_least` lines."""
+    lines = decode_text(file, read_bytes(file)).removesuffix("\n").split("\n")
+    while len(lines) > at_least and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def matching_lines(file: str, *, gold: str, count: int) -> list[str]:
+    """The lines of a system's file, which must have as many as the gold file."""
+    lines = read_lines(file, at_least=count)
+    if len(lines) != count:
+        raise InputError(f"{file}: has {len(lines)} lines, but {gold} has {count}; expected one for each gold line")
+    return lines

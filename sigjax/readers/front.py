@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from sigjax.files.opening import keeping_pipes
@@ -52,7 +51,8 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
         if options.input or reader is not None:
             raise InputError("a data frame is a table with all systems; leave out input and reader")
         return Evaluation.of(read_frame(paths[0], metric, given))
-    return Evaluation.of(read_sources(sources_of(paths, options.input), reader, metric, given))
+    (evaluation,) = read_sources(sources_of(paths, options.input), reader, [metric], given)
+    return Evaluation.of(evaluation)
 
 
 @keeping_pipes()
@@ -75,10 +75,4 @@ def read_metrics(
     names: Sequence[str | None] = metrics
     if not metrics and len(sources.files) == 1 and not sources.systems:
         names = saved_names(sources.files[0]) if format_of(sources, reader, None) is NPZ else ()
-    shared = Options(**options)
-    # The tokenizer is BLEU's: beside it, other metrics leave it alone.
-    others = replace(shared, tokenize=None) if "bleu" in names else shared
-    return [
-        Evaluation.of(read_sources(sources, reader, name, shared if name == "bleu" else others))
-        for name in names or [None]
-    ]
+    return [Evaluation.of(each) for each in read_sources(sources, reader, names or [None], Options(**options))]

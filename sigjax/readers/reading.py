@@ -1,21 +1,24 @@
 """Files as they are given, or a data frame -> `Evaluation`, whatever the format."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from sigjax.files.opening import files_inside
 from sigjax.readers.detect import choose_format
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.goldfiles import gold_note
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.naming import given_name, name_systems
-from sigjax.readers.options import Options, Path, check_options, listing
+from sigjax.readers.options import Options, Path, check_options, listing, show
 from sigjax.readers.registry import FORMATS
 from sigjax.readers.tables.frames import FRAME, PARQUET, frame_table
 from sigjax.readers.tables.tables import read_table
 from sigjax.records import Evaluation, InputError
 from sigjax.records.metric import AnyMetric
+
+_GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrels)(?:[^a-z]|$)")
 
 
 def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evaluation:
@@ -26,21 +29,59 @@ def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evalua
     return _turned(read_table(frame_table(frame), options), options)
 
 
-def read_sources(sources: Sources, reader: str | None, metric: AnyMetric | None, options: Options) -> Evaluation:
-    """The evaluation of files as they are given, which may stand for systems; the options have no metric yet."""
-    check_options(options if metric is None else replace(options, metric=metric))
-    found = format_of(sources, reader, metric)
+def read_sources(
+    sources: Sources, reader: str | None, metrics: Sequence[AnyMetric | None], options: Options
+) -> list[Evaluation]:
+    """The evaluation of each metric; files are read once for all metrics of one format.
+
+    The options have no metric yet.
+    """
+    for metric in metrics:
+        check_options(options if metric is None else replace(options, metric=metric))
+    formats = [format_of(sources, reader, metric) for metric in metrics]
+    readings = {each.name: _reading(each, sources, options) for each in {each.name: each for each in formats}.values()}
+    evaluations = []
+    for each, metric in zip(formats, metrics, strict=True):
+        first = each.metrics[0] if each.metrics else "mean"
+        # The tokenizer is BLEU's: beside it, other metrics leave it alone.
+        tokenize = options.tokenize if metric == "bleu" or "bleu" not in metrics else None
+        with_metric = replace(options, metric=first if metric is None else metric, tokenize=tokenize)
+        evaluations.append(_turned(readings[each.name](with_metric), options))
+    return evaluations
+
+
+def _reading(found: Format, sources: Sources, options: Options) -> Reading:
+    """The files, read as one format."""
     _check_particular(f"format {found.name}", found, options)
-    first = found.metrics[0] if found.metrics else "mean"
-    options = replace(options, metric=first if metric is None else metric)
     if found.takes == "systems":
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
         sources = replace(sources, systems={name: _file_of(path, found) for name, path in sources.systems.items()})
-    evaluation = found.read(sources, options)
-    if found.takes == "gold":
-        evaluation = replace(evaluation, notes=(*evaluation.notes, gold_note(sources)))
-    return _turned(evaluation, options)
+    reading = found.read(sources, options)
+    if found.takes != "gold":
+        return reading
+
+    def with_note(options: Options) -> Evaluation:
+        evaluation = reading(options)
+        return replace(evaluation, notes=(*evaluation.notes, gold_note(sources)))
+
+    return with_note
+
+
+def gold_note(sources: Sources) -> str:
+    """Which files were taken for the gold standard: only their order tells, so a report must say it.
+
+    Example:
+        >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
+        "gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
+    """
+    gold, systems = ([PurePath(file).name for file in files] for files in (sources.files, sources.systems.values()))
+    note = f"gold standard: {', '.join(gold)}"
+    if not any(_GOLD_NAME.search(name.lower()) for name in gold):
+        for name in systems:
+            if _GOLD_NAME.search(name.lower()):
+                return f"{note}, although {show(name)} of the systems is named like one: gold files stand before -i"
+    return note
 
 
 def _turned(evaluation: Evaluation, options: Options) -> Evaluation:

@@ -9,14 +9,9 @@ must not depend on other responses: a bracket that a tree has twice is one respo
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-
-from sigjax.readers.options import Options, chosen_metric
-from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.records import Evaluation
 
 Response = TypeVar("Response", bound=tuple[Any, ...] | int)
 NOTE = (
@@ -48,13 +43,3 @@ def times_given(responses: Sequence[Response], own: Counter[Response]) -> np.nda
 def matches(own: np.ndarray, gold: np.ndarray) -> dict[str, np.ndarray]:
     """The counts tp, predicted and gold `[response]`, of how often a system and the gold standard have each."""
     return {"tp": np.minimum(own, gold), "predicted": own, "gold": gold}
-
-
-def join_responses(sheets: Sequence[Sheet], options: Options, *, notes: tuple[str, ...] = ()) -> Evaluation:
-    """The evaluation of one sheet a system, whose rows are the same responses in all."""
-    return as_responses(join_sheets(sheets, chosen_metric(options), options, notes=notes))
-
-
-def as_responses(evaluation: Evaluation) -> Evaluation:
-    """The evaluation, of which it is said that its instances are responses."""
-    return replace(evaluation, unit="response", notes=(*evaluation.notes, NOTE))

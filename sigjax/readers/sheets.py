@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sigjax.metrics import MEAN, METRICS, known_metric
+from sigjax.readers.formats import Reading
 from sigjax.readers.grid import Grid, assemble
 from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest
+from sigjax.readers.responses import NOTE
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
 
@@ -30,7 +32,59 @@ class Sheet:
     @property
     def num_rows(self) -> int:
         """How many rows there are."""
-        return len(next(iter(self.numbers.values())))
+        return len(next(iter(self.numbers.values()), ()))
+
+
+def join_sheets(
+    sheets: Sequence[Sheet], options: Options, *, scores: bool = False, notes: tuple[str, ...] = ()
+) -> Reading:
+    """Join one sheet per system by id, or by position where there are no ids; the result evaluates any metric.
+
+    Args:
+        sheets: those of all systems; `options.systems` says which to compare.
+        options: where they come from; the metric is left to the result.
+        scores: whether `metric` may name a column of numbers, of which the mean is taken.
+        notes: for the evaluation.
+    """
+    names = [sheet.system for sheet in sheets]
+    repeated = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if repeated is not None:
+        file = sheets[names.index(repeated)].file
+        raise InputError(f"{file}: another file holds the system {show(repeated)} too; leave one out")
+    chosen = select_systems(sheets[0].file, names, options.systems)
+    if len(chosen) < 2:
+        raise InputError(
+            f"{sheets[0].file}: holds one system; a comparison takes at least two: give one file per system"
+        )
+    sheets = [sheets[names.index(name)] for name in chosen]
+    keys = _keys(sheets)
+    places = {key: i for i, key in enumerate(dict.fromkeys(key for each in keys for key in each))}
+    clusters = _labels(sheets, keys, places, options.cluster, "--cluster")
+    strata = _labels(sheets, keys, places, options.strata, "--strata")
+
+    def evaluate(options: Options) -> Evaluation:
+        metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
+        columns = _input_columns(sheets, metric, options)
+        values = np.full((len(sheets), len(places), len(metric.inputs)), np.nan)
+        for k, (own, inputs) in enumerate(zip(keys, columns, strict=True)):
+            values[k, [places[key] for key in own]] = np.stack(inputs, axis=-1)
+        grid = Grid(
+            file=sheets[0].file,
+            systems=chosen,
+            ids=None if sheets[0].ids is None else tuple(id for id, _ in places),
+            values=values,
+            clusters=clusters,
+            strata=strata,
+            lines=None,
+            notes=notes,
+            runs=None if sheets[0].runs is None else tuple(run for _, run in places),
+        )
+        evaluation = assemble(grid, metric=metric, missing=options.missing)
+        if options.unit == "response":
+            return replace(evaluation, unit="response", notes=(*evaluation.notes, NOTE))
+        return evaluation
+
+    return evaluate
 
 
 def sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
@@ -43,40 +97,6 @@ def sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMe
         return chosen_metric(options)
     meant = suggest(name, [*known, *METRICS], "scores and metrics")
     raise InputError(f"{sheets[0].file}: no score or metric {show(name)}; {meant}")
-
-
-def join_sheets(
-    sheets: Sequence[Sheet], metric: Metric | SampleMetric, options: Options, *, notes: tuple[str, ...] = ()
-) -> Evaluation:
-    """The evaluation of one sheet a system, by id where they have ids, else by position."""
-    names = [sheet.system for sheet in sheets]
-    repeated = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if repeated is not None:
-        file = sheets[names.index(repeated)].file
-        raise InputError(f"{file}: another file holds the system {show(repeated)} too; leave one out")
-    chosen = select_systems(sheets[0].file, names, options.systems)
-    if len(chosen) < 2:
-        raise InputError(f"{sheets[0].file}: holds one system; a comparison takes at least two: give a file a system")
-    sheets = [sheets[names.index(name)] for name in chosen]
-    columns = _input_columns(sheets, metric, options)
-    keys = _keys(sheets)
-    places = {key: i for i, key in enumerate(dict.fromkeys(key for each in keys for key in each))}
-    values = np.full((len(sheets), len(places), len(metric.inputs)), np.nan)
-    for k, (own, inputs) in enumerate(zip(keys, columns, strict=True)):
-        values[k, [places[key] for key in own]] = np.stack(inputs, axis=-1)
-    by_position = sheets[0].ids is None
-    grid = Grid(
-        file=sheets[0].file,
-        systems=chosen,
-        ids=None if by_position else tuple(id for id, _ in places),
-        values=values,
-        clusters=_labels(sheets, keys, places, options.cluster, "--cluster"),
-        strata=_labels(sheets, keys, places, options.strata, "--strata"),
-        lines=None,
-        notes=notes,
-        runs=None if sheets[0].runs is None else tuple(run for _, run in places),
-    )
-    return assemble(grid, metric=metric, missing=options.missing)
 
 
 def _input_columns(sheets: Sequence[Sheet], metric: Metric | SampleMetric, options: Options) -> list[list[np.ndarray]]:

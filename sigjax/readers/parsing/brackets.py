@@ -9,11 +9,10 @@ import re
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.goldfiles import chosen_files
-from sigjax.readers.options import Options, chosen_metric, listing, show
+from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.options import Options, listing, show
 from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 _HEADER = re.compile(r"\s*ID\s+Len\.\s+Stat\.\s+Recal\s+Prec\.")
 _ROW = re.compile(
@@ -26,17 +25,17 @@ _MESSAGE = re.compile(r"\s*\d+\s*:\s")
 _COUNTS = ("tp", "predicted", "gold")
 
 
-def read_brackets(sources: Sources, options: Options) -> Evaluation:
+def read_brackets(sources: Sources, options: Options) -> Reading:
     """The evaluation of parsers by what evalb said of each."""
     sheets, notes = [], []
     gold: dict[str, tuple[int, str]] = {}
-    for name, file in chosen_files(sources, options).items():
+    for name, file in sources.chosen(options).items():
         sheet, left_out = _read_sheet(name, file, gold)
         sheets.append(sheet)
         if left_out:
             sentences = f"{len(left_out)} sentence" + ("s" if len(left_out) > 1 else "")
             notes.append(f"{name}: left out {sentences} with a Stat. other than 0, as evalb does: {listing(left_out)}")
-    return join_sheets(sheets, chosen_metric(options), options, notes=tuple(notes))
+    return join_sheets(sheets, options, notes=tuple(notes))
 
 
 def _read_sheet(name: str, file: str, gold: dict[str, tuple[int, str]]) -> tuple[Sheet, list[str]]:

@@ -10,8 +10,7 @@ import re
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.goldfiles import chosen_files, gold_file
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, chosen_metric, show
 from sigjax.readers.parsing.treebank import ROOT, Treebank, parse_conllu
 from sigjax.readers.parsing.wordmatch import UNMATCHED, match_words
@@ -83,20 +82,26 @@ def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, li
     return ids if unique else None, documents if num_documents else None
 
 
-def read_conllu(sources: Sources, options: Options) -> Evaluation:
+def read_conllu(sources: Sources, options: Options) -> Reading:
     """The evaluation of parsers by a gold treebank."""
-    file = gold_file(sources)
+    file = sources.gold()
     data = read_bytes(file)
     gold = parse_conllu(file, data)
     ids, documents = _sentence_names(decode_text(file, data), int(gold.sentences[-1]) + 1)
-    metric = chosen_metric(options)
-    right = metric.name if metric.name in METRICS else METRICS[0]
-    sheets = []
-    for name, path in chosen_files(sources, options).items():
-        counts = count_words(gold, parse_conllu(path, read_bytes(path)))
-        labels = {} if documents is None else {"document": documents}
-        sheets.append(Sheet(name, path, {"tp": counts[right], **counts}, labels=labels, ids=ids))
-    return join_sheets(sheets, metric, options)
+    files = sources.chosen(options)
+    counts = {name: count_words(gold, parse_conllu(path, read_bytes(path))) for name, path in files.items()}
+    labels = {} if documents is None else {"document": documents}
+
+    def evaluate(options: Options) -> Evaluation:
+        name = chosen_metric(options).name
+        right = name if name in METRICS else METRICS[0]
+        sheets = [
+            Sheet(system, files[system], {"tp": own[right], **own}, labels=labels, ids=ids)
+            for system, own in counts.items()
+        ]
+        return join_sheets(sheets, options)(options)
+
+    return evaluate
 
 
 def _looks_conllu(name: str, head: bytes) -> bool:

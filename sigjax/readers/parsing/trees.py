@@ -14,12 +14,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.goldfiles import chosen_files, gold_file, matching_lines, read_lines
-from sigjax.readers.options import Options, chosen_metric, show
-from sigjax.readers.responses import all_responses, join_responses, matches, times_given
+from sigjax.readers.formats import Format, Reading, Sources, matching_lines, read_lines
+from sigjax.readers.options import Options, show
+from sigjax.readers.responses import all_responses, matches, times_given
 from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 Brackets = Counter[tuple[str, int, int]]
 """(label, first word, word after the last) -> how often."""
@@ -87,26 +86,26 @@ def _close(node: _Node, words: list[str], closed: list[tuple[str, int, int]]) ->
         closed.append((_FUNCTION_TAG.sub("", node.label), node.start, len(words)))
 
 
-def read_trees(sources: Sources, options: Options) -> Evaluation:
+def read_trees(sources: Sources, options: Options) -> Reading:
     """The evaluation of parsers by gold trees."""
-    file = gold_file(sources)
+    file = sources.gold()
     trees = [_read_tree(file, i, line) for i, line in enumerate(read_lines(file))]
     lacking = next((i for i, (words, _) in enumerate(trees) if not words), None)
     if lacking is not None:
         raise InputError(f"{file}, line {lacking + 1}: expected a tree, got no words")
-    files, gold = chosen_files(sources, options), [brackets for _, brackets in trees]
+    files, gold = sources.chosen(options), [brackets for _, brackets in trees]
     found = {}
     for name, path in files.items():
         lines = matching_lines(path, gold=file, count=len(trees))
         found[name] = [_read_brackets(path, i, line, trees[i][0]) for i, line in enumerate(lines)]
     if options.unit == "response":
-        return join_responses(_response_sheets(files, gold, found), options, notes=(NOTE,))
+        return join_sheets(_response_sheets(files, gold, found), options, notes=(NOTE,))
     sheets = []
     for name, path in files.items():
         counts = [_count_brackets(own, right) for own, right in zip(found[name], gold, strict=True)]
         columns = np.array(counts, dtype=np.float64).T
         sheets.append(Sheet(name, path, dict(zip(("tp", "predicted", "gold"), columns, strict=True))))
-    return join_sheets(sheets, chosen_metric(options), options, notes=(NOTE,))
+    return join_sheets(sheets, options, notes=(NOTE,))
 
 
 def _response_sheets(

@@ -5,18 +5,19 @@ that knows no other null; any other NaN is refused, as in files. A named index o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sigjax.files.opening import read_bytes
 from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, show
 from sigjax.readers.table import Nested, Numbers, Table
 from sigjax.readers.tables.parquet import parquet_frame, refuse_repeats
 from sigjax.readers.tables.tables import read_table
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 FRAME = "data frame"
 _PARQUET_MAGIC = b"PAR1"
@@ -103,9 +104,10 @@ def _cells(file: str, name: str, series: Any) -> Sequence[str]:
     return cells
 
 
-def _read_parquet(sources: Sources, options: Options) -> Evaluation:
+def _read_parquet(sources: Sources, options: Options) -> Reading:
+    del options
     (file,) = sources.files
-    return read_table(frame_table(parquet_frame(file, read_bytes(file)), file=file), options)
+    return partial(read_table, frame_table(parquet_frame(file, read_bytes(file)), file=file))
 
 
 def _looks_parquet(name: str, head: bytes) -> bool:

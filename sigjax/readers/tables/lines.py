@@ -5,13 +5,16 @@ file, as rycolab/paired-perm-test writes it.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
 
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
 from sigjax.metrics import METRICS
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.numerals import parse_number, parse_numbers
 from sigjax.readers.options import Options, chosen_metric
 from sigjax.readers.sheets import Sheet, join_sheets
@@ -25,10 +28,15 @@ _LINE = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _BETWEEN = re.compile(r"\s*[,\t]\s*")
 
 
-def read_numbers(sources: Sources, options: Options) -> Evaluation:
-    """The evaluation of files with as many numbers on each line."""
-    tables = {name: _numbers(file, None) for name, file in sources.systems.items()}
-    (first, table), *others = ((sources.systems[name], table) for name, table in tables.items())
+def read_numbers(sources: Sources, options: Options) -> Reading:
+    """Files with as many numbers on each line."""
+    del options
+    tables = {file: _numbers(file, None) for file in sources.systems.values()}
+    return partial(_evaluate_numbers, sources.systems, tables)
+
+
+def _evaluate_numbers(systems: Mapping[str, str], tables: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+    (first, table), *others = tables.items()
     for file, other in others:
         if other.shape[1] != table.shape[1]:
             raise InputError(f"{file}: has {other.shape[1]} numbers a line, but {first} has {table.shape[1]}")
@@ -38,16 +46,20 @@ def read_numbers(sources: Sources, options: Options) -> Evaluation:
     if len(metric.inputs) != width:
         raise InputError(f"{first}: metric {metric.name!r} takes {len(metric.inputs)} numbers a line, got {width}")
     sheets = [
-        Sheet(name, sources.systems[name], dict(zip(metric.inputs, table.T, strict=True)))
-        for name, table in tables.items()
+        Sheet(name, file, dict(zip(metric.inputs, tables[file].T, strict=True))) for name, file in systems.items()
     ]
-    return join_sheets(sheets, metric, options)
+    options = replace(options, metric=metric)
+    return join_sheets(sheets, options)(options)
 
 
-def read_paired(sources: Sources, options: Options) -> Evaluation:
-    """The evaluation of one file with the numbers of the systems A and B."""
+def read_paired(sources: Sources, options: Options) -> Reading:
+    """One file with the numbers of the systems A and B."""
+    del options
     (file,) = sources.files
-    table = _numbers(file, _BETWEEN)
+    return partial(_evaluate_paired, file, _numbers(file, _BETWEEN))
+
+
+def _evaluate_paired(file: str, table: np.ndarray, options: Options) -> Evaluation:
     if table.shape[1] not in _PAIRED:
         raise InputError(
             f"{file}, line 1: expected 2 numbers (correct of A and of B) or 4 (correct and incorrect of A, then of B), "
@@ -63,7 +75,8 @@ def read_paired(sources: Sources, options: Options) -> Evaluation:
     ]
     if not sheets:
         raise InputError(f"{file}: metric {metric.name!r} takes {len(metric.inputs)} numbers a system; use {default}")
-    return join_sheets(sheets, metric, options)
+    options = replace(options, metric=metric)
+    return join_sheets(sheets, options)(options)
 
 
 def _numbers(file: str, between: re.Pattern[str] | None) -> np.ndarray:

@@ -23,11 +23,10 @@ NPY_MAGIC = b"\x93NUMPY"
 RESERVED = ("ids", "clusters", "strata")
 
 
-def read_npz(file: str, data: bytes, options: Options) -> Evaluation:
-    """The evaluation of an .npz archive."""
+def read_npz(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+    """The evaluation of the arrays of an .npz archive."""
     if options.counts:
         raise InputError(f"{file}: --counts is for long tables; the columns of an .npz array are the inputs in order")
-    arrays = load_npz(file, data)
     return read_saved(file, arrays, options) if is_saved(arrays) else _read_arrays(file, arrays, options)
 
 

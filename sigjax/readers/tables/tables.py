@@ -1,9 +1,10 @@
 """The formats of tables: all systems in one file, wide or long."""
 
+from functools import partial
 from pathlib import PurePath
 
 from sigjax.files.opening import ZIP_MAGIC, decode_text, read_bytes
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options
 from sigjax.readers.saved import is_saved, saved_metrics
 from sigjax.readers.table import Table
@@ -24,9 +25,10 @@ def read_table(table: Table, options: Options) -> Evaluation:
 
 
 def _delimited(kind: str) -> Format:
-    def read(sources: Sources, options: Options) -> Evaluation:
+    def read(sources: Sources, options: Options) -> Reading:
+        del options
         (file,) = sources.files
-        return read_table(parse_delimited(file, decode_text(file, read_bytes(file)), kind=kind), options)
+        return partial(read_table, parse_delimited(file, decode_text(file, read_bytes(file)), kind=kind))
 
     def looks(name: str, head: bytes) -> bool:
         if PurePath(name).suffix in (".tsv", ".csv"):
@@ -43,14 +45,15 @@ def _delimited(kind: str) -> Format:
     return Format(kind, f"table, {between} between columns", "file", read, looks, options=_RUNS)
 
 
-def _read_jsonl(sources: Sources, options: Options) -> Evaluation:
+def _read_jsonl(sources: Sources, options: Options) -> Reading:
     (file,) = sources.files
-    return read_table(parse_jsonl(file, decode_text(file, read_bytes(file)), ignore=options.ignore), options)
+    return partial(read_table, parse_jsonl(file, decode_text(file, read_bytes(file)), ignore=options.ignore))
 
 
-def _read_npz(sources: Sources, options: Options) -> Evaluation:
+def _read_npz(sources: Sources, options: Options) -> Reading:
+    del options
     (file,) = sources.files
-    return read_npz(file, read_bytes(file), options)
+    return partial(read_npz, file, load_npz(file, read_bytes(file)))
 
 
 def saved_names(file: str) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """Classification: gold labels and a file of labels a system, a label a line."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
 from sigjax.metrics import CLASS_METRICS, class_metric
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, chosen_metric
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.readers.tables.delimited import looks_tabular
@@ -38,7 +40,8 @@ def evaluate_labels(
     for name, (file, _) in systems.items():
         numbers = {each: _numbers(each, truth, predicted[name], classes) for each in wanted}
         sheets.append(Sheet(name, file, {each: column for each, column in numbers.items() if column is not None}))
-    return join_sheets(sheets, metric, options)
+    options = replace(options, metric=metric)
+    return join_sheets(sheets, options)(options)
 
 
 def _numbers(name: str, truth: np.ndarray, found: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
@@ -61,14 +64,14 @@ def read_labels(file: str) -> list[str]:
     return labels
 
 
-def _read_gold(sources: Sources, options: Options) -> Evaluation:
+def _read_gold(sources: Sources, options: Options) -> Reading:
     file = sources.gold()
     gold = read_labels(file)
     systems = {name: (own, read_labels(own)) for name, own in sources.systems.items()}
     for own, labels in systems.values():
         if len(labels) != len(gold):
             raise InputError(f"{own}: has {len(labels)} labels, but {file} has {len(gold)}; expected one an instance")
-    return evaluate_labels(gold, systems, options)
+    return partial(evaluate_labels, gold, systems)
 
 
 def _looks(name: str, head: bytes) -> bool:

@@ -2,20 +2,21 @@
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import PurePath
 
 from sigjax.metrics.spans import OUTSIDE
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, show
 from sigjax.readers.tagging.columns import head_columns, read_columns
 from sigjax.readers.tagging.tokens import TAG_METRICS, Tokens, check_sentences, check_tags, check_words, evaluate_tags
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 ENDINGS = (".conll", ".iob", ".tags")
 _CHUNK_TAG = re.compile(r"[OBIESLUM]|[BIESLUM]-\S+")
 
 
-def _read_pairs(sources: Sources, options: Options) -> Evaluation:
+def _read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
     gold, systems = None, {}
     for name, file in sources.systems.items():
@@ -29,16 +30,16 @@ def _read_pairs(sources: Sources, options: Options) -> Evaluation:
     if gold is None:
         raise InputError("no file is given; expected a file a system")
     _check_guesses(gold, systems.values())
-    return evaluate_tags(gold, systems, options)
+    return partial(evaluate_tags, gold, systems)
 
 
-def _read_gold(sources: Sources, options: Options) -> Evaluation:
+def _read_gold(sources: Sources, options: Options) -> Reading:
     """The last column of each file holds its tags."""
     gold, systems = _tagged(sources.gold()), {name: _tagged(file) for name, file in sources.systems.items()}
     for tokens in systems.values():
         check_words(gold, tokens)
         check_sentences(gold, tokens)
-    return evaluate_tags(gold, systems, options)
+    return partial(evaluate_tags, gold, systems)
 
 
 def _tagged(file: str) -> Tokens:

@@ -8,14 +8,15 @@ are O, and entities may go over the ends of sentences, but not of documents.
 """
 
 import re
+from functools import partial
 
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, show, suggest
 from sigjax.readers.tagging.tokens import TAG_METRICS, Tokens, check_words, evaluate_tags
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 COLUMN = "NE-COARSE-LIT"
 WORD, NOTES, END = "TOKEN", "MISC", "EndOfSentence"
@@ -71,7 +72,7 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
     return Tokens(file, words, _plain(tags), lines, np.array(sentences), np.array(breaks), labels)
 
 
-def _read(sources: Sources, options: Options) -> Evaluation:
+def _read(sources: Sources, options: Options) -> Reading:
     column = options.filter or COLUMN
     gold = read_hipe(sources.gold(), column)
     systems = {}
@@ -79,7 +80,7 @@ def _read(sources: Sources, options: Options) -> Evaluation:
         tokens = read_hipe(file, column)
         check_words(gold, tokens)
         systems[name] = tokens
-    return evaluate_tags(gold, systems, options)
+    return partial(evaluate_tags, gold, systems)
 
 
 def _column(file: str, header: list[str], name: str) -> int:

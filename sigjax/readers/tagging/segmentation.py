@@ -9,11 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.goldfiles import chosen_files, gold_file, matching_lines, read_lines
-from sigjax.readers.options import Options, chosen_metric, show
+from sigjax.readers.formats import Format, Reading, Sources, matching_lines, read_lines
+from sigjax.readers.options import Options, show
 from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
@@ -52,18 +51,18 @@ def split_morphemes(segmentation: str) -> list[str]:
     return segmentation.replace(" @@", " ").split(" ")
 
 
-def read_segmentation(sources: Sources, options: Options) -> Evaluation:
+def read_segmentation(sources: Sources, options: Options) -> Reading:
     """The evaluation of segmentations by a gold file."""
-    file = gold_file(sources)
+    file = sources.gold()
     words, gold, *more = _columns(file, read_lines(file))
     labels = {"category": more[0]} if more else {}
     sheets, notes = [], []
-    for name, path in chosen_files(sources, options).items():
+    for name, path in sources.chosen(options).items():
         own_words, own, *_ = _columns(path, matching_lines(path, gold=file, count=len(words)))
         if note := _check_words(path, own_words, file, words):
             notes.append(f"{name}: {note}")
         sheets.append(Sheet(name, path, _count_morphemes(gold, own), labels=labels))
-    return join_sheets(sheets, chosen_metric(options), options, notes=tuple(notes))
+    return join_sheets(sheets, options, notes=tuple(notes))
 
 
 def _count_morphemes(gold: Sequence[str], own: Sequence[str]) -> dict[str, np.ndarray]:

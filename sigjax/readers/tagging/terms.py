@@ -6,18 +6,15 @@ is one: 0 or 1. So terms are swapped one by one whatever the `unit`; "response" 
 
 import numpy as np
 
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.goldfiles import chosen_files, gold_file, read_lines
-from sigjax.readers.options import Options, chosen_metric
-from sigjax.readers.responses import as_responses
+from sigjax.readers.formats import Format, Reading, Sources, read_lines
+from sigjax.readers.options import Options
 from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.records import Evaluation
 
 
-def read_terms(sources: Sources, options: Options) -> Evaluation:
+def read_terms(sources: Sources, options: Options) -> Reading:
     """The evaluation of term lists by a list of the right terms."""
-    files = chosen_files(sources, options)
-    gold, *found = lists = [_term_list(file) for file in (gold_file(sources), *files.values())]
+    files = sources.chosen(options)
+    gold, *found = lists = [_term_list(file) for file in (sources.gold(), *files.values())]
     notes = [
         note for name, each in zip(("the gold list", *files), lists, strict=True) if (note := _repeats(name, each))
     ]
@@ -27,8 +24,7 @@ def read_terms(sources: Sources, options: Options) -> Evaluation:
     for (name, file), own in zip(files.items(), found, strict=True):
         returned = _membership(terms, own)
         sheets.append(Sheet(name, file, {"tp": returned * right, "predicted": returned, "gold": right}, ids=terms))
-    evaluation = join_sheets(sheets, chosen_metric(options), options, notes=tuple(notes))
-    return as_responses(evaluation) if options.unit == "response" else evaluation
+    return join_sheets(sheets, options, notes=tuple(notes))
 
 
 def _term_list(file: str) -> list[str]:

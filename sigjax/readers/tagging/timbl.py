@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, listing
 from sigjax.readers.tagging.classes import LABEL_METRICS, evaluate_labels
 from sigjax.readers.tagging.columns import head_columns, split_blanks
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 _BLANK, _NUMBER = re.compile(r"[ \t]"), re.compile(r"[-+.\d]*")
 
@@ -63,13 +64,13 @@ def _split_commas(line: str) -> list[str]:
     return [field.strip() for field in line.split(",")] if " " in line else line.split(",")
 
 
-def _read(sources: Sources, options: Options) -> Evaluation:
+def _read(sources: Sources, options: Options) -> Reading:
     found = {name: read_instances(file) for name, file in sources.systems.items()}
     first, *others = found.values()
     for each in others:
         _check_same(each, first)
     _check_header(list(found.values()))
-    return evaluate_labels(first.gold, {name: (own.file, own.predicted) for name, own in found.items()}, options)
+    return partial(evaluate_labels, first.gold, {name: (own.file, own.predicted) for name, own in found.items()})
 
 
 def _check_header(files: Sequence[Instances]) -> None:

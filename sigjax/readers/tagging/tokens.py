@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sigjax.metrics import TOKEN_ACCURACY
 from sigjax.metrics.spans import Spans, TagTable, count_spans, find_spans, is_span_tag, tag_table
 from sigjax.readers.options import Options, chosen_metric, select_systems, show
-from sigjax.readers.responses import all_responses, join_responses, matches, times_given
+from sigjax.readers.responses import all_responses, matches, times_given
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
@@ -44,6 +44,7 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
     if options.unit == "response":
         return _evaluate_spans(gold, systems, options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
+    options = replace(options, metric=metric)
     codes: dict[str, int] = {}
     encoded = {name: encode(tokens.tags, codes) for name, tokens in systems.items()}
     truth = encode(gold.tags, codes)
@@ -62,7 +63,7 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
             numbers[name] |= {"correct": np.add.reduceat(found == truth, gold.sentences, dtype=int), "tokens": sizes}
     labels = {} if gold.documents is None else {"document": gold.documents}
     sheets = [Sheet(name, tokens.file, numbers[name], labels) for name, tokens in systems.items()]
-    return join_sheets(sheets, metric, options)
+    return join_sheets(sheets, options)(options)
 
 
 def _evaluate_spans(gold: Tokens, systems: Mapping[str, Tokens], options: Options) -> Evaluation:
@@ -85,7 +86,7 @@ def _evaluate_spans(gold: Tokens, systems: Mapping[str, Tokens], options: Option
         Sheet(name, systems[name].file, matches(times_given(responses, own), right), ids=ids)
         for name, own in zip(names, found, strict=True)
     ]
-    return join_responses(sheets, options)
+    return join_sheets(sheets, options)(options)
 
 
 def _span_counter(spans: Spans, types: Mapping[int, str]) -> Counter[tuple[int, int, str]]:

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sigjax.files.opening import head_lines
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.options import Options, chosen_metric, select_systems, show, suggest
-from sigjax.readers.responses import all_responses, join_responses, times_given
+from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.options import Options, select_systems, show, suggest
+from sigjax.readers.responses import all_responses, times_given
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.readers.texts.links import BITS, WORD, Alignment, check_numbering, last_sentence, parse_alignment
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 ALL = "all"
 """What `--swap` takes for every system."""
@@ -23,7 +23,7 @@ _LABELLED = re.compile(rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SP](\s.*)?)?\s*")
 _PHARAOH = re.compile(rb"\s*([0-9]+[-p?][0-9]+(\s+|$))*")
 
 
-def read_alignment(sources: Sources, options: Options) -> Evaluation:
+def read_alignment(sources: Sources, options: Options) -> Reading:
     """The evaluation of word alignments by `Options.metric`, by position of the sentences."""
     if len(sources.files) != 1:
         raise InputError(f"{sources.files[1]}: expected one gold alignment before -i, got {len(sources.files)} files")
@@ -48,7 +48,7 @@ def read_alignment(sources: Sources, options: Options) -> Evaluation:
     if options.unit == "response":
         names = select_systems(gold_file, list(links), options.systems)
         files, chosen = {name: sources.systems[name] for name in names}, {name: links[name] for name in names}
-        return join_responses(_link_sheets(files, chosen, sure, possible), options, notes=tuple(notes))
+        return join_sheets(_link_sheets(files, chosen, sure, possible), options, notes=tuple(notes))
     sheets = []
     for name, own in links.items():
         numbers = {
@@ -58,7 +58,7 @@ def read_alignment(sources: Sources, options: Options) -> Evaluation:
             "sure": _by_sentence(sure, num_sentences),
         }
         sheets.append(Sheet(name, sources.systems[name], numbers))
-    return join_sheets(sheets, chosen_metric(options), options, notes=tuple(notes))
+    return join_sheets(sheets, options, notes=tuple(notes))
 
 
 def _link_sheets(

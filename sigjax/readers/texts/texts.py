@@ -7,43 +7,43 @@ from pathlib import PurePath
 from sigjax.files.opening import read_segments
 from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
 from sigjax.metrics.texts import check_lengths
-from sigjax.readers.formats import Format, Sources
+from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, select_systems
 from sigjax.readers.tables.delimited import looks_tabular
 from sigjax.records import Evaluation, InputError
 
 
-def read_texts(sources: Sources, options: Options) -> Evaluation:
+def read_texts(sources: Sources, options: Options) -> Reading:
     """The evaluation of texts by a metric of texts; clusters and strata come from files with one label a line."""
-    metric = _metric_name(options)
     first = sources.files[0]
     chosen = select_systems(first, tuple(sources.systems), options.systems)
     files = [*sources.files, *(sources.systems[name] for name in chosen)]
     texts = _texts(files)
     gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
-    check_lengths(
-        metric,
-        dict(zip(sources.files, gold, strict=True)),
-        {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)},
-        place="line",
-    )
     clusters, strata = (
         file_labels(first, name, option=option, known=(), num_instances=len(gold[0])) if name else None
         for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
     )
-    evaluation = evaluation_from_texts(
-        dict(zip(chosen, outputs, strict=True)),
-        gold,
-        metric=metric,
-        tokenize=options.tokenize,
-        lowercase=options.lowercase,
-        clusters=clusters,
-        strata=strata,
-        cache=options.cache,
-        progress=options.progress,
-    )
-    return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
+
+    def evaluate(options: Options) -> Evaluation:
+        metric = _metric_name(options)
+        by_file = {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)}
+        check_lengths(metric, dict(zip(sources.files, gold, strict=True)), by_file, place="line")
+        evaluation = evaluation_from_texts(
+            dict(zip(chosen, outputs, strict=True)),
+            gold,
+            metric=metric,
+            tokenize=options.tokenize,
+            lowercase=options.lowercase,
+            clusters=clusters,
+            strata=strata,
+            cache=options.cache,
+            progress=options.progress,
+        )
+        return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
+
+    return evaluate
 
 
 def _texts(files: Sequence[str]) -> list[list[str]]:
