@@ -27,7 +27,7 @@ def read_frame(frame: Any, metric: Score, options: Options) -> Evaluation:
     options = replace(options, metric="mean" if metric is None else metric)
     check_options(options)
     _check_particular(FRAME, PARQUET, options)
-    return _turned(read_table(frame_table(frame), options), options)
+    return _turned(read_table(frame_table(frame), options)(options), options)
 
 
 def read_sources(sources: Sources, reader: str | None, metrics: Sequence[Score], options: Options) -> list[Evaluation]:
