@@ -26,8 +26,8 @@ import sigjax
 from sigjax.comparison.run_tests import answer
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
 from sigjax.run.checkpoint import NO_STAGE
-from sigjax.testing.outcome import Case, Question
 from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.problem import Case, Question
 from sigjax.units.units import make_units, observed_scores, tolerances
 
 ALPHA, RESAMPLES, GROUP = 0.05, 499, 20

@@ -23,7 +23,7 @@ from sigjax.resample.engine import Run
 from sigjax.resample.tally import extreme, swapped_deltas
 from sigjax.run.backend import NUMPY
 from sigjax.run.checkpoint import NO_STAGE
-from sigjax.testing.outcome import Case, Question
+from sigjax.testing.problem import Case, Question
 from sigjax.units.units import make_units, observed_scores, tolerances
 
 LEVELS = (0.01, 0.05, 0.10)

@@ -16,7 +16,7 @@ from sigjax.multiple.decision import MOST_RESAMPLES, SETTLED, decisions
 from sigjax.multiple.maxt import StepDown
 from sigjax.records import Metric, Settings
 from sigjax.testing.corrections import adjust
-from sigjax.testing.outcome import Outcome, Outcomes
+from sigjax.testing.result import Outcome, Outcomes
 from sigjax.testing.stopping import ERROR
 
 pytestmark = pytest.mark.slow

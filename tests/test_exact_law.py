@@ -9,10 +9,10 @@ from scipy.stats import binom
 
 from sigjax import Evaluation, compare
 from sigjax.comparison.assemble import make_case
-from sigjax.exact import law
+from sigjax.exact import signs
 from sigjax.exact.lattice import pair_lattice
-from sigjax.exact.law import sign_law
-from sigjax.multiple.marginal import marginal_laws
+from sigjax.exact.signs import sign_law
+from sigjax.multiple.minp import exact_laws
 from sigjax.records import Settings
 
 
@@ -31,7 +31,7 @@ def counted(differences):
 @pytest.mark.parametrize("most_signs", [20, 0], ids=["signs", "grid"])
 @pytest.mark.parametrize(("num_units", "axes"), [(1, 1), (4, 1), (30, 1), (3, 2), (9, 2), (40, 2)])
 def test_laws_are_those_of_all_signs(num_units, axes, most_signs, monkeypatch):
-    monkeypatch.setattr(law, "MOST_SIGNS", most_signs)
+    monkeypatch.setattr(signs, "MOST_SIGNS", most_signs)
     differences = np.random.default_rng(num_units).integers(-3, 4, (num_units, axes))
     lattice = pair_lattice(differences, np.zeros_like(differences), ("x", "y")[:axes])
     found, chances = sign_law(lattice), Counter()
@@ -58,7 +58,7 @@ def test_marginal_p_values_of_the_data_are_those_of_the_exact_test(num_units, al
     evaluation = Evaluation.from_arrays(arrays | {"twin": next(iter(arrays.values()))}, metric="fscore")
     settings = Settings(alternative=alternative)
     case = make_case(evaluation, settings)
-    laws, question = marginal_laws(case), case.question
+    laws, question = exact_laws(case), case.question
     report = compare(evaluation, alternative=alternative, interval="none")
     assert len(laws) == len(report) == 6
     sign = -1.0 if alternative == "less" else 1.0

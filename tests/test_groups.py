@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sigjax.ranking.groups import LETTERS, compact_letters, rank_intervals, significance_clusters
+from sigjax.ranking.significance_ranks import LETTERS, compact_letters, rank_intervals, significance_clusters
 
 SIZES = st.integers(1, 11)
 

@@ -17,7 +17,7 @@ from sigjax.bootstrap.proportions import tango_interval, wilson_interval
 from sigjax.metrics import MEDIAN
 from sigjax.metrics.mean import MEAN
 from sigjax.records import Settings
-from sigjax.testing.outcome import Case, Question
+from sigjax.testing.problem import Case, Question
 from sigjax.units.units import Units, observed_scores
 
 OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}

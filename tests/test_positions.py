@@ -11,8 +11,7 @@ from scipy.stats import rankdata
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
-from sigjax.ranking.bootstrap_ranks import rank_quantiles
-from sigjax.ranking.mcs import mcs_p
+from sigjax.ranking.bootstrap_ranks import mcs_p, rank_quantiles
 from sigjax.records import Metric
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 

@@ -16,7 +16,7 @@ from test_checkpoint import done, report
 from sigjax.cli import _run
 from sigjax.run.processes import launched
 from sigjax.run.share import ALONE, Share, current_share
-from sigjax.testing.outcome import NotFinite, raise_together
+from sigjax.testing.problem import NotFinite, raise_together
 
 SECONDS = 60
 """A lost process is noticed within so long."""
@@ -189,11 +189,11 @@ import os, sys
 from runs import RUNS
 from sigjax import compare
 from sigjax.run import checkpoint
-from sigjax.resample import rounds
+from sigjax.resample import engine
 from test_checkpoint import report
 import jax
 name, path, address, index, writes = sys.argv[1:]
-checkpoint._SECONDS, checkpoint._SHARE, rounds._FIRST = 0.0, 1e9, 1000
+checkpoint._SECONDS, checkpoint._SHARE, engine._FIRST_ROUND = 0.0, 1e9, 1000
 write, left = checkpoint.Checkpoint._write, [int(writes)]
 def count(self):
     write(self)

@@ -32,7 +32,7 @@ from sigjax.bootstrap.proportions import tango_interval, wilson_interval
 from sigjax.bootstrap.student import t_quantile
 from sigjax.metrics.mean import mean_score
 from sigjax.records import Interval, IntervalKind, Metric, SampleMetric, Settings
-from sigjax.testing.outcome import Case, SampleCase
+from sigjax.testing.problem import Case, SampleCase
 
 Kind = IntervalKind | Literal["wilson", "tango", "t", "skew-t"]
 

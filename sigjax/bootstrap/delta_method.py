@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sigjax.records import Array
-from sigjax.testing.outcome import Pair
+from sigjax.testing.problem import Pair
 from sigjax.units.sums import total
 
 STEP = 2.0**-17

@@ -16,9 +16,9 @@ from sigjax.exact.bootstrap import below, bootstrap_p, grid_length, law, quantil
 from sigjax.exact.draws import DrawLattice, draw_lattice, standard_error, tilt
 from sigjax.exact.lattice import NotEligible
 from sigjax.records import Interval
-from sigjax.testing.alike import Alike
-from sigjax.testing.linear import scores_at, slope_in
-from sigjax.testing.outcome import Case, Outcome, Pair
+from sigjax.testing.alike import Alike, scores_at, slope_in
+from sigjax.testing.problem import Case, Pair
+from sigjax.testing.result import Outcome
 
 _BYTES = 100.0
 """Memory for each value of a grid."""

@@ -8,7 +8,7 @@ from sigjax.bootstrap.bca import Bca, acceleration
 from sigjax.bootstrap.replicates import of_targets
 from sigjax.metrics import sample_scores
 from sigjax.resample.tally import scores
-from sigjax.testing.outcome import Case, NotFinite, SampleCase
+from sigjax.testing.problem import Case, NotFinite, SampleCase
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """Relative rounding error of a jackknife score, and more."""

@@ -28,7 +28,7 @@ import numpy as np
 from sigjax.bootstrap.student import t_quantile
 from sigjax.records import Interval
 from sigjax.resample.tally import scores
-from sigjax.testing.outcome import Case, NotFinite
+from sigjax.testing.problem import Case, NotFinite
 from sigjax.units.sums import total
 
 _NUMBERS = 2**21
@@ -43,7 +43,7 @@ def influences(case: Case) -> np.ndarray:
 
     Example:
         >>> from sigjax import Evaluation
-        >>> from sigjax.testing.outcome import Question
+        >>> from sigjax.testing.problem import Question
         >>> from sigjax.metrics import METRICS
         >>> from sigjax.records import Settings
         >>> from sigjax.units.units import make_units

@@ -20,11 +20,12 @@ import numpy as np
 from sigjax.bootstrap.delta_method import NO_VARIANCE, STEP, slope
 from sigjax.bootstrap.intervals import Spread
 from sigjax.records import Interval
-from sigjax.resample.engine import Run, Scored, replicates
+from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import draws_projection, places_in
+from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import scores
-from sigjax.testing.outcome import Case
+from sigjax.testing.problem import Case
 
 _LARGEST_SUM = 2.0**53
 _ENDLESS, _LARGEST = 1e300, 1e200
@@ -170,7 +171,7 @@ def studentize(case: Case, targets: np.ndarray) -> Studentized:
 
     Example:
         >>> from sigjax import Evaluation
-        >>> from sigjax.testing.outcome import Question
+        >>> from sigjax.testing.problem import Question
         >>> from sigjax.metrics import METRICS
         >>> from sigjax.records import Settings
         >>> from sigjax.units.units import make_units

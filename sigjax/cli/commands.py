@@ -244,7 +244,7 @@ def demo(*, questions: Questions | None = None) -> None:
 @app.command
 def info() -> None:
     """Show versions, devices, metrics and formats."""
-    from sigjax.run.info import installed
+    from sigjax.run.host import installed
 
     for name, value in installed().items():
         print(f"{name + ':':<12} {value}")

@@ -14,7 +14,7 @@ from sigjax.files.writing import check_place, replacing, same_file
 from sigjax.readers.naming import given_name
 from sigjax.records import InputError
 from sigjax.report.report import Report
-from sigjax.run.progress import is_terminal
+from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

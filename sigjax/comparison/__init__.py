@@ -1,5 +1,5 @@
 """The front door: evaluations -> tests of all pairs -> `Report`.
 
-Read `compare`, then `assemble` and `run_tests`; `validate` refuses what cannot be asked, `notes` says what readers
-should know, and `paired` takes two arrays as SciPy does.
+Read `compare`, then `assemble`, `run_tests` and `adjust`; `validate` refuses what cannot be used, `notes` says what
+readers should know, and `paired` takes two arrays as SciPy does.
 """

@@ -11,11 +11,11 @@ import numpy as np
 from sigjax.bootstrap.closed import interval_kinds
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, resampled_together
 from sigjax.comparison.errors import named_errors
-from sigjax.comparison.families import Judged, judged, others_of, resampled_together
-from sigjax.comparison.interval_notes import interval_notes
 from sigjax.comparison.notes import (
     identical_systems,
+    interval_notes,
     lone_units,
     out_of_reach,
     stops,
@@ -44,8 +44,9 @@ from sigjax.records import (
     Test,
 )
 from sigjax.run.checkpoint import Stage
-from sigjax.testing.outcome import Case, NotFinite, Outcomes, Question, SampleCase
 from sigjax.testing.p_values import p_intervals
+from sigjax.testing.problem import Case, NotFinite, Question, SampleCase
+from sigjax.testing.result import Outcomes
 from sigjax.units.units import make_sample, make_units, observed_scores, tolerances
 
 
@@ -97,7 +98,7 @@ def leaderboards(
     boards: list[Leaderboard] = []
     for family in families:
         counted = _counted(family, settings, device, progress=progress, stage=stage)
-        told = judged([one.answers for one in family], counted, settings)
+        told = adjust_all([one.answers for one in family], counted, settings)
         boards += [_leaderboard(one, of_tests, reach) for one, of_tests in zip(family, told, strict=True)]
     return boards
 
@@ -131,7 +132,7 @@ def _answered(
     return _Answered(evaluation, case, answers, found)
 
 
-def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Judged], reach: Sequence[str]) -> Leaderboard:
+def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Adjusted], reach: Sequence[str]) -> Leaderboard:
     """Named records of one evaluation, and its notes; `reach` are those on significance that is out of reach."""
     evaluation, case, answers, found = answered
     settings, num_units = case.settings, len(case.units.strata)
@@ -216,7 +217,7 @@ def _systems(
 _NONE = (np.nan, np.nan)
 
 
-def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> Comparisons:
+def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted]) -> Comparisons:
     """The comparisons of all pairs, test by test."""
     evaluation, case, answers, _ = answered
     question, settings, kind = case.question, case.settings, interval_kinds(case).pairs
@@ -246,7 +247,7 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Judged]) -> Compar
     )
 
 
-def _of_test(test: Test, outcomes: Outcomes, told: Judged, settings: Settings) -> dict[str, Column]:
+def _of_test(test: Test, outcomes: Outcomes, told: Adjusted, settings: Settings) -> dict[str, Column]:
     """The columns of all pairs that a test gives."""
     drawn = np.where(outcomes.resamples < 0, settings.fixed_resamples, outcomes.resamples)
     return {

@@ -30,9 +30,9 @@ from sigjax.records import (
     Variant,
 )
 from sigjax.report import Report
+from sigjax.run.backend import host_scope
 from sigjax.run.fingerprint import data_hash, identity_of
 from sigjax.run.resume import stages_of
-from sigjax.run.scope import host_scope
 from sigjax.testing.stopping import LOOKS
 from sigjax.version import __version__
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sigjax.records import Device, Evaluation, InputError, SampleMetric, Settings
-from sigjax.testing.outcome import NotExact, NotFinite, NotTraceable
+from sigjax.testing.problem import NotExact, NotFinite, NotTraceable
 
 
 @contextmanager

@@ -19,18 +19,18 @@ from sigjax.bootstrap.two_way import two_way_spreads
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.plan import Plan
 from sigjax.multiple.maxt import StepDown, maxt
-from sigjax.permutation.crossed import crossed_outcomes
 from sigjax.permutation.exact import exact_budget, exact_outcomes, plan_exact
-from sigjax.permutation.models import models_outcomes
+from sigjax.permutation.exchanges import crossed_outcomes, models_outcomes
 from sigjax.permutation.montecarlo import montecarlo_outcomes
 from sigjax.records import Device, Metric, Repeated, Test
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.run.checkpoint import Stage
-from sigjax.run.progress import WORTH_A_BAR, progress_bar
+from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
 from sigjax.testing.alike import Alike, alike
-from sigjax.testing.outcome import Case, NotExact, NotTraceable, Outcome, Outcomes, completed
+from sigjax.testing.problem import Case, NotExact, NotTraceable
+from sigjax.testing.result import Outcome, Outcomes, completed
 from sigjax.testing.stopping import most_resamples
 
 

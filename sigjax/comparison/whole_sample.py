@@ -33,9 +33,10 @@ from sigjax.resample.gathered import (
 from sigjax.resample.tally import extreme
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.checkpoint import Stage
-from sigjax.run.progress import WORTH_A_BAR, progress_bar
+from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
-from sigjax.testing.outcome import NotExact, NotFinite, Outcome, Outcomes, Pair, SampleCase, completed
+from sigjax.testing.problem import NotExact, NotFinite, Pair, SampleCase
+from sigjax.testing.result import Outcome, Outcomes, completed
 from sigjax.testing.stopping import Count, most_resamples
 from sigjax.testing.whole_sample import advancing, call_seconds, drawn_pieces, function_of
 

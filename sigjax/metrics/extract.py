@@ -22,7 +22,7 @@ from sigjax.metrics.recipe import Extraction, Recipe, Texts
 from sigjax.metrics.registry import METRICS
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.sacre import SACREBLEU
-from sigjax.run.threads import num_cores
+from sigjax.run.host import num_cores
 
 EXTRACTIONS: dict[str, Extraction] = {**SACREBLEU, **ROUGE, **EDITS}
 _SECONDS_PER_WORKER = 0.5

@@ -14,7 +14,7 @@ from sigjax.metrics.extract import EXTRACTIONS, extract_stats, num_workers
 from sigjax.metrics.recipe import Recipe
 from sigjax.metrics.registry import METRICS
 from sigjax.records import Evaluation, InputError
-from sigjax.run.progress import progress_bar
+from sigjax.run.host import progress_bar
 
 TEXT_METRICS = tuple(EXTRACTIONS)
 TOKENIZED_METRICS = ("bleu",)

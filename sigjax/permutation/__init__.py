@@ -1,4 +1,4 @@
 """The paired permutation test: without sampling where that is possible, else by random swaps.
 
-Read `exact` and `montecarlo`; `crossed` and `models` are the designs that tell repeated runs apart.
+Read `exact` and `montecarlo`; `exchanges` holds the designs that tell repeated runs apart.
 """

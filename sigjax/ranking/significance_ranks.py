@@ -1,13 +1,17 @@
-"""Where each system stands, by the decisions on all pairs of one metric: the records' side of `ranking.groups`."""
+"""What the decisions on all pairs say of the systems: letters, clusters and ranks.
 
-from collections.abc import Sequence
+The systems come best first. Nothing is assumed of the decisions: they need not be transitive.
+"""
+
+import string
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.ranking.groups import compact_letters, rank_intervals, significance_clusters
 from sigjax.records import Comparisons, Settings
 
+LETTERS = string.ascii_letters
 _LETTERED = 100
 """Systems that get letters at most: nobody reads more, and cliques of very many systems take long to find."""
 
@@ -40,3 +44,105 @@ def _beats(names: Sequence[str], comparisons: Comparisons, settings: Settings) -
     beats = np.zeros((len(names), len(names)), bool)
     beats[better[decided], (a + b - better)[decided]] = True
     return beats
+
+
+def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
+    r"""Compact letter display: two systems share a letter if and only if they do not differ significantly.
+
+    Each letter stands for a clique of systems no two of which differ, and all pairs that do not differ are in one.
+    Cliques grow from the best system with a pair that is not in one yet, and its worst such partner, in the order of
+    the systems; then those without which all pairs are still covered are left out. Where systems differ just when their
+    scores are far enough apart this takes the fewest letters possible; in general more than the fewest may be taken.
+
+    Args:
+        differs: `[system, system]` bool, symmetric: whether two systems differ significantly.
+
+    Returns:
+        `[system]` letters in alphabetic order, a to z and then A to Z; None where these 52 do not suffice.
+
+    Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
+    (2007), "Algorithms for compact letter displays", whose clique growing this is.
+
+    Example:
+        >>> compact_letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool))
+        ('a', 'ab', 'b')
+    """
+    alike = ~differs | np.eye(len(differs), dtype=bool)
+    cliques = _needed(list(_cliques(alike)))
+    if len(cliques) > len(LETTERS):
+        return None
+    cliques.sort(key=lambda clique: np.flatnonzero(clique).tolist())
+    return tuple(
+        "".join(letter for letter, clique in zip(LETTERS, cliques, strict=False) if clique[system])
+        for system in range(len(alike))
+    )
+
+
+def _cliques(alike: np.ndarray) -> Iterator[np.ndarray]:
+    """Maximal cliques `[system]` bool that together hold every pair of systems that are alike, and every system."""
+    missing = np.triu(alike)
+    for best in range(len(alike)):
+        while missing[best].any():
+            # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
+            worst = int(np.flatnonzero(missing[best])[-1])
+            clique = np.zeros(len(alike), bool)
+            clique[[best, worst]] = True
+            candidates = alike[best] & alike[worst] & ~clique
+            while candidates.any():
+                member = int(np.argmax(candidates))
+                clique[member] = True
+                candidates &= alike[member]
+                candidates[member] = False
+            missing[np.ix_(clique, clique)] = False
+            yield clique
+
+
+def _needed(cliques: list[np.ndarray]) -> list[np.ndarray]:
+    """The cliques but for those all of whose pairs are in others; the smallest leave first."""
+    held = np.sum([np.outer(clique, clique) for clique in cliques], axis=0)
+    kept = []
+    for clique in sorted(cliques, key=np.count_nonzero):
+        inside = np.ix_(clique, clique)
+        if (held[inside] > 1).all():
+            held[inside] -= 1
+        else:
+            kept.append(clique)
+    return kept
+
+
+def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
+    """Clusters `[system]` from 1: every system is significantly better than all systems of later clusters.
+
+    These are the most clusters of which that holds, as in the rankings of the Conference on Machine Translation (WMT).
+
+    Args:
+        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+
+    Example:
+        >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
+        (1, 1, 2)
+    """
+    begins = [bool(beats[:place, place:].all()) for place in range(1, len(beats))]
+    return tuple(np.cumsum([1, *begins]).tolist())
+
+
+def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
+    r"""Intervals `[system]` of the rank, which is 1 + the number of systems that are truly better.
+
+    $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. As no interval can miss before
+    some decision is wrong, all intervals hold together with the probability that no decision is: at least the level,
+    where the correction bounds the familywise error (also that of a significant difference in the wrong direction).
+    Quantiles of bootstrap ranks have no such property: where systems are nearly equal they are too narrow.
+
+    Args:
+        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+
+    Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
+    neighbourhoods and academic achievement across countries", section 3.
+
+    Example:
+        >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
+        ((1, 2), (1, 3), (2, 3))
+    """
+    low, high = 1 + beats.sum(axis=0), len(beats) - beats.sum(axis=1)
+    return tuple(zip(low.tolist(), high.tolist(), strict=True))

@@ -29,14 +29,13 @@ from sigjax.records import (
     Variant,
 )
 from sigjax.resample.engine import Run
-from sigjax.run.backend import NUMPY, choose_backend, numpy_seconds
-from sigjax.run.scope import host_scope
+from sigjax.run.backend import NUMPY, choose_backend, host_scope, numpy_seconds
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
 from sigjax.studies.trials import share_interval
 from sigjax.testing.corrections import adjust
-from sigjax.testing.outcome import Case, NotFinite, SampleCase
 from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.problem import Case, NotFinite, SampleCase
 from sigjax.testing.whole_sample import sample_replicates
 
 

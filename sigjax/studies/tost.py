@@ -8,7 +8,7 @@ from sigjax.bootstrap.proportions import tango_tail
 from sigjax.bootstrap.student import t_tail
 from sigjax.records import Interval, Variant
 from sigjax.resample.tally import extreme, null_replicates
-from sigjax.testing.outcome import Case, Pair
+from sigjax.testing.problem import Case, Pair
 
 
 def margin_exceed(

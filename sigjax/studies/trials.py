@@ -16,12 +16,13 @@ from sigjax.comparison.run_tests import answer
 from sigjax.exact.plan import Plan
 from sigjax.permutation.exact import plan_exact
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test
+from sigjax.run.backend import host_scope
 from sigjax.run.checkpoint import NO_STAGE
-from sigjax.run.progress import progress_bar
-from sigjax.run.scope import host_scope
+from sigjax.run.host import progress_bar
 from sigjax.studies.pilot import Maker, Pilot
-from sigjax.testing.outcome import Case, NotFinite, NotTraceable, Outcomes, Question
 from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.problem import Case, NotFinite, NotTraceable, Question
+from sigjax.testing.result import Outcomes
 from sigjax.units.units import observed_scores, tolerances
 
 _GROUP_VALUES = 2**23

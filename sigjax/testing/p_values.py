@@ -5,7 +5,7 @@ import numpy as np
 from sigjax.records import Alternative, Settings, Variant
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.testing.binomial import lower_odds
-from sigjax.testing.outcome import Outcomes
+from sigjax.testing.result import Outcomes
 
 
 def montecarlo_p(exceed: np.ndarray | int, resamples: int) -> np.ndarray | float:

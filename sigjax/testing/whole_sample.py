@@ -9,7 +9,7 @@ from functools import partial
 
 from sigjax.resample.engine import Run
 from sigjax.resample.gathered import Function, Pieces, can_compile, drawn_scores, sorts_long
-from sigjax.testing.outcome import SampleCase
+from sigjax.testing.problem import SampleCase
 
 _SMALL_WORK_SECONDS = 2.0
 """Work that NumPy finishes sooner than this is not worth compiling."""

@@ -63,7 +63,7 @@ def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
 
     series = frame.get_column(name)
     if series.dtype.is_nested():
-        return Nested([f"({series.dtype.base_type().__name__.lower()})"] * len(series))
+        return Nested([f"({type(series.dtype).__name__.lower()})"] * len(series))
     missing = series.is_null().to_numpy().astype(bool)
     if series.dtype == narwhals.Boolean:
         return Numbers(series.fill_null(value=False).to_numpy(), missing)

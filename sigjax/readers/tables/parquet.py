@@ -129,7 +129,7 @@ def _decoded_size(file: str, name: str, column: Any) -> int:
     from pyarrow import ArrowInvalid, compute, types  # pyright: ignore[reportMissingImports]
 
     if types.is_struct(column.type):
-        fields = column.type.names
+        fields = [field.name for field in column.type]
         return sum(_decoded_size(file, f"{name}.{field}", column.field(i)) for i, field in enumerate(fields))
     try:
         column.validate(full=True)

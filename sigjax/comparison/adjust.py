@@ -14,24 +14,24 @@ import numpy as np
 
 from sigjax.comparison.run_tests import Answers
 from sigjax.multiple.decision import Decisions, decisions, known_bounds
-from sigjax.multiple.joint import joint_maxt, num_columns
-from sigjax.multiple.maxt import StepDown
+from sigjax.multiple.maxt import StepDown, joint_maxt, num_columns
 from sigjax.multiple.minp import minp
 from sigjax.records import Device, Settings, Test
 from sigjax.resample.engine import Run
 from sigjax.run.backend import choose_backend, numpy_seconds
 from sigjax.run.checkpoint import Stage
-from sigjax.run.progress import WORTH_A_BAR, progress_bar
+from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
 from sigjax.testing.corrections import adjust, log10_adjusted
-from sigjax.testing.outcome import Case, Outcomes
 from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.problem import Case
+from sigjax.testing.result import Outcomes
 
 _STATISTIC = 1.5e-8
 """Seconds that NumPy takes for a statistic of a pair on a resample."""
 
 
-class Judged(NamedTuple):
+class Adjusted(NamedTuple):
     """What is said of the pairs of one metric by one test, after the correction."""
 
     p_adjusted: np.ndarray
@@ -50,13 +50,13 @@ def others_of(before: Sequence[Answers], num_metrics: int, num_pairs: int, setti
     return np.concatenate([*known, np.tile([0.0, 1.0], (to_come, 1))])
 
 
-def judged(family: Sequence[Answers], counted: StepDown | None, settings: Settings) -> list[dict[Test, Judged]]:
+def adjust_all(family: Sequence[Answers], counted: StepDown | None, settings: Settings) -> list[dict[Test, Adjusted]]:
     """What each metric of a family says of its pairs, test by test, when all are adjusted together.
 
     `counted` is what maxt or minp has counted over the family, where that is the correction.
     """
     ends = list(accumulate(len(answers.pairs) for answers in family))
-    found: list[dict[Test, Judged]] = [{} for _ in family]
+    found: list[dict[Test, Adjusted]] = [{} for _ in family]
     for test in settings.tests:
         outcomes = Outcomes.joined([answers.outcomes[test] for answers in family])
         p_adjusted = _adjusted(outcomes, counted, settings)
@@ -64,7 +64,7 @@ def judged(family: Sequence[Answers], counted: StepDown | None, settings: Settin
         decided = decisions(outcomes, counted, settings)
         for of_metric, (start, end) in zip(found, pairwise([0, *ends]), strict=True):
             some = Decisions(*(column[start:end] for column in decided))
-            of_metric[test] = Judged(p_adjusted[start:end], log10[start:end], some)
+            of_metric[test] = Adjusted(p_adjusted[start:end], log10[start:end], some)
     return found
 
 

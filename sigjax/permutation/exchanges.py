@@ -1,4 +1,11 @@
-"""The permutation test that exchanges outputs within units, without sampling."""
+"""Permutation tests of repeated runs without sampling: outputs change places within units (crossed), or whole runs do.
+
+A run of design "models" is a trained model: good or bad on all instances at once. Where two training procedures do not
+differ, of the 2 R models that they made every R are as likely to be the first one's, whatever the instances are and
+however a model's results on them depend on each other. So the test is that of two samples of R, the results of a model
+being one of their members. Reference: Pitman (1937), "Significance tests which may be applied to samples from any
+populations".
+"""
 
 from __future__ import annotations
 
@@ -7,13 +14,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from sigjax.exact.choices import Choices
+from sigjax.exact.choices import Choices, Patterns, find_choices, find_patterns, half_sums, sum_law
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Asked, ExactP, chances_p
-from sigjax.exact.patterns import Patterns, find_patterns, sum_law
 from sigjax.permutation.exact import SMALLEST_DP, over_budget
 from sigjax.resample.tally import scores
-from sigjax.testing.outcome import Case, NotExact, NotFinite, Outcome, Pair
+from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
+from sigjax.testing.result import Outcome
+from sigjax.units.outputs import whole_runs
 
 _Plan = TypeVar("_Plan", Patterns, Choices)
 
@@ -25,10 +33,10 @@ def crossed_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:
         NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
         NotFinite: the metric gave NaN or infinity.
     """
-    return exchanged_outcomes(case, _find, _outcome)
+    return _exchanged_outcomes(case, _find, _outcome)
 
 
-def exchanged_outcomes(
+def _exchanged_outcomes(
     case: Case,
     find: Callable[[Case, Pair], _Plan | NotEligible],
     outcome: Callable[[Case, Pair, _Plan], Outcome | NotEligible],
@@ -81,7 +89,7 @@ def _outcome(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
     # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
     of_a = np.tile(both / 2.0, (len(law.sums), 1))
     of_a[:, plan.varying] = law.sums
-    found = exchanged_p(case, pair, of_a, law.chances, law.error)
+    found = _exchanged_p(case, pair, of_a, law.chances, law.error)
     if found.p_value < SMALLEST_DP:
         return NotEligible("the p-value is too small for sums of probabilities")
     names = ", ".join(case.metric.stat_names[stat] for stat in plan.varying)
@@ -89,7 +97,7 @@ def _outcome(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
     return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
 
 
-def exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, error: float) -> ExactP:
+def _exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, error: float) -> ExactP:
     """The exact p-value, where the first system gets the sums `of_a` `[value, stat]` with these `chances` `[value]`.
 
     `error` is a bound on the relative error of a chance.
@@ -105,3 +113,23 @@ def exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, e
         raise NotFinite(pair)
     delta, tolerance = np.array([question.delta(pair)]), np.array([question.tolerance(pair)])
     return chances_p(first - second, chances, error, Asked(delta, tolerance, settings.alternative, settings.mid_p))
+
+
+def models_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:
+    """The exact test of each pair, or why there is none.
+
+    Raises:
+        NotExact: an exact method was asked for, and there are too many choices or all pairs take too long.
+        NotFinite: the metric gave NaN or infinity.
+    """
+    assert case.units.outputs is not None
+    runs = whole_runs(case.units.outputs).values
+    plan = find_choices(runs.shape[1], runs.shape[2])
+
+    def outcome(case: Case, pair: Pair, plan: Choices) -> Outcome:
+        of_a = half_sums(np.concatenate([runs[pair[0]], runs[pair[1]]])).astype(np.float64)
+        found = _exchanged_p(case, pair, of_a, np.full(plan.number, 1.0 / plan.number), 0.0)
+        reason = f"all {plan.number:,} exchanges of whole runs"
+        return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
+
+    return _exchanged_outcomes(case, lambda case, pair: plan, outcome)
