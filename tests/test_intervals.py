@@ -12,7 +12,7 @@ from sigjax import Evaluation, SampleMetric, compare
 from sigjax.bootstrap.bca import acceleration, bca_levels, jackknife_scores, share_below
 from sigjax.bootstrap.shared_draws import system_replicates
 from sigjax.comparison.assemble import make_case
-from sigjax.records import DEFAULT_SEED, Settings
+from sigjax.records import Settings
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY
 
@@ -23,7 +23,8 @@ SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}
 def deltas(evaluation):
     """Bootstrap replicates of delta of the first two systems."""
     case = make_case(evaluation, Settings())
-    found = np.concatenate([piece for _, piece in system_replicates(case, Run(RESAMPLES, DEFAULT_SEED, NUMPY))], axis=1)
+    pieces = [piece for _, piece in system_replicates(case, Run(RESAMPLES, Settings.seed, NUMPY))]
+    found = np.concatenate(pieces, axis=1)
     return found[0] - found[1]
 
 

@@ -30,7 +30,7 @@ from sigjax.bootstrap.jackknife import (
     skewness,
     system_errors,
 )
-from sigjax.metrics.mean import mean_score
+from sigjax.metrics.ratios import mean_score
 from sigjax.records import Interval
 from sigjax.testing.problem import Case
 from sigjax.testing.tails import t_quantile
