@@ -115,7 +115,7 @@ def check_kept(what: str, values: Any, array: np.ndarray) -> None:
     """Refuse an `array` of reals, made of `values`, that a float64 array does not keep.
 
     Raises:
-        InputError: a Python integer beyond 2**53 stands among reals, or a number other than 0 is too small for a double.
+        InputError: a Python integer beyond 2**53 stands among reals, or a number is too small for a double, but not 0.
     """
     kept = array.astype(np.float64)
     if not isinstance(values, np.ndarray) and np.any(np.abs(kept) >= LARGEST_WHOLE):
