@@ -69,8 +69,8 @@ def fscore_ratios_score(sums: Array) -> Array:
 def fscore_errors_score(sums: Array) -> Array:
     r"""F1 from correct items and errors, $2\,tp / (2\,tp + incorrect)$: section 2 of Zmigrod et al. (2022).
 
-    Sums `[..., stat]` with stat = (tp, incorrect), which are false positives and false negatives, give scores `[...]` in
-    [0, 1]; 0 where there is nothing.
+    Sums `[..., stat]` with stat = (tp, incorrect), the latter false positives and false negatives, give scores `[...]`
+    in [0, 1]; 0 where there is nothing.
 
     Example:
         >>> float(fscore_errors_score(np.array([3.0, 2.0])))

@@ -13,7 +13,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 def variance(value: Array, weights: Array) -> Array:
     r"""Sample variance, $\sum_i w_i (x_i - \bar x)^2 / (n - 1)$ with $n = \sum_i w_i$ (ddof = 1).
 
-    Scores are in the unit of the values squared, as `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
+    As `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
 
     Example:
         >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))

@@ -42,7 +42,7 @@ def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray
     below, or up to, $s_i$, and $W_1$, $W_0$ all of each label: Mann and Whitney's U over $W_1 W_0$. Reference: Hanley
     and McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve".
 
-    Scores are in [0, 1]; NaN where one of the labels is not drawn. Labels are 1 for positive instances, 0 for negative ones.
+    Labels are 1 for positive instances, 0 for negative ones. Scores are in [0, 1]; NaN where a label is not drawn.
 
     Example:
         >>> float(auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4)))
