@@ -61,3 +61,4 @@ ALIGNMENT_RECALL = Metric(
     portable=True,
 )
 """$|A \\cap S| / |S|$."""
+ALIGNMENT = (AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL)

@@ -116,3 +116,4 @@ FSCORE_RATIOS = Metric(
 FSCORE_ERRORS = Metric(
     "fscore-errors", fscore_errors_score, _ERRORS, partial(stack_nonnegative, _ERRORS, (0, 1)), _ERRORS
 )
+FSCORES = (PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, LAS, UAS, UPOS)

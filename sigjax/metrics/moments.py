@@ -81,3 +81,4 @@ CORRELATION = SampleMetric(
     standardize=("zscore", "zscore"),
     rounding=_correlation_rounding,
 )
+MOMENTS = (VARIANCE, CORRELATION)

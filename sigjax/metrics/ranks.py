@@ -183,3 +183,4 @@ SPEARMAN = SampleMetric(
     rounding=_whole_sums_rounding,
 )
 KENDALL = replace(SPEARMAN, name="kendall", function=kendall)
+RANKS = (MEDIAN, AUC, SPEARMAN, KENDALL)

@@ -110,3 +110,4 @@ TOKEN_ACCURACY = replace(
     ACCURACY, extract=partial(stack_counts, _TOKENS, [(0, 1)]), inputs=_TOKENS, shared_inputs=("tokens",)
 )
 """Accuracy of tokens where the instance is a sentence."""
+RATIOS = (MEAN, ACCURACY, RATIO)
