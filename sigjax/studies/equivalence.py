@@ -36,7 +36,7 @@ class Options:
 
     margin: float = field(
         metadata=required(
-            "Largest difference that does not matter, on the scale of the metric.", "Fix it beforehand.", above=0
+            "Largest score difference that does not matter; fix it beforehand.", above=0, group="Main options"
         )
     )
     claim: Claim = option(

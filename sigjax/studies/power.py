@@ -38,7 +38,10 @@ class Options(StudyOptions):
     repetitions: int = same(StudyOptions, "repetitions", 500, least=2)
     instances: Sequence[int] = field(
         metadata=required(
-            "Numbers of instances to draw (of units, where there are clusters or runs).", least=2, most=10_000_000
+            "Numbers of instances to draw (of units, where there are clusters or runs).",
+            group="Main options",
+            least=2,
+            most=10_000_000,
         )
     )
     level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
