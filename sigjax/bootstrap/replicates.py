@@ -59,6 +59,8 @@ class Told(NamedTuple):
     """For each pair tested, how many replicates speak against the observed delta."""
     spreads: list[Spread]
     """For each target."""
+    values: np.ndarray | None = None
+    """The replicates themselves, `[row, resample]`, where all of them were kept in this run."""
 
 
 def packed(told: Told) -> dict[str, np.ndarray]:
@@ -105,7 +107,7 @@ def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, shape: tuple[int
         errors = np.array([spread.standard_error for spread in spreads])
         maxima = deviations(values, wanted.targets, errors, wanted.joint)
         spreads = simultaneous_spreads(errors, maxima, wanted.joint, wanted.level)
-    return Told(count_against(values, wanted, run.backend).tolist(), spreads)
+    return Told(count_against(values, wanted, run.backend).tolist(), spreads, values)
 
 
 def deviations(values: np.ndarray, targets: np.ndarray, errors: np.ndarray, joint: Joint) -> np.ndarray:

@@ -6,13 +6,13 @@ Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 2; Efron and Tibs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.bootstrap.intervals import Spread, basic_spread
 from sigjax.bootstrap.jackknife import bca_terms
 from sigjax.bootstrap.replicates import Pieces, Told, Wanted, deviations, packed, tell_all, unpacked
-from sigjax.bootstrap.shared_draws import system_replicates
 from sigjax.bootstrap.simultaneous import Joint, simultaneous_spreads
 from sigjax.bootstrap.studentized import num_columns, studentize, studentized_spreads
 from sigjax.bootstrap.summary import PILOT, tell_summary
@@ -27,6 +27,18 @@ from sigjax.testing.problem import Case, NotFinite, SampleCase, raise_together
 from sigjax.testing.result import Outcomes
 
 
+class Sampled(NamedTuple):
+    """What bootstrap resamples say."""
+
+    outcomes: Outcomes
+    """Of the pairs that were tested."""
+    systems: list[Spread]
+    pairs: list[Spread]
+    """These and those of systems are empty where they were not asked for."""
+    replicates: np.ndarray | None
+    """Scores `[system, resample]`, where all of them were kept."""
+
+
 def sampled_bootstrap(
     case: Case | SampleCase,
     run: Run,
@@ -35,12 +47,16 @@ def sampled_bootstrap(
     reason: str,
     *,
     spreads: bool,
-) -> tuple[Outcomes, list[Spread], list[Spread]]:
-    """Outcomes of the pairs at the places `tested`, and spreads of systems and of all pairs.
+) -> Sampled:
+    """Outcomes of some pairs, and spreads of systems and of all pairs.
 
-    `reason` is why they are sampled.
-
-    `pieces` gives the scores of all systems on the same resamples, piece by piece, for a part of the run.
+    Args:
+        case: the case.
+        run: how many resamples, and how.
+        pieces: gives the scores of all systems on the same resamples, piece by piece, for a part of the run.
+        tested: positions of the pairs that are tested.
+        reason: why they are sampled.
+        spreads: whether spreads are asked for.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -73,25 +89,18 @@ def sampled_bootstrap(
         found = studentized_spreads(found, observed, by_t.standard_errors())
     if settings.interval == "basic" and spreads:
         found = [basic_spread(*each) for each in zip(found, observed, strict=True)]
-    return outcomes, found[:num_systems], found[num_systems:]
+    values = None if told.values is None else told.values[:num_systems]
+    return Sampled(outcomes, found[:num_systems], found[num_systems:], values)
 
 
-def kept_replicates(
-    case: Case | SampleCase, run: Run, sampled: Callable[[SampleCase, Run], Pieces]
-) -> np.ndarray | None:
-    """Scores `[system, resample]` of all systems on the same resamples; None where the memory does not hold them.
-
-    `sampled` gives those of a metric that is no function of sums.
+def all_replicates(pieces: Callable[[Run], Pieces], shape: tuple[int, int], run: Run) -> np.ndarray:
+    """Scores of all systems on the same resamples, `shape` [system, resample], drawn by all processes.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    shape = (len(case.question.scores), run.resamples)
-    if not fits(gib(shape), case.settings):
-        return None
-    values, part = np.empty(shape), run.part(range(run.resamples))
-    pieces = sampled(case, part) if isinstance(case, SampleCase) else system_replicates(case, part)
-    for start, piece in _finite(pieces, run.share):
+    values = np.empty(shape)
+    for start, piece in _finite(pieces(run.part(range(run.resamples))), run.share):
         values[:, start : start + piece.shape[1]] = piece
     run.share.complete(values)
     return values

@@ -149,18 +149,21 @@ def chosen_metric(options: Options) -> Metric | SampleMetric:
 
 
 def select_systems(file: str, names: Sequence[str], systems: Sequence[str] | None) -> tuple[str, ...]:
-    """The systems to compare, in the order asked for."""
+    """The systems to compare, at least two, in the order asked for."""
     if not all(name.strip() for name in names):
         raise InputError(f"{file}: a system has no name; name it")
-    if systems is None:
-        return tuple(names)
-    for name in systems:
+    for k, name in enumerate(systems or ()):
         if name not in names:
             raise InputError(f"{file}: no system {show(name)}; {suggest(name, names, 'systems')}")
-    repeated = [name for k, name in enumerate(systems) if name in systems[:k]]
-    if repeated:
-        raise InputError(f"{file}: system {show(repeated[0])} is asked for twice; name it once")
-    return tuple(systems)
+        if systems and name in systems[:k]:
+            raise InputError(f"{file}: system {show(name)} is asked for twice; name it once")
+    chosen = tuple(names if systems is None else systems)
+    if len(chosen) < 2:
+        raise InputError(
+            f"{file}: a comparison needs at least two systems, got {len(chosen)}; give one file per system, or one "
+            "table of all"
+        )
+    return chosen
 
 
 def show(text: str) -> str:

@@ -26,7 +26,7 @@ def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evalua
     options = replace(options, metric="mean" if metric is None else metric)
     check_options(options)
     _check_particular(FRAME, PARQUET, options)
-    return _turned(read_table(frame_table(frame), options), options)
+    return _turned(read_table(frame_table(frame), options)(options), options)
 
 
 def read_sources(

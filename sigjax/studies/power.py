@@ -37,12 +37,7 @@ class Options(StudyOptions):
 
     repetitions: int = same(StudyOptions, "repetitions", 500, least=2)
     instances: Sequence[int] = field(
-        metadata=required(
-            "Numbers of instances to draw (of units, where there are clusters or runs).",
-            group="Main options",
-            least=2,
-            most=10_000_000,
-        )
+        metadata=required("Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000)
     )
     level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
     target: float = option(_SIZE, "The power that detectable differences are for.", above=0, below=1)
