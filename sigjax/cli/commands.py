@@ -10,22 +10,21 @@ from pathlib import Path
 
 from cyclopts import App
 
-from sigjax.classical.classical import Options as ClassicalOptions
-from sigjax.classical.classical import classical_tests
+from sigjax.classical.classical import ClassicalOptions, classical_tests
 from sigjax.cli.flags import flags
 from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options, write, write_text
-from sigjax.comparison.compare import Options as CompareOptions
+from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.compare import compare as run_compare
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, read_metrics, save_evaluations
 from sigjax.readers.options import FileOptions, ReadOptions
 from sigjax.records.options import option, required, same, values
 from sigjax.run.processes import joined
-from sigjax.studies.audit import Options as AuditOptions
+from sigjax.studies.audit import AuditOptions
 from sigjax.studies.audit import audit as run_audit
-from sigjax.studies.equivalence import PairsOptions
+from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.equivalence import equivalence as run_equivalence
-from sigjax.studies.power import Options as PowerOptions
+from sigjax.studies.power import PowerOptions
 from sigjax.studies.power import power as run_power
 from sigjax.studies.text import equivalence_json, equivalence_text
 from sigjax.version import __version__
@@ -176,8 +175,8 @@ def power(paths: Files, inputs: Inputs, asked: PowerOptions, results: Results, f
 
 
 @app.command
-@flags(Inputs, PairsOptions, Results)
-def equivalence(paths: Files, inputs: Inputs, asked: PairsOptions, results: Results) -> None:
+@flags(Inputs, EquivalencePairsOptions, Results)
+def equivalence(paths: Files, inputs: Inputs, asked: EquivalencePairsOptions, results: Results) -> None:
     """Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST)."""
     check_outputs(inputs.reads(paths), {"--output": results.output})
     pairs = run_equivalence(inputs.evaluations(paths), **values(asked))
