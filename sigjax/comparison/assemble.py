@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import interval_kinds
 from sigjax.bootstrap.intervals import Spread
+from sigjax.bootstrap.registry import interval_kinds
 from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, step_down
 from sigjax.comparison.errors import check_units, named_errors

@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads, draws_intervals, in_closed_form
 from sigjax.bootstrap.exact import bootstrap_outcomes, linear_spreads
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.inversion import degree, inverted_intervals
+from sigjax.bootstrap.registry import KINDS, draws_intervals, in_closed_form
 from sigjax.bootstrap.sampled import Sampled, sampled_bootstrap
 from sigjax.bootstrap.shared_draws import SharedDraws
-from sigjax.bootstrap.two_way import two_way_spreads
 from sigjax.comparison.kinds import Kind, bootstraps
 from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes
@@ -70,12 +69,13 @@ def run_tests(
     """
     case, draws = kind.case, draws or SharedDraws([])
     settings, num_pairs = case.settings, len(case.question.members)
+    interval = KINDS[settings.interval]
     permuted = "permutation" in settings.tests
     exact, which = kind.exact_permutation() if permuted else ([], np.zeros(num_pairs, np.int8))
     bootstrap = _without_sampling(kind)
     refused = np.array([isinstance(each, NotEligible) for each in exact], bool)
     num_swapped = int(refused[which].sum()) if permuted else 0
-    power = degree(case) if settings.interval == "inversion" and isinstance(case, Case) else None
+    power = degree(case) if interval.needs == "swaps" and isinstance(case, Case) else None
     runner = kind.sized(runner, num_swapped, draws=bootstrap.sampled is not None)
 
     def swapped(places: np.ndarray, reasons: Repeated, exact: np.ndarray) -> Outcomes:
@@ -93,8 +93,8 @@ def run_tests(
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if power is not None:
             pairs = _inverted(case, runner, power, pairs)
-        if in_closed_form(case.metric, settings):
-            systems, pairs = closed_spreads(case)
+        if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
+            systems, pairs = interval.closed(case)
     if "bootstrap" in settings.tests:
         outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: sampled.outcomes)
     ranks = _positions(kind, runner, draws, sampled.replicates) if settings.leaderboard else None
@@ -110,9 +110,8 @@ def _without_sampling(kind: Kind) -> _Bootstrap:
     )  # fmt: skip
     if not bootstraps(case):
         return found
-    if isinstance(case, Case) and settings.interval == "two-way":
-        systems, pairs = two_way_spreads(case)
-        return found._replace(systems=systems, pairs=pairs)
+    if KINDS[settings.interval].needs == "runs":
+        return found
     if settings.method == "montecarlo":
         return found._replace(sampled=NotEligible("as asked"))
     plan, tested, must = kind.bootstrap_plan, "bootstrap" in settings.tests, settings.method == "exact"
@@ -128,8 +127,8 @@ def _without_sampling(kind: Kind) -> _Bootstrap:
         pair, sampled = next(refused, (None, None))
         if sampled and must:
             raise NotExact(pair, sampled.reason)
-    if settings.interval == "studentized":
-        return found._replace(sampled=sampled or NotEligible("studentized intervals need resamples"))
+    if KINDS[settings.interval].samples:
+        return found._replace(sampled=sampled or NotEligible(f"{settings.interval} intervals need resamples"))
     if draws_intervals(case.metric, settings):
         systems, pairs = linear_spreads(case, plan)
         found = found._replace(systems=systems, pairs=pairs)

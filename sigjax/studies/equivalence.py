@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads, in_closed_form, interval_kinds
+from sigjax.bootstrap.closed import closed_spreads
 from sigjax.bootstrap.intervals import Spread, standard_error
+from sigjax.bootstrap.registry import in_closed_form, interval_kinds
 from sigjax.bootstrap.sampled import all_replicates
 from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.comparison.assemble import make_case
