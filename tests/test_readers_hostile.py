@@ -69,7 +69,7 @@ BAD = [
         "t.csv",
         "id,A,B\nx,1,0\ny,1,0\nx,1,1\n",
         {},
-        r"line 4: instance 'x' of system 'A' is also on line 2; ids must be unique \(--id",
+        r"line 4: instance 'x' of system 'A' is also on line 2; ids must be unique in each run \(column 'id'; see --id",
     ),
     (
         "t.csv",
@@ -85,7 +85,7 @@ BAD = [
         "t.csv",
         LONG + "A,x,1,1,1\n",
         {"metric": "fscore"},
-        r"line 4: instance 'x' of system 'A' is also on line 2; .*--runs NAME",
+        r"line 4: instance 'x' of system 'A' is also on line 2; .*--runs",
     ),
     (
         "t.csv",

@@ -1,6 +1,6 @@
 """The neutral table that formats become: columns of text (or numbers) with line numbers, and numbers out of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,6 +109,17 @@ def label_column(table: Table, name: str) -> Sequence[str]:
         row = next(row for row, cell in enumerate(cells) if not cell.strip())
         raise InputError(f"{place(table, row, name)}: expected a name, got an empty cell; fill it in")
     return cells
+
+
+def codes_of(labels: Sequence[Hashable]) -> tuple[list[Any], np.ndarray]:
+    """Distinct labels in order of appearance, and the index `[row]` of each row's label among them.
+
+    Example:
+        >>> codes_of(["x", "y", "x"])
+        (['x', 'y'], array([0, 1, 0]))
+    """
+    index = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    return list(index), np.fromiter(map(index.__getitem__, labels), np.int64, len(labels))
 
 
 def number_column(table: Table, name: str, *, hint: str) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 from sigjax.readers.formats import Reading
 from sigjax.readers.options import Options, chosen_metric, listing
 from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.readers.table import Lazy, Table, check_columns, is_numeric, label_column, number_column
+from sigjax.readers.table import Lazy, Table, check_columns, codes_of, is_numeric, label_column, number_column
 from sigjax.readers.tables.turned import check_measures
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
@@ -65,9 +65,7 @@ def read_long(table: Table, options: Options, *, system: str) -> Reading:
 
 def _rows_of(systems: Sequence[str]) -> list[tuple[str, np.ndarray]]:
     """Name of each system and its rows, in order of appearance."""
-    names = list(dict.fromkeys(systems))
-    index = {name: k for k, name in enumerate(names)}
-    codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
+    names, codes = codes_of(systems)
     rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
     return list(zip(names, rows, strict=True))
 
