@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import Evaluation
-from sigjax.metrics import FSCORE, METRICS
+from sigjax.metrics import METRICS
+from sigjax.metrics.fscore import FSCORE
 from sigjax.readers import read
 from sigjax.records import InputError
 
