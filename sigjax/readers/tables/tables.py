@@ -6,12 +6,12 @@ from pathlib import PurePath
 from sigjax.files.opening import ZIP_MAGIC, decode_text, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options
-from sigjax.readers.saved import is_saved, saved_metrics
 from sigjax.readers.table import Table
 from sigjax.readers.tables.delimited import DELIMITERS, parse_delimited
 from sigjax.readers.tables.jsonl import parse_jsonl
 from sigjax.readers.tables.long import read_long, system_column
 from sigjax.readers.tables.npz import load_npz, read_npz
+from sigjax.readers.tables.saved import is_saved, saved_metrics
 from sigjax.readers.tables.wide import read_wide
 
 _RUNS = frozenset({"runs"})
