@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads, in_closed_form, interval_kinds
+from sigjax.bootstrap.closed import closed_spreads
 from sigjax.bootstrap.intervals import Spread, standard_error
-from sigjax.bootstrap.shared_draws import system_replicates
+from sigjax.bootstrap.registry import in_closed_form, interval_kinds
+from sigjax.bootstrap.sampled import all_replicates
+from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.comparison.assemble import make_case
 from sigjax.comparison.compare import Options as CompareOptions
+from sigjax.comparison.errors import check_units, named_errors
+from sigjax.comparison.kinds import kind_of
 from sigjax.comparison.paired import BootstrapOptions
 from sigjax.comparison.validate import check_evaluations
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
-from sigjax.resample.engine import Run
-from sigjax.run.backend import NUMPY, choose_backend, host_scope, numpy_seconds
+from sigjax.run.backend import host_scope
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
 from sigjax.studies.trials import share_interval
 from sigjax.testing.corrections import adjust
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, NotFinite, SampleCase
-from sigjax.testing.whole_sample import sample_replicates
+from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.runner import Runner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,17 +168,11 @@ class _Tested(NamedTuple):
 
 def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device) -> list[Equivalence]:
     """All pairs by one metric."""
-    try:
+    runner = Runner(asked.settings, device)
+    with named_errors([evaluation], runner):
         case = make_case(evaluation, asked.settings)
-        if len(case.units.strata) < 2:
-            raise InputError("equivalence needs at least two units (instances, or clusters of them), got one")
-        method, tested = _closed(case, asked) if _is_closed(case, asked) else _bootstrap(case, asked, device)
-    except NotFinite as error:
-        system = evaluation.systems[error.systems[0]]
-        raise InputError(
-            f"metric {evaluation.metric.name!r} is not a finite number for {system!r} on the data or a resample of it; "
-            "have it return a number everywhere, also where a denominator is 0"
-        ) from None
+        check_units(len(case.units.strata), "equivalence")
+        method, tested = _closed(case, asked) if _is_closed(case, asked) else _bootstrap(case, asked, runner)
     pairs = zip(case.question.pairs, tested, strict=True)
     found = [_of_pair(evaluation, case, pair, of_pair, method, asked) for pair, of_pair in pairs]
     adjusted = adjust(np.array([each.p_value for each in found]), asked.settings.correction).tolist()
@@ -207,13 +205,13 @@ def _closed(case: Case | SampleCase, asked: _Asked) -> tuple[str, list[_Tested]]
     ]
 
 
-def _bootstrap(case: Case | SampleCase, asked: _Asked, device: Device) -> tuple[str, list[_Tested]]:
+def _bootstrap(case: Case | SampleCase, asked: _Asked, runner: Runner) -> tuple[str, list[_Tested]]:
     """The bootstrap tests of all pairs, and their name.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    settings, replicates, tested = asked.settings, _replicates(case, device), []
+    settings, replicates, tested = asked.settings, _replicates(case, runner), []
     for a, b in case.question.pairs:
         deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
         counts = margin_exceed(deltas, delta, asked.margin, case.question.tolerance((a, b)), settings.variant)
@@ -223,26 +221,15 @@ def _bootstrap(case: Case | SampleCase, asked: _Asked, device: Device) -> tuple[
     return "bootstrap", tested
 
 
-def _replicates(case: Case | SampleCase, device: Device) -> np.ndarray:
+def _replicates(case: Case | SampleCase, runner: Runner) -> np.ndarray:
     """Bootstrap scores `[system, resample]`.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    resamples, seed = case.settings.fixed_resamples, case.settings.seed
-    if isinstance(case, SampleCase):
-        choose_backend(device, numpy_seconds=0.0)  # which must be there, but the CPU does the work
-        pieces = sample_replicates(case, Run(resamples, seed, NUMPY))
-    else:
-        num_systems, num_units, num_stats = case.units.values.shape
-        columns = num_systems * num_stats
-        seconds = numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
-        pieces = system_replicates(case, Run(resamples, seed, choose_backend(device, numpy_seconds=seconds)))
-    found = np.concatenate([piece for _, piece in pieces], axis=1)
-    finite = np.isfinite(found).all(axis=1)
-    if not finite.all():
-        raise NotFinite((int(np.argmin(finite)),))
-    return found
+    kind, shape = kind_of(case), (len(case.question.scores), case.settings.fixed_resamples)
+    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
+        return all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
 
 
 def _of_pair(
