@@ -145,8 +145,8 @@ BAD = [
         r"line 3: 'd' of instance 'x' is 'q', but 'p' elsewhere; --cluster takes one label per instance",
     ),
     # jsonl
-    ("t.jsonl", JSON + "{", {}, r"t.jsonl, line 2: not readable as JSON"),
-    ("t.jsonl", JSON + "[1, 2]", {}, r"line 2: expected an object such as"),
+    ("t.jsonl", JSON + "{", {}, r"t.jsonl, line 2, character 2: not readable as JSON"),
+    ("t.jsonl", JSON + "[1, 2]", {}, r"line 2: expected an object, got a list"),
     ("t.jsonl", '{"id": "x", "A": 1, "A": 2}', {}, r"line 1: field 'A' occurs twice"),
     ("t.jsonl", '{"id": "x", "A": 1, "B": [2]}', {}, r"line 1, field 'B': expected .*got a list; leave it out"),
     ("t.jsonl", '{"id": "x", "A": 1, "B": {}}', {}, r"field 'B': expected .*got an object"),

@@ -1,11 +1,12 @@
 """The neutral table that formats become: columns of text (or numbers) with line numbers, and numbers out of them."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sigjax.files.opening import naming
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.numerals import parse_number, parse_numbers
 from sigjax.readers.options import show, suggest
@@ -111,17 +112,6 @@ def label_column(table: Table, name: str) -> Sequence[str]:
     return cells
 
 
-def codes_of(labels: Sequence[Hashable]) -> tuple[list[Any], np.ndarray]:
-    """Distinct labels in order of appearance, and the index `[row]` of each row's label among them.
-
-    Example:
-        >>> codes_of(["x", "y", "x"])
-        (['x', 'y'], array([0, 1, 0]))
-    """
-    index = {label: i for i, label in enumerate(dict.fromkeys(labels))}
-    return list(index), np.fromiter(map(index.__getitem__, labels), np.int64, len(labels))
-
-
 def number_column(table: Table, name: str, *, hint: str) -> np.ndarray:
     """A column of numbers, float64 `[row]`, NaN where a cell is empty; `hint` says what to do about text."""
     cells = table.columns[name]
@@ -181,8 +171,6 @@ def _numbers_slowly(table: Table, name: str, *, hint: str) -> np.ndarray:
 
 
 def _number(table: Table, row: int, name: str, cell: str, *, hint: str) -> float:
-    """A cell as a number; a refusal names its place."""
-    try:
+    """A cell as a number."""
+    with naming(place(table, row, name)):
         return parse_number(cell, hint=hint, missing="repair it, or leave the cell empty where it is missing")
-    except InputError as error:
-        raise InputError(f"{place(table, row, name)}: {error}") from None

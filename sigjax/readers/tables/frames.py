@@ -14,6 +14,7 @@ import numpy as np
 from sigjax.files.opening import read_bytes
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.formats import Format, Reading, Sources, directed
+from sigjax.readers.json_files import check_characters
 from sigjax.readers.options import Options, check_options, show
 from sigjax.readers.table import Lazy, Nested, Numbers, Table
 from sigjax.readers.tables.parquet import parquet_frame, refuse_repeats
@@ -86,10 +87,7 @@ def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
         cells = ["" if gone else str(value) for value, gone in zip(series.to_list(), missing.tolist(), strict=True)]
     except UnicodeDecodeError:
         raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; repair it") from None
-    try:
-        f"{name}{''.join(cells)}".encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{file}, column {show(name)}: holds half a character (surrogate); repair it") from None
+    check_characters(f"{name}{''.join(cells)}", f"{file}, column {show(name)}")
     return cells
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from sigjax.readers.formats import Reading
 from sigjax.readers.options import Options, chosen_metric, listing
 from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.readers.table import Lazy, Table, check_columns, codes_of, is_numeric, label_column, number_column
+from sigjax.readers.table import Lazy, Table, check_columns, is_numeric, label_column, number_column
 from sigjax.readers.tables.turned import check_measures
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
@@ -50,7 +50,7 @@ def read_long(table: Table, options: Options, *, system: str) -> Reading:
                 _take(table.lines, rows) if table.row_word == "line" else None,
                 id_column,
             )
-            for name, rows in _rows_of(label_column(table, system))
+            for name, rows in _rows_of(label_column(table, system)).items()
         ]
         return join_sheets(sheets, options, order=ids if runs is None else list(zip(ids, runs, strict=True)))
 
@@ -63,11 +63,12 @@ def read_long(table: Table, options: Options, *, system: str) -> Reading:
     return evaluate
 
 
-def _rows_of(systems: Sequence[str]) -> list[tuple[str, np.ndarray]]:
-    """Name of each system and its rows, in order of appearance."""
-    names, codes = codes_of(systems)
-    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    return list(zip(names, rows, strict=True))
+def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
+    """Name of each system -> its rows."""
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(systems):
+        rows.setdefault(name, []).append(row)
+    return {name: np.array(own) for name, own in rows.items()}
 
 
 def _take(cells: Sequence[Any], rows: np.ndarray) -> list[Any]:
