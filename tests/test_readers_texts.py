@@ -143,7 +143,7 @@ def test_texts_split_on_purpose_are_not_noted():
 
 
 BAD = {
-    "lines": ({"B.txt": "x\n"}, {}, r"B.txt: has 1 lines, but .*ref.txt has 4; expected a segment a line"),
+    "lines": ({"B.txt": "x\n"}, {}, r"B.txt: has 1 lines, but .*ref.txt has 4; expected one segment per line"),
     "empty": ({"B.txt": ""}, {}, r"B.txt: is empty; expected one segment a line"),
     "empty gold": ({"ref.txt": ""}, {}, r"ref.txt: is empty"),
     "latin": ({"A.txt": "a\nJosé\nb\nc\n".encode("latin-1")}, {}, r"A.txt, line 2: expected UTF-8 text, got byte 0xe9"),
@@ -151,8 +151,8 @@ BAD = {
     "nul": ({"A.txt": "a\nb\0\nc\nd\n"}, {}, r"A.txt, line 2: expected text, got a NUL byte"),
     "cut": ({"A.txt": gzip.compress(b"abcd\n" * 999, mtime=0)[:-9]}, {}, r"A.txt: the gzip data ends too early"),
     "metric": ({}, {"metric": "fscore"}, r"the format texts has no metric 'fscore'; it gives bleu, chrf"),
-    "record": ({}, {"metric": METRICS["mean"]}, r"takes no metric of yours; it gives bleu"),
-    "function": ({}, {"metric": lambda sums: sums[..., 0]}, r"takes no metric of yours"),
+    "record": ({}, {"metric": METRICS["mean"]}, r"takes no metric of your own; it gives bleu"),
+    "function": ({}, {"metric": lambda sums: sums[..., 0]}, r"takes no metric of your own"),
     "tokenizer": ({}, {"tokenize": "13b"}, r"tokenize: sacrebleu has no tokenizer '13b'; it has none, zh, 13a"),
     "no tokenizer": ({}, {"metric": "wer", "tokenize": "zh"}, r"tokenize: wer has its own tokens.* use bleu"),
     "system": ({}, {"systems": ["A", "C"]}, r"ref.txt: no system 'C'"),
