@@ -8,7 +8,7 @@ both one-sided tests of all shifts at once need only the means of d over random 
 $$p_{greater}(\theta) = \frac{\#\{k : m_k \le \theta\} + E + 1}{K + 1}, \quad
 p_{less}(\theta) = \frac{\#\{k : m_k \ge \theta\} + E + 1}{K + 1}$$
 
-and $\theta$ is in the interval if and only if both are above $\alpha / 2 = (1 - level) / 2$. That is so from the r-th
+and $\theta$ is in the interval if and only if both are above $\alpha / 2 = (1 - level) / 2$. This holds from the r-th
 smallest to the r-th largest of the K - E means, ends included, with $r = \lfloor \alpha (K + 1) / 2 \rfloor - E$. There
 is no interval where r is below 1: too few resamples, or, as $p \ge 2^{-N}$ of the empty set, too few units. All
 $2^N - 1$ sets that are not empty, where they are no more than resamples, are the same with E = 0: the 1 in p is the
@@ -20,7 +20,7 @@ to the units evenly: $d_i - \theta / N$, so that scores over F are multiplied by
 
 For means, such sums, and ratios whose denominators the systems share, the interval holds at the level for every N if
 the differences less their shift are symmetric about 0, and 0 is in it if and only if neither one-sided permutation test
-of the same resamples rejects at $\alpha / 2$. For other metrics both are so but for what vanishes with N.
+of the same resamples rejects at $\alpha / 2$. For other metrics both hold up to terms that vanish with N.
 
 Reference: Hartigan (1969), "Using subsample values as typical values"; Tritchler (1984), "On inverting permutation
 tests"; Garthwaite (1996), "Confidence intervals from randomization tests".
@@ -35,29 +35,29 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Ranks
-from sigjax.bootstrap.replicates import Pieces, Wanted
+from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, Targets, of_rank, standard_errors, targets_of
+from sigjax.bootstrap.replicates import Wanted
 from sigjax.bootstrap.sampled import tell
 from sigjax.bootstrap.shared_draws import rounds_alike
-from sigjax.bootstrap.summary import PILOT
 from sigjax.exact.signs import MOST_SIGNS
 from sigjax.records import InputError, Interval
 from sigjax.resample.bits import row_keys
-from sigjax.resample.engine import Run, Scored, replicates
+from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.resample.project import distinct_columns, places_in, swap_projection
+from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import Deltas, replicate_scores, scores
 from sigjax.run.backend import multiplies_bytes
-from sigjax.run.memory import fits, gib
+from sigjax.run.host import fits, gib
 from sigjax.testing.problem import Case
 
 _SCALES = (0.25, 0.5, 2.0)
 _HOMOGENEOUS = 2.0**-20
-"""Part of a score by which it may miss what it is expected to be on scaled sums."""
+"""Relative error that is allowed on scaled sums."""
 _LONGEST = 64
-"""Of so many units or more, no resample leaves all out (chance below 1e-18 each)."""
+"""With this many units or more, no resample swaps none (probability below 1e-18)."""
 _ROWS = 2**12
-"""Sets, or masks, that are made at a time."""
+"""Sets that are made at a time."""
 
 Score = Callable[[np.ndarray], np.ndarray]
 
@@ -65,7 +65,7 @@ Score = Callable[[np.ndarray], np.ndarray]
 def degree(case: Case) -> int:
     """0 if scores do not depend on the scale of the sums, 1 if they are proportional to it.
 
-    A quarter, half and twice the sums of all systems, and of the absolute values, tell.
+    Tried on a quarter, half and twice the sums of all systems, and on those of absolute values.
 
     Raises:
         InputError: they are neither.
@@ -113,20 +113,36 @@ def inverted_intervals(case: Case, run: Run, power: int) -> list[Interval | None
     rank = rank_of_ends(case.settings.alpha, run.resamples, len(empty))
     if rank < 1:
         return [None] * len(case.question.members)
-    targets = case.question.members
     none = Deltas(np.zeros((0, 2), np.int32), np.zeros(0), np.zeros(0))
-    # A summary has quantiles: these are of the same rank.
-    level = 1.0 - 2.0 * (rank - 1) / (run.resamples - 1)
-    wanted = Wanted(none, "two-sided", "shift", targets, level, ranks=Ranks(rank, empty))
-    shape = (num_systems, run.resamples)
-    kept = fits(gib(shape), case.settings) or run.resamples < PILOT
-    return [spread.interval for spread in tell(pieces, wanted, shape, run, kept=kept).spreads]
+    by = _Ranked(case, targets_of(case.question, systems=False), rank, empty)
+    by.level = 1.0 - 2.0 * (rank - 1) / (run.resamples - 1)  # a summary has quantiles: these are of the same rank
+    told = tell(pieces, Wanted(none, "two-sided", "shift", by), run, case.settings)
+    return [spread.interval for spread in told.spreads]
+
+
+class _Ranked(Percentile):
+    """Intervals between order statistics: the r-th value from either end, without some resamples."""
+
+    def __init__(self, case: Case, targets: Targets, rank: int, without: np.ndarray) -> None:
+        super().__init__(case, targets)
+        self.rank, self.without = rank, without
+
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+        """Standard deviations and intervals."""
+        del places
+        kept = np.delete(rows, self.without, axis=1) if self.without.size else rows
+        errors, first = standard_errors(kept), self.rank - 1
+        low = of_rank(kept, first, 0)
+        high = of_rank(kept, kept.shape[1] - 1 - first, first)
+        found = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
+        return [Spread(error, Interval(*ends)) for error, *ends in found]
 
 
 def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
     """Scores of all systems over the units that each resample swaps, piece by piece; those over none are as observed.
 
-    Between the ends of an interval, which are left for where all replicates are kept, nobody misses them.
+    Where all replicates are kept, resamples that swap none are left out; in a summary, they lie inside the interval and
+    cannot move its ends.
     """
     units = case.units
     values, divisors, score = _scored(case, power)

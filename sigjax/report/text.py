@@ -17,7 +17,7 @@ from sigjax.report.rows import Table, baseline_table, grid_table, pair_table, sy
 from sigjax.report.sections import Family, Section, sections
 from sigjax.report.visible import visible
 from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many, unsettled
-from sigjax.run.progress import is_terminal
+from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report

@@ -2,58 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads, in_closed_form, interval_kinds
+from sigjax.bootstrap.closed import closed_spreads
 from sigjax.bootstrap.intervals import Spread, standard_error
-from sigjax.bootstrap.shared_draws import system_replicates
+from sigjax.bootstrap.registry import in_closed_form, interval_kinds
+from sigjax.bootstrap.sampled import all_replicates
+from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.comparison.assemble import make_case
-from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
+from sigjax.comparison.compare import Options as CompareOptions
+from sigjax.comparison.errors import check_units, named_errors
+from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.paired import BootstrapOptions
+from sigjax.comparison.validate import check_evaluations
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import (
-    DEFAULT_LEVEL,
-    DEFAULT_RESAMPLES,
-    DEFAULT_SEED,
-    Array,
-    Correction,
-    Device,
-    Evaluation,
-    InputError,
-    Metric,
-    SampleMetric,
-    Settings,
-    Variant,
-)
-from sigjax.resample.engine import Run
-from sigjax.run.backend import NUMPY, choose_backend, numpy_seconds
-from sigjax.run.scope import host_scope
+from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.run.backend import host_scope
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
 from sigjax.studies.trials import share_interval
 from sigjax.testing.corrections import adjust
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, NotFinite, SampleCase
-from sigjax.testing.whole_sample import sample_replicates
+from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.runner import Runner
 
 
-def equivalence_test(
-    a: Any,
-    b: Any,
-    *,
-    margin: float,
-    claim: Claim = "equivalence",
-    metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean",
-    method: EquivalenceMethod = "auto",
-    resamples: int = DEFAULT_RESAMPLES,
-    level: float = DEFAULT_LEVEL,
-    variant: Variant = "shift",
-    seed: int = DEFAULT_SEED,
-    device: Device = "auto",
-) -> Equivalence:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of both functions."""
+
+    margin: float = field(
+        metadata=required(
+            "Largest difference that does not matter, on the scale of the metric.", "Fix it beforehand.", above=0
+        )
+    )
+    claim: Claim = option(
+        "equivalence", "Equivalence; or non-inferiority: the first system is not worse by the margin."
+    )
+    method: EquivalenceMethod = option(
+        "auto",
+        "Tests: auto, or bootstrap tests for every metric.",
+        'With "auto", those of the intervals that `compare` gives by default, and bootstrap tests for a '
+        "`SampleMetric`. Bootstrap tests find equivalence too often with fewer than 30 units.",
+    )
+    resamples: int = same(Settings, "resamples", doc="Number of bootstrap resamples.", more="")
+    level: float = same(
+        Settings, "level", doc="1 - alpha; intervals have the level 1 - 2 alpha.", above=0.5, group="Test"
+    )
+    variant: Variant = same(
+        Settings,
+        "variant",
+        doc="Null of the bootstrap tests: delta* - delta (shift) or delta - delta* (flip).",
+        more="With shift, intervals are the basic ones. With flip, the counts are "
+        r"$\delta^* \le -m$ and $\delta^* \ge m$, and intervals are the percentile ones.",
+    )
+    seed: int = same(Settings, "seed")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(Options):
+    """The options of `equivalence_test`."""
+
+    metric: AnyMetric = same(BootstrapOptions, "metric")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsOptions(Options):
+    """The options of `equivalence`."""
+
+    baseline: str | None = same(Settings, "baseline")
+    correction: Correction = same(Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.')
+
+
+@takes(PairOptions)
+def equivalence_test(a: Any, b: Any, options: PairOptions) -> Equivalence:
     r"""Test that two systems are alike up to a margin: two one-sided paired tests (TOST).
 
     The null hypotheses are $\delta \le -m$ and $\delta \ge m$; equivalence is shown where both are rejected, so that
@@ -67,17 +97,7 @@ def equivalence_test(
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: the same instances, in the same order, of the second system.
-        margin: the largest difference that does not matter, above 0, on the scale of the metric; fix it beforehand.
-        claim: "equivalence", or "non-inferiority": a is not worse than b by the margin, one of the two tests.
-        metric: a name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.
-        method: "auto" as above, and bootstrap tests for a `SampleMetric`; or "bootstrap" for any.
-        resamples: number of bootstrap resamples.
-        level: 1 - alpha; the interval has the level 1 - 2 alpha.
-        variant: of bootstrap tests: "shift" as above (its interval is the basic one), or "flip": the null distribution
-            is that of $\delta - \delta^*$, the counts are $\delta^* \le -m$ and $\delta^* \ge m$, and the interval is
-                the percentile one.
-        seed: a whole number from 0; the same seed gives the same result on every device.
-        device: see `compare`.
+        options: see `PairOptions`.
 
     Raises:
         InputError: a margin that is not above 0, an option outside its domain, one instance, data or a metric that
@@ -92,49 +112,18 @@ def equivalence_test(
         >>> result.delta, round(result.interval.high, 3), round(result.p_value, 4), result.holds
         (0.0, 0.506, 0.0036, True)
     """
-    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
-    (found,) = equivalence(
-        evaluation,
-        margin=margin,
-        claim=claim,
-        method=method,
-        resamples=resamples,
-        level=level,
-        variant=variant,
-        seed=seed,
-        device=device,
-    )
+    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=options.metric)
+    (found,) = equivalence(evaluation, **values(options, Options))
     return found
 
 
-def equivalence(
-    evaluation: Evaluation | Sequence[Evaluation],
-    *,
-    margin: float,
-    claim: Claim = "equivalence",
-    baseline: str | None = None,
-    correction: Correction = "holm",
-    method: EquivalenceMethod = "auto",
-    resamples: int = DEFAULT_RESAMPLES,
-    level: float = DEFAULT_LEVEL,
-    variant: Variant = "shift",
-    seed: int = DEFAULT_SEED,
-    device: Device = "auto",
-) -> tuple[Equivalence, ...]:
+@takes(PairsOptions)
+def equivalence(evaluation: Evaluation | Sequence[Evaluation], options: PairsOptions) -> tuple[Equivalence, ...]:
     """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
 
     Args:
         evaluation: see `compare`.
-        margin: see `equivalence_test`; the same for all pairs.
-        claim: see `equivalence_test`; of non-inferiority, the first system of a pair is claimed not to be worse.
-        baseline: see `compare`.
-        correction: see `compare`; all but "maxt", which belongs to the permutation test.
-        method: see `equivalence_test`.
-        resamples: see `equivalence_test`.
-        level: see `equivalence_test`.
-        variant: see `equivalence_test`.
-        seed: see `equivalence_test`.
-        device: see `compare`.
+        options: see `PairsOptions`.
 
     Raises:
         InputError: see `equivalence_test`.
@@ -146,28 +135,18 @@ def equivalence(
         [('A', 'B', True), ('A', 'C', False), ('B', 'C', False)]
     """
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
-    resamples, level, seed, margin = map(as_plain, (resamples, level, seed, margin))
-    if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0.0 < margin < float("inf"):
-        raise InputError(f"margin must be a number above 0, on the scale of the metric, got {margin!r}")
-    if claim not in get_args(Claim):
-        raise InputError(f"claim must be one of {', '.join(get_args(Claim))}, got {claim!r}")
-    if method not in get_args(EquivalenceMethod):
-        raise InputError(f"method must be one of {', '.join(get_args(EquivalenceMethod))}, got {method!r}")
-    if variant != "shift" and method != "bootstrap":
-        raise InputError(f"variant {variant} belongs to bootstrap tests; ask for method bootstrap with it")
-    if correction == "maxt":
-        raise InputError("correction maxt belongs to the permutation test; use holm, hochberg or bonferroni here")
-    settings = Settings(
-        ("bootstrap",), "montecarlo", resamples, seed, baseline=baseline, correction=correction, level=level,
-        variant=variant,
-    )  # fmt: skip
-    check_settings(settings, device)
-    if level <= 0.5:
-        raise InputError(f"level must be above 0.5 here, such as 0.95, got {level!r}")
+    check(options)
+    if options.variant != "shift" and options.method != "bootstrap":
+        raise InputError(f"variant {options.variant} belongs to bootstrap tests; ask for method bootstrap with it")
+    if options.correction in ("maxt", "minp"):
+        raise InputError(
+            f"correction {options.correction} belongs to the permutation test; use holm, hochberg or bonferroni here"
+        )
+    settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
-    asked = _Asked(float(margin), claim, method, settings)
+    asked = _Asked(float(options.margin), options.claim, options.method, settings)
     with host_scope():
-        return tuple(found for each in evaluations for found in _of_metric(each, asked, device))
+        return tuple(found for each in evaluations for found in _of_metric(each, asked, options.device))
 
 
 class _Asked(NamedTuple):
@@ -189,17 +168,11 @@ class _Tested(NamedTuple):
 
 def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device) -> list[Equivalence]:
     """All pairs by one metric."""
-    try:
+    runner = Runner(asked.settings, device)
+    with named_errors([evaluation], runner):
         case = make_case(evaluation, asked.settings)
-        if len(case.units.strata) < 2:
-            raise InputError("equivalence needs at least two units (instances, or clusters of them), got one")
-        method, tested = _closed(case, asked) if _is_closed(case, asked) else _bootstrap(case, asked, device)
-    except NotFinite as error:
-        system = evaluation.systems[error.systems[0]]
-        raise InputError(
-            f"metric {evaluation.metric.name!r} is not a finite number for {system!r} on the data or a resample of it; "
-            "have it return a number everywhere, also where a denominator is 0"
-        ) from None
+        check_units(len(case.units.strata), "equivalence")
+        method, tested = _closed(case, asked) if _is_closed(case, asked) else _bootstrap(case, asked, runner)
     pairs = zip(case.question.pairs, tested, strict=True)
     found = [_of_pair(evaluation, case, pair, of_pair, method, asked) for pair, of_pair in pairs]
     adjusted = adjust(np.array([each.p_value for each in found]), asked.settings.correction).tolist()
@@ -232,13 +205,13 @@ def _closed(case: Case | SampleCase, asked: _Asked) -> tuple[str, list[_Tested]]
     ]
 
 
-def _bootstrap(case: Case | SampleCase, asked: _Asked, device: Device) -> tuple[str, list[_Tested]]:
+def _bootstrap(case: Case | SampleCase, asked: _Asked, runner: Runner) -> tuple[str, list[_Tested]]:
     """The bootstrap tests of all pairs, and their name.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    settings, replicates, tested = asked.settings, _replicates(case, device), []
+    settings, replicates, tested = asked.settings, _replicates(case, runner), []
     for a, b in case.question.pairs:
         deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
         counts = margin_exceed(deltas, delta, asked.margin, case.question.tolerance((a, b)), settings.variant)
@@ -248,26 +221,15 @@ def _bootstrap(case: Case | SampleCase, asked: _Asked, device: Device) -> tuple[
     return "bootstrap", tested
 
 
-def _replicates(case: Case | SampleCase, device: Device) -> np.ndarray:
+def _replicates(case: Case | SampleCase, runner: Runner) -> np.ndarray:
     """Bootstrap scores `[system, resample]`.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    resamples, seed = case.settings.fixed_resamples, case.settings.seed
-    if isinstance(case, SampleCase):
-        choose_backend(device, numpy_seconds=0.0)  # which must be there, but the CPU does the work
-        pieces = sample_replicates(case, Run(resamples, seed, NUMPY))
-    else:
-        num_systems, num_units, num_stats = case.units.values.shape
-        columns = num_systems * num_stats
-        seconds = numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
-        pieces = system_replicates(case, Run(resamples, seed, choose_backend(device, numpy_seconds=seconds)))
-    found = np.concatenate([piece for _, piece in pieces], axis=1)
-    finite = np.isfinite(found).all(axis=1)
-    if not finite.all():
-        raise NotFinite((int(np.argmin(finite)),))
-    return found
+    kind, shape = kind_of(case), (len(case.question.scores), case.settings.fixed_resamples)
+    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
+        return all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
 
 
 def _of_pair(

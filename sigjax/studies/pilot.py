@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.comparison.errors import check_units
 from sigjax.metrics import check_score
 from sigjax.records import Evaluation, InputError, Metric
 from sigjax.resample.bits import row_keys, words
@@ -85,8 +86,7 @@ def units_of_sums(evaluation: Evaluation) -> tuple[Metric, Units]:
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
     units = make_units(evaluation)
-    if len(units.strata) < 2:
-        raise InputError("a study needs at least two units (instances, or clusters of them), got one")
+    check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
     return metric, units
 
