@@ -61,7 +61,7 @@ BAD = [
     ),
     ("inspect", swap('"value": 0', '"value": 1e400', 1), r"sample 1, score 'choice': .*finite.* inf"),
     ("inspect", swap('"value": 0', '"value": "inf"', 1), r"sample 1, score 'choice': .*finite.* 'inf'"),
-    ("helm", swap('"sum": 0', '"sum": "0"', 1), r"entry 1, stat 'exact_match', field 'sum': exp"),
+    ("helm", swap('"sum": 0', '"sum": "0"', 1), r"entry 1, stat 1, field 'sum': expected a number"),
     ("alpaca-eval", swap('"preference": 1', '"preference": 0', 1), r"entry 1, .*from 1 to 2, or null, got 0"),
     ("alpaca-eval", swap('"preference": 1', '"preference": NaN', 1), r"entry 1, .*finite number, got nan"),
     # what must be there
