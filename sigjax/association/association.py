@@ -57,7 +57,7 @@ class Association:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class AssociationOptions:
     """The options of `association_test`."""
 
     statistic: Literal["agreements"] | Statistic = option(
@@ -85,8 +85,8 @@ class Options:
     seed: int = same(Settings, "seed", doc="The same seed gives the same result everywhere.")
 
 
-@takes(Options)
-def association_test(gold: Iterable[object], labels: Iterable[object], options: Options) -> Association:
+@takes(AssociationOptions)
+def association_test(gold: Iterable[object], labels: Iterable[object], options: AssociationOptions) -> Association:
     """Randomization test of labels against gold labels: would the same labels in random order do as well?
 
     Under the null hypothesis labels are independent of gold labels: all n! assignments of the given labels to the
@@ -95,7 +95,7 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
     Args:
         gold: `[instance]` gold labels, all text or all numbers; compared as they are.
         labels: `[instance]` the labels to test, for the same instances in the same order.
-        options: see `Options`.
+        options: see `AssociationOptions`.
 
     Raises:
         InputError: labels that are missing, of mixed types or of unequal number; an option outside its domain; a
