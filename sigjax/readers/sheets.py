@@ -237,7 +237,7 @@ def _labels(
         found = np.array(column, object)
         wrong = np.flatnonzero(seen[own] & (labels[own] != found))
         if wrong.size:
-            row, i = int(wrong[0]), own[wrong[0]]
+            row, i = int(wrong[0]), int(own[wrong[0]])
             raise InputError(
                 f"{sheet.file}, {sheet.place(row)}: {show(name)} of instance {_show(sheet, keys[i])} is "
                 f"{show(column[row])}, but {show(str(labels[i]))} elsewhere; {option} takes one label per instance"
