@@ -97,7 +97,7 @@ def _sources(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]) 
     else:
         sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
     if not (sources.files or sources.systems):
-        raise InputError("no file is given; expected a table, a file a system, or gold files and the systems' files")
+        raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
     return sources
 
 

@@ -1,7 +1,7 @@
 """Data frames of pandas, polars and pyarrow, and Parquet files: tables whose columns are numbers already.
 
-They are read through narwhals (extra `dataframe`). What is null is a missing cell, and so is NaN in a column of pandas
-that knows no other null; any other NaN is refused, as in files. A named index of pandas is read as columns.
+Frames are read with narwhals (extra `dataframe`). Nulls are missing cells, and so is NaN in a pandas column that has no
+other null; any other NaN is refused, as in files. A named index of pandas is read as columns.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def frame_table(frame: Any, *, file: str = FRAME) -> Table:
             "of it, first"
         ) from None
     if len(wrapped) == 0:
-        raise InputError(f"{file}: has no rows; expected one row an instance")
+        raise InputError(f"{file}: has no rows; expected one row per instance")
     return Table(file, Lazy(wrapped.columns, partial(_cells, file, wrapped)), range(1, len(wrapped) + 1), "row")
 
 
