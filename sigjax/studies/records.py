@@ -87,13 +87,13 @@ class Audit:
 
     def __str__(self) -> str:
         """Return the study as text for a terminal."""
-        from sigjax.studies.audit_text import audit_text  # rich takes long to import
+        from sigjax.studies.text import audit_text  # rich takes long to import
 
         return audit_text(self)
 
     def to_json(self) -> str:
         """The study as JSON of the schema `sigjax-audit/1`."""
-        from sigjax.report.lines import json_lines
+        from sigjax.report.programs import json_lines
 
         return json_lines("sigjax-audit/1", asdict(self))
 
@@ -187,7 +187,7 @@ class Power:
 
     def to_json(self) -> str:
         """The study as JSON of the schema `sigjax-power/1`."""
-        from sigjax.report.lines import json_lines
+        from sigjax.report.programs import json_lines
 
         return json_lines("sigjax-power/1", asdict(self))
 
