@@ -136,7 +136,9 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
         # Nested draws are the bootstrap's; its permutation test is that of "together".
         test: Test = "bootstrap" if design == "nested" else "permutation"
         method: Method = "auto" if design == "models" else "montecarlo"
-        settings = Settings((test,), method, RESAMPLES, seed, interval=INTERVALS[design], design=design)
+        settings = Settings(
+            test=test, method=method, resamples=RESAMPLES, seed=seed, interval=INTERVALS[design], design=design
+        )
         found = answer(_case(values, settings), "numpy", progress=False, stage=NO_STAGE)
         yield ("rejects", design), int((found.outcomes[test].p_value <= ALPHA * (1.0 + 1e-9)).sum())
         ends = [each.interval for each in found.pairs if each.interval is not None]

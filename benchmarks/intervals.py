@@ -89,7 +89,7 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
         if together:
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
             case = case._replace(question=case.question._replace(members=np.array(pairs, np.int32)))
-        settings = replace(case.settings, tests=(), resamples=RESAMPLES, level=LEVEL, interval=kind)
+        settings = replace(case.settings, test=(), resamples=RESAMPLES, level=LEVEL, interval=kind)
         answers = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs
     return np.array([each.interval or (np.nan, np.nan) for each in found]).reshape(len(inputs), -1, 2)

@@ -140,7 +140,7 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
 
 def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
-    settings = replace(case.settings, tests=(test,), alternative=alternative, variant=variant)
+    settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
     return answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE).outcomes[test].p_value
 
 
@@ -167,7 +167,7 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
     if not case.units.exact and len(case.units.strata) > _FEW:
         return
     for name, mid_p in ((EXACT, False), (MID_P, True)):
-        settings = replace(case.settings, tests=("permutation",), method="auto", budget=_ENOUGH, mid_p=mid_p)
+        settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
         answered = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)
         found = answered.outcomes["permutation"]
         if any(method != "exact" for method, _ in found.way.values):

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from sigjax.run.info import installed
+from sigjax.run.host import installed
 
 T = TypeVar("T")
 

@@ -17,12 +17,11 @@ from test_laws import REGISTRY, make_arrays
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.cli import _run
-from sigjax.exact.patterns import find_patterns, sum_law
+from sigjax.exact.choices import find_patterns, sum_law
 from sigjax.resample import engine
 from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import draws_from_strata
+from sigjax.resample.plans import crossed, draws_from_strata, outputs_left
 from sigjax.resample.project import crossed_projection, nested_projection
-from sigjax.resample.within import crossed, outputs_left
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import random_sign_counts
 
-from sigjax.exact import dp, tree
-from sigjax.exact.dp import dp_cost, dp_null
-from sigjax.exact.tree import tree_cost, tree_error, tree_null
+from sigjax.exact import convolution
+from sigjax.exact.convolution import dp_cost, dp_null, tree_cost, tree_error, tree_null
 
 EPS = np.finfo(np.float64).eps
 TINY = np.finfo(np.float64).tiny
@@ -148,7 +147,9 @@ def test_unequal_units(sizes):
     expected = counted(sizes)
     assert_digits(dp_null(lattice), expected)
     assert_sum_of_errors(lattice, tree_null(lattice), expected)
-    widest = max(tree._padded(level.nodes) * math.prod(level.lengths) for level in tree._levels(lattice))
+    widest = max(
+        convolution._padded_nodes(level.nodes) * math.prod(level.lengths) for level in convolution._levels(lattice)
+    )
     assert widest <= 8 * (sum(sizes) + 1)
 
 
@@ -181,18 +182,18 @@ def test_costs_and_bound():
 
 
 @pytest.mark.parametrize(
-    ("module", "kernel", "null", "programs"),
-    [(dp, "_add_units", dp_null, 1), (tree, "_multiply", tree_null, 9)],
+    ("kernel", "null", "programs"),
+    [("_add_units", dp_null, 1), ("_multiply", tree_null, 9)],
 )
-def test_problems_of_similar_size_share_programs(module, kernel, null, programs, monkeypatch):
+def test_problems_of_similar_size_share_programs(kernel, null, programs, monkeypatch):
     """The tree takes one program a level: for lengths 4, 8, ..., 512, and 512 once more for the last pair."""
-    original, traces = getattr(module, kernel), []
+    original, traces = getattr(convolution, kernel), []
 
     def traced(*arrays):
         traces.append(arrays)
         return original(*arrays)
 
-    monkeypatch.setattr(module, kernel, traced)
+    monkeypatch.setattr(convolution, kernel, traced)
     for multiplicity in ([200, 150], [190, 158], [205, 149]):
         null(Lattice(np.array([[1], [2]]), np.array(multiplicity)))
         assert len(traces) == programs

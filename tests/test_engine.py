@@ -11,14 +11,14 @@ import pytest
 from oracles import extreme, f1, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.metrics import FSCORE
+from sigjax.metrics.fscore import FSCORE
 from sigjax.permutation import montecarlo as permutation
-from sigjax.resample import engine
+from sigjax.resample import engine, sampling
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata, swap
 from sigjax.resample.project import SwapBytes, SwapProduct, draws_projection, places_in
 from sigjax.run.backend import NUMPY, choose_backend
-from sigjax.run.progress import progress_bar
+from sigjax.run.host import progress_bar
 
 pytestmark = pytest.mark.slow
 
@@ -188,8 +188,8 @@ def test_progress_is_told(evaluation):
     projection = draws_projection(np.zeros((4, 70), int), draws_from_strata(np.zeros(70, int)), compiled=False)
     run = engine.Run(5000, 0, NUMPY, done.append)
     list(
-        engine.replicates(
-            projection, [engine.Scored(places_in(np.zeros((2, 3), int)), None, FSCORE.score, on_host=False)], run
+        sampling.replicates(
+            projection, [sampling.Scored(places_in(np.zeros((2, 3), int)), None, FSCORE.score, on_host=False)], run
         )
     )
     assert done == sorted(done)

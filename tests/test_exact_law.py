@@ -9,9 +9,9 @@ from scipy.stats import binom
 
 from sigjax import Evaluation, compare
 from sigjax.comparison.assemble import make_case
-from sigjax.exact import law
+from sigjax.exact import signs
 from sigjax.exact.lattice import pair_lattice
-from sigjax.exact.law import sign_law
+from sigjax.exact.signs import sign_law
 from sigjax.multiple.minp import exact_laws
 from sigjax.records import Settings
 
@@ -31,7 +31,7 @@ def counted(differences):
 @pytest.mark.parametrize("most_signs", [20, 0], ids=["signs", "grid"])
 @pytest.mark.parametrize(("num_units", "axes"), [(1, 1), (4, 1), (30, 1), (3, 2), (9, 2), (40, 2)])
 def test_laws_are_those_of_all_signs(num_units, axes, most_signs, monkeypatch):
-    monkeypatch.setattr(law, "MOST_SIGNS", most_signs)
+    monkeypatch.setattr(signs, "MOST_SIGNS", most_signs)
     differences = np.random.default_rng(num_units).integers(-3, 4, (num_units, axes))
     lattice = pair_lattice(differences, np.zeros_like(differences), ("x", "y")[:axes])
     found, chances = sign_law(lattice), Counter()

@@ -14,7 +14,7 @@ from sigjax.cli import main
 from sigjax.comparison.adjust import others_of
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Metric, Settings
-from sigjax.resample import swapped
+from sigjax.resample import sampling
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.testing import stopping
@@ -119,7 +119,7 @@ def test_maxt_over_metrics_is_the_same_on_every_device_and_for_every_piece(monke
     expected = run(data, correction="maxt", device="numpy").to_json()
     assert run(data, correction="maxt", device="cpu", checkpoint=tmp_path / "state").to_json() == expected
     assert run(data, correction="maxt", checkpoint=tmp_path / "state").to_json() == expected
-    monkeypatch.setattr(swapped, "_PIECE", 2**10)
+    monkeypatch.setattr(sampling, "_PIECE", 2**10)
     assert run(data, correction="maxt", device="numpy").to_json() == expected
     half = run(data, correction="maxt", resamples=1000)
     assert run(data, correction="maxt", extend=half).to_json() == expected

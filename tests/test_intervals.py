@@ -13,7 +13,7 @@ from sigjax.bootstrap.bca import Bca, acceleration, bca_levels, bca_spreads
 from sigjax.bootstrap.jackknife import jackknife_scores
 from sigjax.bootstrap.shared_draws import system_replicates
 from sigjax.comparison.assemble import make_case
-from sigjax.records import DEFAULT_SEED, Settings
+from sigjax.records import Settings
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY
 
@@ -24,7 +24,8 @@ SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}
 def deltas(evaluation):
     """Bootstrap replicates of delta of the first two systems."""
     case = make_case(evaluation, Settings())
-    found = np.concatenate([piece for _, piece in system_replicates(case, Run(RESAMPLES, DEFAULT_SEED, NUMPY))], axis=1)
+    pieces = [piece for _, piece in system_replicates(case, Run(RESAMPLES, Settings.seed, NUMPY))]
+    found = np.concatenate(pieces, axis=1)
     return found[0] - found[1]
 
 

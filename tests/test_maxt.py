@@ -9,7 +9,7 @@ from oracles import f1, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.records import Metric
-from sigjax.resample import engine
+from sigjax.resample import engine, sampling
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 
@@ -80,7 +80,7 @@ def test_adjusted_p_values_are_those_of_the_definition_on_the_same_masks(evaluat
 def test_tiles_and_blocks_of_pairs_change_nothing(evaluation, platform, elements, pair_stats, monkeypatch):
     expected = run(evaluation, device="numpy").to_json()
     monkeypatch.setitem(engine._TILE_ELEMENTS, platform, elements)
-    monkeypatch.setattr(engine, "_PAIR_STATS", pair_stats)
+    monkeypatch.setattr(sampling, "_PAIR_STATS", pair_stats)
     assert run(evaluation, device=platform).to_json() == expected
 
 

@@ -9,7 +9,7 @@ from oracles import f1, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.records import Metric
-from sigjax.resample import swapped
+from sigjax.resample import sampling
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 
@@ -217,7 +217,7 @@ def test_the_same_on_every_device_and_for_every_piece_and_resumed(evaluation, mo
     expected = run(evaluation, device="numpy").to_json()
     assert run(evaluation, device="cpu", checkpoint=tmp_path / "state").to_json() == expected
     assert run(evaluation, checkpoint=tmp_path / "state").to_json() == expected
-    monkeypatch.setattr(swapped, "_PIECE", 2**8)
+    monkeypatch.setattr(sampling, "_PIECE", 2**8)
     assert run(evaluation, device="numpy").to_json() == expected
     assert run(evaluation, extend=run(evaluation, resamples=500)).to_json() == expected
 

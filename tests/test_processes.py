@@ -189,11 +189,11 @@ import os, sys
 from runs import RUNS
 from sigjax import compare
 from sigjax.run import checkpoint
-from sigjax.resample import rounds
+from sigjax.resample import engine
 from test_checkpoint import report
 import jax
 name, path, address, index, writes = sys.argv[1:]
-checkpoint._SECONDS, checkpoint._SHARE, rounds._FIRST = 0.0, 1e9, 1000
+checkpoint._SECONDS, checkpoint._SHARE, engine._FIRST_ROUND = 0.0, 1e9, 1000
 write, left = checkpoint.Checkpoint._write, [int(writes)]
 def count(self):
     write(self)

@@ -123,22 +123,23 @@ def other_source():
 
 BAD_COMET = {
     "cut": ('{"A": [{"COMET": 0.5},\n {"CO', r"c.json, line 2, character 3: not readable as JSON"),
-    "list": ('[{"COMET": 1}]', r"expected an object such as"),
+    "list": ('[{"COMET": 1}]', r"c.json: expected an object, got a list"),
     "deep": ('{"A": [{"COMET": 1, "x": ' + "[" * 100_000, r"nested too deeply"),
     "twice": ('{"A": [{"COMET": 1}], "A": [{"COMET": 1}]}', r"field 'A' occurs twice"),
-    "no list": ('{"A": {"COMET": 1}}', r"system 'A': expected a list of segments with COMET"),
-    "no segments": ('{"A": [], "B": [{"COMET": 1}]}', r"system 'A': expected a list of segments"),
+    "no list": ('{"A": {"COMET": 1}}', r"field 'A': expected a list, got an object"),
+    "no segments": ('{"A": [], "B": [{"COMET": 1}]}', r"system 'B' has 1 scores, 'A' has 0; expected one for each"),
+    "no systems": ("{}", r'expected an object such as {"system.txt": '),
     "no score": (
         '{"A": [{"COMET": 1}, {"mt": "x"}]}',
-        r"system 'A', segment 2: expected an object with the score COMET",
+        r"system 'A', segment 2: no field 'COMET'; fields: 'mt'",
     ),
-    "nan": ('{"A": [{"COMET": NaN}]}', r"system 'A', segment 1: expected a finite number, got nan"),
+    "nan": ('{"A": [{"COMET": NaN}]}', r"system 'A', segment 1, field 'COMET': expected a finite number, got nan"),
     "large": ('{"A": [{"COMET": 1e400}]}', r"expected a finite number, got inf"),
     "digits": ('{"A": [{"COMET": ' + "9" * 5000 + "}]}", r"holds a number of thousands of digits; repair it"),
     "text": ('{"A": [{"COMET": "1"}]}', r"expected a number, got the text '1'"),
-    "truth": ('{"A": [{"COMET": true}]}', r"expected a number as COMET, got true or false"),
-    "lengths": (json.dumps(comet(A=[1, 0], B=[1])), r"system 'B' has 1 segments, 'A' 2"),
-    "source": (json.dumps(other_source()), r"src of segment 2 differs between the systems 'A' and 'B'"),
+    "truth": ('{"A": [{"COMET": true}]}', r"field 'COMET': expected a number, got true or false"),
+    "lengths": (json.dumps(comet(A=[1, 0], B=[1])), r"system 'B' has 1 scores, 'A' has 2; expected one"),
+    "source": (json.dumps(other_source()), r"instance '2' of 'B' has another source or reference than of 'A'"),
     "one system": (json.dumps(comet(A=[1, 0])), r"holds one system; a comparison takes at least two"),
 }
 
@@ -146,5 +147,5 @@ BAD_COMET = {
 @pytest.mark.parametrize(("content", "message"), BAD_COMET.values(), ids=BAD_COMET)
 def test_bad_comet_scores(write, content, message):
     with pytest.raises(InputError, match=message) as caught:
-        read(write("c.json", content))
+        read(write("c.json", content), reader="comet")
     assert "\n" not in str(caught.value)

@@ -208,17 +208,17 @@ BAD_RUNS = {
     "cut off": (gzip.compress(RUN.encode() * 99, mtime=0)[:-9], r"a: the gzip data ends too early"),
     "latin": (b"7 Q0 d\xe9 1 2 x\n", r"a, line 1: expected UTF-8 text"),
     "NUL": (b"7 Q0 d\0 1 2 x\n", r"a, line 1: expected text, got a NUL byte"),
-    "JSON cut off": ('{"7": {"d1": 1.5', r"a, line 1: not readable as JSON: .*cut off"),
-    "JSON list": ('{"7": [1, 2]}', r"a, topic '7': expected an object as in .*got a list"),
-    "JSON text": ('{"7": {"d1": "1"}}', r"a, topic '7', document 'd1': expected a number, got '1'"),
-    "JSON true": ('{"7": {"d1": true}}', r"document 'd1': expected a number, got 'True'"),
-    "JSON NaN": ('{"7": {"d1": NaN}}', r"document 'd1', score: expected a finite number, got 'NaN'"),
-    "JSON digits": ('{"7": {"d1": ' + "9" * 9999 + "}}", r"document 'd1', score: expected a finite number"),
-    "JSON twice": ('{"7": {"d1": 1, "d1": 2}}', r"a, topic '7': 'd1' occurs twice"),
-    "JSON topic twice": ('{"7": {"d1": 1}, "7": {}}', r"a: '7' occurs twice"),
-    "JSON NUL": ('{"7": {"d\\u00001": 1}}', r"a, topic '7': 'd\\x001' is no name"),
-    "JSON half character": ('{"7": {"\\ud800": 1}}', r"a, topic '7': '\\ud800' is no name"),
-    "JSON no name": ('{"": {"d1": 1}}', r"a: '' is no name"),
+    "JSON cut off": ('{"7": {"d1": 1.5', r"a, line 1, character 17: not readable as JSON: .*cut off"),
+    "JSON list": ('{"7": [1, 2]}', r"a, topic '7': expected an object, got a list"),
+    "JSON text": ('{"7": {"d1": "1"}}', r"a, topic '7', document 'd1': expected a number, got the text '1'"),
+    "JSON true": ('{"7": {"d1": true}}', r"document 'd1': expected a number, got true or false"),
+    "JSON NaN": ('{"7": {"d1": NaN}}', r"document 'd1': expected a finite number, got nan"),
+    "JSON digits": ('{"7": {"d1": ' + "9" * 9999 + "}}", r"a: holds a number of thousands of digits"),
+    "JSON twice": ('{"7": {"d1": 1, "d1": 2}}', r"a: field 'd1' occurs twice in an object"),
+    "JSON topic twice": ('{"7": {"d1": 1}, "7": {}}', r"a: field '7' occurs twice in an object"),
+    "JSON NUL": ('{"7": {"d\\u00001": 1}}', r"a, topic '7': the name 'd\\x001' holds a NUL character"),
+    "JSON half character": ('{"7": {"\\ud800": 1}}', r"a, topic '7': holds half a character"),
+    "JSON no name": ('{"": {"d1": 1}}', r"a: expected a name, got an empty text"),
     "JSON deep": ('{"7": ' + "[" * 100_000, r"a: nested too deeply"),
     "JSON deep value": ('{"7": {"d1": ' + "[" * 900 + "]" * 900 + "}}", r"'d1': expected a number, got a list"),
     "JSON empty": ("{}", r"a: has no topics; expected a run of some"),
@@ -234,11 +234,11 @@ def test_a_run_that_cannot_be_used(write, scorer, content, message):
 
 BAD_QRELS = {
     "fields": ("7 0 d1\n", r"qrels, line 1: expected 4 fields \(topic iteration document relevance\), got 3"),
-    "relevance": (QRELS + "7 0 d8 1.5\n", r"line 7: expected a whole number up to 1000 as the relevance, got '1.5'"),
+    "relevance": (QRELS + "7 0 d8 1.5\n", r"line 7, relevance: expected a whole number up to 1000, got 1.5"),
     "text": (QRELS + "7 0 d8 yes\n", r"qrels, line 7, relevance: expected a number, got 'yes'"),
-    "too large": (QRELS + "7 0 d8 99999999\n", r"qrels, line 7: expected a whole number up to 1000"),
+    "too large": (QRELS + "7 0 d8 99999999\n", r"qrels, line 7, relevance: expected a whole number up to 1000"),
     "twice": (QRELS + "7 0 d1 1\n", r"qrels, line 7: document 'd1' occurs twice for topic '7'"),
-    "JSON": ('{"7": {"d1": 0.5}}', r"qrels, topic '7', document 'd1': expected a whole number up to 1000 .*got '0.5'"),
+    "JSON": ('{"7": {"d1": 0.5}}', r"document 'd1', relevance: expected a whole number up to 1000, got 0.5"),
 }  # fmt: skip
 
 
@@ -250,7 +250,7 @@ def test_judgments_that_cannot_be_used(write, content, message):
 
 def test_other_things_that_cannot_be_used(write):
     qrels, runs = write("qrels", QRELS), [write("a", RUN), write("b", OTHER)]
-    with pytest.raises(InputError, match=r"qrels2: expected one file of judgments before -i, got 2 files"):
+    with pytest.raises(InputError, match=r"qrels2: is a second gold file; expected one"):
         read(qrels, write("qrels2", QRELS), input=runs)
     with pytest.raises(InputError, match=r"runs are scored by a measure's name, such as ap, ndcg@10"):
         read(qrels, input=runs, metric=lambda sums: sums[..., 0])

@@ -11,7 +11,7 @@ from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.bootstrap import studentized
 from sigjax.bootstrap.studentized import studentize
 from sigjax.comparison.assemble import make_case
-from sigjax.records import DEFAULT_SEED, Settings
+from sigjax.records import Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata
 
@@ -23,7 +23,7 @@ TARGETS = np.array([[0, 2], [1, 2], [0, 1]])
 def counts_of(strata):
     """How often each unit is drawn, `[resample, unit]`."""
     draws = draws_from_strata(np.asarray(strata))
-    return bootstrap(row_keys(DEFAULT_SEED, np.arange(RESAMPLES)), draws, np.int64)[:, : len(strata)].astype(float)
+    return bootstrap(row_keys(Settings.seed, np.arange(RESAMPLES)), draws, np.int64)[:, : len(strata)].astype(float)
 
 
 def by_definition(values, influences, weights, strata, level=0.95):

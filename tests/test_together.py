@@ -6,7 +6,7 @@ from oracles import random_counts
 
 from sigjax import Evaluation, compare
 from sigjax.bootstrap import shared_draws as together
-from sigjax.resample import engine
+from sigjax.resample import sampling
 
 RESAMPLES = 3001
 COUNTS = random_counts(np.random.default_rng(5), 3, 80)
@@ -48,7 +48,7 @@ def test_draws_are_made_once_where_replicates_fit_into_memory(monkeypatch, memor
 
     def counted(*arguments):
         calls.append(arguments)
-        return engine.replicates(*arguments)
+        return sampling.replicates(*arguments)
 
     monkeypatch.setattr(together, "replicates", counted)
     metrics = [METRICS[0], METRICS[3], METRICS[4]]
@@ -63,7 +63,7 @@ def test_metrics_that_do_not_sample_are_not_waited_for(monkeypatch):
 
     def counted(projection, metrics, run):
         calls.append(len(metrics))
-        return engine.replicates(projection, metrics, run)
+        return sampling.replicates(projection, metrics, run)
 
     monkeypatch.setattr(together, "replicates", counted)
     for places in ((1, 0), (0, 1)):

@@ -30,7 +30,7 @@ from sigjax.bootstrap.jackknife_t import (
 from sigjax.bootstrap.joint_level import joint_level, normal_maxima
 from sigjax.bootstrap.proportions import tango_interval, wilson_interval
 from sigjax.bootstrap.student import t_quantile
-from sigjax.metrics.mean import mean_score
+from sigjax.metrics.ratios import mean_score
 from sigjax.records import Interval, IntervalKind, Metric, SampleMetric, Settings
 from sigjax.testing.problem import Case, SampleCase
 

@@ -43,12 +43,13 @@ from sigjax.bootstrap.summary import PILOT
 from sigjax.exact.signs import MOST_SIGNS
 from sigjax.records import InputError, Interval
 from sigjax.resample.bits import row_keys
-from sigjax.resample.engine import Run, Scored, replicates
+from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.resample.project import distinct_columns, places_in, swap_projection
+from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import Deltas, replicate_scores, scores
 from sigjax.run.backend import multiplies_bytes
-from sigjax.run.memory import fits, gib
+from sigjax.run.host import fits, gib
 from sigjax.testing.problem import Case
 
 _SCALES = (0.25, 0.5, 2.0)

@@ -14,11 +14,10 @@ from sigjax.bootstrap.bca import Bca, bca_spreads
 from sigjax.bootstrap.intervals import Ranks, Spread, ranked_spreads, replicate_spreads, standard_errors
 from sigjax.bootstrap.simultaneous import Joint, largest_deviations, simultaneous_spreads
 from sigjax.records import Alternative, Interval, Variant
-from sigjax.resample.engine import Run
-from sigjax.resample.rounds import keep, keep_round, rounds
+from sigjax.resample.engine import Run, keep, keep_round, rounds
 from sigjax.resample.tally import Deltas, count_extreme
 from sigjax.run.backend import Backend, compiled
-from sigjax.run.threads import in_threads, shared_out
+from sigjax.run.host import in_threads, shared_out
 from sigjax.testing.p_values import bootstrap_exceed
 
 PIECE = 2**13

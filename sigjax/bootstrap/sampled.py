@@ -17,11 +17,10 @@ from sigjax.bootstrap.simultaneous import Joint, simultaneous_spreads
 from sigjax.bootstrap.studentized import num_columns, studentize, studentized_spreads
 from sigjax.bootstrap.summary import PILOT, tell_summary
 from sigjax.records import InputError, Repeated, Settings
-from sigjax.resample.engine import Run
-from sigjax.resample.rounds import keep, keep_round, rounds
+from sigjax.resample.engine import Run, keep, keep_round, rounds
 from sigjax.resample.tally import Deltas
 from sigjax.run.checkpoint import State
-from sigjax.run.memory import fits, gib, memory_for
+from sigjax.run.host import fits, gib, memory_for
 from sigjax.run.share import Share
 from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.problem import Case, NotFinite, SampleCase, raise_together

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.bootstrap.replicates import Pieces
-from sigjax.resample.engine import Run, Scored, replicates
+from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import (
     DrawsProduct,
@@ -20,7 +20,8 @@ from sigjax.resample.project import (
     nested_projection,
     places_in,
 )
-from sigjax.run.memory import fits, gib
+from sigjax.resample.sampling import Scored, replicates
+from sigjax.run.host import fits, gib
 from sigjax.testing.problem import Case
 
 

@@ -20,9 +20,10 @@ import numpy as np
 from sigjax.bootstrap.delta_method import NO_VARIANCE, STEP, slope
 from sigjax.bootstrap.intervals import Spread
 from sigjax.records import Interval
-from sigjax.resample.engine import Run, Scored, replicates
+from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import draws_projection, places_in
+from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import scores
 from sigjax.testing.problem import Case
 

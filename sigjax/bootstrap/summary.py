@@ -13,12 +13,11 @@ from sigjax.bootstrap.bca import Bca, bca_levels
 from sigjax.bootstrap.intervals import Spread, standard_error
 from sigjax.bootstrap.replicates import PIECE, Pieces, Told, Wanted, count_against, of_targets
 from sigjax.records import Interval
-from sigjax.resample.engine import Run
-from sigjax.resample.rounds import keep, keep_round, rounds
+from sigjax.resample.engine import Run, keep, keep_round, rounds
 from sigjax.resample.tally import count_at_most, products
 from sigjax.run.backend import Backend, compiled
+from sigjax.run.host import in_threads, shared_out
 from sigjax.run.share import Share
-from sigjax.run.threads import in_threads, shared_out
 from sigjax.units.sums import total
 
 PILOT = 2**15

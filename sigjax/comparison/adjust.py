@@ -20,7 +20,7 @@ from sigjax.records import Device, Settings, Test
 from sigjax.resample.engine import Run
 from sigjax.run.backend import choose_backend, numpy_seconds
 from sigjax.run.checkpoint import Stage
-from sigjax.run.progress import WORTH_A_BAR, progress_bar
+from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
 from sigjax.testing.corrections import adjust, log10_adjusted
 from sigjax.testing.p_values import montecarlo_p

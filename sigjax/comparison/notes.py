@@ -9,7 +9,7 @@ from sigjax.bootstrap.closed import effective_degrees, interval_kinds
 from sigjax.bootstrap.intervals import Spread
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Comparisons, Evaluation, Settings, Test
-from sigjax.run.memory import gib, memory_for
+from sigjax.run.host import gib, memory_for
 from sigjax.testing.problem import Case, SampleCase
 from sigjax.testing.result import Outcomes
 from sigjax.testing.stopping import most_resamples

@@ -26,7 +26,7 @@ from sigjax.records import Device, Metric, Repeated, Test
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
 from sigjax.run.checkpoint import Stage
-from sigjax.run.progress import WORTH_A_BAR, progress_bar
+from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
 from sigjax.testing.alike import Alike, alike
 from sigjax.testing.problem import Case, NotExact, NotTraceable

@@ -33,7 +33,7 @@ from sigjax.resample.gathered import (
 from sigjax.resample.tally import extreme
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.checkpoint import Stage
-from sigjax.run.progress import WORTH_A_BAR, progress_bar
+from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
 from sigjax.testing.problem import NotExact, NotFinite, Pair, SampleCase
 from sigjax.testing.result import Outcome, Outcomes, completed

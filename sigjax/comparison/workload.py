@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sigjax.bootstrap.closed import draws_intervals, in_closed_form
 from sigjax.permutation.exact import exact_budget
 from sigjax.records import Evaluation, InputError, Settings
-from sigjax.run.memory import gib
+from sigjax.run.host import gib
 from sigjax.testing.alike import num_problems, ones_of
 from sigjax.testing.stopping import LOOKS
 

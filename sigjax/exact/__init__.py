@@ -1,11 +1,10 @@
-"""Without sampling: lattice -> plan -> charfun -> null.
+"""Without sampling: lattice -> plan -> charfun -> masses -> null.
 
-`lattice` reduces a pair of systems to distinct difference rows with multiplicities and says whether an exact test is
-possible, `plan` chooses the way and tells its cost, `charfun` gives the probabilities of their random-sign sum from its
-characteristic function, and `null` adds up those that are at least as extreme as observed, for any score.
+`lattice` reduces a pair of systems to distinct difference rows with multiplicities, `plan` chooses an algorithm and
+estimates its cost, `charfun` and `tilt` give the probabilities of the random-sign sum, `masses` adds up sets of them,
+and `null` turns those at least as extreme as observed into p-values, for any score.
 
-Other ways to the same sum: `signs` and `halves` count where few units differ, `bracket` encloses p for real numbers,
-`dp` and `tree` are Algorithms 3 and 4 of Zmigrod et al. (2022). `draws` and `bootstrap` do for resampled sums what the
-first four do for swaps, and `assignments` counts the orders of labels. Nothing here draws random numbers or knows
-names.
+Other algorithms for the same sum: `signs` enumerates few units, `bracket` encloses p for real numbers, `convolution`
+holds Algorithms 3 and 4 of Zmigrod et al. (2022). `choices` exchanges runs within units; `draws` and `bootstrap` do for
+resampled sums what `lattice` and `null` do for swaps. Nothing here draws random numbers or sees names.
 """

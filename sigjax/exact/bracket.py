@@ -1,26 +1,32 @@
-"""Real numbers, and decimals too fine for a grid: a certified bracket of the p-value.
+"""One axis without a grid as fine as the differences: edges of monotone scores, and certified brackets of tails.
 
-The differences d_i are rounded to multiples k_i of a step h, d_i = h (k_i + r_i). So S = h (S_k + R): the law of S_k,
-the sum of e_i k_i, is exact on a grid, and the remainder R, the sum of e_i r_i, is small. Little happens outside of
-R = mean -+ x. For a tilt theta that makes the edge y likely, mean that of R, Hoeffding's inequality gives
+Where the score is monotone in S, the extreme sums are those from some edge on, so the p-value is a tail probability
+P(S >= edge), or 1 minus one.
+
+For real numbers, and decimals too fine for a grid, the differences d_i are rounded to multiples k_i of a step h,
+d_i = h (k_i + r_i). So S = h (S_k + R): the law of S_k, the sum of e_i k_i, is exact on a grid, and the remainder R,
+the sum of e_i r_i, is small. Little happens outside of R = mean -+ x. For a tilt theta that makes the edge y likely,
+with that mean of R, Hoeffding's inequality gives
 
     P(S >= y, R > mean + x)                  <= M(theta) exp(-theta y) exp(-x^2 / (2 sum r_i^2))
     P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
 
 and P(S >= y) lies between P(h (S_k + mean - x) >= y) less the second and P(h (S_k + mean + x) >= y) plus the first.
-Rounding to the nearest, rather than all up or all down, makes the bracket narrower by the square root of the number of
-units.
+Rounding to the nearest multiple, rather than all up or all down, narrows the bracket by the square root of the number
+of units.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.exact.charfun import DEVIATIONS, EPSILON, fft_length
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.line import join_lines, upper_mass
+from sigjax.exact.masses import join_lines, upper_mass
 from sigjax.exact.tilt import line_tilts, log_moment
+from sigjax.records import Alternative
 
 BRACKET_WIDTH = 0.01
 """A bracket counts as exact when its width is at most this share of its upper end."""
@@ -117,3 +123,92 @@ def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
     counts = np.bincount(place, weights=multiplicity).astype(np.int64)
     steps, counts = steps[steps > 0], counts[steps > 0]
     return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
+
+
+Score = Callable[[np.ndarray], np.ndarray]
+"""Values of S `[value]` -> differences of scores `[value]`."""
+Tail = Callable[[float], Bracket]
+"""edge > 0 -> bracket of P(S >= edge)."""
+
+_PLACES = 1025
+"""Values of S at which the score is checked to be monotone."""
+_FAN = 65
+"""Values of S evaluated at once in a search."""
+
+
+class Edges(NamedTuple):
+    """Where the extreme sums begin, counted from small to extreme; S takes whole numbers."""
+
+    extreme: float
+    """The first sum that is extreme."""
+    beyond: float
+    """The first sum that is more extreme than observed; for mid-p."""
+
+
+def find_edges(
+    lattice: Lattice, score: Score, delta: float, tolerance: float, alternative: Alternative
+) -> Edges | None:
+    """Search for the edges; None where the score is not monotone in S."""
+    reach = float(lattice.reach[0])
+    differences = score(np.linspace(-reach, reach, _PLACES))
+    upward = differences[-1] >= differences[0]
+    if ((np.diff(differences) if upward else -np.diff(differences)) < -tolerance).any():
+        return None
+    sign = 1.0 if upward else -1.0
+
+    def size(values: np.ndarray) -> np.ndarray:
+        """The difference, turned so that it grows with the value and is extreme when large."""
+        if alternative == "two-sided":
+            return np.abs(score(values))
+        return score(sign * values) if alternative == "greater" else -score(-sign * values)
+
+    observed = {"two-sided": abs(delta), "greater": delta, "less": -delta}[alternative]
+    lowest = 0.0 if alternative == "two-sided" else -reach
+    return Edges(
+        _first(lambda values: size(values) >= observed - tolerance, lowest, reach),
+        _first(lambda values: size(values) > observed + tolerance, lowest, reach),
+    )
+
+
+def threshold_p(edges: Edges, tail: Tail, alternative: Alternative, *, mid_p: bool) -> Bracket:
+    """Bracket of the p-value."""
+    found = _from_edge(edges.extreme, tail, alternative)
+    if not mid_p:
+        return found
+    beyond = _from_edge(edges.beyond, tail, alternative)
+    return Bracket(*(float(np.logaddexp(a, b)) - math.log(2.0) for a, b in zip(found, beyond, strict=True)))
+
+
+def _from_edge(edge: float, tail: Tail, alternative: Alternative) -> Bracket:
+    if alternative == "two-sided":
+        if edge <= 0.0:
+            return Bracket(0.0, 0.0)
+        low, high = tail(edge)
+        return Bracket(*(min(end + math.log(2.0), 0.0) for end in (low, high)))
+    if edge > 0.0:
+        return tail(edge)
+    # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
+    low, high = tail(1.0 - edge)
+    return Bracket(_log_rest(high), _log_rest(low))
+
+
+def _log_rest(log_p: float) -> float:
+    """log(1 - p)."""
+    return math.log1p(-math.exp(log_p)) if log_p < 0.0 else -math.inf
+
+
+def _first(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
+    """The first whole number between `low` and `high` that a monotone condition holds for; high + 1 if none."""
+    high += 1.0
+    while high - low > 0.5:
+        places = np.unique(np.floor(np.linspace(low, high - 1.0, _FAN)))
+        held = holds(places)
+        if not held.any():
+            low = float(places[-1]) + 1.0
+        else:
+            first = int(held.argmax())
+            high = float(places[first])
+            low = float(places[first - 1]) + 1.0 if first else low
+            if not first:
+                high = low
+    return low

@@ -1,8 +1,14 @@
-"""All choices of half of the runs of two systems, one by one: what the first system's sums would be.
+"""Outputs exchanged within units, without sampling: what the first system's sums would be.
 
-Unlike `patterns`, which merges equal sums of many units, this lists every choice, so that sums may be of any size and
-number of statistics, and the score any function of them.
+Of the 2 R outputs that two systems have for a unit, every set of R is equally likely to be the first system's.
+`sum_law` counts the law of its sum output by output and joins the laws of the units one by one: all terms are positive,
+so small probabilities are as precise as large ones. Sums of several statistics are one whole number, with one digit per
+statistic. Reference: the shift algorithm of Streitberg and Roehmel (1986), "Exact distributions for permutation and
+rank tests". `half_sums` lists every choice of half of the runs of a single unit, so sums may have any size and number
+of statistics, and the score may be any function of them.
 """
+
+from __future__ import annotations
 
 import math
 from typing import NamedTuple
@@ -60,3 +66,162 @@ def half_sums(runs: np.ndarray) -> np.ndarray:
             for chosen in range(least, most + 1)
         }
     return sums[half]
+
+
+_EPSILON = float(np.finfo(np.float64).eps)
+_LARGEST_KEY = 2**62
+_MOST_OF_UNIT = 2**14
+"""Sums of one unit."""
+_A_TERM, _A_STEP, _A_SORT, _A_COUNT = 5e-10, 4e-6, 1.5e-7, 4e-5
+"""Nominal seconds: a term on a grid, one addition of arrays, a number in a list that is sorted, an output counted."""
+
+
+class Patterns(NamedTuple):
+    """What two systems' outputs may be exchanged for, before any sum is counted."""
+
+    pooled: np.ndarray
+    """[output of both, axis] int64: the outputs of both systems, unit by unit, in whole steps from the smallest."""
+    sizes: np.ndarray
+    """[unit]: how many outputs each system has of it."""
+    varying: np.ndarray
+    """[axis]: the statistics that differ within units; of the others the first system has what it had."""
+    step: np.ndarray
+    """[axis] int64: what a step is worth."""
+    low: np.ndarray
+    """[unit, axis] int64: the smallest sum of a unit, in steps."""
+    lowest: np.ndarray
+    """[axis] int64: the smallest sum of all, in fixed point."""
+    reach: np.ndarray
+    """[axis] int64: steps from the smallest sum to the largest."""
+    on_grid: bool
+    """Whether all whole numbers up to the largest sum are held, or a list of the sums that there are."""
+    seconds: float
+    """Nominal."""
+    num_bytes: float
+
+
+class SumLaw(NamedTuple):
+    """The law of the first system's sums."""
+
+    sums: np.ndarray
+    """[value, axis] int64, in fixed point."""
+    chances: np.ndarray
+    """[value] float64."""
+    error: float
+    """Bound on the relative error of a chance."""
+
+
+def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns | NotEligible:
+    """Plan for outputs `[output, stat]` (int64) of two systems, of units that have so many outputs `[unit]` of each.
+
+    Example:
+        >>> found = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
+        >>> found.pooled.ravel(), found.step, found.lowest, found.reach
+        (array([1, 0, 2, 0]), array([2]), array([2]), array([3]))
+    """
+    unit = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.argsort(np.concatenate([unit, unit]), kind="stable")
+    both, starts = np.concatenate([a, b])[order], 2 * (np.cumsum(sizes) - sizes)
+    smallest = np.minimum.reduceat(both, starts)
+    pooled = both - np.repeat(smallest, 2 * sizes, axis=0)
+    varying = np.flatnonzero(pooled.any(axis=0))
+    step = np.gcd.reduce(pooled[:, varying], axis=0)
+    pooled = pooled[:, varying] // step
+    low, high = _ends(pooled, sizes)
+    lowest = low.sum(axis=0) * step + (smallest[:, varying] * sizes[:, None]).sum(axis=0)
+    reach = (high - low).sum(axis=0)
+    points = math.prod(int(each) + 1 for each in reach)
+    if points * (2 * int(sizes.max()) + 1) ** 2 >= _LARGEST_KEY:
+        return NotEligible("the differences of the outputs are too large for an exact test")
+    choices = np.array([min(math.comb(2 * size, size), 2 * _MOST_OF_UNIT) for size in sizes.tolist()])
+    own = np.minimum(np.prod(high - low + 1.0, axis=1), choices)
+    if own.max() > _MOST_OF_UNIT:
+        return NotEligible("outputs of a unit have too many different sums for an exact test")
+    on_grid = float((own * (_A_STEP + _A_TERM * points)).sum())
+    with np.errstate(over="ignore"):
+        most = 2.0 * float(np.prod(own))
+    held = points if on_grid <= _A_SORT * most else most
+    seconds = _seconds_to_count(pooled, sizes, own) + min(on_grid, _A_SORT * most)
+    num_bytes = held * (16.0 * a.shape[1] + 80.0)
+    return Patterns(pooled, sizes, varying, step, low, lowest, reach, held == points, seconds, num_bytes)
+
+
+def _seconds_to_count(pooled: np.ndarray, sizes: np.ndarray, own: np.ndarray) -> float:
+    """For the laws of units `[unit]` that have so many sums each; units with the same outputs are counted once."""
+    values, seconds = math.prod(int(each) + 1 for each in pooled.max(axis=0)), 0.0
+    for size in np.unique(sizes).tolist():
+        kinds = min(int((sizes == size).sum()), math.comb(values + 2 * size - 1, 2 * size))
+        states = min(float(own[sizes == size].max()) * (size + 1), 2.0 ** min(2 * size, 1000))
+        seconds += 2.0 * size * kinds * (_A_COUNT + _A_SORT * states)
+    return seconds
+
+
+def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest and the largest sum of half of the outputs of each unit, `[unit, axis]` each."""
+    low, high = (np.zeros((len(sizes), pooled.shape[1]), np.int64) for _ in range(2))
+    of_output = np.repeat(sizes, 2 * sizes)
+    for size in np.unique(sizes).tolist():
+        units = sizes == size
+        # Where no output varies there are no columns, and -1 could not tell the number of units.
+        shape = int(units.sum()), 2 * size, pooled.shape[1]
+        alike = np.sort(pooled[of_output == size].reshape(shape), axis=1)
+        low[units], high[units] = alike[:, :size].sum(axis=1), alike[:, size:].sum(axis=1)
+    return low, high
+
+
+def sum_law(patterns: Patterns) -> SumLaw:
+    """The law of the sums of the first system.
+
+    Example:
+        >>> law = sum_law(find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2])))
+        >>> law.sums.ravel(), (6 * law.chances).round(12)
+        (array([2, 4, 6, 8]), array([1., 2., 2., 1.]))
+    """
+    strides = np.concatenate([[1], np.cumprod(patterns.reach + 1)]).astype(np.int64)
+    keys = patterns.pooled @ strides[:-1]
+    known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+    join = _join_on_grid if patterns.on_grid else _join_lists
+    values, chances, error = np.zeros(1, np.int64), np.ones(1), 0.0
+    start = 0
+    for size, low in zip(patterns.sizes.tolist(), (patterns.low @ strides[:-1]).tolist(), strict=True):
+        own = np.sort(keys[start : start + 2 * size])
+        start += 2 * size
+        if own.tobytes() not in known:
+            known[own.tobytes()] = _of_unit(own)
+        shifts, shares = known[own.tobytes()]
+        values, chances = join(values, chances, shifts - low, shares)
+        error += (len(shares) + 2.0) * _EPSILON
+    places = np.flatnonzero(chances)
+    steps = values[places, None] // strides[:-1] % (patterns.reach + 1)
+    return SumLaw(patterns.lowest + steps * patterns.step, chances[places], error)
+
+
+def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different sums of half of these whole numbers, ascending, and their shares of all choices."""
+    size, radix = len(keys) // 2, len(keys) + 1
+    found, counts = np.zeros(1, np.int64), np.ones(1)
+    for key in (keys * radix + 1).tolist():  # the last digit tells how many are chosen
+        found, place = np.unique(np.concatenate([found, found + key]), return_inverse=True)
+        counts = np.bincount(place, np.concatenate([counts, counts])) / 2.0  # of many outputs they would overflow
+        kept = found % radix <= size
+        found, counts = found[kept], counts[kept]
+    chosen = found % radix == size
+    return found[chosen] // radix, counts[chosen] / counts[chosen].sum()
+
+
+def _join_on_grid(
+    values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The law of the sum of two whole numbers, the first with all values from 0 on."""
+    joined = np.zeros(len(values) + int(shifts[-1]))
+    for shift, share in zip(shifts.tolist(), shares.tolist(), strict=True):
+        joined[shift : shift + len(values)] += share * chances
+    return np.arange(len(joined)), joined
+
+
+def _join_lists(
+    values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The law of the sum of two whole numbers, of which only values that there are are held."""
+    found, place = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
+    return found, np.bincount(place, (chances[:, None] * shares).ravel())

@@ -13,8 +13,7 @@ import numpy as np
 from sigjax.exact.bracket import Bracket
 from sigjax.exact.charfun import DEVIATIONS, EPSILON
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.line import Mass, join_lines, line_values, upper_mass
-from sigjax.exact.plane import Plane, make_plane, plane_mass, plane_values
+from sigjax.exact.masses import Mass, Plane, join_lines, line_values, make_plane, plane_mass, plane_values, upper_mass
 from sigjax.exact.signs import sign_sums
 from sigjax.exact.tilt import log_moment, plane_tilt
 from sigjax.records import Alternative

@@ -11,12 +11,10 @@ import numpy as np
 
 from sigjax.exact.bracket import Step, choose_step
 from sigjax.exact.charfun import grid_lengths
-from sigjax.exact.dp import dp_cost
-from sigjax.exact.halves import MOST_COINS, halves_cost
+from sigjax.exact.convolution import dp_cost, tree_cost
 from sigjax.exact.lattice import Lattice, NotEligible
-from sigjax.exact.signs import signs_cost
+from sigjax.exact.signs import MOST_COINS, halves_cost, signs_cost
 from sigjax.exact.tilt import windows
-from sigjax.exact.tree import tree_cost
 
 Way = Literal["identical", "line", "plane", "halves", "signs", "bracket", "dp", "tree"]
 

@@ -1,10 +1,19 @@
-"""Few units: all 2^n sums, one by one, for any number of statistics and any score."""
+"""Few units: all 2^n sign vectors, listed or counted; and the whole law of the random-sign sum.
+
+`sign_sums` lists the sums, for any number of statistics and any score. `count_from` counts on one axis by meeting in
+the middle: the sums of one half of the units are sorted, and each sum of the other half is looked up. So n units take
+2^(n/2) steps, and the count is a whole number, whatever the differences. References: Horowitz and Sahni (1974),
+"Computing partitions with applications to the knapsack problem"; as the split-up algorithm for permutation tests, van
+de Wiel (2001). `sign_law` gives the probability of every value, for callers that need all of them.
+"""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.exact.lattice import Lattice
+from sigjax.exact.charfun import grid_lengths, plane_probabilities, rounding
+from sigjax.exact.lattice import MOST_AXES, Lattice
 
 MOST_SIGNS = 20
 """2^19 sums, and their mirror images."""
@@ -39,3 +48,94 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
 def signs_cost(lattice: Lattice) -> float:
     """Numbers to compute: outcomes times statistics."""
     return lattice.axes * math.ldexp(0.5, lattice.coins)
+
+
+MOST_COINS = 44
+"""Half of them have 2^22 sums: 32 MiB."""
+
+
+def halves_cost(lattice: Lattice) -> int:
+    """Sums to sort and to look up."""
+    return 2 ** (lattice.coins // 2 + 1)
+
+
+def count_from(lattice: Lattice, edge: int) -> int:
+    """How many of the 2^coins sign vectors give S >= edge, for one axis.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> values = np.array([[3], [5], [9]])
+        >>> count_from(pair_lattice(values, np.zeros_like(values), ("value",)), 7)
+        3
+    """
+    steps = np.repeat(lattice.rows[:, 0], lattice.multiplicity)
+    half = lattice.coins // 2
+    one, other = _sums(steps[:half]), _sums(steps[half:])
+    # Ascending order on both sides walks through memory instead of jumping.
+    return int((len(one) - np.searchsorted(np.sort(one), edge - np.sort(other)[::-1])).sum())
+
+
+def log_share(count: int, coins: int) -> float:
+    """Natural logarithm of count / 2^coins; -inf for none."""
+    return math.log(count) - coins * math.log(2.0) if count else -math.inf
+
+
+def _sums(steps: np.ndarray) -> np.ndarray:
+    """The sums of all sign vectors `[2^units]` int64."""
+    sums = np.zeros(1, np.int64)
+    for step in steps:
+        sums = np.concatenate([sums - step, sums + step])
+    return sums
+
+
+_MOST_POINTS = 2**22
+_SECONDS = 1e-7
+"""Nominal, for a point: to score it and to sort the scores."""
+
+
+class SignLaw(NamedTuple):
+    """Values that S takes, and how likely they are."""
+
+    values: np.ndarray
+    """[value, axis] int64."""
+    chances: np.ndarray
+    """[value] float64, right up to 1e-10 or so in all."""
+
+
+def law_seconds(lattice: Lattice) -> float:
+    """Nominal seconds that the law and scores of its values take; infinite where it has too many values."""
+    points = min(_grid_points(lattice), _num_signs(lattice))
+    return points * _SECONDS if points <= _MOST_POINTS else math.inf
+
+
+def sign_law(lattice: Lattice) -> SignLaw:
+    """The law of S: all signs of few units, or the characteristic function on a grid, whichever has fewer values.
+
+    What a grid leaves out lies beyond 9 standard deviations, or is as small as rounding.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> law = sign_law(pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",)))
+        >>> law.values.ravel(), law.chances.round(12)
+        (array([-3, -1,  1,  3]), array([0.125, 0.375, 0.375, 0.125]))
+    """
+    if lattice.axes == 0:
+        return SignLaw(np.zeros((1, 0), np.int64), np.ones(1))
+    if _num_signs(lattice) < _grid_points(lattice):
+        units = np.repeat(lattice.rows, lattice.multiplicity, axis=0)
+        half = sign_sums(Lattice(units, np.ones(len(units), np.int64), lattice.observed, lattice.basis))
+        return SignLaw(np.concatenate([half, -half]), np.full(2 * len(half), 0.5**lattice.coins))
+    lengths, total = grid_lengths(lattice), lattice.multiplicity @ lattice.rows
+    first = (total - np.minimum(np.array(lengths), lattice.reach + 1) + 1) // 2
+    chances = plane_probabilities(lattice.rows, lattice.multiplicity, np.zeros(lattice.axes), lengths, first)
+    noise = float(rounding(lattice.coins, lengths)) * float(np.linalg.norm(chances))
+    kept = np.nonzero(chances > noise)
+    return SignLaw(2 * (np.stack(kept, axis=1) + first) - total, chances[kept])
+
+
+def _grid_points(lattice: Lattice) -> float:
+    return math.prod(map(float, grid_lengths(lattice))) if lattice.axes <= MOST_AXES else math.inf
+
+
+def _num_signs(lattice: Lattice) -> float:
+    return 2.0**lattice.coins if lattice.coins <= MOST_SIGNS else math.inf

@@ -34,10 +34,9 @@ import numpy as np
 
 from sigjax.permutation.montecarlo import add_up, swap_problem
 from sigjax.records import InputError
-from sigjax.resample.engine import Problem, Run, count_swaps
-from sigjax.resample.maxima import Ladder, statistic
-from sigjax.resample.swapped import deltas_of, pieces_of, swapped_sums
-from sigjax.resample.tally import Pairs, scores
+from sigjax.resample.engine import Run
+from sigjax.resample.sampling import Problem, count_swaps, deltas_of, pieces_of, swapped_sums
+from sigjax.resample.tally import Ladder, Pairs, scores, statistic
 from sigjax.testing.problem import Case, NotFinite, Pair
 from sigjax.units.sums import total
 

@@ -35,15 +35,15 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.law import law_seconds, sign_law
 from sigjax.exact.plan import Plan
+from sigjax.exact.signs import law_seconds, sign_law
 from sigjax.multiple.maxt import StepDown, Swapped, num_columns, step_down, swapped
 from sigjax.permutation.exact import exact_budget, pair_deltas, plan_exact
 from sigjax.records import InputError
 from sigjax.resample.engine import Run
-from sigjax.resample.maxima import statistic
-from sigjax.resample.swapped import pieces_of
-from sigjax.run.memory import fits, gib, memory_for
+from sigjax.resample.sampling import pieces_of
+from sigjax.resample.tally import statistic
+from sigjax.run.host import fits, gib, memory_for
 from sigjax.testing.problem import Case, NotFinite, Pair
 
 RESOLUTION = 1e-9

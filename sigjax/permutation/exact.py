@@ -5,16 +5,13 @@ from itertools import groupby
 
 import numpy as np
 
-from sigjax.exact.bracket import BRACKET_WIDTH, Bracket, bracket_tail
+from sigjax.exact.bracket import BRACKET_WIDTH, Bracket, Tail, bracket_tail, find_edges, threshold_p
 from sigjax.exact.charfun import grid_lengths
-from sigjax.exact.dp import dp_null
-from sigjax.exact.halves import count_from, log_share
+from sigjax.exact.convolution import dp_null, tree_error, tree_null
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import Asked, Delta, ExactP, bracketed_p, full_p, line_ps, plane_p, signs_p
 from sigjax.exact.plan import Plan, plan_pair, plan_signs
-from sigjax.exact.signs import few_units
-from sigjax.exact.threshold import Tail, find_edges, threshold_p
-from sigjax.exact.tree import tree_error, tree_null
+from sigjax.exact.signs import count_from, few_units, log_share
 from sigjax.records import Metric, Settings
 from sigjax.resample.tally import scores
 from sigjax.testing.problem import Case, NotExact, NotFinite, Pair

@@ -14,10 +14,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from sigjax.exact.choices import Choices, find_choices, half_sums
+from sigjax.exact.choices import Choices, Patterns, find_choices, find_patterns, half_sums, sum_law
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Asked, ExactP, chances_p
-from sigjax.exact.patterns import Patterns, find_patterns, sum_law
 from sigjax.permutation.exact import SMALLEST_DP, over_budget
 from sigjax.resample.tally import scores
 from sigjax.testing.problem import Case, NotExact, NotFinite, Pair

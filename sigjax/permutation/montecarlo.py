@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from sigjax.records import Repeated
-from sigjax.resample.engine import Problem, Run, count_swaps
+from sigjax.resample.engine import Run, keep, keep_round, rounds
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import Projection, crossed_projection, distinct_columns, swap_projection
-from sigjax.resample.rounds import keep, keep_round, rounds
+from sigjax.resample.sampling import Problem, count_swaps
 from sigjax.resample.tally import Pairs
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.checkpoint import State

@@ -31,9 +31,8 @@ from sigjax.records import Device
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY, choose_backend, numpy_seconds
 from sigjax.run.checkpoint import Stage
-from sigjax.run.progress import WORTH_A_BAR, progress_bar
+from sigjax.run.host import WORTH_A_BAR, in_threads, progress_bar
 from sigjax.run.share import current_share
-from sigjax.run.threads import in_threads
 from sigjax.testing.problem import Case, SampleCase
 from sigjax.testing.whole_sample import sample_replicates
 from sigjax.units.sums import total

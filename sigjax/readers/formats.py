@@ -63,7 +63,7 @@ class Format:
     name: str
     title: str
     takes: Takes
-    read: Callable[[Sources, Options], Reading | Evaluation]
+    read: Callable[[Sources, Options], Reading]
     looks: Callable[[str, bytes], bool]
     metrics: tuple[str, ...] = ()
     options: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from sigjax.report.blocks import blocks
 from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, mark, thresholds
 from sigjax.report.visible import visible
 from sigjax.report.words import left_out
-from sigjax.run.progress import is_terminal
+from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report

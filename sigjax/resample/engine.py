@@ -7,26 +7,23 @@ devices: the rows carry their own random numbers, counts are integers, and score
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Alternative, Array
+from sigjax.records import Array
 from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.fused import FusedDraws, FusedSwap
-from sigjax.resample.maxima import Ladder, swap_maxima
 from sigjax.resample.plans import padded_units
-from sigjax.resample.project import CrossedProduct, NestedProduct, Places, Projection, SwapBytes
-from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
-from sigjax.run.backend import Backend, jitted
+from sigjax.resample.project import CrossedProduct, NestedProduct, Projection, SwapBytes
+from sigjax.run.backend import Backend, jax_scope, jitted
 from sigjax.run.checkpoint import NO_STAGE, Stage
-from sigjax.run.scope import jax_scope
+from sigjax.run.host import ahead, num_cores
 from sigjax.run.share import ALONE, Share
-from sigjax.run.threads import ahead, num_cores
 
-Score = Callable[[Array], Array]
 Kernel = Callable[..., tuple[Array, ...]]
 """(rows [row, 3], valid [row], *data, **static) -> results of one tile."""
 Static = tuple[tuple[str, Any], ...]
@@ -41,18 +38,12 @@ _TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**19, "gpu": 2**27}
 _FUSED_ELEMENTS = 32
 """What a row counts for where no weights are made: vectors of some thousand rows stay in cache."""
 _FEWEST_ROWS, _LARGEST_TILE = 64, 2**25
-_PAIR_STATS = 2048
-"""Statistics of pairs that are scored together."""
+_FIRST_ROUND = 2**13
+"""Resamples of each process in the first round."""
+_ROUND_SECONDS = 5.0
+"""What a round is to take."""
 _TILES_PER_CALL = 32
 """Tiles that a device runs in one call: few calls, yet a progress bar that moves."""
-
-
-class Problem(NamedTuple):
-    """Arrays that every tile needs."""
-
-    projection: Projection
-    divisors: np.ndarray | None
-    """[stat] float64; None where every statistic is a whole number as it stands."""
 
 
 class Task(NamedTuple):
@@ -88,84 +79,6 @@ class Run(NamedTuple):
             self.advance(resamples.start + (done - mine.start) * self.share.count)
 
         return self._replace(start=mine.start, resamples=mine.stop, advance=advance)
-
-
-def count_swaps(
-    problem: Problem, pairs: Pairs | Ladder, run: Run, *, score: Score, alternative: Alternative
-) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Run the permutation test of all pairs on the same swaps, piece by piece.
-
-    Yields:
-        The first resample of a piece; `[pair]` int64, how many of its resamples are at least as extreme as observed,
-        by the pair alone or, on a ladder, by the largest statistic so far; `[pair]` bool, every delta was finite.
-    """
-    kernel = _swap_tile if isinstance(pairs, Pairs) else _maxima_tile
-    count, num_stats = pairs.left.shape
-    blocks = type(pairs)(*in_blocks(pairs, min(count, max(1, _PAIR_STATS // num_stats))))
-    static = (("score", score), ("alternative", alternative))
-    # Compiled for a CPU, statistics go into scores one by one: only deltas are held.
-    held = blocks.left[0, :, 0].size if run.backend.platform == "cpu" else blocks.left[0].size
-    for start, (counts, ok) in stream(kernel, static, (problem, blocks), run, size=held):
-        yield start, counts.sum(axis=0).ravel()[:count], ok.all(axis=0).ravel()[:count]
-
-
-class Scored(NamedTuple):
-    """What to make of the sums of a resample: the scores of all systems by one metric."""
-
-    places: Places
-    """Where the statistics of each system are."""
-    divisors: np.ndarray | None
-    """As in `Problem`."""
-    score: Score
-    on_host: bool
-    """Leave the scores, but not the sums, to NumPy: a score that rounds differently on a device would show in the last
-    digits of intervals."""
-
-
-def replicates(
-    projection: Projection, metrics: Sequence[Scored], run: Run
-) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Scores of all systems by some metrics on the same resamples, piece by piece.
-
-    Yields:
-        The first resample of a piece, and for each metric scores `[system, resample]` (float64).
-    """
-    in_kernel = tuple(None if each.on_host else each.score for each in metrics)
-    size = sum(0 if each.on_host else each.places.column.size for each in metrics)
-    data = Problem(projection, None), tuple((each.places, each.divisors) for each in metrics)
-    for start, outputs in stream(_scores_tile, (("scores", in_kernel),), data, run, size=size):
-        found = (_on_host(each, tiles) if each.on_host else tiles for each, tiles in zip(metrics, outputs, strict=True))
-        yield start, tuple(np.concatenate(list(tiles), axis=1)[:, : run.resamples - start] for tiles in found)
-
-
-def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
-    with np.errstate(all="ignore"):
-        return [replicate_scores(sums, metric.places, metric.divisors, score=metric.score) for sums in tiles]
-
-
-def _swap_tile(
-    rows: Array, valid: Array, problem: Problem, pairs: Pairs, *, score: Score, alternative: Alternative
-) -> tuple[Array, ...]:
-    sums = problem.projection.sums(rows)
-    return swap_exceed(sums, valid, pairs, problem.divisors, score=score, alternative=alternative)
-
-
-def _maxima_tile(
-    rows: Array, valid: Array, problem: Problem, ladder: Ladder, *, score: Score, alternative: Alternative
-) -> tuple[Array, ...]:
-    sums = problem.projection.sums(rows)
-    return swap_maxima(sums, valid, ladder, problem.divisors, score=score, alternative=alternative)
-
-
-def _scores_tile(
-    rows: Array, valid: Array, problem: Problem, metrics: tuple[Any, ...], *, scores: tuple[Score | None, ...]
-) -> tuple[Array, ...]:
-    del valid  # rows that are padding come last and are cut off by `replicates`
-    sums = problem.projection.sums(rows)
-    return tuple(
-        sums if score is None else replicate_scores(sums, places, divisors, score=score)
-        for score, (places, divisors) in zip(scores, metrics, strict=True)
-    )
 
 
 def stream(
@@ -259,3 +172,32 @@ def _compile(kernel: Kernel, static: Static, devices: tuple[Any, ...]) -> tuple[
     shared_out = PartitionSpec("tile")
     specs = (shared_out, PartitionSpec())
     return jitted(jax.shard_map(tiles, mesh=mesh, in_specs=specs, out_specs=shared_out), devices[0].platform), mesh
+
+
+def rounds(resamples: range, run: Run) -> Iterator[range]:
+    """These resamples in parts, after each of which the processes add up; one part where nothing is kept or shared."""
+    if run.share.count == 1 or not run.stage.kept:
+        if resamples:
+            yield resamples
+        return
+    start, size = resamples.start, _FIRST_ROUND * run.share.count
+    while start < resamples.stop:
+        began = time.monotonic()
+        yield range(start, min(start + size, resamples.stop))
+        start += size
+        # All of them go by one clock, since they must agree on what comes next.
+        seconds = time.monotonic() - began if run.share.index == 0 else 0.0
+        (milliseconds,) = run.share.total(np.array([round(1000.0 * seconds)])).tolist()
+        size = round(size * min(max(1000.0 * _ROUND_SECONDS / max(milliseconds, 1), 0.5), 2.0))
+
+
+def keep_round(run: Run, done: int, **arrays: np.ndarray) -> None:
+    """Keep the state after a round that is not the last: what is made of all of them is kept after that."""
+    if done < run.resamples:
+        run.stage.save(done, **arrays)
+
+
+def keep(run: Run, done: int, **arrays: np.ndarray) -> None:
+    """Keep the state in the midst of a round, which is the state of the run where nobody shares it."""
+    if run.share.count == 1:
+        run.stage.save(done, **arrays)

@@ -18,9 +18,8 @@ import numpy as np
 from sigjax.records import Array
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
-from sigjax.run.backend import is_traceable, jitted
-from sigjax.run.scope import check_callable, jax_scope
-from sigjax.run.threads import ahead, num_cores
+from sigjax.run.backend import check_callable, is_traceable, jax_scope, jitted
+from sigjax.run.host import ahead, num_cores
 from sigjax.units.units import Sample
 
 _TILE_ELEMENTS = 2**19

@@ -12,14 +12,18 @@ import numpy as np
 
 from sigjax.records import Array
 from sigjax.resample.fused import FusedDraws, FusedSwap, fused_draws, fused_swap
-from sigjax.resample.plans import Draws, bootstrap, padded_draws, padded_units, swap
-from sigjax.resample.within import (
+from sigjax.resample.plans import (
+    Draws,
     NestedDraws,
+    bootstrap,
     crossed,
     nested,
     nested_draws,
     outputs_left,
+    padded_draws,
     padded_outputs,
+    padded_units,
+    swap,
 )
 
 _LAST_WHOLE = {np.int32: 2**31, np.float32: 2**24, np.float64: 2**53}

@@ -1,5 +1,5 @@
 """Where and how work runs; nothing here changes a number.
 
-Read `scope` and `backend` (NumPy or the devices of JAX), `share` and `processes` (several processes), then
-`fingerprint`, `checkpoint`, `extend` and `resume` (runs that go on), `threads`, `memory` and `progress`.
+Read `backend` (NumPy or JAX, and the one cache of compiled programs), `host` (cores, memory, terminal), `share` and
+`processes` (several processes), then `fingerprint`, `checkpoint` and `resume` (runs that continue).
 """

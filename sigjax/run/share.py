@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.records import InputError
-from sigjax.run.backend import jitted
-from sigjax.run.scope import jax_scope
+from sigjax.run.backend import jax_scope, jitted
 
 _EXCHANGED = 2**22
 """Numbers that are exchanged at a time, where there are many."""

@@ -1,134 +1,188 @@
 """Logs of Inspect (inspect_ai): .json, or .eval, which is a zip archive of the same parts.
 
-Each sample holds a value of each scorer; the epochs of a sample are its runs. Where the log was reduced by another rule
-than the mean (pass@k, a majority), the reduced values are the scores.
+Each sample holds one value per scorer; the epochs of a sample are its runs. Where the log was reduced by another rule
+than the mean (pass@k, a majority), the reduced values are the scores. Of an archive, only the members that are needed
+are unpacked, into memory and within bounds.
 """
 
+import io
+import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import PurePosixPath
 
-from sigjax.files.opening import ZIP_MAGIC, decode_text, naming, read_bytes
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.json_files import Object, as_list, as_object, member, parse_json, plain_labels, text
-from sigjax.readers.logs.archive import read_members
-from sigjax.readers.logs.inspect_values import sample_scores
-from sigjax.readers.logs.scores import Row, differing, name_by_model, score_columns, with_runs
-from sigjax.readers.options import Options, listing
-from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.records import Evaluation, InputError
+from sigjax.files.opening import ZIP_MAGIC, decode_text, growth_limit, read_bytes
+from sigjax.readers.formats import Format
+from sigjax.readers.json_files import Object, as_object, number, parse_json, text
+from sigjax.readers.logs.driver import Result, Row, Unusable, log_reader
+from sigjax.readers.logs.items import Item
+from sigjax.readers.numerals import parse_number
+from sigjax.readers.options import Options, show
+from sigjax.readers.table import is_text
+from sigjax.records import InputError
 
 _START = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 _WHOLE = ("header.json", "reductions.json")
 _SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 _READ = ("id", "epoch", "scores", "metadata")
-"""What is read of a sample; the rest, its messages and events, can be long."""
-_MEAN = (None, "mean")
+"""The fields of a sample that are kept; the others, its messages and events, can be long."""
+_WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_REMEDY = "name another score with --metric NAME"
+_MOST_MEMBERS = 1_000_000
+_ENCRYPTED = 0x1
 
 
-@dataclass(frozen=True, eq=False)
-class _Log:
-    """One log."""
-
-    sheet: Sheet
-    task: str | None
-    status: str
-    reducers: tuple[str, ...]
-    """Rules other than the mean by which its values were reduced; none where they are those of the epochs."""
-
-
-def _read(sources: Sources, options: Options) -> Evaluation:
-    logs = [_read_log(file, options) for file in sources.systems.values()]
-    reduced = dict.fromkeys(log.reducers for log in logs)
-    if len(reduced) > 1:
-        rules = [" and ".join(rules) or "mean" for rules in reduced]
-        raise InputError(
-            f"{logs[0].sheet.file}: the logs are reduced over epochs by different rules: {listing(rules)}; score them "
-            "with one"
-        )
-    sheets = name_by_model([log.sheet for log in logs], sources)
-    notes = differing("task", {log.sheet.file: log.task for log in logs})
-    notes += tuple(f"{log.sheet.file}: the run has the status {log.status}" for log in logs if log.status != "success")
-    if logs[0].reducers:
-        notes += (f"took the values reduced over epochs by {' and '.join(logs[0].reducers)}",)
-    sheets, notes = with_runs(sheets, notes)
-    return join_sheets(sheets, options, scores=True, notes=notes)(options)
-
-
-def _read_log(file: str, options: Options) -> _Log:
-    log = _parts(file, read_bytes(file))
-    about = as_object(member(log, "eval", file), f"{file}, field 'eval'")
-    samples = as_list(log.get("samples") or [], f"{file}, field 'samples'")
-    reductions = as_list(log.get("reductions") or [], f"{file}, field 'reductions'")
-    rules = dict.fromkeys(each.get("reducer") for each in reductions if isinstance(each, dict))
-    others = tuple(str(rule) for rule in rules if rule not in _MEAN)
-    model = about.get("model")
-    system = text(model, f"{file}, field 'model'") if model else ""
+def _results(file: str, options: Options) -> Iterator[Result]:
+    del options
+    log = Item(file, _load_log(file, read_bytes(file)))
+    about, status = log.item("eval"), log.get("status")
+    samples = list(log.items("samples", "sample", []))
+    reductions = list(log.items("reductions", "reduction", []))
+    rules = dict.fromkeys(str(reduction.get("reducer") or "mean") for reduction in reductions)
+    others = " and ".join(rule for rule in rules if rule != "mean")
     if reductions and (others or not samples):
-        sheet = _reduced(system, file, reductions, several=len(rules) > 1, options=options)
+        rows = _reduced_rows(reductions, several=len(rules) > 1)
     elif samples:
-        sheet = _sampled(system, file, samples, options)
+        rows = [Row(_scores(each), each.text("id"), each.text("epoch", 1), each.get("metadata")) for each in samples]
     else:
         raise InputError(f"{file}: holds no samples, only their aggregate; expected a log written with its samples")
+    notes = () if status == "success" else (f"{file}: the run has the status {status}",)
+    notes += (f"took the values reduced over epochs by {others}",) if others else ()
     task = about.get("task")
-    return _Log(sheet, task if isinstance(task, str) else None, str(log.get("status")), others)
+    facts = {"task": task if isinstance(task, str) else None, "reduction over epochs": others or "mean"}
+    yield Result(file, rows, about.text("model") if about.get("model") else "", notes, facts)
 
 
-def _parts(file: str, data: bytes) -> Object:
-    """The log as one object, whatever it is packed in."""
+def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
+    """One row per sample, of values that the log reduced; a scorer reduced by several rules has a score for each."""
+    scores: dict[str, dict[str, float | Unusable]] = {}
+    for reduction in reductions:
+        scorer = reduction.text("scorer")
+        name = f"{scorer}/{reduction.get('reducer') or 'mean'}" if several else scorer
+        for sample in reduction.items("samples", "sample"):
+            own = scores.setdefault(sample.text("sample_id"), {})
+            own |= _scores(Item(sample.where, {"scores": {name: sample.fields}}))
+    return [Row(own, id) for id, own in scores.items()]
+
+
+def _scores(sample: Item) -> dict[str, float | Unusable]:
+    """Name of each scorer, or SCORER/KEY where its value has parts -> the value as a number, by Inspect's own rules.
+
+    Unscored values are left out.
+
+    Example:
+        >>> _scores(Item("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
+        {'a': 1.0, 'b/tone': 3.0}
+    """
+    found: dict[str, float | Unusable] = {}
+    for scorer, score in sample.item("scores", {}).fields.items():
+        place = f"{sample.where}, score {show(text(scorer, sample.where))}"
+        value = as_object(score, place).get("value")
+        parts = {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {scorer: value}
+        numbers = {name: _value(part, place) for name, part in parts.items()}
+        found |= {name: each for name, each in numbers.items() if each is not None}
+    return found
+
+
+def _value(value: object, place: str) -> float | Unusable | None:
+    """A value as a number; None where the sample was left unscored."""
+    if isinstance(value, str):
+        return _word(value.strip().lower(), place)
+    if isinstance(value, list | dict):
+        return Unusable(f"{place}: expected one value, got several in one; {_REMEDY}")
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return number(value, place)
+
+
+def _word(word: str, place: str) -> float | Unusable | None:
+    """A grade or a numeral as a number; None where it is NaN."""
+    if word in _WORDS:
+        return _WORDS[word]
+    if word.strip("+-") == "nan":
+        return None
+    if is_text(word):
+        what = f"expected C, I, P, N, yes, no or a number, got the text {show(word)}"
+        return Unusable(f"{place}: {what}; {_REMEDY}")
+    try:
+        return parse_number(word, hint=_REMEDY, missing=_REMEDY)
+    except InputError as error:
+        return Unusable(f"{place}: {error}")
+
+
+def _load_log(file: str, data: bytes) -> Object:
+    """The log as one object, from JSON or from an archive."""
     if not data.startswith(ZIP_MAGIC):
         return as_object(parse_json(file, decode_text(file, data)), file)
     parts: Object = {}
     samples: list[Object] = []
-    for name, member_bytes in read_members(file, data, lambda name: name in _WHOLE or bool(_SAMPLE.fullmatch(name))):
+    for name, content in read_members(file, data, lambda name: name in _WHOLE or bool(_SAMPLE.fullmatch(name))):
         where = f"{file}, {name}"
-        part = parse_json(where, decode_text(where, member_bytes))
+        part = parse_json(where, decode_text(where, content))
         if name in _WHOLE:
             parts[name] = part
         else:
             found = as_object(part, where)
             samples.append({field: found[field] for field in _READ if field in found})
     if "header.json" not in parts:
-        raise InputError(f"{file}: holds no header.json: the run did not end, or this is no log of Inspect")
+        raise InputError(f"{file}: holds no header.json: the run did not end, or this is not a log of Inspect")
     header = as_object(parts["header.json"], f"{file}, header.json")
     return {**header, "samples": samples, "reductions": parts.get("reductions.json", header.get("reductions"))}
 
 
-def _sampled(system: str, file: str, samples: Sequence[Any], options: Options) -> Sheet:
-    """One row a sample and epoch."""
-    ids: list[str] = []
-    runs: list[str] = []
-    rows: list[Row] = []
-    for i, sample in enumerate(samples, start=1):
-        where = f"{file}, sample {i}"
-        found = as_object(sample, where)
-        ids.append(text(member(found, "id", where), f"{where}, field 'id'"))
-        runs.append(text(found.get("epoch", 1), f"{where}, field 'epoch'"))
-        rows.append(sample_scores(found, where))
-    with naming(file):
-        labels = plain_labels([sample.get("metadata") for sample in samples], (options.cluster, options.strata))
-    return Sheet(system, file, score_columns(file, rows, options), labels, ids, runs)
+def read_members(file: str, data: bytes, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of each wanted member of a zip archive; of several with one name the last, which replaced them.
+
+    Raises:
+        InputError: the archive is damaged, or a member is encrypted, a link, named outside the archive, or unpacks to
+            too much.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {each.filename: each for each in archive.infolist()}
+            if len(members) > _MOST_MEMBERS:
+                raise InputError(f"{file}: holds more than {_MOST_MEMBERS} members: this is not a log")
+            for member in members.values():
+                _check_member(file, member)
+            chosen = [member for name, member in members.items() if wanted(name)]
+            limit = growth_limit(len(data))
+            if sum(member.file_size for member in chosen) > limit:
+                raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}: this is not a log")
+            # No member gives more than the size it declares: zipfile stops there, and its checksum is then wrong.
+            for member in chosen:
+                yield member.filename, archive.read(member)
+    except NotImplementedError as error:
+        raise InputError(
+            f"{file}: packed in a way that this Python cannot unpack ({error}); write the log as .json"
+        ) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{file}: damaged zip archive ({error}); copy the file again") from None
 
 
-def _reduced(system: str, file: str, reductions: Sequence[Any], *, several: bool, options: Options) -> Sheet:
-    """One row a sample, of values that the log reduced; a scorer reduced by several rules has a column for each."""
-    rows: dict[str, dict[str, Any]] = {}
-    for i, reduction in enumerate(reductions, start=1):
-        where = f"{file}, reduction {i}"
-        found = as_object(reduction, where)
-        scorer = text(member(found, "scorer", where), f"{where}, field 'scorer'")
-        name = f"{scorer}/{found.get('reducer') or 'mean'}" if several else scorer
-        for score in as_list(member(found, "samples", where), where):
-            sample = as_object(score, where)
-            id = text(member(sample, "sample_id", where), f"{where}, field 'sample_id'")
-            scores = rows.setdefault(id, {})
-            scores |= sample_scores({"scores": {name: sample}}, f"{where}, sample {id}")
-    return Sheet(system, file, score_columns(file, list(rows.values()), options), {}, list(rows))
+def _check_member(file: str, member: zipfile.ZipInfo) -> None:
+    where = f"{file}, member {show(member.filename)}"
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError(f"{where}: its name leads outside the archive; expected a log")
+    if member.flag_bits & _ENCRYPTED:
+        raise InputError(f"{where}: is encrypted; unpack it and give the log as it is")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise InputError(f"{where}: is a link; expected a file")
 
 
 def _looks(name: str, head: bytes) -> bool:
     return (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or _START.match(head) is not None
 
 
-INSPECT = Format("inspect", "logs of Inspect (inspect_ai)", "systems", _read, _looks)
+INSPECT = Format(
+    "inspect",
+    "logs of Inspect (inspect_ai)",
+    "systems",
+    log_reader(_results, must_agree={"reduction over epochs": "score them with one rule"}),
+    _looks,
+)

@@ -1,46 +1,40 @@
-"""lighteval: details_{task}_{time}.parquet, a row a document with its metrics (needs pyarrow)."""
+"""lighteval: details_{task}_{time}.parquet, with one row per document and its metrics (needs pyarrow)."""
 
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.files.opening import naming, read_bytes
-from sigjax.readers.formats import Format, Sources
-from sigjax.readers.json_files import as_object, number, plain_labels
-from sigjax.readers.logs.scores import Row, Unusable, check_same_content, score_columns
+from sigjax.files.opening import read_bytes
+from sigjax.readers.formats import Format
+from sigjax.readers.json_files import Object, as_object, number
+from sigjax.readers.logs.driver import Result, Row, Scores, Unusable, log_reader
 from sigjax.readers.options import Options, listing, show
-from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.readers.tables.parquet import is_flat, parquet_columns, refuse_repeats, refusing_damage
-from sigjax.records import Evaluation, InputError
+from sigjax.records import InputError
 
 _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
 _PART = ()
 """Stands for a metric that is a list or an object, which is not decoded."""
 
 
-def _read(sources: Sources, options: Options) -> Evaluation:
-    read = [_read_details(name, file, options) for name, file in sources.systems.items()]
-    sheets = [sheet for sheet, _ in read]
-    check_same_content(sheets, [queries for _, queries in read], "query")
-    return join_sheets(sheets, options, scores=True)(options)
-
-
-def _read_details(system: str, file: str, options: Options) -> tuple[Sheet, list[str | None]]:
-    """The sheet of a system, and the query of each document where it is told."""
+def _results(file: str, options: Options) -> Iterator[Result]:
+    del options
     docs, metrics = _columns(file, read_bytes(file))
     places = [f"{file}, row {i}" for i in range(1, len(docs) + 1)]
     docs = [as_object(doc, where) for doc, where in zip(docs, places, strict=True)]
     ids = [str(doc.get("id") or "") for doc in docs]
     if not all(ids) or len(set(ids)) < len(ids):
         ids = [str(i) for i in range(1, len(docs) + 1)]
-    rows = [_scores(as_object(metric, where), where) for metric, where in zip(metrics, places, strict=True)]
-    with naming(file):
-        labels = plain_labels(docs, (options.cluster, options.strata))
-    queries = [doc.get("query") for doc in docs]
-    sheet = Sheet(system, file, score_columns(file, rows, options), labels, ids)
-    return sheet, [query if isinstance(query, str) else None for query in queries]
+    yield Result(
+        file,
+        [
+            Row(_scores(as_object(metric, where), where), id, labels=doc, content=doc.get("query"))
+            for doc, metric, where, id in zip(docs, metrics, places, ids, strict=True)
+        ],
+    )
 
 
-def _scores(metric: dict[str, Any], where: str) -> Row:
+def _scores(metric: Object, where: str) -> Scores:
     """The metrics of a document; those that it lacks are null."""
     found: dict[str, float | Unusable] = {}
     for name, value in metric.items():
@@ -84,7 +78,7 @@ def _fields(file: str, name: str, kind: Any) -> list[Any]:
 
     if not types.is_struct(kind):
         raise InputError(f"{file}, column {show(name)}: expected an object in each row, got {show(str(kind))}")
-    refuse_repeats(file, [field.name for field in kind])
+    refuse_repeats(file, kind.names)
     return [kind.field(i) for i in range(kind.num_fields)]
 
 
@@ -92,4 +86,11 @@ def _looks(name: str, head: bytes) -> bool:
     return head.startswith(b"PAR1") and PurePath(name).name.startswith("details_")
 
 
-LIGHTEVAL = Format("lighteval", "details of lighteval, parquet", "systems", _read, _looks, folder="details_*.parquet")
+LIGHTEVAL = Format(
+    "lighteval",
+    "details of lighteval, parquet",
+    "systems",
+    log_reader(_results, content="query"),
+    _looks,
+    folder="details_*.parquet",
+)

@@ -1,4 +1,4 @@
-"""Retrieval: relevance judgments with runs, and the output of trec_eval; `measures` computes the measures.
+"""Retrieval: relevance judgments with runs, and the output of trec_eval.
 
-Read `trec` first.
+Read `trec` first; `measures` computes the measures of runs.
 """

@@ -1,26 +1,33 @@
-"""Retrieval: relevance judgments (qrels) and a run a system, as TREC files or as JSON -> a measure of each topic."""
+"""Retrieval: judgments (qrels) and one run per system -> a measure of each topic; and what `trec_eval -q` puts out.
 
-import json
+Judgments and runs are TREC files, or JSON as ranx takes it.
+"""
+
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, head_lines, read_bytes
+from sigjax.files.opening import decode_text, head_lines, naming, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.json_files import as_object, number, parse_json, text
+from sigjax.readers.logs.driver import Result, Row, log_reader
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
-from sigjax.readers.retrieval.measures import EXAMPLES, Measure, parse_measure, topic_scorer
+from sigjax.readers.retrieval.measures import EXAMPLES, Judgments, Measure, parse_measure, topic_scorer
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
-_Numbers = dict[str, dict[str, float]]
-"""The number of each topic and document."""
 _QRELS_LINE = re.compile(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*")
 _RUN_LINE = re.compile(rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*")
 _JSON_START = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*[-0-9]|\})')
+_EVAL_LINE = re.compile(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*")
+_NOT_MEANS = re.compile(r"runid|relstring|num_\w+|gm_\w+")
+"""Rows of trec_eval that hold text, counts that are added up, or geometric means."""
+_ALL = "all"
+"""The topic of the means of trec_eval."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +37,15 @@ class _Kind:
     title: str
     layout: str
     """The fields of a line."""
-    number: int
-    """Which field is the number."""
+    index: int
+    """The field that is the number."""
     largest: float
     """The largest absolute value of a number."""
     whole: bool
 
     @property
-    def num_fields(self) -> int:
-        return len(self.layout.split())
+    def field(self) -> str:
+        return self.layout.split()[self.index]
 
 
 # The library's time grows with the square of the largest judgment; its scores are in single precision.
@@ -47,35 +54,29 @@ _RUN = _Kind("a run", "topic Q0 document rank score tag", 4, 3e38, whole=False)
 
 
 def read_runs(sources: Sources, options: Options) -> Reading:
-    """The evaluation of runs by a measure of each topic; topics that a run lacks count 0, as with `trec_eval -c`."""
-    if len(sources.files) != 1:
-        raise InputError(
-            f"{sources.files[1]}: expected one file of judgments before -i, got {len(sources.files)} files"
-        )
-    qrels = sources.files[0]
+    """Judgments and runs -> a measure of each topic; topics that a run lacks count 0, as with `trec_eval -c`."""
+    qrels = sources.gold()
     judged = _read_numbers(qrels, _QRELS)
-    runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.systems.items()}
+    runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.chosen(options).items()}
     for file, run in runs.values():
         if judged.keys().isdisjoint(run):
-            raise InputError(
-                f"{file}: has none of the topics of {qrels}, such as {show(next(iter(judged)))}; do they "
-                "belong together?"
-            )
+            topic = show(next(iter(judged)))
+            raise InputError(f"{file}: has none of the topics of {qrels}, such as {topic}; do they belong together?")
     return partial(_evaluate, judged, runs)
 
 
-def _evaluate(judged: _Numbers, runs: Mapping[str, tuple[str, _Numbers]], options: Options) -> Evaluation:
+def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], options: Options) -> Evaluation:
     name, measure = _chosen_measure(options)
     score = topic_scorer(measure, judged)
     topics = tuple(judged)
+    absent = np.nan if options.missing == "drop" else 0.0
     sheets, notes = [], []
     for system, (file, run) in runs.items():
+        values = dict.fromkeys(run, 0.0) | score(run)
+        column = np.array([values.get(topic, absent) for topic in topics])
+        sheets.append(Sheet(system, file, {name: column}, {"topic": topics}, topics))
         lacking = sum(topic not in run for topic in topics)
-        found = dict.fromkeys(run, 0.0) | score(run)
-        absent = np.nan if options.missing == "drop" else 0.0
-        values = np.array([found.get(topic, absent) for topic in topics])
-        sheets.append(Sheet(system, file, {name: values}, {"topic": topics}, topics))
-        if lacking and options.missing != "drop" and (options.systems is None or system in options.systems):
+        if lacking and options.missing != "drop":
             notes.append(
                 f"system {system!r} lacks {lacking} of {len(topics)} topics; they count 0, as with trec_eval -c"
             )
@@ -89,25 +90,25 @@ def _chosen_measure(options: Options) -> tuple[str, Measure]:
     return options.metric, measure
 
 
-def _read_numbers(file: str, kind: _Kind) -> _Numbers:
+def _read_numbers(file: str, kind: _Kind) -> Judgments:
     """The number of each topic and document, from a TREC file or a JSON object."""
-    text = decode_text(file, read_bytes(file))
-    found = _parse_json(file, text, kind) if text.lstrip().startswith("{") else _parse_lines(file, text, kind)
+    content = decode_text(file, read_bytes(file))
+    found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, kind)
     if not found:
         raise InputError(f"{file}: has no topics; expected {kind.title} of some")
     return found
 
 
-def _parse_lines(file: str, text: str, kind: _Kind) -> _Numbers:
-    found: _Numbers = {}
-    num_fields, number = kind.num_fields, kind.number
-    for line, content in enumerate(text.split("\n"), start=1):
-        fields = content.split()
+def _parse_lines(file: str, content: str, kind: _Kind) -> Judgments:
+    found: dict[str, dict[str, float]] = {}
+    num_fields, index = len(kind.layout.split()), kind.index
+    for line, row in enumerate(content.split("\n"), start=1):
+        fields = row.split()
         if len(fields) != num_fields:
             if not fields:
                 continue
             raise InputError(
-                f"{file}, line {line}: expected {num_fields} fields ({kind.layout}), got {len(fields)}: {show(content)}"
+                f"{file}, line {line}: expected {num_fields} fields ({kind.layout}), got {len(fields)}: {show(row)}"
             )
         topic, document = fields[0], fields[2]
         documents = found.get(topic)
@@ -117,70 +118,85 @@ def _parse_lines(file: str, text: str, kind: _Kind) -> _Numbers:
             raise InputError(
                 f"{file}, line {line}: document {show(document)} occurs twice for topic {show(topic)}; leave one out"
             )
-        documents[document] = _number(f"{file}, line {line}", fields[number], kind)
+        try:
+            documents[document] = _checked(parse_number(fields[index]), kind)
+        except InputError as error:
+            raise InputError(f"{file}, line {line}, {kind.field}: {error}") from None
     return found
 
 
-def _number(where: str, text: str, kind: _Kind) -> float:
-    try:
-        value = parse_number(text)
-    except InputError as error:
-        raise InputError(f"{where}, {kind.layout.split()[kind.number]}: {error}") from None
+def _parse_json(file: str, content: str, kind: _Kind) -> Judgments:
+    """An object of topic -> document -> number."""
+    found: dict[str, dict[str, float]] = {}
+    for topic, documents in as_object(parse_json(file, content), file).items():
+        where = f"{file}, topic {show(topic)}"
+        own = as_object(documents, where)
+        _check_names(own, where)
+        found[topic] = {document: _json_number(value, where, document, kind) for document, value in own.items()}
+    _check_names(found, file)
+    return found
+
+
+def _json_number(value: object, where: str, document: str, kind: _Kind) -> float:
+    place = f"{where}, document {show(document)}"
+    if isinstance(value, bool):
+        raise InputError(f"{place}: expected a number, got true or false")
+    as_number = number(value, place)
+    with naming(f"{place}, {kind.field}"):
+        return _checked(as_number, kind)
+
+
+def _check_names(names: Iterable[str], where: str) -> None:
+    """Refuse names that a C library cannot take."""
+    for name in names:
+        if "\0" in name:
+            raise InputError(f"{where}: the name {show(name)} holds a NUL character; repair it")
+        text(name, where)
+
+
+def _checked(value: float, kind: _Kind) -> float:
     if abs(value) > kind.largest or (kind.whole and not value.is_integer()):
         expected = f"{'a whole number' if kind.whole else 'a number'} up to {kind.largest:g}"
-        raise InputError(f"{where}: expected {expected} as the {kind.layout.split()[kind.number]}, got {show(text)}")
+        raise InputError(f"expected {expected}, got {value:.15g}")
     return value
 
 
-def _parse_json(file: str, text: str, kind: _Kind) -> _Numbers:
-    try:
-        # Objects as tuples, so that repeated names are seen; numbers as they are spelt, to be read as in lines.
-        pairs = json.loads(text, object_pairs_hook=tuple, parse_int=_Spelt, parse_float=_Spelt, parse_constant=_Spelt)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{file}, line {error.lineno}: not readable as JSON: {error.msg}; the file may be cut off"
-        ) from None
-    except RecursionError:
-        raise InputError(f'{file}: nested too deeply; expected {{"topic": {{"document": 1}}}}') from None
-    found: _Numbers = {}
-    for topic, documents in _unique(file, pairs):
-        where = f"{file}, topic {show(topic)}"
-        found[topic] = {
-            document: _number(f"{where}, document {show(document)}", _spelt(where, document, value), kind)
-            for document, value in _unique(where, documents)
-        }
-    return found
+def _trec_eval(file: str, options: Options) -> Iterator[Result]:
+    """The output of `trec_eval -q`: one line per measure and topic, and the same for all topics together."""
+    del options
+    scores: dict[str, dict[str, float]] = {}
+    for line, content in enumerate(decode_text(file, read_bytes(file)).split("\n"), start=1):
+        if not content.strip():
+            continue
+        where = f"{file}, line {line}"
+        measure, topic, value = _eval_fields(where, content)
+        if topic == _ALL or _NOT_MEANS.fullmatch(measure):
+            continue
+        own = scores.setdefault(topic, {})
+        if measure in own:
+            raise InputError(f"{where}: {show(measure)} of topic {show(topic)} occurs twice; leave one out")
+        with naming(f"{where}, {show(measure)}"):
+            own[measure] = parse_number(value)
+    if not scores:
+        raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
+    yield Result(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
 
 
-class _Spelt(str):
-    """A number of JSON in its spelling, which a text is not."""
+def _eval_fields(where: str, content: str) -> Sequence[str]:
+    fields = [field.strip() for field in content.split("\t")]
+    if len(fields) != 3:
+        fields = content.split()
+    if len(fields) != 3 or not all(fields):
+        raise InputError(f"{where}: expected measure, topic and value with tabs between, got {show(content)}")
+    return fields
 
 
-def _unique(where: str, pairs: object) -> tuple[tuple[str, object], ...]:
-    """The fields of an object with names that are different and that a C library can take."""
-    if not isinstance(pairs, tuple):
-        raise InputError(f'{where}: expected an object as in {{"topic": {{"document": 1}}}}, got {_title(pairs)}')
-    seen: set[str] = set()
-    for name, _ in pairs:
-        if name in seen:
-            raise InputError(f"{where}: {show(name)} occurs twice; expected each name once")
-        seen.add(name)
-        if not name.strip() or "\0" in name or any("\ud800" <= letter <= "\udfff" for letter in name):
-            raise InputError(f"{where}: {show(name)} is no name; expected text")
-    return pairs
-
-
-def _spelt(where: str, document: str, value: object) -> str:
-    if not isinstance(value, _Spelt):
-        raise InputError(f"{where}, document {show(document)}: expected a number, got {_title(value)}")
-    return value
-
-
-def _title(value: object) -> str:
-    """What a value of JSON is; it may be nested too deeply to be shown."""
-    if isinstance(value, tuple | list):
-        return "an object" if isinstance(value, tuple) else "a list"
-    return show(str(value))
+def _spelled(options: Options, measures: Sequence[str]) -> Options:
+    """The options with the files' spelling of the measure: ndcg@10 is ndcg_cut_10."""
+    meant = parse_measure(options.metric) if isinstance(options.metric, str) else None
+    if meant is None or options.metric in measures:
+        return options
+    return replace(options, metric=next((each for each in measures if parse_measure(each) == meant), options.metric))
 
 
 def _looks_qrels(name: str, head: bytes) -> bool:
@@ -193,6 +209,11 @@ def _looks_json(name: str, head: bytes) -> bool:
     return _JSON_START.match(head) is not None
 
 
+def _looks_trec_eval(name: str, head: bytes) -> bool:
+    lines = head_lines(head)
+    return bool(lines) and all(map(_EVAL_LINE.fullmatch, lines))
+
+
 def _offers(name: str) -> bool:
     return parse_measure(name) is not None
 
@@ -201,3 +222,10 @@ TREC_RUN = Format(
     "trec-run", "judgments (qrels) and runs of TREC", "gold", read_runs, _looks_qrels, EXAMPLES, offers=_offers
 )
 RANX_JSON = replace(TREC_RUN, name="ranx-json", title="judgments and runs as JSON (ranx)", looks=_looks_json)
+TREC_EVAL = Format(
+    "trec-eval",
+    "per-topic output of trec_eval -q",
+    "systems",
+    log_reader(_trec_eval, adapt=_spelled),
+    _looks_trec_eval,
+)

@@ -1,0 +1,232 @@
+"""The driver of all logs: rows of scores, as the reader of one format gives them -> an `Evaluation`.
+
+The reader of a format is a function `results(file, options)`, which gives one `Result` per system in the file.
+`log_reader` makes of it what a `Format` needs: it names the systems, checks that they agree, notes what a report must
+say, and joins them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.files.opening import naming
+from sigjax.readers.formats import Reading, Sources
+from sigjax.readers.json_files import plain_labels
+from sigjax.readers.options import Options, listing, show, suggest
+from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.records import Evaluation, InputError
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A value that is not a number, with the message for whoever asks for its score."""
+
+    refusal: str
+
+
+Scores = Mapping[str, float | Unusable]
+"""Name of a score -> its value; missing scores are left out."""
+
+
+class Row(NamedTuple):
+    """What a log says of one instance."""
+
+    scores: Scores
+    id: str | None = None
+    """None in formats that know instances by their position."""
+    run: str | None = None
+    """The trial (epoch, seed), where there are several per instance."""
+    labels: object = None
+    """An object whose plain fields `--cluster` and `--strata` may name."""
+    content: object = None
+    """What all systems must agree on, such as a hash of the question; None where the log does not say."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a log says of one system."""
+
+    file: str
+    rows: Sequence[Row]
+    system: str = ""
+    """The system by the log's own name, such as a model; empty where the log names none."""
+    notes: tuple[str, ...] = ()
+    facts: Mapping[str, str | None] = field(default_factory=dict)
+    """What the systems should have in common, such as {"task": "arc"}."""
+    published: Callable[[str, float], tuple[list[str], bool]] | None = None
+    """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
+
+
+def log_reader(
+    results: Callable[[str, Options], Iterable[Result]],
+    *,
+    content: str = "content",
+    must_agree: Mapping[str, str] | None = None,
+    adapt: Callable[[Options, Sequence[str]], Options] = lambda options, _: options,
+) -> Callable[[Sources, Options], Reading]:
+    """The `Format.read` of a log format.
+
+    Args:
+        results: (file, options) -> one result per system in the file.
+        content: what `Row.content` is, for messages.
+        must_agree: fact -> what to do where the systems differ in it; differing in any other fact is noted.
+        adapt: (options, names of the scores) -> options with the metric that the format means by `Options.metric`.
+    """
+
+    def read(sources: Sources, options: Options) -> Reading:
+        files = sources.files or tuple(sources.systems.values())
+        found = [result for file in files for result in results(file, options)]
+        notes = _differences(found, must_agree or {}) + tuple(dict.fromkeys(n for each in found for n in each.notes))
+        sheets = [_sheet(result, name, options) for result, name in zip(found, _names(found, sources), strict=True)]
+        _check_content(sheets, found, content)
+        sheets, notes = _with_runs(sheets, notes)
+        refusals = _refusals(found)
+        joined = join_sheets(sheets, options, scores=True, notes=notes)
+
+        def evaluate(options: Options) -> Evaluation:
+            options = adapt(options, list(sheets[0].numbers))
+            asked = [options.metric, *(options.counts or {}).values()]
+            for score in refusals:
+                if score in asked:
+                    raise InputError(refusals[score])
+            return _compare_published(joined(options), sheets, found)
+
+        return evaluate
+
+    return read
+
+
+def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> str:
+    """Which of several kinds of results to take: the only one, or the one that `--filter` names."""
+    known = list(dict.fromkeys(kinds))
+    if not known:
+        raise InputError(f"{file}: holds no results; expected those of at least one instance")
+    if chosen is not None and chosen not in known:
+        raise InputError(f"{file}: --filter: no {what} {show(chosen)}; {suggest(chosen, known, what + 's')}")
+    if chosen is None and len(known) > 1:
+        raise InputError(f"{file}: holds results of the {what}s {listing(known)}; say which with --filter NAME")
+    return chosen if chosen is not None else known[0]
+
+
+def _sheet(result: Result, system: str, options: Options) -> Sheet:
+    """The scores of a system that are usable in every row, NaN where one is missing."""
+    file, rows = result.file, result.rows
+    numbers: dict[str, np.ndarray] = {}
+    for name in dict.fromkeys(name for row in rows for name in row.scores):
+        column = [row.scores.get(name, np.nan) for row in rows]
+        if not any(isinstance(value, Unusable) for value in column):
+            numbers[name] = np.array(column, np.float64)
+    if not numbers:
+        unscored = f"{file}: holds no scores of single instances; expected at least one"
+        raise InputError(next(iter(_refusals([result]).values()), unscored))
+    ids = [row.id for row in rows if row.id is not None]
+    runs = [row.run for row in rows if row.run is not None]
+    with naming(file):
+        labels = plain_labels([row.labels for row in rows], (options.cluster, options.strata))
+    return Sheet(system, file, numbers, labels, ids or None, runs)
+
+
+def _refusals(results: Iterable[Result]) -> dict[str, str]:
+    """The message for each score that is unusable in some row."""
+    refusals: dict[str, str] = {}
+    for scores in (row.scores for result in results for row in result.rows):
+        for name, value in scores.items():
+            if isinstance(value, Unusable):
+                refusals.setdefault(name, value.refusal)
+    return refusals
+
+
+def _names(results: Sequence[Result], sources: Sources) -> list[str]:
+    """The names of the systems: those in the logs, or those of the files where the former are missing or not unique.
+
+    A name that a person wrote (NAME=FILE) stays, unless its file holds several systems.
+    """
+    by_file = {file: name for name, file in sources.systems.items()}
+    files = [result.file for result in results]
+    own = [result.system or by_file.get(result.file, "") for result in results]
+    repeated = len(set(own)) < len(own)
+    names = []
+    for file, name in zip(files, own, strict=True):
+        given = by_file.get(file, "")
+        takes_file = files.count(file) == 1 and given and (repeated or given in sources.named)
+        names.append(given if takes_file else name)
+    return names
+
+
+def _differences(results: Sequence[Result], must_agree: Mapping[str, str]) -> tuple[str, ...]:
+    """Notes on facts in which the systems differ; those in `must_agree` are refused."""
+    notes = ()
+    for fact in dict.fromkeys(fact for result in results for fact in result.facts):
+        values = dict.fromkeys(value for result in results if (value := result.facts.get(fact)))
+        if len(values) < 2:
+            continue
+        difference = f"the systems differ in the {fact}: {listing(values)}"
+        if fact in must_agree:
+            raise InputError(f"{results[0].file}: {difference}; {must_agree[fact]}")
+        notes += (difference,)
+    return notes
+
+
+def _check_content(sheets: Sequence[Sheet], results: Sequence[Result], what: str) -> None:
+    """Refuse an instance whose content differs between systems."""
+    known: dict[str, tuple[str, object]] = {}
+    for sheet, result in zip(sheets, results, strict=True):
+        for i, row in enumerate(result.rows, start=1):
+            if row.content is None:
+                continue
+            id = row.id if row.id is not None else str(i)
+            system, content = known.setdefault(id, (sheet.system, row.content))
+            if content != row.content:
+                raise InputError(
+                    f"{sheet.file}: instance {show(id)} of {show(sheet.system)} has another {what} than of "
+                    f"{show(system)}; compare results on the same version of the data"
+                )
+
+
+def _with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:
+    """Sheets with runs only if each system has the same several; where they differ, the mean of each instance."""
+    runs = [set(sheet.runs or ()) for sheet in sheets]
+    if all(len(own) <= 1 for own in runs):
+        return [replace(sheet, runs=None) for sheet in sheets], notes
+    if all(own == runs[0] for own in runs):
+        return list(sheets), notes
+    note = "the systems have different runs (epochs, trials): took the mean of each instance"
+    return [_mean_of_runs(sheet) for sheet in sheets], (*notes, note)
+
+
+def _mean_of_runs(sheet: Sheet) -> Sheet:
+    places = {label: i for i, label in enumerate(dict.fromkeys(sheet.ids or ()))}
+    ids, rows = list(places), np.array([places[label] for label in sheet.ids or ()], np.int64)
+    firsts = np.unique(rows, return_index=True)[1]
+
+    def mean(column: np.ndarray) -> np.ndarray:
+        there = ~np.isnan(column)
+        counts = np.bincount(rows[there], minlength=len(ids))
+        totals = np.bincount(rows[there], column[there], minlength=len(ids))
+        return np.divide(totals, counts, out=np.full(len(ids), np.nan), where=counts > 0)
+
+    return replace(
+        sheet,
+        numbers={name: mean(column) for name, column in sheet.numbers.items()},
+        labels={name: [labels[i] for i in firsts] for name, labels in sheet.labels.items()},
+        ids=ids,
+        runs=None,
+    )
+
+
+def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results: Sequence[Result]) -> Evaluation:
+    """The evaluation with the direction that the logs' program published, and notes where its means differ."""
+    metric, notes = evaluation.metric, []
+    (score, *others) = metric.inputs
+    if others or metric.stat_names != ("value", "count"):
+        return evaluation
+    for sheet, result in zip(sheets, results, strict=True):
+        if result.published is not None:
+            name = score if score in sheet.numbers else next(iter(sheet.numbers))
+            own, lower_is_better = result.published(name, float(np.nanmean(sheet.numbers[name])))
+            notes += own
+            if lower_is_better:
+                metric = replace(metric, higher_is_better=False)
+    return replace(evaluation, metric=metric, notes=(*notes, *evaluation.notes))

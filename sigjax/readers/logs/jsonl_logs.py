@@ -1,0 +1,150 @@
+"""Logs with one JSON line per instance: lm-evaluation-harness and Every Eval Ever."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import PurePath
+
+from sigjax.readers.formats import Format
+from sigjax.readers.json_files import number
+from sigjax.readers.logs.driver import Result, Row, Scores, Unusable, choose, log_reader
+from sigjax.readers.logs.items import Item, load_item, load_lines
+from sigjax.readers.options import Options, show
+from sigjax.records import InputError
+
+# lm-evaluation-harness: samples_{task}_{date}.jsonl, with one line per document and filter. Scores stand at the top
+# level of a line, under the names in its "metrics"; older files have no such list.
+
+_LONG = frozenset("arguments resps filtered_resps".split())
+_NOT_METRICS = _LONG | frozenset("doc_id doc target filter metrics doc_hash prompt_hash target_hash".split())
+_FIRST_LINE = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]')
+_SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz)?")
+_TOLERANCE = 1e-9
+
+
+def _lm_eval(file: str, options: Options) -> Iterator[Result]:
+    lines = list(load_lines(file, unread=_LONG))
+    filters = [line.text("filter") for line in lines if "filter" in line.fields]
+    chosen = choose(file, filters, options.filter, "filter") if filters or options.filter else None
+    rows = [
+        Row(_lm_eval_scores(line), line.text("doc_id"), labels=line.get("doc"), content=line.get("doc_hash"))
+        for line in lines
+        if chosen is None or line.get("filter") == chosen
+    ]
+    yield Result(file, rows, published=partial(_published, file, chosen or "none"))
+
+
+def _lm_eval_scores(line: Item) -> Scores:
+    if isinstance(line.get("metrics"), list):
+        names = line.texts("metrics")
+    else:
+        names = [
+            name for name, value in line.fields.items() if name not in _NOT_METRICS and isinstance(value, float | int)
+        ]
+    return {name: _lm_eval_value(line, name) for name in names if line.fields.get(name, 0) is not None}
+
+
+def _lm_eval_value(line: Item, name: str) -> float | Unusable:
+    value, place = line.value(name), f"{line.where}, field {show(name)}"
+    if isinstance(value, list | dict | str):
+        return Unusable(
+            f"{place}: holds parts of a metric of the whole corpus, not a score of the document; name another score "
+            "with --metric NAME, or compare the texts themselves"
+        )
+    return number(value, place)
+
+
+def _published(samples: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
+    """A note where results_{date}.json beside the samples has another mean, and whether lower is better there."""
+    path = PurePath(samples)
+    named = _SAMPLES.fullmatch(path.name)
+    file = str(path.with_name(f"results_{named['date']}.json")) if named else ""
+    if named is None or not os.path.isfile(file):
+        return [], False
+    try:
+        results = load_item(file).fields
+    except InputError as error:
+        return [f"not checked against the published results: {error}"], False
+    published = _below(results, "results", named["task"], f"{score},{filter}")
+    lower_is_better = _below(results, "higher_is_better", named["task"], score) is False
+    if not isinstance(published, int | float) or abs(mean - published) <= _TOLERANCE * max(1.0, abs(published)):
+        return [], lower_is_better
+    return [f"{samples}: the mean of {score} is {mean:.6g}, but {published:.6g} in {file}"], lower_is_better
+
+
+def _below(value: object, *names: str) -> object:
+    """What an object holds below names, or None."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _looks_lm_eval(name: str, head: bytes) -> bool:
+    if PurePath(name).suffix not in (".jsonl", ".json", ""):
+        return False
+    return _FIRST_LINE.match(head) is not None or (
+        head.lstrip().startswith(b"{") and b'"doc_id"' in head and b'"filtered_resps"' in head
+    )
+
+
+LM_EVAL = Format(
+    "lm-eval",
+    "samples of lm-evaluation-harness",
+    "systems",
+    log_reader(_lm_eval, content="document (doc_hash)"),
+    _looks_lm_eval,
+    options=frozenset({"filter"}),
+    folder="samples_*.jsonl",
+)
+
+# Every Eval Ever: the instance schema of that project, with one line per instance and evaluation.
+
+_UNREAD = frozenset("input output messages answer_attribution".split())
+
+
+def _every_eval(file: str, options: Options) -> Iterator[Result]:
+    del options
+    by_model: dict[str, list[Item]] = {}
+    for line in load_lines(file, unread=_UNREAD):
+        by_model.setdefault(line.text("model_id"), []).append(line)
+    for model, lines in by_model.items():
+        yield Result(file, _samples(lines), model)
+
+
+def _samples(lines: Sequence[Item]) -> list[Row]:
+    """One row per sample, with the scores of all its lines."""
+    scores: dict[str, dict[str, float]] = {}
+    rows: dict[str, Row] = {}
+    for line, name in zip(lines, _evaluations(lines), strict=True):
+        sample = line.text("sample_id")
+        own = scores.setdefault(sample, {})
+        if name in own:
+            raise InputError(f"{line.where}: evaluation {show(name)} of sample {show(sample)} is on another line too")
+        evaluation = line.item("evaluation")
+        own[name] = evaluation.number("is_correct" if evaluation.get("score") is None else "score")
+        rows.setdefault(sample, Row(own, sample, labels=line.get("metadata"), content=line.get("sample_hash")))
+    return list(rows.values())
+
+
+def _evaluations(lines: Sequence[Item]) -> list[str]:
+    """What each line scores: its evaluation, or its result where an evaluation has several."""
+    pairs = [(line.text("evaluation_name"), line.get("evaluation_result_id")) for line in lines]
+    counts = Counter(name for name, _ in {pair for pair in pairs if isinstance(pair[1], str)})
+    return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
+
+
+def _looks_every_eval(name: str, head: bytes) -> bool:
+    fields = (b'"schema_version"', b'"model_id"', b'"evaluation_name"', b'"sample_id"')
+    return head.lstrip().startswith(b"{") and all(field in head.partition(b"\n")[0] for field in fields)
+
+
+EVERY_EVAL = Format(
+    "eee",
+    "instances of Every Eval Ever",
+    "systems",
+    log_reader(_every_eval, content="content (sample_hash)"),
+    _looks_every_eval,
+    folder="*_samples.jsonl",
+)

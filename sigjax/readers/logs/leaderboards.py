@@ -1,0 +1,141 @@
+"""Results of two leaderboards: annotations of AlpacaEval; reports and boards of SWE-bench."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sigjax.readers.formats import Format
+from sigjax.readers.json_files import as_object, number, text
+from sigjax.readers.logs.driver import Result, Row, choose, log_reader
+from sigjax.readers.logs.items import Item, load_entries, load_item
+from sigjax.readers.options import Options, show
+from sigjax.records import InputError
+
+# AlpacaEval: annotations.json, where an annotator prefers a model or a reference for each instruction. The score is the
+# preference - 1, the probability that the model is better than the reference; its mean is the win rate.
+
+_ANNOTATIONS = re.compile(rb"\s*\[\s*\{")
+_DECIMALS = 15
+"""1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal that it stands for."""
+
+
+def _alpaca_eval(file: str, options: Options) -> list[Result]:
+    entries = list(load_entries(file))
+    annotators = [entry.text("annotator", "unknown") for entry in entries]
+    chosen = choose(file, annotators, options.filter, "annotator")
+    by_pair: dict[tuple[str, str], list[Row]] = {}
+    for entry, annotator in zip(entries, annotators, strict=True):
+        if annotator == chosen:
+            pair = entry.text("generator_2"), entry.text("generator_1")
+            by_pair.setdefault(pair, []).append(_preference(entry))
+    return [Result(file, rows, model, facts={"reference": reference}) for (model, reference), rows in by_pair.items()]
+
+
+def _preference(entry: Item) -> Row:
+    """The row of an annotation; it has no score where the annotator gave no preference."""
+    dataset = entry.text("dataset", "all")
+    scores: dict[str, float] = {}
+    if entry.value("preference") is not None:
+        value = entry.number("preference")
+        if not 1 <= value <= 2:
+            raise InputError(f"{entry.place('preference')}: expected a number from 1 to 2, or null, got {value:g}")
+        scores["win_rate"] = round(value - 1, _DECIMALS)
+    return Row(scores, f"{dataset}: {entry.text('instruction')}", labels={"dataset": dataset})
+
+
+def _looks_alpaca_eval(name: str, head: bytes) -> bool:
+    fields = (b'"instruction"', b'"generator_', b'"output_')
+    return _ANNOTATIONS.match(head) is not None and sum(field in head for field in fields) >= 2
+
+
+ALPACA_EVAL = Format(
+    "alpaca-eval",
+    "annotations.json of AlpacaEval",
+    "systems",
+    log_reader(_alpaca_eval, must_agree={"reference": "compare models by their preferences over the same one"}),
+    _looks_alpaca_eval,
+    options=frozenset({"filter"}),
+    folder="annotations.json",
+)
+
+# SWE-bench: the report of its harness (one file per system), or leaderboards.json (all systems of a board).
+
+_REPORT = re.compile(rb'\s*\{.*"(submitted_ids|completed_ids|resolved_ids)"\s*:\s*\[', re.DOTALL)
+_BOARDS = re.compile(rb'\s*\{\s*"leaderboards"\s*:\s*\[')
+_RESOLVED = "resolved"
+"""The score; boards hold cost and calls beside it."""
+
+
+def _swebench(file: str, options: Options) -> list[Result]:
+    found = load_item(file)
+    if "leaderboards" in found.fields:
+        return _board(file, found, options)
+    if options.filter is not None:
+        raise InputError(f"{file}: --filter names a board of leaderboards.json; a report has none; leave it out")
+    return [_report(file, found)]
+
+
+def _report(file: str, report: Item) -> Result:
+    submitted, resolved = report.texts("submitted_ids"), set(report.texts("resolved_ids"))
+    stray = resolved.difference(submitted)
+    if stray:
+        raise InputError(f"{file}: {show(min(stray))} is in resolved_ids, but not in submitted_ids; repair the report")
+    if not submitted:
+        raise InputError(f"{report.place('submitted_ids')}: is empty; expected instances")
+    lacking = len(report.texts("incomplete_ids", []))
+    note = f"{file}: {lacking} instances were not submitted; --missing zero counts them as unresolved"
+    rows = [_issue({_RESOLVED: float(id in resolved)}, id) for id in submitted]
+    return Result(file, rows, notes=(note,) if lacking else ())
+
+
+def _board(file: str, found: Item, options: Options) -> list[Result]:
+    """The systems of one board for which it holds the results of single instances."""
+    boards: dict[str, list[Item]] = {}
+    for board in found.items("leaderboards", "board"):
+        entries = board.items("results", f"{show(board.text('name'))}, system")
+        detailed = [entry for entry in entries if entry.get("per_instance_details")]
+        if detailed:
+            boards[board.text("name")] = detailed
+    if not boards:
+        raise InputError(f"{file}: no board holds the results of single instances (per_instance_details)")
+    systems = boards[choose(file, boards, options.filter, "board")]
+    names = [system.text("name") for system in systems]
+    if len(set(names)) < len(names):
+        names = [system.text("folder") for system in systems]
+    return [Result(file, _issues(system), name) for name, system in zip(names, systems, strict=True)]
+
+
+def _issues(system: Item) -> list[Row]:
+    rows = []
+    for id, details in system.item("per_instance_details").fields.items():
+        place = f"{system.where}, {show(text(id, system.where))}"
+        scores = {
+            score: number(value, f"{place}, field {show(score)}")
+            for score, value in as_object(details, place).items()
+            if value is not None
+        }
+        rows.append(_issue(scores, id))
+    return rows
+
+
+def _issue(scores: dict[str, float], id: str) -> Row:
+    return Row(scores, id, labels={"repository": id.rpartition("-")[0] or id})
+
+
+def _mean_is_resolved(options: Options, scores: Sequence[str]) -> Options:
+    del scores
+    return replace(options, metric=_RESOLVED) if options.metric == "mean" and options.counts is None else options
+
+
+def _looks_swebench(name: str, head: bytes) -> bool:
+    return _BOARDS.match(head) is not None or _REPORT.match(head) is not None
+
+
+SWEBENCH = Format(
+    "swebench",
+    "reports or leaderboards.json of SWE-bench",
+    "systems",
+    log_reader(_swebench, adapt=_mean_is_resolved),
+    _looks_swebench,
+    options=frozenset({"filter"}),
+)

@@ -1,0 +1,171 @@
+"""The host: its threads, its memory, its terminal, and what is installed on it.
+
+Threads serve work that releases the interpreter lock, as NumPy and compiled programs do. They change no order.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TextIO, TypeVar
+
+import numpy as np
+
+from sigjax.records import Array, Settings
+from sigjax.version import installed_version, versions
+
+_MANY = 32
+"""Items from which threads pay."""
+
+Given = TypeVar("Given")
+Found = TypeVar("Found")
+
+
+def num_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int) -> ThreadPoolExecutor:
+    """The threads of a process: one that is forked has none of those of its parent."""
+    del process
+    return ThreadPoolExecutor(num_cores(), "sigjax")
+
+
+def ahead(function: Callable[[Given], Found], items: Iterable[Given], workers: int) -> Iterator[Found]:
+    """The function of each item, in order, while so many threads work ahead; without threads for one.
+
+    Example:
+        >>> list(ahead(lambda x: x * x, range(5), workers=2))
+        [0, 1, 4, 9, 16]
+    """
+    if workers == 1:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[Found]] = deque()
+    try:
+        for item in items:
+            waiting.append(_pool(os.getpid()).submit(function, item))
+            # One more than can run: nobody waits while a result is looked at.
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def in_threads(function: Callable[[Given], Found], items: Sequence[Given]) -> list[Found]:
+    """The function of each item, on all cores where there are many items."""
+    cores = num_cores()
+    if cores == 1 or len(items) < _MANY:
+        return [function(item) for item in items]
+    share = -(-len(items) // cores)
+    parts = [items[start : start + share] for start in range(0, len(items), share)]
+    shares = _pool(os.getpid()).map(lambda part: [function(item) for item in part], parts)
+    return [found for part in shares for found in part]
+
+
+def shared_out(kernel: Callable[..., Array], values: np.ndarray, *items: np.ndarray) -> np.ndarray:
+    """A compiled `kernel(values, *items [item, ...]) -> [item, ...]`, on all cores: each call runs on one."""
+    count, cores = len(items[0]), num_cores()
+    if not count:
+        return np.zeros(0, np.int64)
+    places = np.minimum(np.arange(-(-count // cores) * cores), count - 1).reshape(cores, -1)
+    parts = _pool(os.getpid()).map(lambda part: np.asarray(kernel(values, *(item[part] for item in items))), places)
+    return np.concatenate(list(parts))[:count]
+
+
+_SHARE = 0.5
+
+
+def gib(shape: tuple[int, int]) -> float:
+    """GiB of replicates `shape` [row, resample].
+
+    Example:
+        >>> gib((2, 2**26))
+        1.0
+    """
+    return math.prod(shape) * 8 / 2**30
+
+
+def fits(needed: float, settings: Settings) -> bool:
+    """Whether replicates of so many GiB may be kept."""
+    return needed <= _SHARE * settings.memory
+
+
+def memory_for(needed: float) -> float:
+    """The least memory of the settings, in GiB to two decimals, for replicates of so many GiB.
+
+    Example:
+        >>> memory_for(0.123)
+        0.25
+    """
+    return math.ceil(100.0 * needed / _SHARE) / 100.0
+
+
+WORTH_A_BAR = 1.0
+"""Seconds of work from which a progress bar is drawn."""
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person sees what is written to a stream; a stream that the caller has closed is None, or closed."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+@contextmanager
+def progress_bar(label: str, total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
+    """Give a function that takes how many are done so far; nothing is drawn unless stderr is a terminal."""
+    if not (shown and is_terminal(sys.stderr)):
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+_MISSING = "not installed"
+_EXTRAS = {
+    "mt": "sacrebleu",
+    "rouge": "rouge-score",
+    "ir": "pytrec-eval-terrier",
+    "dataframe": "narwhals",
+    "parquet": "pyarrow",
+    "plot": "matplotlib",
+}
+
+
+def installed() -> dict[str, str]:
+    """Versions, devices and extras, as name -> text.
+
+    Example:
+        >>> list(installed())
+        ['sigjax', 'python', 'numpy', 'scipy', 'jax', 'jaxlib', 'devices', 'extras']
+    """
+    extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
+    packages = versions() | {"jaxlib": installed_version("jaxlib")}
+    named = {name: found or _MISSING for name, found in packages.items()}
+    return named | {"devices": _devices(), "extras": ", ".join(extras)}
+
+
+def _devices() -> str:
+    """Devices that `--device` can use."""
+    try:
+        import jax
+
+        kinds = [f"{device.platform}:{device.id} ({device.device_kind})" for device in jax.local_devices()]
+    except (ImportError, RuntimeError) as error:
+        return f"numpy; JAX cannot be used ({error})"
+    return f"numpy, {', '.join(kinds)}"
