@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads, in_closed_form, interval_kinds
-from sigjax.bootstrap.intervals import Spread, standard_error
-from sigjax.bootstrap.shared_draws import system_replicates
+from sigjax.bootstrap.closed import in_closed_form
 from sigjax.comparison.assemble import make_case
 from sigjax.comparison.compare import Options as CompareOptions
 from sigjax.comparison.paired import BootstrapOptions
@@ -19,15 +17,12 @@ from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
-from sigjax.resample.engine import Run
-from sigjax.run.backend import NUMPY, choose_backend, host_scope, numpy_seconds
+from sigjax.run.backend import host_scope
+from sigjax.studies.formulas import share_interval
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
-from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
-from sigjax.studies.trials import share_interval
+from sigjax.studies.tost import Tested, bootstrap_tests, closed_tests, interval_level
 from sigjax.testing.corrections import adjust
-from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, NotFinite, SampleCase
-from sigjax.testing.whole_sample import sample_replicates
+from sigjax.testing.problem import Case, NotFinite, Pair, SampleCase
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +77,13 @@ class PairsOptions(Options):
 def equivalence_test(a: Any, b: Any, options: PairOptions) -> Equivalence:
     r"""Test that two systems are alike up to a margin: two one-sided paired tests (TOST).
 
-    The null hypotheses are $\delta \le -m$ and $\delta \ge m$; equivalence is shown where both are rejected, so that
-    p is the larger of their p-values, without correction (an intersection-union test). The tests are those of the
-    intervals that `compare` gives by default: of answers right or wrong Tango's score tests, of other metrics of sums
-    t tests with the standard error s of the jackknife, $(\delta + m) / s$ and $(m - \delta) / s$. Bootstrap tests,
-    which reject too often with fewer than 30 units, have their null distribution moved to the margin: $p = (c + 1) / (K
-    + 1)$ with the counts $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le \delta$ of K resamples, ties
-    included. A large p of a test for differences shows nothing of the kind.
+    The null hypotheses are $\delta \le -m$ and $\delta \ge m$. Rejecting both shows equivalence, so p is the larger of
+    the two p-values, without correction (an intersection-union test). The tests agree with the default intervals of
+    `compare`: Tango's score tests for answers right or wrong; t tests for other metrics of sums, $(\delta + m) / s$ and
+    $(m - \delta) / s$ with the jackknife standard error s. Bootstrap tests move their null distribution to the margin:
+    $p = (c + 1) / (K + 1)$, where c counts $\delta^* - \delta - m \ge \delta$, or $\delta^* - \delta + m \le \delta$,
+    among K resamples, ties included. They reject too often with fewer than 30 units. A large p of a test for
+    differences does not show equivalence.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
@@ -109,8 +104,8 @@ def equivalence_test(a: Any, b: Any, options: PairOptions) -> Equivalence:
         (0.0, 0.506, 0.0036, True)
     """
     evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=options.metric)
-    (found,) = equivalence(evaluation, **values(options, Options))
-    return found
+    (one,) = equivalence(evaluation, **values(options, Options))
+    return one
 
 
 @takes(PairsOptions)
@@ -140,131 +135,54 @@ def equivalence(evaluation: Evaluation | Sequence[Evaluation], options: PairsOpt
         )
     settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
-    asked = _Asked(float(options.margin), options.claim, options.method, settings)
     with host_scope():
-        return tuple(found for each in evaluations for found in _of_metric(each, asked, options.device))
+        return tuple(one for each in evaluations for one in _of_metric(each, settings, options))
 
 
-class _Asked(NamedTuple):
-    margin: float
-    claim: Claim
-    method: EquivalenceMethod
-    settings: Settings
-
-
-class _Tested(NamedTuple):
-    """What the tests of one pair say."""
-
-    p_lower: float
-    p_upper: float
-    spread: Spread
-    exceed: tuple[int, int] | None
-    """Resamples behind both p-values, where there are some."""
-
-
-def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device) -> list[Equivalence]:
+def _of_metric(evaluation: Evaluation, settings: Settings, options: PairsOptions) -> list[Equivalence]:
     """All pairs by one metric."""
+    margin = float(options.margin)
     try:
-        case = make_case(evaluation, asked.settings)
+        case = make_case(evaluation, settings)
         if len(case.units.strata) < 2:
             raise InputError("equivalence needs at least two units (instances, or clusters of them), got one")
-        method, tested = _closed(case, asked) if _is_closed(case, asked) else _bootstrap(case, asked, device)
+        if isinstance(case, Case) and options.method == "auto" and in_closed_form(case.metric, settings):
+            method, tests = closed_tests(case, margin)
+        else:
+            method, tests = bootstrap_tests(case, margin, options.device)
     except NotFinite as error:
         system = evaluation.systems[error.systems[0]]
         raise InputError(
             f"metric {evaluation.metric.name!r} is not a finite number for {system!r} on the data or a resample of it; "
             "have it return a number everywhere, also where a denominator is 0"
         ) from None
-    pairs = zip(case.question.pairs, tested, strict=True)
-    found = [_of_pair(evaluation, case, pair, of_pair, method, asked) for pair, of_pair in pairs]
-    adjusted = adjust(np.array([each.p_value for each in found]), asked.settings.correction).tolist()
-    alpha = asked.settings.alpha
-    return [replace(each, p_adjusted=p, holds=p < alpha) for each, p in zip(found, adjusted, strict=True)]
-
-
-def _interval_level(settings: Settings) -> float:
-    return round(2.0 * settings.level - 1.0, 12)
-
-
-def _is_closed(case: Case | SampleCase, asked: _Asked) -> bool:
-    return asked.method == "auto" and in_closed_form(case.metric, case.settings)
-
-
-def _closed(case: Case | SampleCase, asked: _Asked) -> tuple[str, list[_Tested]]:
-    """The tests of all pairs without resamples, and their name.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-        InputError: no stratum has two units.
-    """
-    assert isinstance(case, Case)
-    _, spreads = closed_spreads(case._replace(settings=replace(case.settings, level=_interval_level(case.settings))))
-    if spreads[0].interval is None:
-        raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
-    return interval_kinds(case).pairs or "", [
-        _Tested(*margin_tails(case, pair, spread.standard_error or 0.0, asked.margin), spread, None)
-        for pair, spread in zip(case.question.pairs, spreads, strict=True)
+    records = [
+        _record(case, (evaluation.systems[a], evaluation.systems[b]), (a, b), tested, method, options)
+        for (a, b), tested in zip(case.question.pairs, tests, strict=True)
     ]
+    adjusted = adjust(np.array([each.p_value for each in records]), settings.correction).tolist()
+    return [replace(each, p_adjusted=p, holds=p < settings.alpha) for each, p in zip(records, adjusted, strict=True)]
 
 
-def _bootstrap(case: Case | SampleCase, asked: _Asked, device: Device) -> tuple[str, list[_Tested]]:
-    """The bootstrap tests of all pairs, and their name.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    settings, replicates, tested = asked.settings, _replicates(case, device), []
-    for a, b in case.question.pairs:
-        deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
-        counts = margin_exceed(deltas, delta, asked.margin, case.question.tolerance((a, b)), settings.variant)
-        above, below = (float(montecarlo_p(count, settings.fixed_resamples)) for count in counts)
-        interval = dual_interval(deltas, delta, _interval_level(settings), settings.variant)
-        tested.append(_Tested(above, below, Spread(standard_error(deltas), interval), counts))
-    return "bootstrap", tested
-
-
-def _replicates(case: Case | SampleCase, device: Device) -> np.ndarray:
-    """Bootstrap scores `[system, resample]`.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    resamples, seed = case.settings.fixed_resamples, case.settings.seed
-    if isinstance(case, SampleCase):
-        choose_backend(device, numpy_seconds=0.0)  # which must be there, but the CPU does the work
-        pieces = sample_replicates(case, Run(resamples, seed, NUMPY))
-    else:
-        num_systems, num_units, num_stats = case.units.values.shape
-        columns = num_systems * num_stats
-        seconds = numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
-        pieces = system_replicates(case, Run(resamples, seed, choose_backend(device, numpy_seconds=seconds)))
-    found = np.concatenate([piece for _, piece in pieces], axis=1)
-    finite = np.isfinite(found).all(axis=1)
-    if not finite.all():
-        raise NotFinite((int(np.argmin(finite)),))
-    return found
-
-
-def _of_pair(
-    evaluation: Evaluation, case: Case | SampleCase, pair: tuple[int, int], tested: _Tested, method: str, asked: _Asked
+def _record(
+    case: Case | SampleCase, names: tuple[str, str], pair: Pair, tested: Tested, method: str, options: PairsOptions
 ) -> Equivalence:
-    settings, (a, b) = asked.settings, pair
-    assert tested.spread.interval is not None
-    assert tested.spread.standard_error is not None
-    if asked.claim == "equivalence":
+    """The record of one pair, before adjustment."""
+    settings, scores = case.settings, case.question.scores
+    if options.claim == "equivalence":
         upper = tested.p_upper > tested.p_lower
     else:
-        upper = not evaluation.metric.higher_is_better
+        upper = not case.metric.higher_is_better
     p_value = tested.p_upper if upper else tested.p_lower
     exceed = None if tested.exceed is None else tested.exceed[upper]
     return Equivalence(
-        a=evaluation.systems[a],
-        b=evaluation.systems[b],
-        metric=evaluation.metric.name,
-        claim=asked.claim,
-        margin=asked.margin,
-        score_a=case.question.scores[a],
-        score_b=case.question.scores[b],
+        a=names[0],
+        b=names[1],
+        metric=case.metric.name,
+        claim=options.claim,
+        margin=float(options.margin),
+        score_a=scores[pair[0]],
+        score_b=scores[pair[1]],
         delta=case.question.delta(pair),
         p_lower=tested.p_lower,
         p_upper=tested.p_upper,
@@ -272,9 +190,9 @@ def _of_pair(
         p_interval=None if exceed is None else share_interval(exceed, settings.fixed_resamples, settings.level),
         p_adjusted=p_value,
         holds=p_value < settings.alpha,
-        interval=tested.spread.interval,
-        interval_level=_interval_level(settings),
-        standard_error=tested.spread.standard_error,
+        interval=tested.interval,
+        interval_level=interval_level(settings),
+        standard_error=tested.standard_error,
         exceed=exceed,
         method=method,
         settings=settings,
