@@ -25,10 +25,11 @@ from timing import machine, markdown_table
 
 import sigjax
 from sigjax.comparison.assemble import make_case
-from sigjax.comparison.run_tests import answer
+from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.run_tests import run_tests
 from sigjax.records import Interval, IntervalKind, Settings
-from sigjax.run.checkpoint import NO_STAGE
 from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.runner import Runner
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20
@@ -187,7 +188,7 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
     first, second = np.array(list(combinations(range(5), 2))).T
     for kind in KINDS:
         settings = replace(case.settings, interval=kind)
-        found = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)  # pyright: ignore
+        found = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))  # pyright: ignore
         deltas = _missed([each.interval for each in found.pairs], truths[first] - truths[second])
         if kind != "simultaneous":
             yield ("delta", kind), deltas

@@ -23,11 +23,12 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.comparison.run_tests import answer
+from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.run_tests import run_tests
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
-from sigjax.run.checkpoint import NO_STAGE
 from sigjax.testing.p_values import clopper_pearson
 from sigjax.testing.problem import Case, Question
+from sigjax.testing.runner import Runner
 from sigjax.units.units import make_units, observed_scores, tolerances
 
 ALPHA, RESAMPLES, GROUP = 0.05, 499, 20
@@ -139,7 +140,7 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
         settings = Settings(
             test=test, method=method, resamples=RESAMPLES, seed=seed, interval=INTERVALS[design], design=design
         )
-        found = answer(_case(values, settings), "numpy", progress=False, stage=NO_STAGE)
+        found = run_tests(kind_of(_case(values, settings)), Runner(settings, "numpy"))
         yield ("rejects", design), int((found.outcomes[test].p_value <= ALPHA * (1.0 + 1e-9)).sum())
         ends = [each.interval for each in found.pairs if each.interval is not None]
         if ends:

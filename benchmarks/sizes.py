@@ -15,15 +15,16 @@ from nulls import KINDS, Kind
 import sigjax
 from sigjax.classical.applicable import all_tests
 from sigjax.classical.tests import ClassicalTest, mcnemar, paired_t
-from sigjax.comparison.run_tests import answer
+from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.run_tests import run_tests
 from sigjax.permutation.montecarlo import swap_problem
 from sigjax.records import Alternative, Metric, Settings, Test, Variant
 from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.engine import Run
 from sigjax.resample.tally import extreme, swapped_deltas
 from sigjax.run.backend import NUMPY
-from sigjax.run.checkpoint import NO_STAGE
 from sigjax.testing.problem import Case, Question
+from sigjax.testing.runner import Runner
 from sigjax.units.units import make_units, observed_scores, tolerances
 
 LEVELS = (0.01, 0.05, 0.10)
@@ -141,7 +142,7 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
 def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
     settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
-    return answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE).outcomes[test].p_value
+    return run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy")).outcomes[test].p_value
 
 
 def _attainable_by_swaps(case: Case, alternative: Alternative) -> np.ndarray:
@@ -168,7 +169,7 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
         return
     for name, mid_p in ((EXACT, False), (MID_P, True)):
         settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
-        answered = answer(case._replace(settings=settings), "numpy", progress=False, stage=NO_STAGE)
+        answered = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))
         found = answered.outcomes["permutation"]
         if any(method != "exact" for method, _ in found.way.values):
             return

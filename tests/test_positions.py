@@ -10,6 +10,7 @@ from oracles import f1, random_counts
 from scipy.stats import rankdata
 
 from sigjax import Evaluation, InputError, compare
+from sigjax.bootstrap import sampled
 from sigjax.cli import main
 from sigjax.ranking.bootstrap_ranks import mcs_p, rank_quantiles
 from sigjax.records import Metric
@@ -135,6 +136,25 @@ def test_positions_do_not_depend_on_the_unit_of_the_scores(exponent):
     expected = told(run(Evaluation.from_arrays(values)))
     assert 0.0 < expected["b"][1] < 1.0
     assert told(run(Evaluation.from_arrays(scaled))) == expected
+
+
+@pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "simultaneous"])
+@pytest.mark.parametrize("metric", ["fscore", "median"])
+def test_replicates_of_intervals_are_not_drawn_again(metric, interval, monkeypatch, tmp_path):
+    counts = random_counts(np.random.default_rng(2), 4, 40)
+    given = counts if metric == "fscore" else {name: each[:, 0] for name, each in counts.items()}
+    data, quick = Evaluation.from_arrays(given, metric=metric), {"device": "numpy", "resamples": 1000}
+    expected, draws = told(run(data, **quick)), []
+    monkeypatch.setattr(sampled, "_finite", lambda *given, inner=sampled._finite: draws.append(0) or inner(*given))
+    assert told(run(data, interval=interval, **quick)) == expected
+    assert len(draws) == 1
+    state = {"checkpoint": tmp_path / "state", "interval": interval}
+    assert told(run(data, **quick, **state)) == told(run(data, **quick, **state)) == expected
+
+
+def test_studentized_replicates_rank_systems_too():
+    data = Evaluation.from_arrays(random_counts(np.random.default_rng(2), 4, 40), metric="fscore")
+    assert told(run(data, interval="studentized")) == told(run(data))
 
 
 def test_replicates_that_memory_does_not_hold_are_told():

@@ -14,18 +14,15 @@ import numpy as np
 
 from sigjax.comparison.run_tests import Answers
 from sigjax.multiple.decision import Decisions, decisions, known_bounds
-from sigjax.multiple.maxt import StepDown, joint_maxt, num_columns
+from sigjax.multiple.maxt import StepDown, joint_maxt, maxt, num_columns
 from sigjax.multiple.minp import minp
-from sigjax.records import Device, Settings, Test
-from sigjax.resample.engine import Run
-from sigjax.run.backend import choose_backend, numpy_seconds
-from sigjax.run.checkpoint import Stage
-from sigjax.run.host import WORTH_A_BAR, progress_bar
-from sigjax.run.share import current_share
+from sigjax.records import Settings, Test
+from sigjax.run.backend import numpy_seconds
 from sigjax.testing.corrections import adjust, log10_adjusted
 from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.problem import Case
 from sigjax.testing.result import Outcomes
+from sigjax.testing.runner import Runner, swap_seconds
 
 _STATISTIC = 1.5e-8
 """Seconds that NumPy takes for a statistic of a pair on a resample."""
@@ -77,22 +74,24 @@ def _adjusted(outcomes: Outcomes, counted: StepDown | None, settings: Settings) 
     return np.maximum(counted.adjusted(np.asarray(montecarlo_p(counted.exceed, settings.fixed_resamples))), p_values)
 
 
-def resampled_together(
-    cases: Sequence[Case], settings: Settings, device: Device, *, progress: bool, stage: Stage
-) -> StepDown:
-    """What maxt or minp counts over the pairs of several metrics together.
+def step_down(cases: Sequence[Case], runner: Runner) -> StepDown:
+    """What maxt or minp counts over the pairs of a family.
 
     Raises:
         NotFinite: a metric gave NaN or infinity.
+        NotTraceable: the device cannot run the metric.
         InputError: for maxt, a delta that single units do not change; for minp, too little memory.
     """
-    resamples = settings.fixed_resamples
+    correction, first = runner.settings.correction, cases[0]
+    if correction == "maxt" and len(cases) == 1:
+        runner = runner.sized(swap_seconds(first, len(first.question.members)))
+        with runner.run(correction, compiles=first.metric) as run:
+            return maxt(first, run)
+    resamples, num_pairs = runner.settings.fixed_resamples, len(cases) * len(first.question.members)
     seconds = numpy_seconds(
-        resamples=resamples, units=len(cases[0].units.strata), columns=num_columns(cases), scored=0, counted=False
+        resamples=resamples, units=len(first.units.strata), columns=num_columns(cases), scored=0, counted=False
     )
-    backend = choose_backend(device, numpy_seconds=seconds)
-    seconds += _STATISTIC * resamples * sum(len(case.question.members) for case in cases)
-    with progress_bar(settings.correction, resamples, shown=progress and seconds > WORTH_A_BAR) as advance:
-        stage, share = stage.part(settings.correction), current_share()
-        run = Run(resamples, settings.seed, backend, advance, stage=stage, share=share)
-        return (minp if settings.correction == "minp" else joint_maxt)(cases, run)
+    # The device makes the sums alone; the bar is for all of the work.
+    runner = runner.sized(seconds)._replace(seconds=seconds + _STATISTIC * resamples * num_pairs)
+    with runner.run(correction) as run:
+        return (minp if correction == "minp" else joint_maxt)(cases, run)

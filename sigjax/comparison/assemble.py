@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import interval_kinds
 from sigjax.bootstrap.intervals import Spread
+from sigjax.bootstrap.registry import interval_kinds
 from sigjax.bootstrap.shared_draws import SharedDraws
-from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, resampled_together
-from sigjax.comparison.errors import named_errors
+from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, step_down
+from sigjax.comparison.errors import check_units, named_errors
+from sigjax.comparison.kinds import Kind, OfSums, kind_of
 from sigjax.comparison.notes import (
     identical_systems,
     interval_notes,
@@ -23,30 +24,27 @@ from sigjax.comparison.notes import (
     too_few_units,
     without_positions,
 )
-from sigjax.comparison.run_tests import Answers, answer, will_draw
+from sigjax.comparison.run_tests import Answers, run_tests
 from sigjax.comparison.unclustered import with_unclustered
-from sigjax.comparison.whole_sample import answer_sample
 from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
 from sigjax.multiple.decision import SETTLED
 from sigjax.multiple.maxt import StepDown
-from sigjax.ranking.bootstrap_ranks import Position, positions
+from sigjax.ranking.bootstrap_ranks import Position
 from sigjax.ranking.significance_ranks import standings
 from sigjax.records import (
     Column,
     Comparisons,
-    Device,
     Evaluation,
-    InputError,
     Repeated,
     SampleMetric,
     Settings,
     SystemScore,
     Test,
 )
-from sigjax.run.checkpoint import Stage
 from sigjax.testing.p_values import p_intervals
 from sigjax.testing.problem import Case, NotFinite, Question, SampleCase
 from sigjax.testing.result import Outcomes
+from sigjax.testing.runner import Runner
 from sigjax.units.units import make_sample, make_units, observed_scores, tolerances
 
 
@@ -65,88 +63,82 @@ class _Answered(NamedTuple):
     evaluation: Evaluation
     case: Case | SampleCase
     answers: Answers
-    positions: list[Position] | None = None
 
 
-def leaderboards(
-    evaluations: Sequence[Evaluation], settings: Settings, device: Device, *, progress: bool, stage: Stage
-) -> list[Leaderboard]:
-    """Test the pairs of all evaluations, and then adjust their p-values; `stage` is where their states are kept.
+def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Leaderboard]:
+    """Test the pairs of all evaluations, and then adjust their p-values.
 
     Raises:
         InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
     """
-    cases: list[Case | SampleCase] = []
+    settings = runner.settings
+    kinds: list[Kind] = []
     for each in evaluations:
-        with named_errors([each], settings, device):
-            cases.append(make_case(each, settings))
-    several = [case for case in cases if isinstance(case, Case) and len(cases) > 1]
-    draws = SharedDraws([case for case in several if will_draw(case)])
+        with named_errors([each], runner):
+            kinds.append(kind_of(make_case(each, settings)))
+    draws = SharedDraws([kind.case for kind in kinds if isinstance(kind, OfSums) and kind.shares_draws])
     found: list[_Answered] = []
-    for each, case in zip(evaluations, cases, strict=True):
-        others = others_of([one.answers for one in found], len(cases), len(case.question.members), settings)
-        asked = case._replace(question=case.question._replace(others=others))
-        with named_errors([each], settings, device):
-            part = stage.part(each.metric.name)
-            found.append(_answered(each, asked, draws, device, progress=progress, stage=part))
+    for each, kind in zip(evaluations, kinds, strict=True):
+        others = others_of([one.answers for one in found], len(kinds), len(kind.case.question.members), settings)
+        with named_errors([each], runner):
+            _check(each, kind.case, runner.part(each.metric.name))
+            answers = run_tests(kind, runner.part(each.metric.name), draws, others)
+        found.append(_Answered(each, kind.case, answers))
     families = [[one] for one in found] if settings.family == "metric" else [found]
-    reach = [note for family in families for note in out_of_reach([one.answers for one in family], settings)]
-    num_hypotheses = len(families[0]) * len(cases[0].question.members)
-    reach += too_few_units(len(cases[0].units.strata), num_hypotheses, settings)
-    if settings.design == "models":
-        reach += too_few_runs(len(set(evaluations[0].runs or ())), num_hypotheses, settings)
+    reach = _reach(families, settings)
     boards: list[Leaderboard] = []
     for family in families:
-        counted = _counted(family, settings, device, progress=progress, stage=stage)
-        told = adjust_all([one.answers for one in family], counted, settings)
-        boards += [_leaderboard(one, of_tests, reach) for one, of_tests in zip(family, told, strict=True)]
+        steps = _steps(family, runner)
+        adjusted = adjust_all([one.answers for one in family], steps, settings)
+        boards += [_leaderboard(one, of_tests, reach) for one, of_tests in zip(family, adjusted, strict=True)]
     return boards
 
 
-def _counted(
-    family: Sequence[_Answered], settings: Settings, device: Device, *, progress: bool, stage: Stage
-) -> StepDown | None:
-    """What maxt or minp has counted over the pairs of a family; None for other corrections."""
-    if settings.correction == "minp" or (settings.correction == "maxt" and settings.family == "report"):
-        part = stage.part(family[0].evaluation.metric.name) if settings.family == "metric" else stage
-        cases = [one.case for one in family if isinstance(one.case, Case)]
-        with named_errors([one.evaluation for one in family], settings, device):
-            return resampled_together(cases, settings, device, progress=progress, stage=part)
-    return family[0].answers.maxt
-
-
-def _answered(
-    evaluation: Evaluation, case: Case | SampleCase, draws: SharedDraws, device: Device, *, progress: bool, stage: Stage
-) -> _Answered:
-    """What the tests say of one evaluation."""
+def _check(evaluation: Evaluation, case: Case | SampleCase, runner: Runner) -> None:
+    """Refuse what cannot be tested, or is not what the run that is to go on has tested."""
     by_name = sorted(zip(evaluation.systems, case.question.scores, strict=True))
-    stage.part("scores").check_scores(np.array([score for _, score in by_name]))
-    if len(case.units.strata) == 1 and "bootstrap" in case.settings.tests:
-        raise InputError("the bootstrap test needs at least two units, got one; use --test permutation")
-    if isinstance(case, SampleCase):
-        answers = answer_sample(case, device, progress=progress, stage=stage)
-    else:
-        answers = answer(case, device, progress=progress, stage=stage, draws=draws)
-    asked = case.settings.leaderboard
-    found = positions(case, device, progress=progress, stage=stage.part("leaderboard")) if asked else None
-    return _Answered(evaluation, case, answers, found)
+    runner.stage.part("scores").check_scores(np.array([score for _, score in by_name]))
+    if "bootstrap" in case.settings.tests:
+        check_units(len(case.units.strata), "the bootstrap test", "; use --test permutation")
+
+
+def _reach(families: Sequence[Sequence[_Answered]], settings: Settings) -> list[str]:
+    """Notes on significance that is out of reach."""
+    notes = [note for family in families for note in out_of_reach([one.answers for one in family], settings)]
+    first = families[0][0]
+    num_hypotheses = len(families[0]) * len(first.case.question.members)
+    notes += too_few_units(len(first.case.units.strata), num_hypotheses, settings)
+    if settings.design == "models":
+        notes += too_few_runs(len(set(first.evaluation.runs or ())), num_hypotheses, settings)
+    return notes
+
+
+def _steps(family: Sequence[_Answered], runner: Runner) -> StepDown | None:
+    """What maxt or minp counts over the pairs of a family; None for other corrections."""
+    settings = runner.settings
+    if settings.correction not in ("maxt", "minp"):
+        return None
+    cases = [one.case for one in family if isinstance(one.case, Case)]
+    own = runner.part(family[0].evaluation.metric.name) if settings.family == "metric" else runner
+    with named_errors([one.evaluation for one in family], runner):
+        return step_down(cases, own)
 
 
 def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Adjusted], reach: Sequence[str]) -> Leaderboard:
     """Named records of one evaluation, and its notes; `reach` are those on significance that is out of reach."""
-    evaluation, case, answers, found = answered
+    evaluation, case, answers = answered
     settings, num_units = case.settings, len(case.units.strata)
     notes = list(evaluation.notes) + identical_systems(evaluation)
     if num_units == 1:
         notes.append("one unit: no standard errors and no intervals")
     elif settings.interval != "none" or "bootstrap" in settings.tests:
         notes += lone_units(evaluation)
-    if settings.leaderboard and found is None and num_units > 1:
+    if settings.leaderboard and answers.positions is None and num_units > 1:
         notes.append(without_positions(len(evaluation.systems), settings))
     comparisons = _comparisons(answered, of_tests)
     notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(case, answers)]
-    placed = found or [Position()] * len(evaluation.systems)
-    systems = _systems(evaluation, case, answers.systems, placed, comparisons)
+    positions = answers.positions or [Position()] * len(evaluation.systems)
+    systems = _systems(evaluation, case, answers.systems, positions, comparisons)
     shown = with_unclustered(evaluation, systems, comparisons, settings.design)
     return Leaderboard(*shown, tuple(notes), num_units)
 
@@ -192,7 +184,7 @@ def _systems(
     evaluation: Evaluation,
     case: Case | SampleCase,
     spreads: Sequence[Spread],
-    placed: Sequence[Position],
+    positions: Sequence[Position],
     comparisons: Comparisons,
 ) -> tuple[SystemScore, ...]:
     """Scores with their spread and standing, best first (ties in the order of the data)."""
@@ -207,7 +199,7 @@ def _systems(
             question.scores[system],
             *spreads[system],
             *standing,
-            *placed[system],
+            *positions[system],
             interval_kind=kind if spreads[system].interval else None,
         )
         for system, name, standing in zip(order, names, standings(names, comparisons, case.settings), strict=True)
@@ -219,7 +211,7 @@ _NONE = (np.nan, np.nan)
 
 def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted]) -> Comparisons:
     """The comparisons of all pairs, test by test."""
-    evaluation, case, answers, _ = answered
+    evaluation, case, answers = answered
     question, settings, kind = case.question, case.settings, interval_kinds(case).pairs
     higher, names, (a, b) = evaluation.metric.higher_is_better, evaluation.systems, question.members.T
     scores, deltas, count = np.array(question.scores), question.deltas, len(question.members)
@@ -247,7 +239,7 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted]) -> Comp
     )
 
 
-def _of_test(test: Test, outcomes: Outcomes, told: Adjusted, settings: Settings) -> dict[str, Column]:
+def _of_test(test: Test, outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict[str, Column]:
     """The columns of all pairs that a test gives."""
     drawn = np.where(outcomes.resamples < 0, settings.fixed_resamples, outcomes.resamples)
     return {
@@ -255,13 +247,13 @@ def _of_test(test: Test, outcomes: Outcomes, told: Adjusted, settings: Settings)
         "p_value": outcomes.p_value,
         "log10_p": outcomes.log10_p,
         "p_interval": p_intervals(outcomes, settings),
-        "p_adjusted": told.p_adjusted,
-        "log10_p_adjusted": told.log10_adjusted,
+        "p_adjusted": adjusted.p_adjusted,
+        "log10_p_adjusted": adjusted.log10_adjusted,
         "error_bound": outcomes.error_bound,
         "method": Repeated.of(method for method, _ in outcomes.way.values).at(outcomes.way.codes),
         "reason": Repeated.of(reason for _, reason in outcomes.way.values).at(outcomes.way.codes),
         "exceed": outcomes.exceed,
         "resamples": np.where(outcomes.is_sampled, drawn, -1),
-        "settled": Repeated(SETTLED, told.decisions.settled),
-        "resamples_needed": told.decisions.resamples_needed,
+        "settled": Repeated(SETTLED, adjusted.decisions.settled),
+        "resamples_needed": adjusted.decisions.resamples_needed,
     }

@@ -16,6 +16,7 @@ from sigjax.report import Report
 from sigjax.run.backend import host_scope
 from sigjax.run.fingerprint import data_hash, identity_of
 from sigjax.run.resume import stages_of
+from sigjax.testing.runner import Runner
 from sigjax.testing.stopping import LOOKS
 from sigjax.version import __version__
 
@@ -98,7 +99,7 @@ def compare(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> 
     )
     stages = stages_of(options.checkpoint, options.extend, identity, pairs)
     with host_scope():
-        boards = leaderboards(evaluations, settings, options.device, progress=options.progress, stage=stages)
+        boards = leaderboards(evaluations, Runner(settings, options.device, options.progress, stages))
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
         comparisons=Comparisons.joined([board.comparisons for board in boards]),

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from sigjax.records import Device, Evaluation, InputError, SampleMetric, Settings
+from sigjax.records import Evaluation, InputError, SampleMetric
 from sigjax.testing.problem import NotExact, NotFinite, NotTraceable
+from sigjax.testing.runner import Runner
 
 
 @contextmanager
-def named_errors(evaluations: Sequence[Evaluation], settings: Settings, device: Device) -> Iterator[None]:
+def named_errors(evaluations: Sequence[Evaluation], runner: Runner) -> Iterator[None]:
     """Errors with the names of the metric and the systems, which are tested together where there are several metrics.
 
     Raises:
@@ -23,7 +24,7 @@ def named_errors(evaluations: Sequence[Evaluation], settings: Settings, device: 
             if error.pair is None
             else "test for {!r} and {!r}".format(*(systems[i] for i in error.pair))
         )
-        other = "exact or auto" if settings.method in ("dp", "tree") else "auto"
+        other = "exact or auto" if runner.settings.method in ("dp", "tree") else "auto"
         raise InputError(f"no exact {which}: {error.reason}; use method {other}") from None
     except NotFinite as error:
         metric = evaluations[error.metric].metric
@@ -39,6 +40,16 @@ def named_errors(evaluations: Sequence[Evaluation], settings: Settings, device: 
         ) from None
     except NotTraceable:
         raise InputError(
-            f"metric {metric.name!r} cannot be compiled for device {device!r}; write it with array operators and the "
-            "functions of sums.__array_namespace__(), or use the device auto or numpy"
+            f"metric {metric.name!r} cannot be compiled for device {runner.device!r}; write it with array operators "
+            "and the functions of sums.__array_namespace__(), or use the device auto or numpy"
         ) from None
+
+
+def check_units(num_units: int, what: str, remedy: str = "") -> None:
+    """Refuse what needs more than one unit.
+
+    Raises:
+        InputError: there is one unit.
+    """
+    if num_units < 2:
+        raise InputError(f"{what} needs at least two units (instances, or clusters of them), got one{remedy}")

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sigjax.bootstrap.closed import effective_degrees, interval_kinds
 from sigjax.bootstrap.intervals import Spread
+from sigjax.bootstrap.jackknife import effective_degrees
+from sigjax.bootstrap.registry import KINDS, interval_kinds
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Comparisons, Evaluation, Settings, Test
 from sigjax.run.host import gib, memory_for
@@ -17,14 +18,6 @@ from sigjax.units.units import units_of_instances
 
 _NAMED = 100
 """Pairs that a note names at most."""
-_NO_INTERVAL = {
-    "auto": "no stratum has two units",
-    "bca": "all resamples lie on one side of what was observed",
-    "studentized": "too many resamples have a standard error of 0",
-    "inversion": "there are too few units or resamples for the level",
-    "simultaneous": "no stratum has two units",
-}
-"""Why there is no interval of a kind; the other kinds always have one."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
 
@@ -169,13 +162,7 @@ def _kinds(case: Case | SampleCase) -> list[str]:
         )
     if asked == "auto" and kinds.pairs == "percentile":
         notes.append(f"{metric}: intervals are percentile intervals of the bootstrap")
-    if asked == "inversion":
-        notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
-    if asked == "two-way":
-        notes.append("p is for new runs on these instances; standard errors and intervals are for new runs on new ones")
-    if asked == "simultaneous":
-        notes.append("intervals hold together: those of all scores of a metric, and those of the deltas of all pairs")
-    return notes
+    return [*notes, *filter(None, [KINDS[asked].note])]
 
 
 def _few_units(case: Case | SampleCase) -> list[str]:
@@ -212,7 +199,7 @@ def _missing(case: Case | SampleCase, answers: Answers) -> list[str]:
     whom = _counted(answers, lambda each: each.interval is None and each.standard_error is not None)
     if not whom:
         return []
-    why = _NO_INTERVAL[case.settings.interval]
+    why = KINDS[case.settings.interval].missing
     return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
 
 

@@ -67,7 +67,7 @@ class StepDown(NamedTuple):
 
 
 def maxt(case: Case, run: Run) -> StepDown:
-    """What step-down maxT counts over the pairs of a metric.
+    """What step-down maxT counts over the pairs of one metric, all on the device.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.

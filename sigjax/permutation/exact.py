@@ -39,6 +39,17 @@ _WAYS = {
 }
 
 
+def exact_tests(case: Case, pairs: Sequence[Pair]) -> list[Outcome | NotEligible]:
+    """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
+
+    Raises:
+        NotExact: an exact method was asked for, and some pair has no exact test or all take too long.
+    """
+    plans = plan_exact(case, pairs)
+    found = _p_values(case, {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)})
+    return [_outcome(case, pair, plan, found[pair]) if isinstance(plan, Plan) else plan for pair, plan in plans.items()]
+
+
 def plan_exact(case: Case, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
     """For each of some pairs, how to test it exactly, or why not; the budget is for all of them.
 
@@ -102,36 +113,27 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotE
     return refused
 
 
-def exact_outcomes(case: Case, plans: dict[Pair, Plan]) -> dict[Pair, Outcome | NotEligible]:
-    """Carry out the exact tests; a test whose error turns out too large says so.
-
-    Raises:
-        NotExact: an exact method was asked for, and a pair cannot be had.
-    """
+def _p_values(case: Case, plans: dict[Pair, Plan]) -> dict[Pair, ExactP | NotEligible]:
+    """Carry out the exact tests."""
     found: dict[Pair, ExactP | NotEligible] = {}
     lines = {pair: plan for pair, plan in plans.items() if plan.way == "line"}
     for pairs in _groups(lines):
         lattices = [lines[pair].lattice for pair in pairs]
         answers = line_ps(lattices, pair_deltas(case, pairs, lines), _asked(case, pairs))
         found |= zip(pairs, answers, strict=True)
-    for pair, plan in plans.items():
-        if plan.way != "line":
-            found[pair] = _one(case, pair, plan)
-    outcomes: dict[Pair, Outcome | NotEligible] = {}
-    for pair, plan in plans.items():
-        answer = found[pair]
-        if isinstance(answer, ExactP) and not answer.error_bound <= BRACKET_WIDTH:
-            answer = NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
-        if isinstance(answer, NotEligible) and case.settings.method != "auto":
-            raise NotExact(pair, answer.reason)
-        outcomes[pair] = answer if isinstance(answer, NotEligible) else _outcome(answer, plan, case.metric)
-    return outcomes
+    return found | {pair: _one(case, pair, plan) for pair, plan in plans.items() if plan.way != "line"}
 
 
-def _outcome(found: ExactP, plan: Plan, metric: Metric) -> Outcome:
-    reason = _reason(plan, metric)
-    method = plan.way if plan.way in ("dp", "tree") else "exact"
-    return Outcome(found.p_value, found.log10_p, method, reason, None, found.error_bound, found.bracket)
+def _outcome(case: Case, pair: Pair, plan: Plan, found: ExactP | NotEligible) -> Outcome | NotEligible:
+    if isinstance(found, ExactP) and not found.error_bound <= BRACKET_WIDTH:
+        found = NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
+    if isinstance(found, ExactP):
+        method = plan.way if plan.way in ("dp", "tree") else "exact"
+        reason = _reason(plan, case.metric)
+        return Outcome(found.p_value, found.log10_p, method, reason, None, found.error_bound, found.bracket)
+    if case.settings.method != "auto":
+        raise NotExact(pair, found.reason)
+    return found
 
 
 def _reason(plan: Plan, metric: Metric) -> str:

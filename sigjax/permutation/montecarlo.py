@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from sigjax.records import Repeated
+from sigjax.records import Repeated, Settings
 from sigjax.resample.engine import Run, keep, keep_round, rounds
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import Projection, crossed_projection, distinct_columns, swap_projection
@@ -16,7 +16,7 @@ from sigjax.resample.tally import Pairs
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.checkpoint import State
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, NotFinite, SampleCase, raise_together
+from sigjax.testing.problem import Case, NotFinite, raise_together
 from sigjax.testing.result import Outcomes
 from sigjax.testing.stopping import Count, count_until_settled
 from sigjax.units.outputs import whole_runs
@@ -25,29 +25,31 @@ _FEW, _STEP = 16, 8
 """Few pairs are all counted on, and more until so many times fewer are left: compiling anew takes seconds."""
 
 
-def montecarlo_outcomes(case: Case, places: np.ndarray, run: Run, reasons: Repeated, exact: np.ndarray) -> Outcomes:
-    """The Monte Carlo test of the pairs at these places (each with why it is not exact) on the same swaps.
+def counted_outcomes(
+    count: Count, reasons: Repeated, exact: np.ndarray, settings: Settings, others: np.ndarray | None
+) -> Outcomes:
+    """Outcomes of the sampled pairs: of a fixed number of resamples, or until their decisions are settled.
 
-    `exact` are the p-values of all other pairs.
+    Args:
+        count: counts extreme resamples.
+        reasons: `[pair]` why each is sampled.
+        exact: p-values of the pairs that are tested exactly.
+        settings: how many resamples, the correction and the level.
+        others: as in `count_until_settled`.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    return counted_outcomes(_counter(case, places, run), reasons, exact, case)
-
-
-def counted_outcomes(count: Count, reasons: Repeated, exact: np.ndarray, case: Case | SampleCase) -> Outcomes:
-    """Outcomes of pairs whose extreme resamples `count` counts: of as many resamples as asked, or until settled."""
-    settings, num_pairs = case.settings, len(reasons.codes)
+    num_pairs = len(reasons.codes)
     if settings.resamples == "auto":
-        stopped = count_until_settled(count, num_pairs, exact, settings, case.question.others)
+        stopped = count_until_settled(count, num_pairs, exact, settings, others)
         found = Outcomes.sampled(stopped.exceed, stopped.p_values, reasons)
         return found._replace(bracket=np.stack([stopped.low, stopped.high], axis=1), resamples=stopped.resamples)
     exceed = count(np.arange(num_pairs), 0, settings.resamples)
     return Outcomes.sampled(exceed, np.asarray(montecarlo_p(exceed, settings.resamples)), reasons)
 
 
-def _counter(case: Case, tested: np.ndarray, run: Run) -> Count:
+def swap_counter(case: Case, tested: np.ndarray, run: Run) -> Count:
     """What counts the swaps at least as extreme as observed, for some of the pairs at these places."""
     metric, settings = case.metric, case.settings
     problem, packed = swap_problem(case, tested, run)

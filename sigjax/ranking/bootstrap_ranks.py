@@ -21,20 +21,16 @@ Reference: Hansen, Lunde and Nason (2011), "The model confidence set", Econometr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.sampled import kept_replicates
-from sigjax.records import Device
+from sigjax.bootstrap.replicates import Pieces
+from sigjax.bootstrap.sampled import all_replicates
 from sigjax.resample.engine import Run
-from sigjax.run.backend import NUMPY, choose_backend, numpy_seconds
-from sigjax.run.checkpoint import Stage
-from sigjax.run.host import WORTH_A_BAR, in_threads, progress_bar
-from sigjax.run.share import current_share
+from sigjax.run.host import fits, gib, in_threads
 from sigjax.testing.problem import Case, SampleCase
-from sigjax.testing.whole_sample import sample_replicates
 from sigjax.units.sums import total
 
 _CACHED = 2**18
@@ -51,41 +47,35 @@ class Position(NamedTuple):
     in_confidence_set: bool | None = None
 
 
-def positions(case: Case | SampleCase, device: Device, *, progress: bool, stage: Stage) -> list[Position] | None:
-    """The position of each system, or None where there is one unit, or where the replicates do not fit into memory.
+def positions(
+    case: Case | SampleCase, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
+) -> list[Position] | None:
+    """The position of each system, or None where the replicates do not fit into memory.
 
-    The replicates are those of the bootstrap intervals, drawn once more.
+    Args:
+        case: the case.
+        run: how many resamples, and how.
+        drawn: bootstrap scores `[system, resample]`, where they are at hand; they are overwritten.
+        pieces: draws them, for a part of a run, piece by piece.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
     settings, question = case.settings, case.question
-    if len(case.units.strata) == 1:
-        return None
-    seconds, backend = 0.0, NUMPY
-    if isinstance(case, Case):
-        num_systems, num_units, num_stats = case.units.values.shape
-        columns = num_systems * num_stats
-        seconds = numpy_seconds(
-            resamples=settings.fixed_resamples, units=num_units, columns=columns, scored=columns, counted=True
-        )
-        backend = choose_backend(device, numpy_seconds=seconds)
-    with progress_bar("leaderboard", settings.fixed_resamples, shown=progress and seconds > WORTH_A_BAR) as advance:
-        share = current_share()
-        run = Run(settings.fixed_resamples, settings.seed, backend, advance, stage=stage, share=share)
-        if state := stage.state():
-            ranks, p_values = state.arrays["ranks"], state.arrays["mcs_p"].tolist()
-        else:
-            values = kept_replicates(case, run, sample_replicates)
-            if values is None:
-                return None
-            unit = _unit(values)
-            factor = unit if case.metric.higher_is_better else -unit
-            values *= factor
-            goodness, rounding = factor * np.array(question.scores), unit * np.array(question.tolerances)
-            ranks = rank_quantiles(values, rounding, settings.level)
-            p_values = mcs_p(np.subtract(values, goodness[:, None], out=values), goodness, rounding)
-            stage.finish(run.resamples, ranks=ranks, mcs_p=np.array(p_values))
+    if state := run.stage.state():
+        ranks, p_values = state.arrays["ranks"], state.arrays["mcs_p"].tolist()
+    else:
+        shape = (len(question.scores), run.resamples)
+        if not fits(gib(shape), settings):
+            return None
+        values = all_replicates(pieces, shape, run) if drawn is None else drawn
+        unit = _unit(values)
+        factor = unit if case.metric.higher_is_better else -unit
+        values *= factor
+        goodness, rounding = factor * np.array(question.scores), unit * np.array(question.tolerances)
+        ranks = rank_quantiles(values, rounding, settings.level)
+        p_values = mcs_p(np.subtract(values, goodness[:, None], out=values), goodness, rounding)
+        run.stage.finish(run.resamples, ranks=ranks, mcs_p=np.array(p_values))
     return [
         Position((low, high), p, p >= settings.alpha) for (low, high), p in zip(ranks.tolist(), p_values, strict=True)
     ]

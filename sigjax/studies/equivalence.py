@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.bootstrap.closed import in_closed_form
+from sigjax.bootstrap.registry import in_closed_form
 from sigjax.comparison.assemble import make_case
 from sigjax.comparison.compare import Options as CompareOptions
+from sigjax.comparison.errors import check_units, named_errors
 from sigjax.comparison.paired import BootstrapOptions
 from sigjax.comparison.validate import check_evaluations
 from sigjax.metrics import evaluation_from_arrays
@@ -22,7 +23,8 @@ from sigjax.studies.formulas import share_interval
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import Tested, bootstrap_tests, closed_tests, interval_level
 from sigjax.testing.corrections import adjust
-from sigjax.testing.problem import Case, NotFinite, Pair, SampleCase
+from sigjax.testing.problem import Case, Pair, SampleCase
+from sigjax.testing.runner import Runner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,21 +143,14 @@ def equivalence(evaluation: Evaluation | Sequence[Evaluation], options: PairsOpt
 
 def _of_metric(evaluation: Evaluation, settings: Settings, options: PairsOptions) -> list[Equivalence]:
     """All pairs by one metric."""
-    margin = float(options.margin)
-    try:
+    margin, runner = float(options.margin), Runner(settings, options.device)
+    with named_errors([evaluation], runner):
         case = make_case(evaluation, settings)
-        if len(case.units.strata) < 2:
-            raise InputError("equivalence needs at least two units (instances, or clusters of them), got one")
+        check_units(len(case.units.strata), "equivalence")
         if isinstance(case, Case) and options.method == "auto" and in_closed_form(case.metric, settings):
             method, tests = closed_tests(case, margin)
         else:
-            method, tests = bootstrap_tests(case, margin, options.device)
-    except NotFinite as error:
-        system = evaluation.systems[error.systems[0]]
-        raise InputError(
-            f"metric {evaluation.metric.name!r} is not a finite number for {system!r} on the data or a resample of it; "
-            "have it return a number everywhere, also where a denominator is 0"
-        ) from None
+            method, tests = bootstrap_tests(case, margin, runner)
     records = [
         _record(case, (evaluation.systems[a], evaluation.systems[b]), (a, b), tested, method, options)
         for (a, b), tested in zip(case.question.pairs, tests, strict=True)

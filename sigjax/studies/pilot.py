@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.comparison.errors import check_units
 from sigjax.metrics import check_score
 from sigjax.records import Evaluation, InputError, Metric
 from sigjax.resample.bits import row_keys, words
@@ -73,8 +74,7 @@ def make_pilot(evaluation: Evaluation) -> Pilot:
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
     units = make_units(evaluation)
-    if len(units.strata) < 2:
-        raise InputError("a study needs at least two units (instances, or clusters of them), got one")
+    check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
     return Pilot((evaluation.systems[0], evaluation.systems[-1]), metric, units)
 

@@ -1,22 +1,24 @@
 """Two one-sided tests (TOST): each pair against a difference of minus the margin, and of the margin."""
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads, effective_degrees, interval_kinds
+from sigjax.bootstrap.closed import closed_spreads, tango_tail
 from sigjax.bootstrap.intervals import percentile_interval, standard_error
-from sigjax.bootstrap.proportions import tango_tail
-from sigjax.bootstrap.shared_draws import system_replicates
-from sigjax.bootstrap.student import t_tail
-from sigjax.records import Device, InputError, Interval, Settings, Variant
-from sigjax.resample.engine import Run
+from sigjax.bootstrap.jackknife import effective_degrees
+from sigjax.bootstrap.registry import interval_kinds
+from sigjax.bootstrap.sampled import all_replicates
+from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.comparison.kinds import kind_of
+from sigjax.records import InputError, Interval, Settings, Variant
 from sigjax.resample.tally import extreme, null_replicates
-from sigjax.run.backend import NUMPY, choose_backend, numpy_seconds
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, NotFinite, Pair, SampleCase
-from sigjax.testing.whole_sample import sample_replicates
+from sigjax.testing.problem import Case, Pair, SampleCase
+from sigjax.testing.runner import Runner
+from sigjax.testing.tails import t_tail
 
 
 class Tested(NamedTuple):
@@ -67,16 +69,17 @@ def _closed_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[
     if error == 0.0:
         return 1.0, 1.0
     degrees = effective_degrees(case)
-    return t_tail((delta + margin) / error, degrees), t_tail((margin - delta) / error, degrees)
+    above, below = (delta + margin) / error, (margin - delta) / error
+    return t_tail(above, degrees, "greater"), t_tail(below, degrees, "greater")
 
 
-def bootstrap_tests(case: Case | SampleCase, margin: float, device: Device) -> tuple[str, list[Tested]]:
+def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> tuple[str, list[Tested]]:
     """The bootstrap tests of all pairs, and their name.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    settings, replicates, tests = case.settings, _replicates(case, device), []
+    settings, replicates, tests = case.settings, _replicates(case, runner), []
     for a, b in case.question.pairs:
         deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
         exceed = margin_exceed(deltas, delta, margin, case.question.tolerance((a, b)), settings.variant)
@@ -86,22 +89,11 @@ def bootstrap_tests(case: Case | SampleCase, margin: float, device: Device) -> t
     return "bootstrap", tests
 
 
-def _replicates(case: Case | SampleCase, device: Device) -> np.ndarray:
+def _replicates(case: Case | SampleCase, runner: Runner) -> np.ndarray:
     """Bootstrap scores `[system, resample]`."""
-    resamples, seed = case.settings.fixed_resamples, case.settings.seed
-    if isinstance(case, SampleCase):
-        choose_backend(device, numpy_seconds=0.0)  # refuses a device that is not there; the CPU does the work
-        pieces = sample_replicates(case, Run(resamples, seed, NUMPY))
-    else:
-        num_systems, num_units, num_stats = case.units.values.shape
-        columns = num_systems * num_stats
-        seconds = numpy_seconds(resamples=resamples, units=num_units, columns=columns, scored=columns, counted=True)
-        pieces = system_replicates(case, Run(resamples, seed, choose_backend(device, numpy_seconds=seconds)))
-    replicates = np.concatenate([piece for _, piece in pieces], axis=1)
-    finite = np.isfinite(replicates).all(axis=1)
-    if not finite.all():
-        raise NotFinite((int(np.argmin(finite)),))
-    return replicates
+    kind, shape = kind_of(case), (len(case.question.scores), case.settings.fixed_resamples)
+    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
+        return all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
 
 
 def margin_exceed(

@@ -13,17 +13,18 @@ import numpy as np
 from sigjax.classical.applicable import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
 from sigjax.classical.tests import ClassicalTest
 from sigjax.comparison.compare import Options as CompareOptions
-from sigjax.comparison.run_tests import answer
+from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.run_tests import run_tests
 from sigjax.exact.plan import Plan
 from sigjax.permutation.exact import plan_exact
 from sigjax.records import Alternative, Device, Evaluation, InputError, Settings, Test
 from sigjax.records.options import option, same
 from sigjax.run.backend import host_scope
-from sigjax.run.checkpoint import NO_STAGE
 from sigjax.run.host import progress_bar
 from sigjax.studies.pilot import Maker, Pilot
 from sigjax.testing.problem import Case, NotFinite, NotTraceable, Question
 from sigjax.testing.result import Outcomes
+from sigjax.testing.runner import Runner
 from sigjax.units.units import observed_scores, tolerances
 
 _GROUP_VALUES = 2**23
@@ -137,7 +138,7 @@ def _outcomes(case: Case, test: Test, count: int, device: Device) -> Outcomes:
     if test == "permutation" and _seconds(case) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
     case = case._replace(settings=settings)
-    return answer(case, device, progress=False, stage=NO_STAGE).outcomes[test]
+    return run_tests(kind_of(case), Runner(settings, device)).outcomes[test]
 
 
 def _seconds(case: Case) -> float:

@@ -23,8 +23,6 @@ class Question(NamedTuple):
     """[system]: observed scores."""
     tolerances: tuple[float, ...]
     """[system]: rounding error of a score."""
-    others: np.ndarray | None = None
-    """[other, 2] bounds of the p-values of other metrics that are adjusted together with these; see `stopping`."""
 
     @property
     def pairs(self) -> list[Pair]:

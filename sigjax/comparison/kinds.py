@@ -1,0 +1,130 @@
+"""The two kinds of metric, and what each gives to the tests: exact p-values, swaps, and bootstrap replicates.
+
+The third thing that kinds do in their own way, scores without one unit at a time, is in `bootstrap.bca`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sigjax.bootstrap.exact import BootstrapPlan, plan_bootstrap
+from sigjax.bootstrap.intervals import Pieces
+from sigjax.bootstrap.registry import KINDS, draws_intervals
+from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.exact.lattice import NotEligible
+from sigjax.permutation.exact import exact_budget, exact_tests
+from sigjax.permutation.exchanges import crossed_outcomes, models_outcomes
+from sigjax.permutation.montecarlo import swap_counter
+from sigjax.permutation.whole_sample import (
+    NOT_SUMS,
+    SamplePlan,
+    exact_sample,
+    plan_sample,
+    sample_counter,
+    sample_replicates,
+)
+from sigjax.resample.engine import Run
+from sigjax.testing.alike import Alike, alike
+from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.result import Outcome
+from sigjax.testing.runner import Runner, draw_seconds, swap_seconds
+from sigjax.testing.stopping import Count
+
+
+def bootstraps(case: Case | SampleCase) -> bool:
+    """Whether the bootstrap has a part: the test, or intervals and standard errors that take it. One unit has none."""
+    asked = "bootstrap" in case.settings.tests or draws_intervals(case.metric, case.settings)
+    return asked and len(case.units.strata) > 1
+
+
+@dataclass(frozen=True, eq=False)
+class OfSums:
+    """A metric of sums."""
+
+    case: Case
+
+    @cached_property
+    def problems(self) -> Alike:
+        """Which pairs are the same problem."""
+        return alike(self.case)
+
+    @cached_property
+    def bootstrap_plan(self) -> BootstrapPlan | NotEligible:
+        """How the bootstrap goes without sampling, or why it does not."""
+        return plan_bootstrap(self.case, self.problems, exact_budget(self.case.settings))
+
+    @property
+    def shares_draws(self) -> bool:
+        """Whether the bootstrap samples, and scores what it draws by `SharedDraws`."""
+        settings = self.case.settings
+        interval = KINDS[settings.interval]
+        if not bootstraps(self.case) or interval.samples or interval.needs == "runs":
+            return False
+        return settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
+
+    def exact_permutation(self) -> tuple[list[Outcome | NotEligible], np.ndarray]:
+        """The exact permutation test of each problem, or why there is none; and the problem of each pair."""
+        design = self.case.settings.design
+        if design in ("crossed", "models"):
+            found = crossed_outcomes(self.case) if design == "crossed" else models_outcomes(self.case)
+            return list(found.values()), np.arange(len(found))
+        return exact_tests(self.case, self.problems.first), self.problems.which
+
+    def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:
+        """The runner for so many pairs to be swapped, and for draws."""
+        seconds = swap_seconds(self.case, num_swapped) if num_swapped else 0.0
+        seconds += draw_seconds(self.case) if draws else 0.0
+        if KINDS[self.case.settings.interval].needs == "swaps":
+            seconds += draw_seconds(self.case, counted=False)
+        return runner.sized(seconds)
+
+    def counter(self, places: np.ndarray, run: Run) -> Count:
+        """Counts the swaps that are as extreme as observed, for the pairs at these positions."""
+        return swap_counter(self.case, places, run)
+
+    def replicates(self, run: Run, draws: SharedDraws) -> Pieces:
+        """Bootstrap scores of all systems, piece by piece."""
+        return draws.pieces(self.case, run)
+
+
+@dataclass(frozen=True, eq=False)
+class OfColumns:
+    """A metric that is not a function of sums; the CPU does the work, whatever the device."""
+
+    case: SampleCase
+    bootstrap_plan = NotEligible(NOT_SUMS)
+    shares_draws = False
+
+    @cached_property
+    def plan(self) -> SamplePlan:
+        """How the function is called."""
+        return plan_sample(self.case, draws=bootstraps(self.case))
+
+    def exact_permutation(self) -> tuple[list[Outcome | NotEligible], np.ndarray]:
+        """As `OfSums` has it."""
+        return exact_sample(self.case, self.plan), np.arange(len(self.case.question.members))
+
+    def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:
+        """As `OfSums` has it; the device must be there."""
+        del num_swapped, draws  # the plan knows
+        return runner.sized(self.plan.seconds, on_host=True)
+
+    def counter(self, places: np.ndarray, run: Run) -> Count:
+        """As `OfSums` has it."""
+        return sample_counter(self.case, self.plan, places, run)
+
+    def replicates(self, run: Run, draws: SharedDraws) -> Pieces:
+        """As `OfSums` has it."""
+        del draws
+        return sample_replicates(self.case, run, self.plan if bootstraps(self.case) else None)
+
+
+Kind = OfSums | OfColumns
+
+
+def kind_of(case: Case | SampleCase) -> Kind:
+    """The kind of a case."""
+    return OfSums(case) if isinstance(case, Case) else OfColumns(case)
