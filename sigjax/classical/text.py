@@ -32,7 +32,7 @@ Row = tuple[str, str, str, str]
 
 
 def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = False) -> str:
-    """The tests as text: the scores, a table of tests, what independence costs, what was left out and why."""
+    """The tests as text: the scores, a table of tests, the cost of assuming independence, what was left out and why."""
 
     def draw(console: Console) -> None:
         spec = number_spec([result.score_a, result.score_b])
@@ -53,7 +53,7 @@ def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = F
 
 
 def to_json(results: Iterable[ClassicalTests]) -> str:
-    """Results, one a metric, as JSON: numbers are not rounded, what is missing is null."""
+    """Results, one per metric, as JSON: numbers are not rounded, what is missing is null."""
     return visible_json({"schema": SCHEMA, "results": [_plain(result) for result in results]}, indent=2)
 
 
@@ -103,7 +103,7 @@ def _row(test: ClassicalTest) -> Row:
 
 
 def _dependence(result: ClassicalTests) -> str:
-    """What the two systems have in common, and what it costs to ignore it."""
+    """The correlation of the systems, and what it costs to ignore it."""
     if result.correlation is None:
         return "r12 (correlation of the systems): none"
     said = f"r12 (correlation of the systems) = {result.correlation:z.2f}"

@@ -22,7 +22,7 @@ ALPHAS = (0.01, 0.05, 0.10)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class AuditOptions(StudyOptions):
     """The options of `audit`."""
 
     test: Test | Sequence[Test] = same(StudyOptions, "test", ("permutation", "bootstrap"))
@@ -34,8 +34,8 @@ class Options(StudyOptions):
     )
 
 
-@takes(Options)
-def audit(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Audit:
+@takes(AuditOptions)
+def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) -> Audit:
     r"""Measure the type-I error of tests on the user's own data, with pairs for which the null hypothesis is true.
 
     *Swaps.* Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two
@@ -52,7 +52,7 @@ def audit(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Au
 
     Args:
         evaluation: the statistics of the systems, or several evaluations of the same systems, one per metric.
-        options: see `Options`.
+        options: see `AuditOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, a single unit, or too
@@ -100,7 +100,7 @@ class _Way(NamedTuple):
 
 
 def _of_metric(
-    evaluation: Evaluation, nulls: tuple[Null, ...], settings: Settings, options: Options
+    evaluation: Evaluation, nulls: tuple[Null, ...], settings: Settings, options: AuditOptions
 ) -> Iterator[AuditedTest]:
     """All nulls and tests by one metric."""
     count, progress, kind = options.repetitions, options.progress, kind_of_data(evaluation)

@@ -31,21 +31,19 @@ _PILOT_RESAMPLES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class PowerOptions(StudyOptions):
     """The options of `power`."""
 
     repetitions: int = same(StudyOptions, "repetitions", 500, least=2)
     instances: Sequence[int] = field(
-        metadata=required(
-            "Numbers of instances to draw (of units, where there are clusters or runs).", least=2, most=10_000_000
-        )
+        metadata=required("Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000)
     )
     level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
 
 
-@takes(Options)
-def power(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Power:
+@takes(PowerOptions)
+def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) -> Power:
     r"""Estimate the power of tests for other numbers of instances, and the smallest difference that they detect.
 
     Each repetition draws this number of instances from the pilot data, with replacement (from each stratum its share),
@@ -56,7 +54,7 @@ def power(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Po
 
     Args:
         evaluation: the pilot data of the systems, or several evaluations of the same systems, one per metric.
-        options: see `Options`.
+        options: see `PowerOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.
@@ -113,7 +111,7 @@ def _pilot_delta(evaluation: Evaluation, seed: int, device: Device) -> PilotDelt
     return PilotDelta(evaluation.metric.name, one.delta, one.standard_error or 0.0)
 
 
-def _points(pilot: Pilot, observed: PilotDelta, settings: Settings, options: Options) -> list[PowerAt]:
+def _points(pilot: Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:
     """Power test by test and size by size; all tests of a size have the same trials."""
     trials = {}
     for size in sorted(options.instances):
