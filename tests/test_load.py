@@ -20,9 +20,8 @@ from sigjax.cli import _run
 from sigjax.comparison import workload as workload_module
 from sigjax.comparison.workload import workload
 from sigjax.records import Comparisons, Repeated, Settings
-from sigjax.report import csv_pieces, json_pieces, to_csv, to_html, to_json, to_latex, to_markdown, to_text
-from sigjax.report import json as json_format
-from sigjax.report.json import PAIR_KEYS
+from sigjax.report import csv_pieces, json_pieces, programs, to_csv, to_html, to_json, to_latex, to_markdown, to_text
+from sigjax.report.programs import PAIR_KEYS
 from sigjax.testing.alike import num_problems, ones_of
 
 
@@ -84,7 +83,7 @@ def test_json_is_that_of_the_records_and_alike_in_pieces_of_any_size(report, mon
         f"    {line}{'' if line is lines[-1] else ','}" for line in lines
     ]
     assert "".join(json_pieces(report)) == text
-    monkeypatch.setattr(json_format, "_BLOCK", 2)
+    monkeypatch.setattr(programs, "_BLOCK", 2)
     pieces = list(json_pieces(report))
     assert "".join(pieces) == text
     assert len(pieces) > math.ceil(len(lines) / 2)

@@ -190,6 +190,17 @@ def test_figure_shows_every_pair_and_touches_nothing_global(count, settings):
     assert "matplotlib.pyplot" not in sys.modules
 
 
+@pytest.mark.parametrize(("baseline", "shown"), [(None, 60), ("system-3", 300)])
+def test_figure_of_many_systems_shows_the_best_and_says_so(baseline, shown):
+    report = make_report(320 if baseline else 80, settings=Settings(baseline=baseline))
+    left, right = to_figure(report).axes
+    assert points(left) == shown
+    assert (cells(right) if right.images else points(right)) == (shown - 1 if baseline else shown * (shown - 1) // 2)
+    assert left.get_title().endswith(
+        f"The figure shows the first {shown} of {len(report.systems)} systems; to_json() gives every pair."
+    )
+
+
 def test_figure_has_a_row_a_metric_and_a_panel_a_test():
     report = make_report(3)
     both = (*report, *(replace(one, test="bootstrap") for one in report))

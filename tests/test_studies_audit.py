@@ -14,8 +14,8 @@ from sigjax.metrics.ranks import MEDIAN
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.studies import trials
+from sigjax.studies.formulas import uniformity
 from sigjax.studies.pilot import make_pilot, swapped
-from sigjax.studies.uniformity import uniformity
 
 
 def few_reals(size, seed=0):

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
@@ -79,6 +80,12 @@ def test_exchanged_systems_exchange_the_tests(method):
     a, b = np.array([3, 2, 4, 1, 5, 2]), np.array([2, 2, 3, 2, 3, 1])
     one, other = (sigjax.equivalence_test(*pair, margin=0.7, method=method, resamples=999) for pair in ((a, b), (b, a)))
     assert (one.p_lower, one.p_upper, one.p_value) == (other.p_upper, other.p_lower, other.p_value)
+
+
+def test_wide_names_leave_columns_under_each_other():
+    evaluation = Evaluation.from_arrays({"数学数学": [3, 2, 4, 1, 5], "B": [2, 2, 3, 2, 3]})
+    rule, row = equivalence_text(sigjax.equivalence(evaluation, margin=1.0)).splitlines()[3:5]
+    assert cell_len(rule) == cell_len(row)
 
 
 @pytest.mark.parametrize("size", [6, 15, 500])

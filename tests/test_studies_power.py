@@ -11,7 +11,7 @@ from statsmodels.stats.power import normal_power as known_normal_power
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.studies.normal_power import detectable_effect, normal_power, simulated_effect
+from sigjax.studies.formulas import detectable_effect, normal_power, simulated_effect
 from sigjax.studies.pilot import allotted, drawn, make_pilot
 
 

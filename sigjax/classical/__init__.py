@@ -1,4 +1,5 @@
-"""The classical tests beside the resampling tests: McNemar, sign, Wilcoxon, t and their unpaired relatives.
+"""Classical tests beside the resampling tests: paired ones such as McNemar, sign, Wilcoxon and t, and unpaired ones.
 
-Read `tests` first; `applicable` says which of them the data of two systems allow, and `classical` runs them.
+Read `tests` and `unpaired` first; `applicable` decides which of them apply to two systems, `classical` runs them, and
+`text` shows them.
 """

@@ -1,4 +1,4 @@
-"""The classical tests of two systems beside the permutation test and the bootstrap: what each says and assumes."""
+"""Classical tests of two systems beside the permutation test and the bootstrap test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_SAMPLE = "responses are no sample that can be drawn from"
 
 @dataclass(frozen=True)
 class ClassicalTests:
-    """What all tests say of two systems by one metric. Iterating gives the classical tests.
+    """All tests of two systems by one metric. Iterating gives the classical tests.
 
     Attributes:
         a: name of the first system.
@@ -31,16 +31,16 @@ class ClassicalTests:
         score_b: score of b.
         delta: score_a - score_b.
         alternative: which deltas are extreme.
-        num_units: units (instances or clusters) that the classical tests see: all on which a system or the gold has
+        num_units: units (instances or clusters) of the classical tests: those on which a system or the gold has
             anything.
-        correlation: r12 of the two systems, a number from -1 to 1: how alike what each unit contributes to their scores
-            is; of means, the correlation of their results. None where a system does not vary.
-        factor: s_d-ind / s_d, how many times larger the standard deviation of delta seems if the systems are taken for
-            independent. None where delta does not vary.
-        tests: the classical tests that the data allow.
+        correlation: r12, the correlation (-1 to 1) of what each unit contributes to the two scores; for means, of their
+            results. None if a system does not vary.
+        factor: s_d-ind / s_d: by how much the standard deviation of delta is overstated if the systems are assumed to
+            be independent. None if delta does not vary.
+        tests: the classical tests that apply.
         left_out: the others, with the reason.
         comparisons: the permutation test and the bootstrap test.
-        second: those that drew resamples, once more with the next seed; empty where none did.
+        second: those that drew resamples, again with the next seed.
         notes: what a reader of the numbers should know.
         signature: one line that reproduces the comparisons.
     """
@@ -70,7 +70,7 @@ class ClassicalTests:
         """The classical test of a name.
 
         Raises:
-            KeyError: there is none, or it was left out.
+            KeyError: no test has this name, or it was left out.
         """
         return {test.name: test for test in self.tests}[name]
 
@@ -106,14 +106,14 @@ class ClassicalOptions:
 
 @takes(ClassicalOptions)
 def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
-    r"""The classical tests of two systems beside the permutation test and the bootstrap test.
+    r"""Classical tests of two systems beside the permutation test and the bootstrap test.
 
-    Paired t, Wald z, sign, Wilcoxon and McNemar take the differences $d_i$ of units on the one statistic by which the
-    systems differ, as for means, accuracy and recall. Precision, F1 or BLEU have no such statistic: these tests are
-    left out and say why. Two-sample t, binomial z and chi-square take the systems for independent, to show what that
-    costs: the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$. Where the systems are identical, every p is 1.
-    Resampling tests that draw are run again with `seed + 1`. For a paired t test over k folds give k numbers a system;
-    clusters are also scored one by one, so that folds may be clusters.
+    Paired t, Wald z, sign, Wilcoxon and McNemar tests take the differences $d_i$ of units on the one statistic by which
+    the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such statistic: these tests
+    are left out, with the reason. Two-sample t, binomial z and chi-square tests assume independent systems, to show
+    what that costs: the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$. For identical systems every p is 1.
+    Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k numbers per system, or
+    give the folds as clusters, which are also scored one by one.
 
     Args:
         systems: an `Evaluation` of two systems; or two arrays, a and b, `[instance]` or `[instance, input]`, of the
@@ -142,25 +142,21 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     report = run(("permutation",) if no_bootstrap else ("permutation", "bootstrap"))
     drawn: list[Test] = [each.test for each in report if each.method == "montecarlo"]
     second = tuple(run(drawn, seed=(options.seed + 1) % 2**64)) if drawn else ()
-    found, kept, related = all_tests(evaluation, options.alternative)
+    results, kept, related = all_tests(evaluation, options.alternative)
     if no_bootstrap:
-        found.append(LeftOut("bootstrap", no_bootstrap))
+        results.append(LeftOut("bootstrap", no_bootstrap))
+    without_content = f"{num_units - kept:,} of {num_units:,} units have nothing to score"
+    notes = (f"{without_content}: the classical tests leave them out",) if kept < num_units else ()
     one = report.comparisons[0]
     return ClassicalTests(
         *(one.a, one.b, one.metric, one.score_a, one.score_b, one.delta, options.alternative, kept, *related),
-        tests=tuple(each for each in found if isinstance(each, ClassicalTest)),
-        left_out=tuple(each for each in found if isinstance(each, LeftOut)),
+        tests=tuple(each for each in results if isinstance(each, ClassicalTest)),
+        left_out=tuple(each for each in results if isinstance(each, LeftOut)),
         comparisons=tuple(report),
         second=second,
-        notes=(*report.notes, *_without_content(num_units, kept)),
+        notes=(*report.notes, *notes),
         signature=report.signature,
     )
-
-
-def _without_content(num_units: int, kept: int) -> tuple[str, ...]:
-    if num_units == kept:
-        return ()
-    return (f"{num_units - kept:,} of {num_units:,} units have nothing to score: the classical tests leave them out",)
 
 
 def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> Evaluation:

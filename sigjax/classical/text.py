@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from sigjax.classical.tests import ClassicalTest
 from sigjax.records import Comparison
-from sigjax.report.json import PAIR_KEYS
 from sigjax.report.numbers import format_number, format_p, format_raw_p, number_spec
-from sigjax.report.text import console_to
+from sigjax.report.programs import PAIR_KEYS
+from sigjax.report.text import rendered
 from sigjax.report.visible import visible, visible_json
 from sigjax.report.words import ALTERNATIVES, METHODS, count
 
@@ -32,27 +32,28 @@ Row = tuple[str, str, str, str]
 
 
 def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = False) -> str:
-    """The tests as text: the scores, a table of tests, what independence costs, what was left out and why."""
-    stream = io.StringIO()
-    console = console_to(stream, width, color=color)
-    spec = number_spec([result.score_a, result.score_b])
-    console.print(Text(visible(f"{result.metric}: {count(result.num_units, 'unit')}"), style="bold"))
-    names = [visible(name) for name in (result.a, result.b)]
-    room = max(map(cell_len, names))
-    for name, score in zip(names, (result.score_a, result.score_b), strict=True):
-        console.print(Text(f"{set_cell_size(name, room)}  {format_number(score, spec)}"))
-    console.print(f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
-    console.print()
-    console.print(_table(result))
-    console.print()
-    for line in (_dependence(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
-        console.print(Text(visible(line)))
-    console.print(Text(visible(result.signature)), soft_wrap=True)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+    """The tests as text: the scores, a table of tests, the cost of assuming independence, what was left out and why."""
+
+    def draw(console: Console) -> None:
+        spec = number_spec([result.score_a, result.score_b])
+        console.print(Text(visible(f"{result.metric}: {count(result.num_units, 'unit')}"), style="bold"))
+        names = [visible(name) for name in (result.a, result.b)]
+        widest = max(map(cell_len, names))
+        for name, score in zip(names, (result.score_a, result.score_b), strict=True):
+            console.print(Text(f"{set_cell_size(name, widest)}  {format_number(score, spec)}"))
+        console.print(f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
+        console.print()
+        console.print(_table(result))
+        console.print()
+        for line in (_dependence(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
+            console.print(Text(visible(line)))
+        console.print(Text(visible(result.signature)), soft_wrap=True)
+
+    return rendered(draw, width, color=color)
 
 
 def to_json(results: Iterable[ClassicalTests]) -> str:
-    """Results, one a metric, as JSON: numbers are not rounded, what is missing is null."""
+    """Results, one per metric, as JSON: numbers are not rounded, what is missing is null."""
     return visible_json({"schema": SCHEMA, "results": [_plain(result) for result in results]}, indent=2)
 
 
@@ -102,7 +103,7 @@ def _row(test: ClassicalTest) -> Row:
 
 
 def _dependence(result: ClassicalTests) -> str:
-    """What the two systems have in common, and what it costs to ignore it."""
+    """The correlation of the systems, and what it costs to ignore it."""
     if result.correlation is None:
         return "r12 (correlation of the systems): none"
     said = f"r12 (correlation of the systems) = {result.correlation:z.2f}"

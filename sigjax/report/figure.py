@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.records import InputError, Interval, Settings
-from sigjax.report.grid import first_column, pair_grid, shades
-from sigjax.report.numbers import alpha, format_adjusted_p, is_significant, percent
-from sigjax.report.sections import Family, Section, ToBaseline, sections, to_baseline
+from sigjax.report.blocks import Section, blocks
+from sigjax.report.numbers import format_adjusted_p, is_significant, percent
+from sigjax.report.pairs import MAX_GRID, Family, ToBaseline, mark, thresholds
 from sigjax.report.visible import visible
-from sigjax.report.words import caption, heading
+from sigjax.report.words import left_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +27,8 @@ MAX_NUMBERS = 12
 """Systems whose p-values still fit into the cells of the grid."""
 ROW_HEIGHT = 0.27  # inches
 MIN_ROWS = 4
+MAX_ROWS = 300
+"""Systems in a figure without a grid."""
 MAX_HEIGHT = 200.0  # inches; beyond, the file would be larger than viewers open
 
 
@@ -53,24 +55,31 @@ def empty_figure(width: float, height: float) -> Figure:
 
 
 def to_figure(report: Report) -> Figure:
-    """The report as a figure, one row a metric.
+    """The report as a figure, one row per metric.
 
     Raises:
         InputError: matplotlib is not installed.
     """
-    parts = sections(report)
-    panels = 1 + max((len(section.families) for section in parts), default=0)
-    heights = [1.4 + ROW_HEIGHT * max(MIN_ROWS, len(section.systems)) for section in parts]
+    sections = tuple(blocks(report))
+    panels = 1 + max((len(section.families) for section in sections), default=0)
+    heights = [1.4 + ROW_HEIGHT * max(MIN_ROWS, _shown(section)) for section in sections]
     figure = empty_figure(1.5 + 4.7 * panels, min(MAX_HEIGHT, 0.3 + sum(heights)))
-    axes = figure.subplots(len(parts), panels, squeeze=False, height_ratios=heights)
-    for line, section in zip(axes, parts, strict=True):
-        _scores(line[0], section, report)
+    axes = figure.subplots(len(sections), panels, squeeze=False, height_ratios=heights)
+    for line, section in zip(axes, sections, strict=True):
+        size = _shown(section)
+        _scores(line[0], section, size, report.settings)
         for panel, family in zip(line[1:], section.families, strict=False):
-            _pairs(panel, section, family, report.settings)
+            _pairs(panel, family, size)
         for panel in line[1 + len(section.families) :]:
             panel.set_axis_off()
     figure.supxlabel(plain(report.signature), fontsize=6, color="0.4")
     return figure
+
+
+def _shown(section: Section) -> int:
+    """How many systems are drawn, from the best."""
+    has_grid = any(family.kind == "grid" for family in section.families)
+    return min(len(section.systems), MAX_GRID if has_grid else MAX_ROWS)
 
 
 def plain(text: str) -> str:
@@ -78,28 +87,29 @@ def plain(text: str) -> str:
     return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
 
 
-def _scores(axes: Axes, section: Section, report: Report) -> None:
-    rows = range(len(section.systems))
-    _intervals(axes, rows, [system.interval for system in section.systems])
-    axes.plot([system.score for system in section.systems], rows, "o", color=BLUES[0], markersize=4)
-    _label_rows(axes, [f"{plain(system.name)}  {row + 1}" for row, system in enumerate(section.systems)])
-    axes.set_title(plain(caption(section, report)), fontsize=9)
-    axes.set_xlabel(f"{plain(section.metric)}, {percent(report.settings.level)} interval", fontsize=8)
+def _scores(axes: Axes, section: Section, size: int, settings: Settings) -> None:
+    systems, every = section.systems[:size], len(section.systems)
+    _intervals(axes, range(size), [system.interval for system in systems])
+    axes.plot([system.score for system in systems], range(size), "o", color=BLUES[0], markersize=4)
+    _label_rows(axes, [f"{plain(system.name)}  {rank}" for rank, system in enumerate(systems, 1)])
+    notes = [left_out("figure", size, every, every_pair="to_json() gives")] if size < every else []
+    axes.set_title("\n".join([plain(section.caption), *notes]), fontsize=9)
+    axes.set_xlabel(f"{plain(section.metric)}, {percent(settings.level)} interval", fontsize=8)
 
 
-def _pairs(axes: Axes, section: Section, family: Family, settings: Settings) -> None:
-    axes.set_title(heading(family, settings).replace("; ", "\n"), fontsize=9)
-    if len(family.comparisons) == 1:
+def _pairs(axes: Axes, family: Family, size: int) -> None:
+    axes.set_title(family.heading.replace("; ", "\n"), fontsize=9)
+    if family.kind == "grid":
+        _grid(axes, family, size)
+        return
+    if family.kind == "pair":
         one = family.comparisons[0]
         _label_rows(axes, [f"{plain(one.a)} - {plain(one.b)}"])
-        _deltas(axes, {0: ToBaseline(one.a, one.delta, one.interval, one)}, settings)
-    elif settings.baseline is not None:
-        seen = {one.system: one for one in (to_baseline(c, settings.baseline) for c in family.comparisons)}
-        _label_rows(axes, [str(row + 1) for row in range(len(section.systems))])
-        names = (system.name for system in section.systems)
-        _deltas(axes, {row: seen[name] for row, name in enumerate(names) if name in seen}, settings)
+        rows = {0: ToBaseline(one.delta, one.interval, one)}
     else:
-        _grid(axes, section, family, settings)
+        _label_rows(axes, [str(rank) for rank in range(1, size + 1)])
+        rows = {row: one for row, one in enumerate(family.against_baseline()[:size]) if one is not None}
+    _deltas(axes, rows, family.settings)
 
 
 def _deltas(axes: Axes, rows: dict[int, ToBaseline], settings: Settings) -> None:
@@ -110,31 +120,31 @@ def _deltas(axes: Axes, rows: dict[int, ToBaseline], settings: Settings) -> None
         fill = BLUES[0] if is_significant(one.comparison) else "white"
         axes.plot([one.delta], [row], "o", color=BLUES[0], markerfacecolor=fill, markersize=5)
     baseline = "a - b" if settings.baseline is None else f"system - {plain(settings.baseline)}"
-    label = f"delta ({baseline}), {percent(settings.level)} interval; filled: p < {alpha(settings):g}"
+    label = f"delta ({baseline}), {percent(settings.level)} interval; filled: p < {settings.alpha:g}"
     axes.set_xlabel(label, fontsize=8)
 
 
-def _grid(axes: Axes, section: Section, family: Family, settings: Settings) -> None:
+def _grid(axes: Axes, family: Family, size: int) -> None:
     """Adjusted p-values as shades."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    scale, size = shades(settings), len(section.systems)
-    image = np.zeros((size, size, 4))
-    for i, line in enumerate(pair_grid(section, family, size)):
-        for j, one in enumerate(line):
+    image, first = np.zeros((size, size, 4)), family.first_column
+    for i, line in enumerate(family.grid(size)):
+        for j, one in enumerate(line, first):
             if one is None:
                 continue
-            shade = scale.of(one)
-            image[i, j] = to_rgba(NOT_SIGNIFICANT if shade is None else BLUES[shade])
+            shade = mark(one)
+            image[i, j] = to_rgba(NOT_SIGNIFICANT if isinstance(shade, str) else BLUES[shade])
             if size <= MAX_NUMBERS:
                 ink = "white" if shade == 0 else "black"
                 axes.text(j, i, format_adjusted_p(one), ha="center", va="center", fontsize=6, color=ink)
     axes.imshow(image, aspect="auto", interpolation="nearest")
     _label_rows(axes, [str(row + 1) for row in range(size)])
-    columns = range(first_column(settings), size)
+    columns = range(first, size)
     axes.set_xticks(columns, [str(column + 1) for column in columns], fontsize=min(7, _font(size)))
-    keys = [Patch(color=BLUES[shade], label=f"p < {limit:g}") for shade, limit in enumerate(scale.thresholds)]
+    limits = thresholds(family.settings)
+    keys = [Patch(color=BLUES[shade], label=f"p < {limit:g}") for shade, limit in enumerate(limits)]
     keys.append(Patch(color=NOT_SIGNIFICANT, label="not significant"))
     below = -0.25 / (ROW_HEIGHT * max(MIN_ROWS, size))
     axes.legend(

@@ -6,19 +6,11 @@ import html
 from typing import TYPE_CHECKING
 
 from sigjax.records import Comparison, Settings
-from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
-from sigjax.report.numbers import (
-    alpha,
-    format_adjusted_p,
-    format_interval,
-    format_number,
-    format_raw_p,
-    percent,
-)
-from sigjax.report.rows import Table, baseline_table, delta_spec, pair_table, systems_table
-from sigjax.report.sections import Family, Section, sections
+from sigjax.report.blocks import blocks
+from sigjax.report.numbers import format_adjusted_p, format_interval, format_number, format_raw_p, percent
+from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, mark, thresholds
 from sigjax.report.visible import visible
-from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many, unsettled
+from sigjax.report.words import left_out
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report
@@ -41,18 +33,17 @@ STYLE = """<style>
 
 
 def to_html(report: Report) -> str:
-    """The report as HTML: systems, then the grid of pairs, shaded by p, each cell with its numbers as a tooltip."""
-    blocks = ['<div class="sigjax">', STYLE]
-    for section in sections(report):
-        blocks.append(f"<p><b>{escape(caption(section, report))}</b></p>")
-        blocks.append(_table(systems_table(section, report.settings)))
-        if meaning := key(section, report.settings):
-            blocks.append(f'<p class="small">{escape(meaning)}</p>')
+    """The report as HTML: systems, then the grid of pairs, shaded by p; each cell has its numbers as a tooltip."""
+    parts = ['<div class="sigjax">', STYLE]
+    for section in blocks(report):
+        parts += [f"<p><b>{escape(section.caption)}</b></p>", _table(section.table)]
+        parts += _paragraph(section.key, small=True)
         for family in section.families:
-            blocks += _family(section, family, report)
-    blocks += [f"<p>Note: {escape(note)}</p>" for note in report.notes]
-    blocks += [f'<p class="small"><code>{escape(report.signature)}</code></p>', "</div>"]
-    return "\n".join(blocks) + "\n"
+            parts += _family(family)
+    for note in report.notes:
+        parts += _paragraph(f"Note: {note}")
+    parts += [f'<p class="small"><code>{escape(report.signature)}</code></p>', "</div>"]
+    return "\n".join(parts) + "\n"
 
 
 def escape(text: str) -> str:
@@ -65,23 +56,22 @@ def escape(text: str) -> str:
     return html.escape(visible(text))
 
 
-def _family(section: Section, family: Family, report: Report) -> list[str]:
-    settings = report.settings
-    shaded = settings.baseline is None and len(section.systems) > MAX_NUMBERS
-    star = "" if shaded or len(family.comparisons) == 1 else f"; * p < {alpha(settings):g}"
-    blocks = [f"<p>{escape(heading(family, settings) + star)}</p>"]
-    if len(family.comparisons) == 1:
-        blocks.append(_table(pair_table(family.comparisons[0])))
-        blocks.append(f"<p>{escape(conclusion(family.comparisons[0]))}</p>")
-    elif settings.baseline is not None:
-        blocks.append(_table(baseline_table(section, family, baseline=settings.baseline)))
+def _paragraph(text: str | None, *, small: bool = False) -> list[str]:
+    mark = ' class="small"' if small else ""
+    return [] if text is None else [f"<p{mark}>{escape(text)}</p>"]
+
+
+def _family(family: Family) -> list[str]:
+    shaded = family.kind == "grid" and len(family.systems) > MAX_NUMBERS
+    starless = shaded or family.kind == "pair"
+    parts = _paragraph(family.heading if starless else f"{family.heading}; {family.star}")
+    if family.kind == "grid":
+        parts += [_grid(family, shaded=shaded), _legend(family.settings, shaded=shaded)]
+        if len(family.systems) > MAX_GRID:
+            parts += _paragraph(left_out("grid", MAX_GRID, len(family.systems), every_pair="to_json() gives"))
     else:
-        blocks += [_grid(section, family), _legend(settings, shaded=shaded)]
-        if len(section.systems) > MAX_GRID:
-            blocks.append(f"<p>{escape(too_many(section, MAX_GRID, every_pair='to_json() gives'))}</p>")
-    if warning := unsettled(family):
-        blocks.append(f"<p>{escape(warning)}</p>")
-    return [*blocks, f'<p class="small">{escape(method_line(family))}</p>']
+        parts.append(_table(family.table))
+    return [*parts, *_paragraph(family.conclusion), *_paragraph(family.warning), *_paragraph(family.method, small=True)]
 
 
 def _table(table: Table) -> str:
@@ -94,27 +84,23 @@ def _table(table: Table) -> str:
     return f"<table>\n{head}<tbody>\n{body}\n</tbody>\n</table>"
 
 
-def _grid(section: Section, family: Family) -> str:
-    size = min(len(section.systems), MAX_GRID)
-    spec = delta_spec(family.comparisons)
-    first = first_column(family.comparisons[0].settings)
-    numbers = "".join(f"<th>{number + 1}</th>" for number in range(first, size))
+def _grid(family: Family, *, shaded: bool) -> str:
+    size = min(len(family.systems), MAX_GRID)
+    numbers = "".join(f"<th>{number}</th>" for number in range(family.first_column + 1, size + 1))
     lines = []
-    for rank, (system, line) in enumerate(zip(section.systems, pair_grid(section, family, size), strict=False), 1):
-        cells = "".join(_cell(one, spec, in_words=size <= MAX_NUMBERS) for one in line[first:size])
+    for rank, (system, line) in enumerate(zip(family.systems, family.grid(size), strict=False), 1):
+        cells = "".join(_cell(one, family.delta_spec, shaded=shaded) for one in line)
         lines.append(f'<tr><th class="name">{rank} {escape(system.name)}</th>{cells}</tr>')
     head = f'<thead><tr><th class="name">adjusted p</th>{numbers}</tr></thead>'
     return f'<table class="grid">\n{head}\n<tbody>\n' + "\n".join(lines) + "\n</tbody>\n</table>"
 
 
-def _cell(comparison: Comparison | None, spec: str, *, in_words: bool) -> str:
+def _cell(comparison: Comparison | None, spec: str, *, shaded: bool) -> str:
     if comparison is None:
         return "<td></td>"
-    shade = shades(comparison.settings).of(comparison)
-    style = "" if shade is None else f' style="background-color: {_colour(shade)}"'
-    undecided = "?" if comparison.settled is False else "·"
-    symbol = "=" if has_equal_scores(comparison) else undecided if shade is None else ""
-    text = format_adjusted_p(comparison) if in_words else symbol
+    shade = mark(comparison)
+    style, sign = ("", shade) if isinstance(shade, str) else (f' style="background-color: {_colour(shade)}"', "")
+    text = sign if shaded else format_adjusted_p(comparison)
     return f'<td{style} title="{escape(_tooltip(comparison, spec))}">{text}</td>'
 
 
@@ -130,9 +116,9 @@ def _tooltip(comparison: Comparison, spec: str) -> str:
 def _legend(settings: Settings, *, shaded: bool) -> str:
     keys = [
         f'<span class="key" style="background-color: {_colour(shade)}">&nbsp;</span>p &lt; {limit:g} &ensp;'
-        for shade, limit in enumerate(shades(settings).thresholds)
+        for shade, limit in enumerate(thresholds(settings))
     ]
-    signs = "· not significant &ensp; ? not settled &ensp; = equal scores" if shaded else ""
+    signs = " &ensp; ".join(SIGNS) if shaded else ""
     return f'<p class="small">{"".join(keys)}{signs}</p>'
 
 

@@ -1,24 +1,14 @@
-"""How a number is written for people: one number of decimals a table, and p-values that never mislead."""
+"""How a number is written for people: the same decimals in a whole table, and p-values that never mislead."""
 
 import math
 from collections.abc import Iterable
 
-from sigjax.records import Comparison, Interval, Settings, SystemScore
+from sigjax.records import Comparison, Interval
 
 DASH = "–"
 MISSING = DASH
 SMALLEST_SHOWN = 1e-300
-"""Below this a double loses digits, and only log10 of the p-value can be trusted."""
-
-
-def alpha(settings: Settings) -> float:
-    """The threshold for p that belongs to the level.
-
-    Example:
-        >>> alpha(Settings(level=0.95))
-        0.05
-    """
-    return settings.alpha
+"""Below this a double loses digits; only log10 of the p-value is right."""
 
 
 def percent(level: float) -> str:
@@ -33,7 +23,7 @@ def percent(level: float) -> str:
 
 def is_significant(comparison: Comparison) -> bool:
     """Whether the adjusted p-value is below the threshold."""
-    return comparison.p_adjusted < alpha(comparison.settings)
+    return comparison.p_adjusted < comparison.settings.alpha
 
 
 def number_spec(values: Iterable[float | None]) -> str:
@@ -68,32 +58,22 @@ def format_interval(interval: Interval | None, spec: str) -> str:
     return MISSING if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
 
 
-def format_ranks(system: SystemScore) -> str:
-    """The interval of the rank, as one number where that is all it holds.
+def format_ranks(ranks: tuple[int, int] | None) -> str:
+    """An interval of ranks, as one number where it holds only one.
 
     Example:
-        >>> scores = ("A", "f1", 0.5, None, None)
-        >>> format_ranks(SystemScore(*scores, (1, 3))), format_ranks(SystemScore(*scores, (2, 2)))
+        >>> format_ranks((1, 3)), format_ranks((2, 2))
         ('1–3', '2')
     """
-    return _format_ranks(system.rank_interval)
-
-
-def format_bootstrap_ranks(system: SystemScore) -> str:
-    """As above, of the rank on bootstrap resamples."""
-    return _format_ranks(system.bootstrap_ranks)
-
-
-def format_mcs_p(system: SystemScore) -> str:
-    """The p-value of the model confidence set, or a dash where there is none."""
-    return MISSING if system.mcs_p is None else format_p(system.mcs_p)
-
-
-def _format_ranks(ranks: tuple[int, int] | None) -> str:
     if ranks is None:
         return MISSING
     low, high = ranks
     return str(low) if low == high else f"{low}{DASH}{high}"
+
+
+def format_mcs_p(p: float | None) -> str:
+    """The p-value of the model confidence set, or a dash where there is none."""
+    return MISSING if p is None else format_p(p)
 
 
 def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> str:
@@ -132,18 +112,14 @@ def _scientific(log10: float, digits: int) -> str:
 
 def format_raw_p(comparison: Comparison, *, digits: int = 3) -> str:
     """The p-value of the pair by itself."""
-    threshold = alpha(comparison.settings)
-    return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=digits, threshold=threshold)
+    alpha = comparison.settings.alpha
+    return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=digits, threshold=alpha)
 
 
 def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> str:
     """The adjusted p-value, with a star where it is significant."""
-    text = format_p(
-        comparison.p_adjusted,
-        log10_p=comparison.log10_p_adjusted,
-        digits=digits,
-        threshold=alpha(comparison.settings),
-    )
+    log10_p, alpha = comparison.log10_p_adjusted, comparison.settings.alpha
+    text = format_p(comparison.p_adjusted, log10_p=log10_p, digits=digits, threshold=alpha)
     return f"{text}*" if is_significant(comparison) else text
 
 

@@ -8,13 +8,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sigjax.records import Comparison, Comparisons, Device, InputError, Library, Settings, SystemScore
-from sigjax.report.csv import to_csv
-from sigjax.report.dataframe import to_dataframe
 from sigjax.report.figure import to_figure
 from sigjax.report.html import to_html
-from sigjax.report.json import to_json
-from sigjax.report.latex import to_latex
-from sigjax.report.markdown import to_markdown
+from sigjax.report.markup import to_latex, to_markdown
+from sigjax.report.programs import to_csv, to_dataframe, to_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

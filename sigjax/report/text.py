@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -11,12 +12,10 @@ from rich.console import Console
 from rich.text import Text
 
 from sigjax.records import Comparison, Settings
-from sigjax.report.grid import MAX_GRID, first_column, has_equal_scores, pair_grid, shades
-from sigjax.report.numbers import alpha
-from sigjax.report.rows import Table, baseline_table, grid_table, pair_table, systems_table
-from sigjax.report.sections import Family, Section, sections
+from sigjax.report.blocks import blocks
+from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, mark, thresholds
 from sigjax.report.visible import visible
-from sigjax.report.words import caption, conclusion, heading, key, method_line, too_many, unsettled
+from sigjax.report.words import left_out
 from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:
@@ -31,9 +30,29 @@ MAX_GRID_NAME = 30
 SYMBOLS = "█▓▒"
 
 
-def console_to(stream: io.StringIO, width: int | None, *, color: bool) -> Console:
-    """A console that draws into `stream`, as wide as the terminal when no width is given."""
-    return Console(
+def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
+    """The report as text; see `sigjax.report.to_text`."""
+
+    def draw(console: Console) -> None:
+        for section in blocks(report):
+            _say(console, section.caption, style="bold")
+            _draw(console, section.table)
+            if section.key:
+                _say(console, section.key)
+                console.print()
+            for family in section.families:
+                _family(console, family)
+        for note in report.notes:
+            _say(console, f"note: {note}")
+        console.print(Text(visible(report.signature)), soft_wrap=True)
+
+    return rendered(draw, width, color=color)
+
+
+def rendered(draw: Callable[[Console], None], width: int | None, *, color: bool) -> str:
+    """What `draw` prints on a console that is as wide as the terminal when no width is given."""
+    stream = io.StringIO()
+    console = Console(
         file=stream,
         width=width or terminal_width(),
         force_terminal=color,
@@ -42,23 +61,7 @@ def console_to(stream: io.StringIO, width: int | None, *, color: bool) -> Consol
         color_system="standard" if color else None,
         legacy_windows=False,
     )
-
-
-def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
-    """The report as text; see `sigjax.report.to_text`."""
-    stream = io.StringIO()
-    console = console_to(stream, width, color=color)
-    for section in sections(report):
-        _say(console, caption(section, report), style="bold")
-        _draw(console, systems_table(section, report.settings))
-        if meaning := key(section, report.settings):
-            _say(console, meaning)
-            console.print()
-        for family in section.families:
-            _family(console, section, family, report.settings)
-    for note in report.notes:
-        _say(console, f"note: {note}")
-    console.print(Text(visible(report.signature)), soft_wrap=True)
+    draw(console)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
@@ -92,29 +95,32 @@ def _row(console: Console, row: Text) -> None:
 
 
 def _draw(console: Console, table: Table) -> None:
-    """Print a table; columns of names share the room that the numbers leave."""
-    room = _room_for_names(console, table)
-    columns = [
-        _left(cells, room) if number in table.names else _right(cells)
-        for number, cells in enumerate(zip(table.header, *table.rows, strict=True))
-    ]
-    head, *rows = (GAP.join(cells) for cells in zip(*columns, strict=True))
-    lines = [head, "─" * cell_len(head), *rows] if any(table.header) else rows
+    """Print a table; columns of names share the width that the numbers leave."""
     console.print()
-    for line in lines:
+    for line in table_lines(table, _width_of_names(console, table)):
         _row(console, _starred(line))
     console.print()
 
 
-def _room_for_names(console: Console, table: Table) -> int:
+def _width_of_names(console: Console, table: Table) -> int:
     """Columns for each column of names, so that a row fits."""
     numbers = [cells for i, cells in enumerate(zip(table.header, *table.rows, strict=True)) if i not in table.names]
     taken = sum(cell_len(_right(cells)[0]) + len(GAP) for cells in numbers)
     return (console.width - taken) // len(table.names)
 
 
-def _left(cells: tuple[str, ...], room: int) -> list[str]:
-    cut = [middle_cut(visible(cell), max(MIN_NAME, room)) for cell in cells]
+def table_lines(table: Table, width_of_names: int) -> list[str]:
+    """The lines of a table; names are cut in the middle to this width, or to `MIN_NAME`."""
+    columns = [
+        _left(cells, width_of_names) if number in table.names else _right(cells)
+        for number, cells in enumerate(zip(table.header, *table.rows, strict=True))
+    ]
+    head, *rows = (GAP.join(cells) for cells in zip(*columns, strict=True))
+    return [head, "─" * cell_len(head), *rows] if any(table.header) else rows
+
+
+def _left(cells: tuple[str, ...], width: int) -> list[str]:
+    cut = [middle_cut(visible(cell), max(MIN_NAME, width)) for cell in cells]
     width = max(cell_len(cell) for cell in cut)
     return [set_cell_size(cell, width) for cell in cut]
 
@@ -133,69 +139,55 @@ def _starred(line: str) -> Text:
     return text
 
 
-def _family(console: Console, section: Section, family: Family, settings: Settings) -> None:
-    _say(console, heading(family, settings), style="bold")
-    if len(family.comparisons) == 1:
-        _draw(console, pair_table(family.comparisons[0]))
-        _say(console, conclusion(family.comparisons[0]))
-    elif settings.baseline is not None:
-        _draw(console, baseline_table(section, family, baseline=settings.baseline))
-        _say(console, f"* p < {alpha(settings):g}")
-    elif _numbers_fit(console, section, family):
-        _draw(console, grid_table(section, family))
-        _say(console, f"* p < {alpha(settings):g}; columns are numbered as the rows are")
+def _family(console: Console, family: Family) -> None:
+    _say(console, family.heading, style="bold")
+    if family.kind == "grid" and not _numbers_fit(console, family):
+        _draw_symbols(console, family)
     else:
-        _draw_symbols(console, section, family, settings)
-    if warning := unsettled(family):
-        _say(console, warning)
-    _say(console, method_line(family))
+        _draw(console, family.table)
+        if family.kind != "pair":
+            _say(console, family.star + ("; columns are numbered as the rows are" if family.kind == "grid" else ""))
+    for sentence in (family.conclusion, family.warning, family.method):
+        if sentence:
+            _say(console, sentence)
     console.print()
 
 
-def _numbers_fit(console: Console, section: Section, family: Family) -> bool:
-    if len(section.systems) > MAX_NUMBERS:
-        return False
-    return _room_for_names(console, grid_table(section, family)) >= MIN_NAME
+def _numbers_fit(console: Console, family: Family) -> bool:
+    return len(family.systems) <= MAX_NUMBERS and _width_of_names(console, family.table) >= MIN_NAME
 
 
-def _draw_symbols(console: Console, section: Section, family: Family, settings: Settings) -> None:
-    """The grid with one symbol a pair: two columns a cell where they fit, else one, else fewer systems."""
-    size = min(len(section.systems), MAX_GRID, max(2, console.width - MIN_NAME - 4))
+def _draw_symbols(console: Console, family: Family) -> None:
+    """The grid with one symbol per pair: two columns a cell where they fit, else one, else fewer systems."""
+    size = min(len(family.systems), MAX_GRID, max(2, console.width - MIN_NAME - 4))
     cell = 2 if 2 * size + MAX_GRID_NAME + 4 <= console.width else 1
     label = max(1, min(MAX_GRID_NAME, console.width - cell * size - 4))
-    names = [middle_cut(visible(system.name), label) for system in section.systems[:size]]
+    names = [middle_cut(visible(system.name), label) for system in family.systems[:size]]
     label = max(cell_len(name) for name in names)
     console.print()
-    first = first_column(settings)
-    for digits in _column_numbers(first, size):
+    for digits in _column_numbers(family.first_column + 1, size):
         _row(console, Text(" " * (label + 4) + "".join(digit.ljust(cell) for digit in digits)))
-    for rank, (name, line) in enumerate(zip(names, pair_grid(section, family, size), strict=True), 1):
-        symbols = "".join(_symbol(one).ljust(cell) for one in line[first:size])
+    for rank, (name, line) in enumerate(zip(names, family.grid(size), strict=True), 1):
+        symbols = "".join(_symbol(one).ljust(cell) for one in line)
         _row(console, Text(f"{rank:>2} {set_cell_size(name, label)} {symbols}"))
     console.print()
-    _say(console, _legend(settings))
-    if size < len(section.systems):
-        _say(console, too_many(section, size, every_pair="--format json gives"))
+    _say(console, _legend(family.settings))
+    if size < len(family.systems):
+        _say(console, left_out("grid", size, len(family.systems), every_pair="--format json gives"))
 
 
-def _column_numbers(first: int, size: int) -> list[list[str]]:
+def _column_numbers(first: int, last: int) -> list[list[str]]:
     """The numbers of the columns written downwards, tens above units."""
-    numbers = range(first + 1, size + 1)
-    tens = [[str(number // 10) if number % 10 == 0 else " " for number in numbers]] if size >= 10 else []
+    numbers = range(first, last + 1)
+    tens = [[str(number // 10) if number % 10 == 0 else " " for number in numbers]] if last >= 10 else []
     return [*tens, [str(number % 10) for number in numbers]]
 
 
 def _symbol(comparison: Comparison | None) -> str:
-    if comparison is None:
-        return " "
-    if has_equal_scores(comparison):
-        return "="
-    shade = shades(comparison.settings).of(comparison)
-    if shade is None:
-        return "?" if comparison.settled is False else "·"
-    return SYMBOLS[shade]
+    shade = " " if comparison is None else mark(comparison)
+    return shade if isinstance(shade, str) else SYMBOLS[shade]
 
 
 def _legend(settings: Settings) -> str:
-    keys = [f"{SYMBOLS[shade]} p < {limit:g}" for shade, limit in enumerate(shades(settings).thresholds)]
-    return "   ".join([*keys, "· not significant", "? not settled", "= equal scores"])
+    keys = [f"{SYMBOLS[shade]} p < {limit:g}" for shade, limit in enumerate(thresholds(settings))]
+    return "   ".join([*keys, *SIGNS])

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sigjax.multiple.decision import MOST_RESAMPLES
 from sigjax.records import Comparison, Comparisons, Settings
-from sigjax.report.grid import MAX_LISTED, shown_pairs
-from sigjax.report.numbers import alpha, format_adjusted_p, format_raw_p, is_significant, percent
-from sigjax.report.sections import Family, Section, has_letters, has_positions, has_ranks, has_unclustered
-
-if TYPE_CHECKING:
-    from sigjax.report.report import Report
+from sigjax.report.numbers import format_adjusted_p, format_raw_p, is_significant
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
@@ -26,7 +19,6 @@ CORRECTIONS = {
     "maxt": "Westfall-Young maxT",
     "minp": "Westfall-Young minP",
 }
-FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
 DESIGNS = {
     ("permutation", "crossed"): ", outputs exchanged within units",
     ("bootstrap", "nested"): ", runs drawn within units",
@@ -45,63 +37,36 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def caption(section: Section, report: Report) -> str:
+def caption(metric: str, num_instances: int, num_units: int, *, lower_is_better: bool) -> str:
     """The metric, and what it was computed on."""
-    text = f"{section.metric}: {count(report.num_instances, 'instance')}"
-    if report.num_units != report.num_instances:
-        text += f", resampled as {count(report.num_units, 'cluster')}"
-    return f"{text}; lower is better" if section.lower_is_better else text
+    text = f"{metric}: {count(num_instances, 'instance')}"
+    if num_units != num_instances:
+        text += f", resampled as {count(num_units, 'cluster')}"
+    return f"{text}; lower is better" if lower_is_better else text
 
 
-def key(section: Section, settings: Settings) -> str | None:
-    """What the columns of a table of systems mean that not all tables have; None where there are none."""
-    parts = [_standing_key(section, settings)] if has_ranks(section) else []
-    if has_unclustered(section.systems):
-        of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
-        parts.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
-    parts += [_position_key(settings)] if has_positions(section) else []
-    return " ".join(parts) or None
-
-
-def _position_key(settings: Settings) -> str:
-    level, limit = percent(settings.level), f"{alpha(settings):g}"
-    return (
-        f"On bootstrap resamples: boot. ranks are the ranks of a system on the middle {level} of them; systems with "
-        f"MCS p not below {limit} are the model confidence set, which holds the best with {level}."
-    )
-
-
-def _standing_key(section: Section, settings: Settings) -> str:
-    adjusted = "" if settings.correction == "none" else "adjusted "
-    by = f"By the {settings.tests[0]} test at {adjusted}p < {alpha(settings):g}"
-    together = f", all together at {percent(settings.level)}" if settings.correction in FAMILYWISE else ""
-    ranks = f"ranks are those that no significant difference excludes{together}"
-    letters = "; systems that share a letter do not differ significantly" if has_letters(section) else ""
-    return f"{by}: {ranks}{letters}."
-
-
-def heading(family: Family, settings: Settings) -> str:
-    """The test, its alternative and what p was adjusted over."""
-    text = f"{family.test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
-    text += DESIGNS.get((family.test, settings.design), "")
+def heading(comparisons: Comparisons, adjusted_over: int, settings: Settings) -> str:
+    """The test, its alternative, and over how many pairs p was adjusted."""
+    test = comparisons[0].test
+    text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
+    text += DESIGNS.get((test, settings.design), "")
     if settings.alternative != "two-sided" and settings.baseline is None:
         text += ": first system minus second, in the order of the data"
-    if family.adjusted_over == 1:
+    if adjusted_over == 1:
         return text
-    pairs = count(family.adjusted_over, "pair")
-    if family.adjusted_over > len(family.comparisons):
+    pairs = count(adjusted_over, "pair")
+    if adjusted_over > len(comparisons):
         pairs += " of all metrics"
     if settings.correction == "none":
         return f"{text}; p not adjusted for {pairs}"
     text += f"; p adjusted by {CORRECTIONS[settings.correction]} over {pairs}"
-    if settings.correction in ("maxt", "minp") and (family.comparisons.column("resamples") < 0).any():
-        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method names none for exact p-values
+    if settings.correction in ("maxt", "minp") and (comparisons.column("resamples") < 0).any():
+        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names none for exact p-values
     return text
 
 
-def method_line(family: Family) -> str:
+def method_line(comparisons: Comparisons) -> str:
     """How the p-values of a family were computed."""
-    comparisons = family.comparisons
     if len(comparisons) == 1:
         one = comparisons[0]
         return f"method: {', '.join([METHODS[one.method], *_resamples(comparisons)])} ({one.reason})"
@@ -115,26 +80,31 @@ def method_line(family: Family) -> str:
 
 
 def _resamples(comparisons: Comparisons) -> list[str]:
-    """How many resamples were drawn, as a range where pairs differ; empty when none were."""
+    """The number of resamples, as a range where pairs differ; nothing for exact p-values."""
     numbers = [number for number in np.unique(comparisons.column("resamples")).tolist() if number >= 0]
     if len(numbers) > 1:
         return [f"{numbers[0]:,} to {count(numbers[-1], 'resample')}"]
     return [count(number, "resample") for number in numbers]
 
 
+def has_equal_scores(comparison: Comparison) -> bool:
+    """Whether there is no difference to test."""
+    return comparison.delta == 0 and comparison.p_value == 1
+
+
 def conclusion(comparison: Comparison) -> str:
-    """What one pair tells, in one sentence.
+    """What the test says of one pair, in one sentence.
 
     For delta = 0 every resample is at least as extreme, so p = 1 does not show that the systems are identical; a
     standard error of 0 does.
     """
     a, b, settings = comparison.a, comparison.b, comparison.settings
-    if comparison.delta == 0 and comparison.p_value == 1:
+    if has_equal_scores(comparison):
         if comparison.standard_error == 0:
             return f"{a} and {b} have the same score on every resample (p = 1)."
         return f"{a} and {b} have the same score: there is no difference to test (p = 1)."
     test = f"{ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]}"
-    p, limit = format_raw_p(comparison), f"{alpha(settings):g}"
+    p, limit = format_raw_p(comparison), f"{settings.alpha:g}"
     by = "p" if comparison.p_adjusted == comparison.p_value else "adjusted p"
     decides = p if by == "p" else format_adjusted_p(comparison).rstrip("*")
     if is_significant(comparison):
@@ -148,13 +118,13 @@ def conclusion(comparison: Comparison) -> str:
     )
 
 
-def unsettled(family: Family) -> str | None:
-    """A warning where endless resamples could decide otherwise, and how many would do; None where all is settled."""
-    pairs = family.comparisons.where("settled", value=False)
+def unsettled(comparisons: Comparisons) -> str | None:
+    """A warning where infinitely many resamples could decide otherwise, and how many would do; else None."""
+    pairs = comparisons.where("settled", value=False)
     if not len(pairs):
         return None
-    limit = f"{alpha(pairs[0].settings):g}"
-    if len(family.comparisons) == 1:
+    limit = f"{pairs[0].settings.alpha:g}"
+    if len(comparisons) == 1:
         text = f"The decision at {limit} is not settled: more resamples could change it"
     else:
         text = f"{count(len(pairs), 'pair')} {'is' if len(pairs) == 1 else 'are'} not settled at {limit}"
@@ -163,7 +133,7 @@ def unsettled(family: Family) -> str | None:
 
 
 def _enough(needed: list[int | None]) -> str:
-    """How many resamples would settle as many decisions."""
+    """How many resamples would settle these decisions; None is more than `MOST_RESAMPLES`."""
     numbers = [number for number in needed if number is not None]
     them = "it" if len(needed) == 1 else "them"
     if not numbers:
@@ -175,17 +145,6 @@ def _enough(needed: list[int | None]) -> str:
     return f"{text}{len(numbers):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}"
 
 
-def too_many(section: Section, shown: int, *, every_pair: str) -> str:
-    """What a grid leaves out, and where to find it."""
-    return f"The grid shows the first {shown} of {len(section.systems)} systems; {every_pair} every pair."
-
-
-def too_many_listed(section: Section, family: Family) -> str | None:
-    """What a list of pairs leaves out, and where to find it; None where it has all."""
-    shown = len(shown_pairs(section, family))
-    if shown == len(family.comparisons):
-        return None
-    return (
-        f"The list shows the {shown:,} pairs of the first {MAX_LISTED} of {len(section.systems):,} systems; --format "
-        f"csv or json gives all {len(family.comparisons):,}."
-    )
+def left_out(noun: str, shown: int, systems: int, *, every_pair: str) -> str:
+    """What a grid or a figure leaves out, and where to find it."""
+    return f"The {noun} shows the first {shown} of {systems} systems; {every_pair} every pair."

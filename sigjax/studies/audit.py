@@ -10,18 +10,15 @@ import numpy as np
 
 from sigjax.classical.applicable import kind_of_data
 from sigjax.comparison.validate import check_evaluations, check_together
-from sigjax.records import Device, Evaluation, InputError, Settings, Test
+from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option, same, takes, values
-from sigjax.studies.normal_power import check_resamples
+from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, share_interval, uniformity
 from sigjax.studies.pilot import Maker, Pilot, dealt, make_pilot, select, select_pair, split, swapped
 from sigjax.studies.records import Audit, AuditedTest, ErrorRate, Null
-from sigjax.studies.trials import StudyOptions, of_strata, run_classical, run_trials, share_interval
-from sigjax.studies.uniformity import uniformity
+from sigjax.studies.trials import StudyOptions, of_strata, run_classical, run_trials
 from sigjax.version import __version__
 
 ALPHAS = (0.01, 0.05, 0.10)
-_LEVEL = 0.95
-"""Of intervals of error rates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,22 +36,22 @@ class AuditOptions(StudyOptions):
 
 @takes(AuditOptions)
 def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) -> Audit:
-    r"""Measure the type-I error of tests on the user's own data, by pairs for which the null hypothesis is true.
+    r"""Measure the type-I error of tests on the user's own data, with pairs for which the null hypothesis is true.
 
-    *Swaps.* A repetition swaps the outputs of each unit of two systems or not, each with probability 1/2, and tests the
-    two mixtures (A/A). So neither is better, whatever the systems are, while the metric, the sizes of the units, how
-    often outputs differ, and how alike they are, are those of the data.
+    *Swaps.* Each repetition swaps the outputs of two systems on each unit with probability 1/2, and tests the two
+    mixtures (A/A). Neither is better, whatever the systems are; the metric, the sizes of the units, how often outputs
+    differ and how alike they are stay those of the data.
 
-    *Splits.* A repetition deals the units of one system at random, within strata, into two halves, and pairs these at
-    random: two samples of one population, which have nothing to do with each other. So tests that take systems for
-    independent keep their level here, but not under swaps, where two systems met the same units. The halves have
-    different gold data: where the metric has them as statistics, tests of one statistic that differs do not apply.
+    *Splits.* Each repetition deals the units of one system at random, within strata, into two halves, and pairs these
+    at random: two independent samples of one population. Tests that assume independent systems keep their level here,
+    but not under swaps, where both systems saw the same units. The halves have different gold data: tests of one
+    statistic that differs do not apply to metrics that have gold statistics.
 
-    The error at a level $\alpha$ is the share of repetitions with $p \le
-    \alpha$: of a valid test it is at most $\alpha$, up to the binomial error that its interval shows.
+    The error at a level $\alpha$ is the share of repetitions with $p \le \alpha$. For a valid test it is at most
+    $\alpha$, up to the binomial error that its interval shows.
 
     Args:
-        evaluation: the statistics of the systems, or several evaluations of the same systems, one a metric.
+        evaluation: the statistics of the systems, or several evaluations of the same systems, one per metric.
         options: see `AuditOptions`.
 
     Raises:
@@ -77,15 +74,7 @@ def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) 
     check_resamples(settings.fixed_resamples, min(ALPHAS))
     check_evaluations(evaluations, settings)
     chosen = [(select_pair if "swaps" in nulls else select)(each, options.systems) for each in evaluations]
-    asked = _Asked(
-        nulls,
-        options.repetitions,
-        settings,
-        options.device,
-        classical=options.classical,
-        progress=options.progress,
-    )
-    audited = tuple(one for each in chosen for one in _of_metric(each, asked))
+    audited = tuple(one for each in chosen for one in _of_metric(each, nulls, settings, options))
     num_units = len(make_pilot(chosen[0]).units.strata)
     named = (*settings.tests, "classical") if options.classical else settings.tests
     more = "" if nulls == ("swaps",) else f"|null:{'+'.join(nulls)}"
@@ -99,16 +88,7 @@ def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) 
     )
 
 
-class _Asked(NamedTuple):
-    nulls: tuple[Null, ...]
-    repetitions: int
-    settings: Settings
-    device: Device
-    classical: bool
-    progress: bool
-
-
-class _Made(NamedTuple):
+class _Way(NamedTuple):
     """One way to make pairs."""
 
     null: Null
@@ -119,55 +99,44 @@ class _Made(NamedTuple):
     """[unit] of the pairs."""
 
 
-def _of_metric(evaluation: Evaluation, asked: _Asked) -> Iterator[AuditedTest]:
+def _of_metric(
+    evaluation: Evaluation, nulls: tuple[Null, ...], settings: Settings, options: AuditOptions
+) -> Iterator[AuditedTest]:
     """All nulls and tests by one metric."""
-    settings, count, progress = asked.settings, asked.repetitions, asked.progress
-    kind = kind_of_data(evaluation)
-    for made in _ways(make_pilot(evaluation), evaluation.systems, asked):
-        parts = made.pilot, made.make, made.strata, count
-        trials = run_trials(*parts, settings, asked.device, progress=progress)
+    count, progress, kind = options.repetitions, options.progress, kind_of_data(evaluation)
+    for way in _ways(make_pilot(evaluation), evaluation.systems, nulls, settings.seed):
+        parts = way.pilot, way.make, way.strata, count
+        trials = run_trials(*parts, settings, options.device, progress=progress)
         for test in settings.tests:
-            yield _audited(made, test, trials.p_values[test], trials.methods[test])
-        if asked.classical:
-            found = run_classical(*parts, settings.alternative, kind, progress=progress)
-            for name, p_values in found.items():
-                yield _audited(made, name, p_values, {"classical": count})
+            yield _audited(way, test, trials.p_values[test], trials.methods[test])
+        if options.classical:
+            p_values = run_classical(*parts, settings.alternative, kind, progress=progress)
+            for name, of_test in p_values.items():
+                yield _audited(way, name, of_test, {"classical": count})
 
 
-def _ways(pilot: Pilot, systems: Sequence[str], asked: _Asked) -> Iterator[_Made]:
-    """The ways asked for; splits system by system."""
-    strata, seed = pilot.units.strata, asked.settings.seed
-    if "swaps" in asked.nulls:
-        yield _Made("swaps", None, pilot, swapped(pilot, seed), strata)
-    if "splits" in asked.nulls:
+def _ways(pilot: Pilot, systems: Sequence[str], nulls: tuple[Null, ...], seed: int) -> Iterator[_Way]:
+    """Swaps, and splits of each system."""
+    strata = pilot.units.strata
+    if "swaps" in nulls:
+        yield _Way("swaps", None, pilot, swapped(pilot, seed), strata)
+    if "splits" in nulls:
         pairs = dealt(strata)[1]
         if len(pairs) < 2:
             raise InputError(
                 f"random splits need units for two pairs or more, four within a stratum or two in each of two, got "
                 f"{len(strata)} units; use swaps"
             )
-        for place, name in enumerate(systems):
+        for index, name in enumerate(systems):
             alone = pilot._replace(names=(name, name))
-            yield _Made("splits", name, alone, split(alone, place, seed), pairs)
+            yield _Way("splits", name, alone, split(alone, index, seed), pairs)
 
 
-def _audited(made: _Made, test: str, p_values: np.ndarray, methods: dict[str, int]) -> AuditedTest:
-    count = len(p_values)
-    rejected = [int(np.count_nonzero(p_values <= alpha)) for alpha in ALPHAS]
-    errors = tuple(
-        ErrorRate(alpha, each, each / count, share_interval(each, count, _LEVEL))
-        for alpha, each in zip(ALPHAS, rejected, strict=True)
-    )
-    found = uniformity(p_values)
-    return AuditedTest(
-        made.pilot.metric.name,
-        test,
-        methods,
-        errors,
-        found.excess,
-        found.excess_p,
-        found.deficit,
-        tuple(p_values.tolist()),
-        made.null,
-        made.system,
-    )
+def _audited(way: _Way, test: str, p_values: np.ndarray, methods: dict[str, int]) -> AuditedTest:
+    count, metric, errors = len(p_values), way.pilot.metric.name, []
+    for alpha in ALPHAS:
+        rejected = int(np.count_nonzero(p_values <= alpha))
+        errors.append(ErrorRate(alpha, rejected, rejected / count, share_interval(rejected, count, SHARE_LEVEL)))
+    excess, excess_p, deficit = uniformity(p_values)
+    shown = tuple(p_values.tolist())
+    return AuditedTest(metric, test, methods, tuple(errors), excess, excess_p, deficit, shown, way.null, way.system)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads
-from sigjax.bootstrap.intervals import Spread, standard_error
-from sigjax.bootstrap.registry import in_closed_form, interval_kinds
-from sigjax.bootstrap.sampled import all_replicates
-from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.bootstrap.registry import in_closed_form
 from sigjax.comparison.assemble import make_case
 from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.errors import check_units, named_errors
-from sigjax.comparison.kinds import kind_of
 from sigjax.comparison.paired import BootstrapOptions
 from sigjax.comparison.validate import check_evaluations
 from sigjax.metrics import evaluation_from_arrays
@@ -25,12 +19,11 @@ from sigjax.records import Correction, Device, Evaluation, InputError, Settings,
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.run.backend import host_scope
+from sigjax.studies.formulas import share_interval
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
-from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
-from sigjax.studies.trials import share_interval
+from sigjax.studies.tost import Tested, bootstrap_tests, closed_tests, interval_level
 from sigjax.testing.corrections import adjust
-from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.problem import Case, Pair, SampleCase
 from sigjax.testing.runner import Runner
 
 
@@ -86,13 +79,13 @@ class EquivalencePairsOptions(EquivalenceOptions):
 def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equivalence:
     r"""Test that two systems are alike up to a margin: two one-sided paired tests (TOST).
 
-    The null hypotheses are $\delta \le -m$ and $\delta \ge m$; equivalence is shown where both are rejected, so that
-    p is the larger of their p-values, without correction (an intersection-union test). The tests are those of the
-    intervals that `compare` gives by default: of answers right or wrong Tango's score tests, of other metrics of sums
-    t tests with the standard error s of the jackknife, $(\delta + m) / s$ and $(m - \delta) / s$. Bootstrap tests,
-    which reject too often with fewer than 30 units, have their null distribution moved to the margin: $p = (c + 1) / (K
-    + 1)$ with the counts $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le \delta$ of K resamples, ties
-    included. A large p of a test for differences shows nothing of the kind.
+    The null hypotheses are $\delta \le -m$ and $\delta \ge m$. Rejecting both shows equivalence, so p is the larger of
+    the two p-values, without correction (an intersection-union test). The tests agree with the default intervals of
+    `compare`: Tango's score tests for answers right or wrong; t tests for other metrics of sums, $(\delta + m) / s$ and
+    $(m - \delta) / s$ with the jackknife standard error s. Bootstrap tests move their null distribution to the margin:
+    $p = (c + 1) / (K + 1)$, where c counts $\delta^* - \delta - m \ge \delta$, or $\delta^* - \delta + m \le \delta$,
+    among K resamples, ties included. They reject too often with fewer than 30 units. A large p of a test for
+    differences does not show equivalence.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
@@ -113,8 +106,8 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
         (0.0, 0.506, 0.0036, True)
     """
     evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=options.metric)
-    (found,) = equivalence(evaluation, **values(options, EquivalenceOptions))
-    return found
+    (one,) = equivalence(evaluation, **values(options, EquivalenceOptions))
+    return one
 
 
 @takes(EquivalencePairsOptions)
@@ -146,114 +139,52 @@ def equivalence(
         )
     settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
-    asked = _Asked(float(options.margin), options.claim, options.method, settings)
     with host_scope():
-        return tuple(found for each in evaluations for found in _of_metric(each, asked, options.device))
+        return tuple(one for each in evaluations for one in _of_metric(each, settings, options))
 
 
-class _Asked(NamedTuple):
-    margin: float
-    claim: Claim
-    method: EquivalenceMethod
-    settings: Settings
-
-
-class _Tested(NamedTuple):
-    """What the tests of one pair say."""
-
-    p_lower: float
-    p_upper: float
-    spread: Spread
-    exceed: tuple[int, int] | None
-    """Resamples behind both p-values, where there are some."""
-
-
-def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device) -> list[Equivalence]:
+def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
     """All pairs by one metric."""
-    runner = Runner(asked.settings, device)
+    margin, runner = float(options.margin), Runner(settings, options.device)
     with named_errors([evaluation], runner):
-        case = make_case(evaluation, asked.settings)
+        case = make_case(evaluation, settings)
         check_units(len(case.units.strata), "equivalence")
-        method, tested = _closed(case, asked) if _is_closed(case, asked) else _bootstrap(case, asked, runner)
-    pairs = zip(case.question.pairs, tested, strict=True)
-    found = [_of_pair(evaluation, case, pair, of_pair, method, asked) for pair, of_pair in pairs]
-    adjusted = adjust(np.array([each.p_value for each in found]), asked.settings.correction).tolist()
-    alpha = asked.settings.alpha
-    return [replace(each, p_adjusted=p, holds=p < alpha) for each, p in zip(found, adjusted, strict=True)]
-
-
-def _interval_level(settings: Settings) -> float:
-    return round(2.0 * settings.level - 1.0, 12)
-
-
-def _is_closed(case: Case | SampleCase, asked: _Asked) -> bool:
-    return asked.method == "auto" and in_closed_form(case.metric, case.settings)
-
-
-def _closed(case: Case | SampleCase, asked: _Asked) -> tuple[str, list[_Tested]]:
-    """The tests of all pairs without resamples, and their name.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-        InputError: no stratum has two units.
-    """
-    assert isinstance(case, Case)
-    _, spreads = closed_spreads(case._replace(settings=replace(case.settings, level=_interval_level(case.settings))))
-    if spreads[0].interval is None:
-        raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
-    return interval_kinds(case).pairs or "", [
-        _Tested(*margin_tails(case, pair, spread.standard_error or 0.0, asked.margin), spread, None)
-        for pair, spread in zip(case.question.pairs, spreads, strict=True)
+        if isinstance(case, Case) and options.method == "auto" and in_closed_form(case.metric, settings):
+            method, tests = closed_tests(case, margin)
+        else:
+            method, tests = bootstrap_tests(case, margin, runner)
+    records = [
+        _record(case, (evaluation.systems[a], evaluation.systems[b]), (a, b), tested, method, options)
+        for (a, b), tested in zip(case.question.pairs, tests, strict=True)
     ]
+    adjusted = adjust(np.array([each.p_value for each in records]), settings.correction).tolist()
+    return [replace(each, p_adjusted=p, holds=p < settings.alpha) for each, p in zip(records, adjusted, strict=True)]
 
 
-def _bootstrap(case: Case | SampleCase, asked: _Asked, runner: Runner) -> tuple[str, list[_Tested]]:
-    """The bootstrap tests of all pairs, and their name.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    settings, replicates, tested = asked.settings, _replicates(case, runner), []
-    for a, b in case.question.pairs:
-        deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
-        counts = margin_exceed(deltas, delta, asked.margin, case.question.tolerance((a, b)), settings.variant)
-        above, below = (float(montecarlo_p(count, settings.fixed_resamples)) for count in counts)
-        interval = dual_interval(deltas, delta, _interval_level(settings), settings.variant)
-        tested.append(_Tested(above, below, Spread(standard_error(deltas), interval), counts))
-    return "bootstrap", tested
-
-
-def _replicates(case: Case | SampleCase, runner: Runner) -> np.ndarray:
-    """Bootstrap scores `[system, resample]`.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    kind, shape = kind_of(case), (len(case.question.scores), case.settings.fixed_resamples)
-    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
-        return all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
-
-
-def _of_pair(
-    evaluation: Evaluation, case: Case | SampleCase, pair: tuple[int, int], tested: _Tested, method: str, asked: _Asked
+def _record(
+    case: Case | SampleCase,
+    names: tuple[str, str],
+    pair: Pair,
+    tested: Tested,
+    method: str,
+    options: EquivalencePairsOptions,
 ) -> Equivalence:
-    settings, (a, b) = asked.settings, pair
-    assert tested.spread.interval is not None
-    assert tested.spread.standard_error is not None
-    if asked.claim == "equivalence":
+    """The record of one pair, before adjustment."""
+    settings, scores = case.settings, case.question.scores
+    if options.claim == "equivalence":
         upper = tested.p_upper > tested.p_lower
     else:
-        upper = not evaluation.metric.higher_is_better
+        upper = not case.metric.higher_is_better
     p_value = tested.p_upper if upper else tested.p_lower
     exceed = None if tested.exceed is None else tested.exceed[upper]
     return Equivalence(
-        a=evaluation.systems[a],
-        b=evaluation.systems[b],
-        metric=evaluation.metric.name,
-        claim=asked.claim,
-        margin=asked.margin,
-        score_a=case.question.scores[a],
-        score_b=case.question.scores[b],
+        a=names[0],
+        b=names[1],
+        metric=case.metric.name,
+        claim=options.claim,
+        margin=float(options.margin),
+        score_a=scores[pair[0]],
+        score_b=scores[pair[1]],
         delta=case.question.delta(pair),
         p_lower=tested.p_lower,
         p_upper=tested.p_upper,
@@ -261,9 +192,9 @@ def _of_pair(
         p_interval=None if exceed is None else share_interval(exceed, settings.fixed_resamples, settings.level),
         p_adjusted=p_value,
         holds=p_value < settings.alpha,
-        interval=tested.spread.interval,
-        interval_level=_interval_level(settings),
-        standard_error=tested.spread.standard_error,
+        interval=tested.interval,
+        interval_level=interval_level(settings),
+        standard_error=tested.standard_error,
         exceed=exceed,
         method=method,
         settings=settings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from sigjax.report.figure import BLUES, empty_figure, plain
 from sigjax.report.numbers import percent
 from sigjax.report.text import middle_cut
-from sigjax.studies.normal_power import detectable_effect, normal_power
+from sigjax.studies.formulas import detectable_effect, normal_power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,11 +29,11 @@ _TEST_HEIGHT = 0.33  # inches
 _STEPS = 200
 """Points of a curve."""
 _BAND = 1.358
-"""95% of the distances of n uniform p-values are below this, divided by the root of n (Kolmogorov)."""
+"""95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
 
 
 def audit_figure(audit: Audit) -> Figure:
-    """A row a metric and way to make pairs: distributions of p, and the errors at the usual levels test by test.
+    """One row per metric and way to make pairs: distributions of p, and type-I errors test by test.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -44,14 +45,14 @@ def audit_figure(audit: Audit) -> Figure:
     for line, tests in zip(axes, groups, strict=True):
         _band(line[0], audit.repetitions)
         _distributions(line[0], tests)
-        line[0].set_title(plain(f"{tests[0].metric}: {_how(tests[0], audit)}"), fontsize=9)
+        line[0].set_title(plain(f"{tests[0].metric}: {_null(tests[0], audit)}"), fontsize=9)
         _errors(line[1], tests)
         line[1].set_xlim(0.0, 1.03 * max(rate.interval.high for one in audit.tests for rate in one.errors))
     figure.supxlabel(plain(audit.signature), fontsize=6, color="0.4")
     return figure
 
 
-def _how(test: AuditedTest, audit: Audit) -> str:
+def _null(test: AuditedTest, audit: Audit) -> str:
     """How the pairs were made, in two lines."""
     if test.system is not None:
         return f"random halves of units\n{middle_cut(test.system, _NAME)}"
@@ -60,26 +61,26 @@ def _how(test: AuditedTest, audit: Audit) -> str:
 
 
 def _band(axes: Axes, count: int) -> None:
-    """The band that 95% of the distributions of uniform p-values stay in."""
+    """The band that holds 95% of the distributions of uniform p-values."""
     line, width = np.array([0.0, 1.0]), _BAND / count**0.5
     axes.fill_between(line, line - width, line + width, color="0.93", label="95% of uniform samples", linewidth=0)
 
 
-def _style(place: int, test: str) -> dict[str, Any]:
-    """Colour and kind of line: full for resampling tests, dashed for others, dotted where these repeat colours."""
+def _style(index: int, test: str) -> dict[str, Any]:
+    """Solid lines for resampling tests, dashed ones for others, dotted ones where these repeat colours."""
     if test in _COLORS:
         return {"color": _COLORS[test], "linewidth": 2}
-    color, dashed = _MORE[place % len(_MORE)], place < len(_MORE)
+    color, dashed = _MORE[index % len(_MORE)], index < len(_MORE)
     return {"color": color, "linewidth": 1.2, "linestyle": "--" if dashed else (0, (1, 1))}
 
 
 def _distributions(axes: Axes, tests: list[AuditedTest]) -> None:
     """Shares of p-values up to each value."""
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
-    for place, one in enumerate(sorted(tests, key=lambda one: one.test in _COLORS)):  # resampling tests on top
+    for index, one in enumerate(sorted(tests, key=lambda one: one.test in _COLORS)):  # resampling tests on top
         values = np.sort(one.p_values)
         shares = np.arange(1, len(values) + 1) / len(values)
-        axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(place, one.test))
+        axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(index, one.test))
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(0.0, 1.0)
     axes.set_xlabel("p", fontsize=8)
@@ -89,13 +90,13 @@ def _distributions(axes: Axes, tests: list[AuditedTest]) -> None:
 
 
 def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
-    """Type-I errors with their intervals, a line a test; grey lines are the levels."""
+    """Type-I errors with their intervals, one line per test; dotted lines are the levels."""
     levels = [rate.alpha for rate in tests[0].errors]
     for level, color in zip(levels, _LEVELS, strict=True):
         axes.axvline(level, color=color, linewidth=1, linestyle=":")
-    for place, one in enumerate(tests):
+    for row, one in enumerate(tests):
         for shift, (rate, color) in enumerate(zip(one.errors, _LEVELS, strict=True)):
-            height, label = place + 0.2 * (shift - 1), f"p ≤ {percent(rate.alpha)}" if place == 0 else None
+            height, label = row + 0.2 * (shift - 1), f"p ≤ {percent(rate.alpha)}" if row == 0 else None
             axes.plot(rate.interval, [height] * 2, color=color, linewidth=2, alpha=0.5)
             axes.plot([rate.rate], [height], "o", color=color, markersize=4, label=label, clip_on=False)
     axes.set_yticks(range(len(tests)), [one.test for one in tests], fontsize=8)
@@ -107,7 +108,7 @@ def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
 
 
 def power_figure(power: Power) -> Figure:
-    """One row a metric: power, and detectable differences, against the number of instances.
+    """One row per metric: power and detectable differences against the number of instances.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -141,7 +142,7 @@ def _power(axes: Axes, points: list[PowerAt]) -> None:
 
 
 def _normal(panels: np.ndarray, power: Power, pilot: PilotDelta, points: list[PowerAt]) -> None:
-    """The normal approximation, at all numbers of instances between those that were asked for."""
+    """The normal approximation, also between the numbers of instances of the points."""
     first, last = points[0].instances, points[-1].instances
     sizes = np.linspace(*((first, last) if first < last else (0.5 * first, 1.5 * first)), _STEPS)
     alpha, alternative = power.settings.alpha, power.settings.alternative
@@ -153,7 +154,10 @@ def _normal(panels: np.ndarray, power: Power, pilot: PilotDelta, points: list[Po
 
 
 def _detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
-    found = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
-    axes.plot(*np.array(found).reshape(-1, 2).T, "o", color=BLUES[0], markersize=4, label="simulated")
+    shown = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
+    axes.plot(*np.array(shown).reshape(-1, 2).T, "o", color=BLUES[0], markersize=4, label="simulated")
     axes.axhline(observed, color="0.8", linewidth=1, label="the pilot's delta")
     axes.set_ylim(bottom=0.0)
+
+
+FIGURES: dict[str, Callable[[Any], Figure]] = {"audit": audit_figure, "power": power_figure}

@@ -1,8 +1,7 @@
-"""What studies start from: two systems on their units, and the trials that are made from these.
+"""Trials: pairs of systems made at random from the units of an evaluation.
 
-A trial is a pair of systems on units that were drawn from those of an evaluation, or whose outputs were swapped, or
-that were dealt into two halves. The random numbers of trials are those of resamples that no test reaches: under one
-seed, trials and tests share none.
+The units of a trial are drawn from those of the evaluation, or their outputs are swapped, or they are dealt into two
+halves. Trials take their random numbers from resamples that no test reaches, so trials and tests share none.
 """
 
 from __future__ import annotations
@@ -21,26 +20,25 @@ from sigjax.resample.plans import Draws, drawn_units, swap
 from sigjax.units.units import Units, make_units
 
 _FIRST_ROW = 2**41
-"""Trial r has the random words of this resample plus r; tests have fewer resamples."""
+"""Trial r has the random words of resample 2^41 + r; tests have fewer resamples."""
 
 Maker = Callable[[np.ndarray], np.ndarray]
 """Trials `[trial]` (int64) -> statistics `[trial, 2, unit, stat]` (int64), in the fixed point of the units."""
 
 
 class Pilot(NamedTuple):
-    """Two systems on the units that trials are made of."""
+    """Two systems on the units from which trials are made."""
 
     names: tuple[str, str]
-    """Of the two systems of a trial."""
     metric: Metric
     units: Units
 
 
 def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
-    """The evaluation of the two systems named, or of the only two that there are.
+    """The evaluation of two systems, which need no names if there are only two.
 
     Raises:
-        InputError: there are more or fewer than two, or a name is unknown.
+        InputError: not two systems, or an unknown name.
     """
     names = evaluation.systems if systems is None else tuple(systems)
     if len(names) != 2:
@@ -51,10 +49,10 @@ def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evalua
 
 
 def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
-    """The evaluation of the systems named, or of all.
+    """The evaluation of some systems, or of all.
 
     Raises:
-        InputError: there is none, or a name is unknown or there twice.
+        InputError: no name, an unknown name, or a name twice.
     """
     names = evaluation.systems if systems is None else tuple(systems)
     if not names or len(set(names)) < len(names):
@@ -62,25 +60,15 @@ def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
     for name in names:
         if name not in evaluation.systems:
             raise InputError(f"{name!r} is not a system; expected some of {', '.join(evaluation.systems[:12])}")
-    places = [evaluation.systems.index(name) for name in names]
-    return replace(evaluation, systems=names, stats=evaluation.stats[places])
+    rows = [evaluation.systems.index(name) for name in names]
+    return replace(evaluation, systems=names, stats=evaluation.stats[rows])
 
 
 def make_pilot(evaluation: Evaluation) -> Pilot:
-    """The units of an evaluation of two systems, or of those to be split one by one.
+    """The units of an evaluation of two systems, or of systems that are split one by one.
 
     Raises:
-        InputError: a metric that is no function of sums, or that does not work on the data.
-    """
-    metric, units = units_of_sums(evaluation)
-    return Pilot((evaluation.systems[0], evaluation.systems[-1]), metric, units)
-
-
-def units_of_sums(evaluation: Evaluation) -> tuple[Metric, Units]:
-    """The metric, which must be one of sums, and the units of an evaluation, of which there must be two.
-
-    Raises:
-        InputError: a metric that is no function of sums, or that does not work on the data, or one unit.
+        InputError: a metric that is no function of sums or does not work on the data, or a single unit.
     """
     metric = evaluation.metric
     if not isinstance(metric, Metric):
@@ -88,11 +76,11 @@ def units_of_sums(evaluation: Evaluation) -> tuple[Metric, Units]:
     units = make_units(evaluation)
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
-    return metric, units
+    return Pilot((evaluation.systems[0], evaluation.systems[-1]), metric, units)
 
 
 def swapped(pilot: Pilot, seed: int) -> Maker:
-    """Trials in which the outputs of each unit are swapped or not, each with probability 1/2: no system is better."""
+    """Trials in which the outputs of each unit are swapped with probability 1/2: neither system is better."""
     values = pilot.units.values.swapaxes(0, 1)
     draws = Draws(np.zeros(len(values), np.int32), np.zeros(len(values), np.uint64))
 
@@ -104,24 +92,23 @@ def swapped(pilot: Pilot, seed: int) -> Maker:
 
 
 def dealt(strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places `[half, pair]` of two halves of units in random order, and the strata `[pair]`; an odd unit is left out.
+    """Indices `[half, pair]` of two halves of units, and the strata `[pair]`; an odd unit is left out.
 
-    The strata of the units, `[unit]`, are ascending, and so are those of the pairs, counted from 0.
+    The strata of the units, `[unit]`, are ascending; so are those of the pairs, from 0.
 
     Example:
         >>> dealt(np.array([0, 0, 0, 0, 0, 1, 1]))
         (array([[0, 1, 5],
                [2, 3, 6]]), array([0, 0, 1]))
     """
-    size = np.bincount(strata)
-    place = np.arange(len(strata)) - np.searchsorted(strata, strata)
-    half = size[strata] // 2
-    first = np.flatnonzero(place < half)
+    half = np.bincount(strata)[strata] // 2
+    index = np.arange(len(strata)) - np.searchsorted(strata, strata)
+    first = np.flatnonzero(index < half)
     return np.stack([first, first + half[first]]), np.unique(strata[first], return_inverse=True)[1]
 
 
 def split(pilot: Pilot, system: int, seed: int) -> Maker:
-    """Trials in which the units of one system are dealt at random, within strata, into halves and paired at random."""
+    """Trials of two random halves of the units of one system, paired at random within strata."""
     strata, values = pilot.units.strata.astype(np.uint64), pilot.units.values[system]
     halves, _ = dealt(pilot.units.strata)
 
@@ -134,14 +121,14 @@ def split(pilot: Pilot, system: int, seed: int) -> Maker:
 
 
 def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
-    """Trials of units drawn with replacement: the stratum of each is in `strata` `[unit]`, ascending."""
+    """Trials of units drawn with replacement from the strata `[unit]`, which are ascending."""
     own = pilot.units.strata
     start = np.searchsorted(own, strata)
     draws = Draws(start.astype(np.int32), (np.searchsorted(own, strata, side="right") - start).astype(np.uint64))
 
     def make(trials: np.ndarray) -> np.ndarray:
-        places = drawn_units(row_keys(seed, _FIRST_ROW + trials), draws)
-        return pilot.units.values[:, places].swapaxes(0, 1)
+        chosen = drawn_units(row_keys(seed, _FIRST_ROW + trials), draws)
+        return pilot.units.values[:, chosen].swapaxes(0, 1)
 
     return make
 
@@ -149,7 +136,7 @@ def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
 def allotted(strata: np.ndarray, size: int) -> np.ndarray:
     """The strata of `size` units, in proportion to those of `strata` `[unit]` (ascending): `[size]`, ascending.
 
-    What whole numbers leave over goes to the strata with the largest remainders (Hamilton).
+    Units that rounding down leaves over go to the strata with the largest remainders (Hamilton).
 
     Example:
         >>> allotted(np.array([0, 0, 0, 1]), 6)

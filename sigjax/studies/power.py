@@ -1,11 +1,10 @@
-"""Power: how likely is it that a test finds the difference seen in pilot data, with more or fewer instances?"""
+"""Power: how likely is a test to detect the difference seen in pilot data, with more or fewer instances?"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,20 +13,20 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.records import Device, Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option, required, same, takes, values
-from sigjax.studies.normal_power import (
+from sigjax.studies.formulas import (
+    SHARE_LEVEL,
     check_resamples,
     detectable_effect,
     is_attainable,
     normal_power,
+    share_interval,
     simulated_effect,
 )
 from sigjax.studies.pilot import Pilot, allotted, drawn, make_pilot, select_pair
 from sigjax.studies.records import PilotDelta, Power, PowerAt
-from sigjax.studies.trials import StudyOptions, Trials, of_strata, run_trials, share_interval
+from sigjax.studies.trials import StudyOptions, Trials, of_strata, run_trials
 from sigjax.version import __version__
 
-_SIZE, _LEVEL = 0.8, 0.95
-"""The usual power; the level of intervals of shares."""
 _PILOT_RESAMPLES = 10_000
 
 
@@ -40,21 +39,21 @@ class PowerOptions(StudyOptions):
         metadata=required("Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000)
     )
     level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
-    target: float = option(_SIZE, "The power that detectable differences are for.", above=0, below=1)
+    target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
 
 
 @takes(PowerOptions)
 def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) -> Power:
-    r"""Estimate the power of tests for other numbers of instances, and the least difference that they find.
+    r"""Estimate the power of tests for other numbers of instances, and the smallest difference that they detect.
 
-    A repetition draws as many instances from the pilot data, with replacement (of each stratum its share), and tests
-    them. Power is the share of repetitions with $p \le 1 - level$. It is the power for a difference that is just that
-    of the pilot, and no better known than that is: of a pilot whose p is 0.05, that for the pilot's own size is about
-    one half. The detectable difference does not depend on the pilot's delta, only on its spread, which it takes for
-    known: of few instances a test needs a little more.
+    Each repetition draws this number of instances from the pilot data, with replacement (from each stratum its share),
+    and tests them. Power is the share of repetitions with $p \le 1 - level$. It is the power for exactly the pilot's
+    difference, and no more certain than that: if the pilot's p is 0.05, the power at the pilot's own size is about one
+    half. The detectable difference depends on the pilot's spread, not on its delta. The spread is taken as known; with
+    few instances a test needs a little more.
 
     Args:
-        evaluation: the pilot data of the systems, or several evaluations of the same systems, one a metric.
+        evaluation: the pilot data of the systems, or several evaluations of the same systems, one per metric.
         options: see `PowerOptions`.
 
     Raises:
@@ -81,77 +80,71 @@ def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) 
     if not settings.alpha < options.target:
         raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
     pairs = [select_pair(each, options.systems) for each in evaluations]
-    asked = _Asked(tuple(sorted(options.instances)), options.repetitions, options.target, settings)
-    found = [_of_metric(each, asked, options.device, progress=options.progress) for each in pairs]
-    names = (pairs[0].systems[0], pairs[0].systems[1])
-    num_units = found[0].num_units
+    pilots, points = [], []
+    for each in pairs:
+        pilot = make_pilot(each)
+        pilots.append(_pilot_delta(each, settings.seed, options.device))
+        points += _points(pilot, pilots[-1], settings, options)
+    num_units = len(make_pilot(pairs[0]).units.strata)
     signature = (
-        f"study:power|metric:{'+'.join(each.pilot.metric for each in found)}|test:{'+'.join(settings.tests)}"
-        f"|instances:{','.join(map(str, asked.sizes))}|repetitions:{asked.repetitions}|n:{settings.resamples}"
-        f"|seed:{settings.seed}|alt:{settings.alternative}|level:{settings.level:g}|units:{num_units}"
-        f"{of_strata(evaluations[0])}|sigjax:{__version__}"
+        f"study:power|metric:{'+'.join(pilot.metric for pilot in pilots)}|test:{'+'.join(settings.tests)}"
+        f"|instances:{','.join(map(str, sorted(options.instances)))}|repetitions:{options.repetitions}"
+        f"|n:{settings.resamples}|seed:{settings.seed}|alt:{settings.alternative}|level:{settings.level:g}"
+        f"|units:{num_units}{of_strata(evaluations[0])}|sigjax:{__version__}"
     )
     return Power(
-        names,
-        tuple(each.pilot for each in found),
-        tuple(point for each in found for point in each.points),
-        asked.target,
-        asked.repetitions,
-        pairs[0].num_instances,
-        num_units,
-        settings,
-        signature,
+        systems=(pairs[0].systems[0], pairs[0].systems[1]),
+        pilots=tuple(pilots),
+        points=tuple(points),
+        target=options.target,
+        repetitions=options.repetitions,
+        num_instances=pairs[0].num_instances,
+        num_units=num_units,
+        settings=settings,
+        signature=signature,
     )
 
 
-class _Asked(NamedTuple):
-    sizes: tuple[int, ...]
-    repetitions: int
-    target: float
-    settings: Settings
+def _pilot_delta(evaluation: Evaluation, seed: int, device: Device) -> PilotDelta:
+    options = {"test": "bootstrap", "resamples": _PILOT_RESAMPLES, "seed": seed, "device": device, "progress": False}
+    (one,) = compare(evaluation, **options)
+    return PilotDelta(evaluation.metric.name, one.delta, one.standard_error or 0.0)
 
 
-class _Found(NamedTuple):
-    pilot: PilotDelta
-    points: list[PowerAt]
-    num_units: int
-
-
-def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device, *, progress: bool) -> _Found:
-    pilot, settings = make_pilot(evaluation), asked.settings
-    (seen,) = compare(
-        evaluation, test="bootstrap", resamples=_PILOT_RESAMPLES, seed=settings.seed, device=device, progress=False
-    )
-    observed = PilotDelta(evaluation.metric.name, seen.delta, seen.standard_error or 0.0)
+def _points(pilot: Pilot, observed: PilotDelta, settings: Settings, options: PowerOptions) -> list[PowerAt]:
+    """Power test by test and size by size; all tests of a size have the same trials."""
     trials = {}
-    for size in asked.sizes:
+    for size in sorted(options.instances):
         strata = allotted(pilot.units.strata, size)
-        make = drawn(pilot, settings.seed, strata)
-        trials[size] = run_trials(pilot, make, strata, asked.repetitions, settings, device, progress=progress)
-    points = [
-        _point(pilot, observed, trials[size], test, size, asked) for test in settings.tests for size in asked.sizes
+        parts = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
+        trials[size] = run_trials(*parts, settings, options.device, progress=options.progress)
+    return [
+        _point(pilot, observed, trials[size], test, size, settings, options.target)
+        for test in settings.tests
+        for size in trials
     ]
-    return _Found(observed, points, len(pilot.units.strata))
 
 
-def _point(pilot: Pilot, observed: PilotDelta, trials: Trials, test: Test, size: int, asked: _Asked) -> PowerAt:
-    alpha, alternative = asked.settings.alpha, asked.settings.alternative
+def _point(
+    pilot: Pilot, observed: PilotDelta, trials: Trials, test: Test, size: int, settings: Settings, target: float
+) -> PowerAt:
+    alpha, alternative, repetitions = settings.alpha, settings.alternative, len(trials.deltas)
     error = observed.standard_error * math.sqrt(len(pilot.units.strata) / size)
     rejected = int(np.count_nonzero(trials.p_values[test] <= alpha))
     down = observed.delta < 0 if alternative == "two-sided" else alternative == "less"
     errors = (trials.deltas - observed.delta) * (-1.0 if down else 1.0)
-    found = test == "bootstrap" or is_attainable(alpha, size, alternative)
+    attainable = test == "bootstrap" or is_attainable(alpha, size, alternative)
     return PowerAt(
         metric=observed.metric,
         test=test,
         instances=size,
         rejected=rejected,
-        power=rejected / asked.repetitions,
-        interval=share_interval(rejected, asked.repetitions, _LEVEL),
+        power=rejected / repetitions,
+        interval=share_interval(rejected, repetitions, SHARE_LEVEL),
         normal_power=normal_power(observed.delta, error, alpha, alternative),
         standard_error=error,
         simulated_error=standard_error(trials.deltas),
-        detectable=detectable_effect(error, alpha, asked.target, alternative) if found else None,
-        simulated_detectable=simulated_effect(errors, alpha, asked.target, alternative) if found else None,
+        detectable=detectable_effect(error, alpha, target, alternative) if attainable else None,
+        simulated_detectable=simulated_effect(errors, alpha, target, alternative) if attainable else None,
         methods=trials.methods[test],
     )

@@ -1,11 +1,12 @@
-"""What studies find: frozen records, as in `sigjax.records`."""
+"""The results of studies: frozen records, as in `sigjax.records`."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from sigjax.records import Interval, Settings, Test
+from sigjax.report.programs import json_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,7 +14,30 @@ if TYPE_CHECKING:
 Claim = Literal["equivalence", "non-inferiority"]
 EquivalenceMethod = Literal["auto", "bootstrap"]
 Null = Literal["swaps", "splits"]
-"""How pairs of which neither is better are made: by swaps of the outputs of two systems, or splits of one system."""
+"""How to make pairs of which neither is better: by swaps of the outputs of two systems, or splits of one system."""
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What a study can do; `kind` names its text, its figure and its JSON schema."""
+
+    kind: ClassVar[Literal["audit", "power"]]
+
+    def __str__(self) -> str:
+        """Return the study as text for a terminal."""
+        from sigjax.studies.text import TEXTS  # rich takes long to import
+
+        return TEXTS[self.kind](self)
+
+    def to_json(self) -> str:
+        """The study as JSON, of the schema `sigjax-audit/1` or `sigjax-power/1`."""
+        return json_lines(f"sigjax-{self.kind}/1", asdict(self))
+
+    def plot(self) -> Figure:
+        """The study as a matplotlib figure (extra `plot`)."""
+        from sigjax.studies.figures import FIGURES
+
+        return FIGURES[self.kind](self)
 
 
 @dataclass(frozen=True)
@@ -22,9 +46,9 @@ class ErrorRate:
 
     Attributes:
         alpha: the level.
-        rejected: in how many repetitions p was at most alpha.
-        rate: the share of these repetitions.
-        interval: Clopper-Pearson interval (95%) of the rate for endless repetitions.
+        rejected: number of repetitions with p <= alpha.
+        rate: their share.
+        interval: Clopper-Pearson interval (95%) of the rate for infinitely many repetitions.
     """
 
     alpha: float
@@ -35,20 +59,20 @@ class ErrorRate:
 
 @dataclass(frozen=True)
 class AuditedTest:
-    """What repetitions say of one test, with one metric.
+    """One test by one metric, over all repetitions.
 
     Attributes:
         metric: name of the metric.
         test: "permutation", "bootstrap", or the name of a classical test.
-        methods: how many repetitions were tested by which method ("exact", "montecarlo", "classical").
+        methods: number of repetitions by method ("exact", "montecarlo", "classical").
         errors: type-I error at 1%, 5% and 10%.
         excess: the largest amount by which the share of p-values up to one of them is above that p-value.
         excess_p: upper bound on the probability of such an excess, for a test that keeps all levels; see
-            `sigjax.studies.uniformity`.
+            `sigjax.studies.formulas.uniformity`.
         deficit: the largest amount by which it is below.
-        p_values: [repetition]; 1 where a classical test could not be had.
+        p_values: [repetition]; 1 where a classical test does not apply.
         null: how the pairs were made: "swaps" or "splits".
-        system: of splits, the system whose units they are; else None.
+        system: for splits, the system whose units they are; else None.
     """
 
     metric: str
@@ -64,18 +88,20 @@ class AuditedTest:
 
 
 @dataclass(frozen=True)
-class Audit:
-    """Type-I errors of tests on pairs of which no system is better.
+class Audit(_Study):
+    """Type-I errors of tests on pairs of which neither system is better.
 
     Attributes:
         systems: the two systems whose outputs were swapped, and those whose units were split.
         tests: metric by metric, null by null and test by test.
-        repetitions: number of pairs made, each way.
+        repetitions: number of pairs, for each null.
         num_instances: number of instances.
-        num_units: number of what is swapped or dealt: instances, or clusters where there are some.
+        num_units: number of units (instances, or clusters where there are some).
         settings: of the tests.
         signature: one line that reproduces the numbers.
     """
+
+    kind = "audit"
 
     systems: tuple[str, ...]
     tests: tuple[AuditedTest, ...]
@@ -85,32 +111,14 @@ class Audit:
     settings: Settings
     signature: str
 
-    def __str__(self) -> str:
-        """Return the study as text for a terminal."""
-        from sigjax.studies.audit_text import audit_text  # rich takes long to import
-
-        return audit_text(self)
-
-    def to_json(self) -> str:
-        """The study as JSON of the schema `sigjax-audit/1`."""
-        from sigjax.report.lines import json_lines
-
-        return json_lines("sigjax-audit/1", asdict(self))
-
-    def plot(self) -> Figure:
-        """The study as a matplotlib figure (extra `plot`): p-values and errors."""
-        from sigjax.studies.figures import audit_figure
-
-        return audit_figure(self)
-
 
 @dataclass(frozen=True)
 class PilotDelta:
-    """What the pilot data say.
+    """Delta in the pilot data.
 
     Attributes:
         metric: name of the metric.
-        delta: score of the first system minus that of the second: the effect whose power is asked for.
+        delta: score of the first system minus that of the second: the effect that the power is for.
         standard_error: bootstrap standard error of delta (ddof = 1).
     """
 
@@ -126,17 +134,17 @@ class PowerAt:
     Attributes:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
-        instances: the number of instances; of units, where there are clusters or runs.
-        rejected: in how many repetitions p was at most alpha.
-        power: the share of these repetitions.
-        interval: Clopper-Pearson interval (95%) of the power for endless repetitions, given the pilot data.
+        instances: number of instances (of units, where there are clusters or runs).
+        rejected: number of repetitions with p <= alpha.
+        power: their share.
+        interval: Clopper-Pearson interval (95%) of the power for infinitely many repetitions, given the pilot data.
         normal_power: power by the normal approximation, with `standard_error`.
-        standard_error: that of the pilot's delta, times the root of pilot instances / instances.
+        standard_error: the pilot's, times the root of pilot instances / instances.
         simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
-        detectable: least difference found with the power asked for, by the normal approximation; None where the
-            permutation test finds none, however large: with so few units none of its p-values is up to alpha.
-        simulated_detectable: the same from the repetitions' deltas, moved; see `sigjax.studies.normal_power`.
-        methods: how many repetitions were tested by which method ("exact", "montecarlo").
+        detectable: smallest difference detected with the target power, by the normal approximation; None where units
+            are so few that no permutation test has p <= alpha.
+        simulated_detectable: the same from the repetitions' deltas; see `sigjax.studies.formulas.simulated_effect`.
+        methods: number of repetitions by method ("exact", "montecarlo").
     """
 
     metric: str
@@ -154,7 +162,7 @@ class PowerAt:
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(_Study):
     """Power of tests at several numbers of instances.
 
     Attributes:
@@ -164,10 +172,12 @@ class Power:
         target: the power that detectable differences are for.
         repetitions: number of samples drawn from the pilot for each number of instances.
         num_instances: number of instances of the pilot.
-        num_units: number of its units: instances, or clusters where there are some.
+        num_units: number of its units (instances, or clusters where there are some).
         settings: of the tests.
         signature: one line that reproduces the numbers.
     """
+
+    kind = "power"
 
     systems: tuple[str, str]
     pilots: tuple[PilotDelta, ...]
@@ -179,24 +189,6 @@ class Power:
     settings: Settings
     signature: str
 
-    def __str__(self) -> str:
-        """Return the study as text for a terminal."""
-        from sigjax.studies.text import power_text  # rich takes long to import
-
-        return power_text(self)
-
-    def to_json(self) -> str:
-        """The study as JSON of the schema `sigjax-power/1`."""
-        from sigjax.report.lines import json_lines
-
-        return json_lines("sigjax-power/1", asdict(self))
-
-    def plot(self) -> Figure:
-        """The study as a matplotlib figure (extra `plot`): power by the number of instances."""
-        from sigjax.studies.figures import power_figure
-
-        return power_figure(self)
-
 
 @dataclass(frozen=True)
 class Equivalence:
@@ -206,25 +198,25 @@ class Equivalence:
         a: name of the first system.
         b: name of the second.
         metric: name of the metric.
-        claim: "equivalence", |score_a - score_b| < margin for endless instances; or "non-inferiority", a is not worse
-            than b by the margin or more.
+        claim: "equivalence": |score_a - score_b| < margin for infinitely many instances; or "non-inferiority": a is
+            not worse than b by the margin or more.
         margin: on the scale of the metric.
         score_a: score of a.
         score_b: score of b.
         delta: score_a - score_b.
         p_lower: p-value against delta <= -margin.
         p_upper: p-value against delta >= margin.
-        p_value: of the claim: the larger of the two for equivalence; for non-inferiority the first, or the second where
+        p_value: of the claim: the larger of the two for equivalence; for non-inferiority p_lower, or p_upper where
             lower scores are better.
-        p_interval: Clopper-Pearson interval, at the level, for the p-value of infinite resamples; None without
+        p_interval: Clopper-Pearson interval, at the level, for the p-value of infinitely many resamples; None without
             resamples.
         p_adjusted: p_value adjusted for all pairs of the same metric.
         holds: whether the claim is shown: p_adjusted < 1 - level.
-        interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha: the claim of equivalence holds
-            (before adjustment) where it lies within the margins, for bootstrap tests but for Monte Carlo error, and but
-            for t where all units differ alike: the interval has no length, and p is 1.
+        interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha. Equivalence holds (before adjustment)
+            if it lies within the margins, up to Monte Carlo error for bootstrap tests. One exception: if all units
+            differ alike, the interval of t has no length, but p is 1.
         interval_level: the level of this interval.
-        standard_error: of delta: by the jackknife, or for bootstrap tests by the bootstrap (ddof = 1).
+        standard_error: of delta, by the jackknife; by the bootstrap (ddof = 1) for bootstrap tests.
         exceed: number of resamples behind p_value; None without resamples.
         method: the tests: "tango", "t" or "bootstrap".
         settings: resamples, seed, level, variant and correction.

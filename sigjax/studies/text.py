@@ -1,26 +1,116 @@
-"""Studies as text and JSON: audit, power, equivalence."""
+"""Studies as text, and pairs of equivalence tests as JSON too."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sigjax.report.lines import in_methods, in_units, json_lines, paragraphs, table_lines
 from sigjax.report.numbers import MISSING, format_interval, format_number, format_p, number_spec, percent
-from sigjax.report.words import count
+from sigjax.report.pairs import Table
+from sigjax.report.programs import json_lines
+from sigjax.report.text import table_lines
+from sigjax.report.visible import visible
+from sigjax.report.words import METHODS, count
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
-    from sigjax.studies.records import Equivalence, Power, PowerAt
+    from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
+
+_NAME = 32
+"""Columns for a name."""
+TOO_OFTEN = "finds differences where there are none more often than it should"
+NULLS = {
+    "swaps": "by random swaps of the outputs of {}: neither is better, and they are as alike as the systems are",
+    "splits": "of random halves of the units of {}: neither is better, and they are independent",
+}
+_ALIKE = "interval of no length: all units differ alike, which says nothing of other units; p is 1"
+_TESTS = {"t": "t by the jackknife", "tango": "Tango's score tests", "bootstrap": "bootstrap"}
+
+
+def _text(lines: Sequence[str]) -> str:
+    """Lines, each with its end; no character of a name breaks a line."""
+    return "\n".join(map(visible, lines)) + "\n"
+
+
+def _in_methods(methods: dict[str, int]) -> str:
+    """The method, with numbers where there are several."""
+    if len(methods) == 1:
+        return METHODS.get(name := next(iter(methods)), name)
+    return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
+
+
+def _in_units(study: Audit | Power) -> str:
+    """How many instances, and clusters where there are some."""
+    text = count(study.num_instances, "instance")
+    return text if study.num_units == study.num_instances else f"{text} in {count(study.num_units, 'cluster')}"
+
+
+def audit_text(audit: Audit) -> str:
+    """Type-I errors as tables, one per way to make pairs, and what they say."""
+    names = " and ".join(audit.systems)
+    lines = [f"audit of {names}: {_in_units(audit)}"]
+    for null, system in dict.fromkeys((one.null, one.system) for one in audit.tests):
+        tests = [one for one in audit.tests if (one.null, one.system) == (null, system)]
+        of = names if system is None else system
+        lines += [
+            "",
+            f"{count(audit.repetitions, 'pair')} {NULLS[null].format(of)}",
+            "how many were found different, with 95% intervals:",
+            "",
+            *table_lines(_error_table(tests), _NAME),
+            "",
+            *_verdicts(tests),
+        ]
+    lines += [
+        "",
+        "excess: the most by which the share of p-values up to v is above v "
+        f"(uniform p-values: about {0.6267 / audit.repetitions**0.5:.3f}), and its p",
+        audit.signature,
+    ]
+    return _text(lines)
+
+
+def _error_table(tests: list[AuditedTest]) -> Table:
+    header = ("metric", "test", "method", *(f"p <= {rate.alpha:g}" for rate in tests[0].errors), "excess", "p")
+    rows = [
+        (one.metric, one.test, _in_methods(one.methods), *map(_rate, one.errors))
+        + (f"{one.excess:.3f}", format_p(one.excess_p))
+        for one in tests
+    ]
+    return Table(header, rows, names=(0, 1, 2))
+
+
+def _rate(rate: ErrorRate) -> str:
+    low, high = (100.0 * end for end in rate.interval)
+    return f"{100.0 * rate.rate:.1f}% [{low:.1f}, {high:.1f}]"
+
+
+def _verdicts(tests: list[AuditedTest]) -> list[str]:
+    """One line for all tests of which the errors say the same."""
+    names: dict[str, list[str]] = {}
+    several = len({one.metric for one in tests}) > 1
+    for one in tests:
+        names.setdefault(_verdict(one), []).append(f"{one.metric}, {one.test}" if several else one.test)
+    return [f"{verdict}: {('; ' if several else ', ').join(tests)}" for verdict, tests in names.items()]
+
+
+def _verdict(one: AuditedTest) -> str:
+    above = [percent(rate.alpha) for rate in one.errors if rate.interval.low > rate.alpha]
+    below = [percent(rate.alpha) for rate in one.errors if rate.interval.high < rate.alpha]
+    if above:
+        return f"{TOO_OFTEN} at {', '.join(above)}"
+    text = "exceeds none of these levels by more than chance"
+    text += f", conservative at {', '.join(below)}" if below else ""
+    return text + ("; elsewhere p-values are too small" if one.excess_p < 0.01 else "")
 
 
 def power_text(power: Power) -> str:
-    """Power and detectable differences as a table a metric and test."""
+    """Power and detectable differences, one table per metric and test."""
     a, b = power.systems
     noun = "instances" if power.num_units == power.num_instances else "clusters"
     lines = [
-        f"power for {a} - {b}: pilot of {in_units(power.num_instances, power.num_units)}",
+        f"power for {a} - {b}: pilot of {_in_units(power)}",
         f"share of {count(power.repetitions, 'sample')} with p <= {power.settings.alpha:g}, and its 95% interval",
     ]
     for pilot in power.pilots:
@@ -28,19 +118,9 @@ def power_text(power: Power) -> str:
         lines += ["", f"{pilot.metric}: delta {pilot.delta:+{spec}}, standard error {pilot.standard_error:{spec}}"]
         for test in power.settings.tests:
             points = [at for at in power.points if (at.metric, at.test) == (pilot.metric, test)]
-            header = [
-                noun,
-                "power",
-                "interval",
-                "normal",
-                "standard error",
-                "simulated",
-                "detectable",
-                "simulated",
-                "method",
-            ]
-            lines += ["", f"{test} test, {power.settings.alternative}", ""]
-            lines += table_lines(header, [_power_row(at, spec) for at in points], names=0)
+            header = (noun, "power", "interval", "normal", "standard error", "simulated", "detectable", "simulated")
+            table = Table((*header, "method"), [_power_row(at, spec) for at in points])
+            lines += ["", f"{test} test, {power.settings.alternative}", "", *table_lines(table, _NAME)]
     lines += [
         "",
         f"detectable: the difference found with power {percent(power.target)}, by the normal approximation and by",
@@ -49,7 +129,7 @@ def power_text(power: Power) -> str:
         "the power is for a difference that is just the pilot's, and is no better known than that is",
         power.signature,
     ]
-    return paragraphs(*lines)
+    return _text(lines)
 
 
 def _none_found(power: Power) -> list[str]:
@@ -63,46 +143,46 @@ def _none_found(power: Power) -> list[str]:
     ]
 
 
-def _power_row(at: PowerAt, spec: str) -> list[str]:
+def _power_row(at: PowerAt, spec: str) -> tuple[str, ...]:
     errors = (at.standard_error, at.simulated_error, at.detectable, at.simulated_detectable)
-    shares = [f"{at.power:.3f}", format_interval(at.interval, ".3f"), f"{at.normal_power:.3f}"]
-    return [f"{at.instances:,}", *shares, *(format_number(error, spec) for error in errors), in_methods(at.methods)]
+    shares = (f"{at.power:.3f}", format_interval(at.interval, ".3f"), f"{at.normal_power:.3f}")
+    return f"{at.instances:,}", *shares, *(format_number(error, spec) for error in errors), _in_methods(at.methods)
 
 
-_ALIKE = "interval of no length: all units differ alike, which says nothing of other units; p is 1"
-_TESTS = {"t": "t by the jackknife", "tango": "Tango's score tests", "bootstrap": "bootstrap"}
+TEXTS: dict[str, Callable[[Any], str]] = {"audit": audit_text, "power": power_text}
 
 
-def equivalence_text(found: Sequence[Equivalence]) -> str:
+def equivalence_text(results: Sequence[Equivalence]) -> str:
     """Claims and whether they are shown."""
-    first = found[0]
-    spec = number_spec([number for one in found for number in (one.score_a, one.score_b, one.delta, one.margin)])
+    first, settings = results[0], results[0].settings
+    spec = number_spec([number for one in results for number in (one.score_a, one.score_b, one.delta, one.margin)])
     inside = f"|delta| < {first.margin:g}"
     claim = inside if first.claim == "equivalence" else f"a is not worse than b by {first.margin:g}"
-    header = ["a", "b", "metric", "delta", f"{percent(first.interval_level)} interval"]
+    adjusted = "p" if len(results) == 1 else f"p ({settings.correction})"
+    interval = f"{percent(first.interval_level)} interval"
+    header = ("a", "b", "metric", "delta", interval, "p (lower)", "p (upper)", adjusted, "holds")
     rows = [
-        [one.a, one.b, one.metric, format(one.delta, f"+{spec}"), format_interval(one.interval, f"+{spec}")]
-        + [format_p(one.p_lower), format_p(one.p_upper), format_p(one.p_adjusted), "yes" if one.holds else "not shown"]
-        for one in found
+        (one.a, one.b, one.metric, format(one.delta, f"+{spec}"), format_interval(one.interval, f"+{spec}"))
+        + (format_p(one.p_lower), format_p(one.p_upper), format_p(one.p_adjusted), "yes" if one.holds else "not shown")
+        for one in results
     ]
-    adjusted = "p" if len(found) == 1 else f"p ({first.settings.correction})"
-    methods, settings = list(dict.fromkeys(one.method for one in found)), first.settings
+    methods = list(dict.fromkeys(one.method for one in results))
     drawn = f"|n:{settings.resamples}|seed:{settings.seed}|null:{settings.variant}|ties:ge"
-    drawn = drawn if "bootstrap" in methods else ""
-    return paragraphs(
+    lines = [
         f"{first.claim} test ({', '.join(_TESTS[each] for each in methods)}): {claim}",
         "",
-        *table_lines([*header, "p (lower)", "p (upper)", adjusted, "holds"], rows, names=3),
+        *table_lines(Table(header, rows, names=(0, 1, 2)), _NAME),
         "",
-        f"holds: p < {first.settings.alpha:g}; not shown does not mean that there is a difference",
-        *([_ALIKE] if any(one.method == "t" and one.standard_error == 0.0 for one in found) else []),
-        f"study:equivalence|metric:{'+'.join(dict.fromkeys(one.metric for one in found))}|claim:{first.claim}"
-        f"|margin:{first.margin!r}|method:{'+'.join(methods)}{drawn}|correction:{first.settings.correction}"
-        f"|level:{first.settings.level:g}|sigjax:{__version__}",
-    )
+        f"holds: p < {settings.alpha:g}; not shown does not mean that there is a difference",
+        *([_ALIKE] if any(one.method == "t" and one.standard_error == 0.0 for one in results) else []),
+        f"study:equivalence|metric:{'+'.join(dict.fromkeys(one.metric for one in results))}|claim:{first.claim}"
+        f"|margin:{first.margin!r}|method:{'+'.join(methods)}{drawn if 'bootstrap' in methods else ''}"
+        f"|correction:{settings.correction}|level:{settings.level:g}|sigjax:{__version__}",
+    ]
+    return _text(lines)
 
 
-def equivalence_json(found: Sequence[Equivalence]) -> str:
+def equivalence_json(results: Sequence[Equivalence]) -> str:
     """The pairs, and once the settings."""
-    pairs = [{key: value for key, value in asdict(one).items() if key != "settings"} for one in found]
-    return json_lines("sigjax-equivalence/1", {"settings": asdict(found[0].settings), "pairs": pairs})
+    pairs = [{key: value for key, value in asdict(one).items() if key != "settings"} for one in results]
+    return json_lines("sigjax-equivalence/1", {"settings": asdict(results[0].settings), "pairs": pairs})

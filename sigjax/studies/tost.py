@@ -1,21 +1,105 @@
-"""Equivalence by two one-sided tests (TOST), each against a difference as large as the margin."""
+"""Two one-sided tests (TOST): each pair against a difference of minus the margin, and of the margin."""
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import tango_tail
-from sigjax.bootstrap.intervals import percentile_interval
+from sigjax.bootstrap.closed import closed_spreads, tango_tail
+from sigjax.bootstrap.intervals import percentile_interval, standard_error
 from sigjax.bootstrap.jackknife import effective_degrees
 from sigjax.bootstrap.registry import interval_kinds
-from sigjax.records import Interval, Variant
+from sigjax.bootstrap.sampled import all_replicates
+from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.comparison.kinds import kind_of
+from sigjax.records import InputError, Interval, Settings, Variant
 from sigjax.resample.tally import extreme, null_replicates
-from sigjax.testing.problem import Case, Pair
+from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.problem import Case, Pair, SampleCase
+from sigjax.testing.runner import Runner
 from sigjax.testing.tails import t_tail
+
+
+class Tested(NamedTuple):
+    """The two tests of one pair."""
+
+    p_lower: float
+    """Against delta <= -margin."""
+    p_upper: float
+    """Against delta >= margin."""
+    interval: Interval
+    standard_error: float
+    exceed: tuple[int, int] | None = None
+    """Resamples behind both p-values, if any were drawn."""
+
+
+def interval_level(settings: Settings) -> float:
+    """The level 1 - 2 alpha of the intervals that agree with both tests at alpha."""
+    return round(2.0 * settings.level - 1.0, 12)
+
+
+def closed_tests(case: Case, margin: float) -> tuple[str, list[Tested]]:
+    """The tests of all pairs without resamples, and their name.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+        InputError: no stratum has two units.
+    """
+    _, spreads = closed_spreads(case._replace(settings=replace(case.settings, level=interval_level(case.settings))))
+    tests = []
+    for pair, (error, interval) in zip(case.question.pairs, spreads, strict=True):
+        if interval is None:
+            raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
+        error = error or 0.0
+        tests.append(Tested(*_closed_tails(case, pair, error, margin), interval, error))
+    return interval_kinds(case).pairs or "", tests
+
+
+def _closed_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[float, float]:
+    """p-values of the tests whose intervals `closed_spreads` gives: Tango's for answers right or wrong, else t.
+
+    A standard error of 0 means that all units differ alike, which says nothing of other units: p is 1.
+    """
+    delta = case.question.delta(pair)
+    if interval_kinds(case).pairs == "tango":
+        a, b = case.units.values[list(pair), :, 0]
+        only_a, only_b = int((a > b).sum()), int((b > a).sum())
+        return tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
+    if error == 0.0:
+        return 1.0, 1.0
+    degrees = effective_degrees(case)
+    above, below = (delta + margin) / error, (margin - delta) / error
+    return t_tail(above, degrees, "greater"), t_tail(below, degrees, "greater")
+
+
+def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> tuple[str, list[Tested]]:
+    """The bootstrap tests of all pairs, and their name.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    settings, replicates, tests = case.settings, _replicates(case, runner), []
+    for a, b in case.question.pairs:
+        deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
+        exceed = margin_exceed(deltas, delta, margin, case.question.tolerance((a, b)), settings.variant)
+        lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
+        interval = dual_interval(deltas, delta, interval_level(settings), settings.variant)
+        tests.append(Tested(lower, upper, interval, standard_error(deltas), exceed))
+    return "bootstrap", tests
+
+
+def _replicates(case: Case | SampleCase, runner: Runner) -> np.ndarray:
+    """Bootstrap scores `[system, resample]`."""
+    kind, shape = kind_of(case), (len(case.question.scores), case.settings.fixed_resamples)
+    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
+        return all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
 
 
 def margin_exceed(
     replicates: np.ndarray, delta: float, margin: float, tolerance: float, variant: Variant
 ) -> tuple[int, int]:
-    r"""Count resamples that speak against "delta is above -margin", and against "delta is below margin".
+    r"""Count resamples at least as extreme as delta under delta = -margin, and under delta = margin.
 
     The null distribution of the bootstrap test, that of $\delta^* - \delta$ (`shift`) or $\delta - \delta^*$ (`flip`),
     is moved to each margin: the counts are of $\delta^* - \delta - m \ge \delta$ and $\delta^* - \delta + m \le
@@ -41,7 +125,7 @@ def margin_exceed(
 
 
 def dual_interval(replicates: np.ndarray, delta: float, level: float, variant: Variant) -> Interval:
-    """The interval that lies within the margins where both tests reject at (1 - level) / 2.
+    """The interval that lies within the margins if and only if both tests reject at (1 - level) / 2.
 
     It is the basic interval (Davison and Hinkley 1997, section 5.2) for `shift`, and the percentile one for `flip`.
 
@@ -51,21 +135,3 @@ def dual_interval(replicates: np.ndarray, delta: float, level: float, variant: V
     """
     low, high = percentile_interval(replicates, level)
     return Interval(low, high) if variant == "flip" else Interval(2.0 * delta - high, 2.0 * delta - low)
-
-
-def margin_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[float, float]:
-    """p-values against "delta is at most -margin" and "delta is at least margin", without resamples.
-
-    Of the test whose interval `closed_spreads` gives: Tango's for answers right or wrong, else t with the standard
-    error `error` of the jackknife. Where that is 0, units are all alike, which says nothing of other units: p is 1.
-    """
-    delta = case.question.delta(pair)
-    if interval_kinds(case).pairs == "tango":
-        a, b = case.units.values[list(pair), :, 0]
-        only_a, only_b = int((a > b).sum()), int((b > a).sum())
-        return tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
-    if error == 0.0:
-        return 1.0, 1.0
-    degrees = effective_degrees(case)
-    above, below = (delta + margin) / error, (margin - delta) / error
-    return t_tail(above, degrees, "greater"), t_tail(below, degrees, "greater")

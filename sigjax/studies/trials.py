@@ -1,4 +1,4 @@
-"""Trials: the tests of many pairs that are made from one pair of systems, as a user would have run them on each."""
+"""The tests of many trials: each trial is tested as a user would test it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from sigjax.comparison.kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.exact.plan import Plan
 from sigjax.permutation.exact import plan_exact
-from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test
+from sigjax.records import Alternative, Device, Evaluation, InputError, Settings, Test
 from sigjax.records.options import option, same
 from sigjax.run.backend import host_scope
 from sigjax.run.host import progress_bar
 from sigjax.studies.pilot import Maker, Pilot
-from sigjax.testing.p_values import clopper_pearson
 from sigjax.testing.problem import Case, NotFinite, NotTraceable, Question
 from sigjax.testing.result import Outcomes
 from sigjax.testing.runner import Runner
 from sigjax.units.units import observed_scores, tolerances
 
 _GROUP_VALUES = 2**23
-"""Statistics of trials that are held at a time."""
+"""Statistics of trials in memory at a time."""
 _EXACT_SECONDS, _NO_LIMIT = 2.0, 1e9
-"""Nominal seconds that the exact tests of all trials may take together; beyond, all are sampled."""
+"""Nominal seconds that the exact tests of all trials may take together; beyond that, all are sampled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,22 +60,22 @@ class StudyOptions:
 
 
 class Trials(NamedTuple):
-    """What the tests say of each trial."""
+    """The results of all tests."""
 
     deltas: np.ndarray
     """[trial] float64."""
     p_values: dict[Test, np.ndarray]
     """For each test, `[trial]`."""
     methods: dict[Test, dict[str, int]]
-    """For each test, how many trials were tested by which method."""
+    """For each test, the number of trials by method."""
 
 
 def run_trials(
     pilot: Pilot, make: Maker, strata: np.ndarray, count: int, settings: Settings, device: Device, *, progress: bool
 ) -> Trials:
-    """Test `count` trials on units of these `strata` `[unit]`; all of them meet the same resamples.
+    """Test `count` trials on units of these `strata` `[unit]`, all on the same resamples.
 
-    Permutation tests are exact where that takes seconds for all trials together, and the bootstrap samples.
+    Permutation tests are exact if that takes seconds for all trials together; the bootstrap samples.
 
     Raises:
         InputError: the metric is not finite on a resample, or the device cannot run it.
@@ -90,7 +89,7 @@ def run_trials(
     with (
         progress_bar("trials", count, shown=progress and groups > 1) as advance,
         host_scope(),
-        _refusals(pilot, device),
+        _input_errors(pilot, device),
     ):
         for group in range(groups):
             # Groups of one size make programs of one shape; the last one may repeat some trials.
@@ -99,9 +98,9 @@ def run_trials(
             case = _case(pilot, make(np.arange(part.start, part.stop)), strata, settings)
             deltas[part] = case.question.deltas
             for test in settings.tests:
-                found = _outcomes(case, test, count, device)
-                p_values[test][part] = found.p_value
-                methods[test][part] = [method for method, _ in found.way.tolist()]
+                outcomes = _outcomes(case, test, count, device)
+                p_values[test][part] = outcomes.p_value
+                methods[test][part] = [method for method, _ in outcomes.way.tolist()]
             advance(part.stop)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
 
@@ -109,8 +108,8 @@ def run_trials(
 def run_classical(
     pilot: Pilot, make: Maker, strata: np.ndarray, count: int, alternative: Alternative, kind: Kind, *, progress: bool
 ) -> dict[str, np.ndarray]:
-    """p-values `[trial]` of the classical tests that some of `count` trials allow; 1 where a trial does not."""
-    found: dict[str, np.ndarray] = {}
+    """p-values `[trial]` of the classical tests that apply to some of `count` trials; 1 where a test does not apply."""
+    p_values: dict[str, np.ndarray] = {}
     size = max(1, _GROUP_VALUES // (2 * len(strata) * pilot.units.values.shape[2]))
     with progress_bar("classical tests", count, shown=progress) as advance:
         for start in range(0, count, size):
@@ -119,9 +118,9 @@ def run_classical(
                 units = replace(pilot.units, values=values, strata=strata)
                 for each in tests_of_units(units, pilot.metric, alternative, kind):
                     if isinstance(each, ClassicalTest):
-                        found.setdefault(each.name, np.ones(count))[trial] = each.p_value
+                        p_values.setdefault(each.name, np.ones(count))[trial] = each.p_value
                 advance(trial + 1)
-    return {name: found[name] for name in (*PAIRED, CLUSTER_T, *UNPAIRED) if name in found}
+    return {name: p_values[name] for name in (*PAIRED, CLUSTER_T, *UNPAIRED) if name in p_values}
 
 
 def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> Case:
@@ -150,8 +149,8 @@ def _seconds(case: Case) -> float:
 
 
 @contextmanager
-def _refusals(pilot: Pilot, device: Device) -> Iterator[None]:
-    """What tests cannot do, as errors that people read."""
+def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
+    """Turn what tests cannot do into errors that people read."""
     name = pilot.metric.name
     try:
         yield
@@ -168,16 +167,5 @@ def _refusals(pilot: Pilot, device: Device) -> Iterator[None]:
 
 
 def of_strata(evaluation: Evaluation) -> str:
-    """The part of a signature that says how many strata there are, where there are some."""
+    """The number of strata, if there are any, as a part of a signature."""
     return "" if evaluation.strata is None else f"|strata:{len(set(evaluation.strata))}"
-
-
-def share_interval(successes: int, trials: int, level: float) -> Interval:
-    """Clopper-Pearson interval of a share of trials.
-
-    Example:
-        >>> share_interval(0, 10, 0.95).high.__round__(4)
-        0.3085
-    """
-    low, high = clopper_pearson(np.array([successes]), trials, level)
-    return Interval(float(low[0]), float(high[0]))

@@ -1,0 +1,244 @@
+"""The pairs of one metric and one test: their table, the grid of all pairs, and the sentences about them.
+
+Cells are rounded for people, and escaped for no format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sigjax.records import Comparison, Comparisons, Interval, Settings, SystemScore
+from sigjax.report import words
+from sigjax.report.numbers import (
+    format_adjusted_p,
+    format_interval,
+    format_number,
+    format_p_interval,
+    format_raw_p,
+    number_spec,
+    percent,
+)
+from sigjax.testing.stopping import ERROR
+
+MAX_GRID = 60
+"""Systems in one printed grid; nobody reads a larger one."""
+MAX_LISTED = 100
+"""Systems all of whose pairs are listed; more would be too long for any page."""
+
+
+class Table(NamedTuple):
+    """Cells as text; columns of names are aligned left and hold what people typed, the others hold numbers."""
+
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    names: tuple[int, ...] = ()
+
+
+class ToBaseline(NamedTuple):
+    """A comparison seen from the baseline: `delta` is the system's score minus the baseline's."""
+
+    delta: float
+    interval: Interval | None
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class Family:
+    """The pairs of one metric and one test, adjusted together (or with those of the other metrics).
+
+    Attributes:
+        comparisons: the pairs, of which there is at least one.
+        systems: from best to worst.
+        settings: of the report.
+        heading: the test, its alternative and the correction.
+        method: how the p-values were computed.
+        warning: which decisions are not settled; None where all are.
+    """
+
+    comparisons: Comparisons
+    systems: tuple[SystemScore, ...]
+    settings: Settings
+    heading: str
+    method: str
+    warning: str | None
+
+    @property
+    def kind(self) -> Literal["pair", "baseline", "grid"]:
+        """Which table is drawn."""
+        if len(self.comparisons) == 1:
+            return "pair"
+        return "grid" if self.settings.baseline is None else "baseline"
+
+    @property
+    def star(self) -> str:
+        """What a star at a p-value means."""
+        return f"* p < {self.settings.alpha:g}"
+
+    @property
+    def conclusion(self) -> str | None:
+        """What the test says of the only pair; None where there are several."""
+        return words.conclusion(self.comparisons[0]) if self.kind == "pair" else None
+
+    @cached_property
+    def delta_spec(self) -> str:
+        """The format of all deltas."""
+        return delta_spec(self.comparisons)
+
+    @cached_property
+    def table(self) -> Table:
+        """The table of this kind; a grid has all systems."""
+        return {"pair": pair_table, "baseline": baseline_table, "grid": grid_table}[self.kind](self)
+
+    def against_baseline(self) -> list[ToBaseline | None]:
+        """Each system against the baseline; None for the baseline itself."""
+        baseline, seen = self.settings.baseline, {}
+        for one in self.comparisons:
+            if one.b == baseline:
+                seen[one.a] = ToBaseline(one.delta, one.interval, one)
+            else:
+                turned = None if one.interval is None else Interval(-one.interval.high, -one.interval.low)
+                seen[one.b] = ToBaseline(-one.delta, turned, one)
+        return [seen.get(system.name) for system in self.systems]
+
+    @property
+    def first_column(self) -> int:
+        """The first column of the grid that is not empty: for a two-sided test nothing is below the diagonal."""
+        return 1 if self.settings.alternative == "two-sided" else 0
+
+    def grid(self, size: int) -> list[list[Comparison | None]]:
+        """The pairs of the first systems, `[system][system]` from best to worst, without the columns that are empty.
+
+        None on and below the diagonal, and where a pair was not compared. A one-sided p-value belongs to row minus
+        column, so it stands where its first system is the row, also below the diagonal.
+        """
+        names, shown = [system.name for system in self.systems[:size]], self._among(size)
+        if self.first_column == 0:
+            directed = {(one.a, one.b): one for one in shown}
+            return [[directed.get((row, column)) for column in names] for row in names]
+        pairs = {frozenset((one.a, one.b)): one for one in shown}
+        return [
+            [pairs.get(frozenset((row, column))) if j > i else None for j, column in enumerate(names[1:], 1)]
+            for i, row in enumerate(names)
+        ]
+
+    def listed(self) -> Comparisons:
+        """The pairs that a list shows: with a baseline all, else those of the first `MAX_LISTED` systems."""
+        if self.settings.baseline is not None or len(self.systems) <= MAX_LISTED:
+            return self.comparisons
+        return self._among(MAX_LISTED)
+
+    def not_listed(self) -> str | None:
+        """What a list leaves out, and where to find it; None where it has all pairs."""
+        shown, pairs = len(self.listed()), len(self.comparisons)
+        if shown == pairs:
+            return None
+        return (
+            f"The list shows the {shown:,} pairs of the first {MAX_LISTED} of {len(self.systems):,} systems; --format "
+            f"csv or json gives all {pairs:,}."
+        )
+
+    def _among(self, size: int) -> Comparisons:
+        """The pairs of the first systems."""
+        names = {system.name for system in self.systems[:size]}
+        first, second = (self.comparisons.column(name).mapped(names.__contains__) for name in ("a", "b"))
+        return self.comparisons.at(np.flatnonzero(first & second))
+
+
+def delta_spec(comparisons: Comparisons) -> str:
+    """The format of the deltas of a table: as `number_spec`, with a sign."""
+    columns = (np.abs(comparisons.column(name)) for name in ("delta", "standard_error", "interval"))
+    return f"+{number_spec(float(np.fmax.reduce(column, axis=None, initial=0.0)) for column in columns)}"
+
+
+def pair_table(family: Family) -> Table:
+    """One pair, one fact per row."""
+    one, spec = family.comparisons[0], family.delta_spec
+    error_spec, unclustered = spec.removeprefix("+"), one.standard_error_unclustered
+    rows = [
+        (f"delta ({one.a} - {one.b})", format_number(one.delta, spec)),
+        (f"{percent(family.settings.level)} interval of delta", format_interval(one.interval, spec)),
+        ("standard error of delta", format_number(one.standard_error, error_spec)),
+    ]
+    if unclustered is not None:
+        rows.append(("unclustered", format_number(unclustered, error_spec)))
+    rows.append(("p", format_raw_p(one)))
+    if one.p_interval is not None:
+        rows.append((_p_interval_label(one), format_p_interval(one.p_interval)))
+    if one.p_adjusted != one.p_value:
+        rows.append(("adjusted p", format_adjusted_p(one)))
+    return Table(("", ""), rows, names=(0,))
+
+
+def _p_interval_label(comparison: Comparison) -> str:
+    if comparison.method != "montecarlo":
+        return "p lies in"
+    stops = comparison.settings.resamples == "auto" and comparison.test == "permutation"
+    return f"{percent(1.0 - ERROR if stops else comparison.settings.level)} interval of p"
+
+
+def pairs_table(families: Sequence[Family], settings: Settings) -> Table:
+    """The pairs of one metric, one row per pair and test."""
+    comparisons = Comparisons.joined([family.listed() for family in families])
+    spec = delta_spec(comparisons)
+    header = ("a", "b", "test", "delta (a - b)", f"{percent(settings.level)} interval", "p", "adjusted p", "method")
+    rows = [
+        (one.a, one.b, one.test, *_delta(one.delta, one.interval, one, spec), words.METHODS[one.method])
+        for one in comparisons
+    ]
+    return Table(header, rows, names=(0, 1, 2))
+
+
+def baseline_table(family: Family) -> Table:
+    """One row per system, from best to worst: its delta to the baseline."""
+    header = ("#", "system", "delta to the baseline", f"{percent(family.settings.level)} interval", "p", "adjusted p")
+    rows = [
+        (str(rank), system.name, *(_delta(*one, family.delta_spec) if one else ("baseline", "", "", "")))
+        for rank, (system, one) in enumerate(zip(family.systems, family.against_baseline(), strict=True), 1)
+    ]
+    return Table(header, rows, names=(1,))
+
+
+def _delta(delta: float, interval: Interval | None, comparison: Comparison, spec: str) -> tuple[str, ...]:
+    return (
+        format_number(delta, spec),
+        format_interval(interval, spec),
+        format_raw_p(comparison),
+        format_adjusted_p(comparison, digits=3),
+    )
+
+
+def grid_table(family: Family, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:
+    """Adjusted p-values of all pairs; rows have names, columns have the numbers of the rows."""
+    size = len(family.systems)
+    rows = [
+        (str(rank), system.name, *("" if one is None else cell(one) for one in line))
+        for rank, (system, line) in enumerate(zip(family.systems, family.grid(size), strict=True), 1)
+    ]
+    return Table(("#", "system", *map(str, range(family.first_column + 1, size + 1))), rows, names=(1,))
+
+
+def thresholds(settings: Settings) -> tuple[float, ...]:
+    """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha.
+
+    Example:
+        >>> thresholds(Settings(level=0.95)), thresholds(Settings(level=0.99))
+        ((0.001, 0.01, 0.05), (0.001, 0.01))
+    """
+    return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
+
+
+def mark(comparison: Comparison) -> int | str:
+    """A pair in a grid without numbers: the first of the `thresholds` that the adjusted p is below, else a sign."""
+    if words.has_equal_scores(comparison):
+        return "="
+    below = (shade for shade, limit in enumerate(thresholds(comparison.settings)) if comparison.p_adjusted < limit)
+    return next(below, "?" if comparison.settled is False else "·")
+
+
+SIGNS = ("· not significant", "? not settled", "= equal scores")
+"""What the signs of `mark` mean."""
