@@ -12,7 +12,8 @@ from sigjax.comparison.compare import CompareOptions, compare
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Alternative, Comparison, Device, Evaluation, InputError, Resamples, Test
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import option, same, takes, values
+from sigjax.records.options import option, same, values
+from sigjax.records.signatures import takes
 from sigjax.report import Report
 from sigjax.units.units import units_of_instances
 

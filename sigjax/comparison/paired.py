@@ -9,7 +9,8 @@ from sigjax.comparison.compare import CompareOptions, compare
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Alternative, Comparison, Device, IntervalKind, Method, Resamples, Variant
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import option, same, takes, values
+from sigjax.records.options import option, same, values
+from sigjax.records.signatures import takes
 
 METRIC = "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`."
 

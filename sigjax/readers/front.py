@@ -11,7 +11,8 @@ from sigjax.readers.reading import format_of, read_frame, read_sources, sources_
 from sigjax.readers.registry import FORMATS
 from sigjax.readers.tables.tables import NPZ, saved_names
 from sigjax.records import InputError
-from sigjax.records.options import takes, values
+from sigjax.records.options import values
+from sigjax.records.signatures import takes
 
 READERS = tuple(FORMATS)
 
