@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Percentile, Spread, Targets, quantile, standard_errors
+from sigjax.bootstrap.intervals import Percentile, Spread, Targets, quantiles, standard_errors
 from sigjax.bootstrap.replicates import of_targets
 from sigjax.metrics import sample_scores
 from sigjax.records import Interval
@@ -45,11 +45,11 @@ class Bca(Percentile):
         observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
         below = map(share_below, rows, observed.tolist(), tolerance.tolist())
         levels = [self.levels(places.start + place, share) for place, share in enumerate(below)]
-        errors = standard_errors(rows).tolist()
-        return [
-            Spread(error, ends and Interval(*quantile(row, ends)))
-            for row, error, ends in zip(rows, errors, levels, strict=True)
-        ]
+        found = []
+        for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
+            interval = ends and Interval(*(float(each[0]) for each in quantiles(row[None], ends)))
+            found.append(Spread(error, interval))
+        return found
 
 
 def accelerations(case: Case | SampleCase, members: np.ndarray) -> list[float]:

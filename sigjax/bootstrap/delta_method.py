@@ -1,8 +1,8 @@
 r"""Standard errors by the delta method, $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, without resamples.
 
-g is the gradient of the score at the sums, by central differences in NumPy, so that no number depends on the device. It
-is what the bootstrap of the same units would give for endless resamples, if the score were linear; for a mean, the
-standard deviation (ddof = 0) divided by the root of the number of units. Reference: Efron and Tibshirani (1993),
+g is the gradient of the score at the sums, by central differences in NumPy, so that no number depends on the device. If
+the score were linear, infinitely many bootstrap resamples of the units would give the same; for a mean, it is the
+standard deviation (ddof = 0) divided by the root of the number of units. References: Efron and Tibshirani (1993),
 section 21; Davison and Hinkley (1997), section 2.7.2.
 """
 
@@ -24,7 +24,7 @@ NO_VARIANCE = 2.0**-40
 
 
 def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, step: float) -> np.ndarray:
-    """How a score of sums `[stat, row]` -> `[row]` changes with a statistic, `[row]`: a difference of two steps.
+    """The derivative of a score of sums `[stat, row]` -> `[row]` by a statistic, `[row]`, as a central difference.
 
     Example:
         >>> slope(lambda sums: sums[0] / sums[1], np.array([[3.0], [4.0]]), 0, 2.0**-17)
@@ -33,7 +33,7 @@ def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, 
     moved = np.zeros((len(at), 1))
     moved[stat] = step
     ahead, here, behind = (score(at + sign * moved) for sign in (1.0, 0.0, -1.0))
-    # At the edge of where there is a score, the difference to one side.
+    # At the edge of the domain of the score, a one-sided difference.
     lower, upper = (np.where(np.isfinite(each), each, here) for each in (behind, ahead))
     width = (np.isfinite(behind) * step + np.isfinite(ahead) * step).clip(min=step)
     return (upper - lower) / width
@@ -65,9 +65,9 @@ def delta_method_errors(
 def influences(
     values: np.ndarray, strata: np.ndarray, score: Callable[[Array], Array]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each unit moves the score of each system by, `[system, unit]`; and the 2-norm if no terms cancelled."""
+    """The influence of each unit on each score, `[system, unit]`; and the 2-norm of each row if no terms cancelled."""
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
-    # From the first unit of each stratum: what does not vary is 0, and not rounding.
+    # Relative to the first unit of each stratum, what does not vary is exactly 0.
     apart = values - values[:, starts][:, strata]
     sizes = np.bincount(strata)[:, None]
     apart = apart - (np.add.reduceat(apart, starts, axis=1) / sizes)[:, strata]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from operator import attrgetter
 
+from sigjax.bootstrap.registry import KINDS
 from sigjax.records import Design, Evaluation, InputError, SampleMetric, Settings
 
 _RESAMPLED = ("maxt", "minp")
@@ -30,17 +31,18 @@ def check_together(settings: Settings) -> None:
 
 def _check_design(settings: Settings) -> None:
     """Refuse a design that no test or interval uses, and tests and intervals that ignore the design."""
+    interval = KINDS[settings.interval]
     if settings.design == "crossed":
         if "permutation" not in settings.tests:
             raise InputError("design crossed belongs to the permutation test; ask for it, or use design nested")
         if settings.correction in _RESAMPLED:
             raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design crossed")
-        if settings.interval == "inversion":
-            raise InputError("interval inversion swaps whole instances; use percentile with design crossed")
+        if interval.needs == "swaps":
+            raise InputError(f"interval {settings.interval} swaps whole instances; use percentile with design crossed")
     if settings.design == "nested":
-        if "bootstrap" not in settings.tests and settings.interval == "none":
+        if "bootstrap" not in settings.tests and interval.needs == "nothing":
             raise InputError("design nested belongs to the bootstrap; ask for its test or intervals, or use crossed")
-        if settings.interval in ("bca", "studentized", "inversion"):
+        if interval.whole:
             raise InputError(f"interval {settings.interval} takes whole instances; use percentile with design nested")
     if settings.design == "models":
         if settings.tests != ("permutation",):
@@ -49,10 +51,10 @@ def _check_design(settings: Settings) -> None:
             raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design models")
         if settings.leaderboard:
             raise InputError("the leaderboard draws instances, not runs; leave it out with design models")
-        if settings.interval not in ("two-way", "none"):
+        if interval.needs not in ("runs", "nothing"):
             raise InputError(f"interval {settings.interval} is not for trained models; use two-way with design models")
-    elif settings.interval == "two-way":
-        raise InputError("interval two-way is for runs that are trained models; use it with design models")
+    elif interval.needs == "runs":
+        raise InputError(f"interval {settings.interval} is for runs that are trained models; use it with design models")
 
 
 def _check_resampled(settings: Settings) -> None:
@@ -95,13 +97,13 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
 
 def _check_sample(metric: str, settings: Settings) -> None:
     """Refuse what needs sums, for a metric of whole samples."""
-    for option, of_sums, instead in (
-        ("correction", _RESAMPLED, "holm"),
-        ("interval", ("studentized", "inversion"), "bca"),
-        ("design", ("crossed", "nested", "models"), "together"),
+    for option, needs_sums, instead in (
+        ("correction", settings.correction in _RESAMPLED, "holm"),
+        ("interval", KINDS[settings.interval].of_sums, "bca"),
+        ("design", settings.design != "together", "together"),
     ):
-        value = getattr(settings, option)
-        if value in of_sums:
+        if needs_sums:
+            value = getattr(settings, option)
             raise InputError(f"{option} {value} needs a metric of sums, and {metric!r} is none; use {instead}")
 
 
