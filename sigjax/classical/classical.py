@@ -98,7 +98,9 @@ class ClassicalOptions:
     alternative: Alternative = same(
         CompareOptions, "alternative", more="Of the first system, a. Chi-square tests are two-sided only."
     )
-    method: Literal["auto", "exact", "montecarlo"] = same(CompareOptions, "method")
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        CompareOptions, "method", doc="Of resampling tests: exact (no sampling), Monte Carlo, or auto."
+    )
     resamples: Resamples = same(CompareOptions, "resamples")
     seed: int = same(CompareOptions, "seed", more="Tests that draw are run again with the next seed, as a check.")
     device: Device = same(CompareOptions, "device")
