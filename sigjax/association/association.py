@@ -14,7 +14,8 @@ from sigjax.association import assignments
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, InputError, Interval, Settings
-from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.options import check, option, same, values
+from sigjax.records.signatures import takes
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.tally import extreme
 from sigjax.testing.p_values import clopper_pearson, montecarlo_p

@@ -12,7 +12,8 @@ from sigjax.comparison.compare import CompareOptions, compare
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Alternative, Comparison, Device, Evaluation, InputError, Resamples, Test
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import option, same, takes, values
+from sigjax.records.options import option, same, values
+from sigjax.records.signatures import takes
 from sigjax.report import Report
 from sigjax.units.units import units_of_instances
 
@@ -97,7 +98,9 @@ class ClassicalOptions:
     alternative: Alternative = same(
         CompareOptions, "alternative", more="Of the first system, a. Chi-square tests are two-sided only."
     )
-    method: Literal["auto", "exact", "montecarlo"] = same(CompareOptions, "method")
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        CompareOptions, "method", doc="Of resampling tests: exact (no sampling), Monte Carlo, or auto."
+    )
     resamples: Resamples = same(CompareOptions, "resamples")
     seed: int = same(CompareOptions, "seed", more="Tests that draw are run again with the next seed, as a check.")
     device: Device = same(CompareOptions, "device")

@@ -11,7 +11,8 @@ from sigjax.comparison.assemble import leaderboards, pairs_of
 from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.comparison.workload import WORTH_A_LINE, workload
 from sigjax.records import Comparisons, Device, Evaluation, Settings
-from sigjax.records.options import check, option, takes, values
+from sigjax.records.options import check, option, values
+from sigjax.records.signatures import takes
 from sigjax.report import Report
 from sigjax.run.backend import host_scope
 from sigjax.run.fingerprint import data_hash, identity_of

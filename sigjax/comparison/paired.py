@@ -9,7 +9,8 @@ from sigjax.comparison.compare import CompareOptions, compare
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Alternative, Comparison, Device, IntervalKind, Method, Resamples, Variant
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import option, same, takes, values
+from sigjax.records.options import option, same, values
+from sigjax.records.signatures import takes
 
 METRIC = "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`."
 
@@ -18,7 +19,7 @@ METRIC = "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., sta
 class PermutationOptions:
     """The options of `permutation_test`."""
 
-    metric: AnyMetric = option("mean", METRIC)
+    metric: AnyMetric = option("mean", METRIC, group="Main options")
     method: Method = same(CompareOptions, "method")
     alternative: Alternative = same(CompareOptions, "alternative")
     resamples: Resamples = same(CompareOptions, "resamples")
@@ -33,10 +34,12 @@ class PermutationOptions:
 class BootstrapOptions:
     """The options of `bootstrap_test`."""
 
-    metric: AnyMetric = option("mean", METRIC)
-    method: Literal["auto", "exact", "montecarlo"] = same(CompareOptions, "method")
+    metric: AnyMetric = option("mean", METRIC, group="Main options")
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        CompareOptions, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact where that is fast."
+    )
     alternative: Alternative = same(CompareOptions, "alternative")
-    resamples: int = same(CompareOptions, "resamples")
+    resamples: int = same(CompareOptions, "resamples", doc="Number of Monte Carlo resamples.", more="")
     level: float = same(CompareOptions, "level")
     interval: IntervalKind = same(CompareOptions, "interval", "percentile")
     variant: Variant = same(CompareOptions, "variant")

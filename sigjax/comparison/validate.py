@@ -97,13 +97,13 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
 
 def _check_sample(metric: str, settings: Settings) -> None:
     """Refuse what needs sums, for a metric of whole samples."""
-    for option, of_sums, instead in (
-        ("correction", _RESAMPLED, "holm"),
-        ("interval", tuple(name for name, kind in KINDS.items() if kind.of_sums), "bca"),
-        ("design", ("crossed", "nested", "models"), "together"),
+    for option, needs_sums, instead in (
+        ("correction", settings.correction in _RESAMPLED, "holm"),
+        ("interval", KINDS[settings.interval].of_sums, "bca"),
+        ("design", settings.design != "together", "together"),
     ):
-        value = getattr(settings, option)
-        if value in of_sums:
+        if needs_sums:
+            value = getattr(settings, option)
             raise InputError(f"{option} {value} needs a metric of sums, and {metric!r} is none; use {instead}")
 
 

@@ -15,7 +15,8 @@ from sigjax.readers.tables.saved import save_evaluations
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import InputError, Missing
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import takes, values
+from sigjax.records.options import values
+from sigjax.records.signatures import takes
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,8 @@ from sigjax.readers.tables.tables import NPZ, saved_names
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import InputError
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import takes, values
+from sigjax.records.options import values
+from sigjax.records.signatures import takes
 
 _GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrels)(?:[^a-z]|$)")
 READERS = tuple(FORMATS)

@@ -1,39 +1,16 @@
 """One declaration per option: a field of a record, with its type, default, domain and documentation.
 
-From the record are made the signature and the documentation of a function (`takes`), the check of what a person gives
-(`check`), and the flags of the command line (`sigjax.cli.flags`).
+From the record are made the check of what a person gives (`check`), the signature and documentation of a function
+(`records.signatures`), and the flags of the command line (`cli.flags`).
 """
 
 import functools
-import inspect
-import re
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, dataclass, field, replace
 from types import NoneType, UnionType
-from typing import (
-    Any,
-    Concatenate,
-    Literal,
-    ParamSpec,
-    Protocol,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    overload,
-)
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
-A = TypeVar("A")
-B = TypeVar("B")
 Default = TypeVar("Default")
-Record = TypeVar("Record", contravariant=True)
-Made = TypeVar("Made", covariant=True)
-Result = TypeVar("Result", covariant=True)
-Keywords = ParamSpec("Keywords")
 Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running"]
 """The panels of `--help`, in order."""
 
@@ -110,6 +87,15 @@ def check(record: object) -> None:
 
     Raises:
         InputError: naming the option, its domain and what was given.
+
+    Example:
+        >>> @dataclass(frozen=True, kw_only=True)
+        ... class Options:
+        ...     resamples: int | Literal["auto"] = option(1000, "Number of resamples.", least=2, most=10_000)
+        >>> check(Options(resamples=1))
+        Traceback (most recent call last):
+            ...
+        sigjax.InputError: resamples must be a whole number from 2 to 10,000 or auto, got 1
     """
     kinds = types_of(type(record))
     for name, each in options_of(type(record)).items():
@@ -129,7 +115,7 @@ def _domain(kind: Any, about: Option) -> tuple[str, Callable[[Any], bool]]:
         return words, lambda value: _is_number(value, int) and about.least <= value <= about.most
     if kind is float:
         words = f"a number above {about.above:g}"
-        if about.below < np.inf:
+        if about.below < float("inf"):
             words = f"a number between {about.above:g} and {about.below:g}"
         return words, lambda value: _is_number(value, int | float) and about.above < value < about.below
     if origin is Literal:
@@ -143,7 +129,7 @@ def _domain(kind: Any, about: Option) -> tuple[str, Callable[[Any], bool]]:
         words = words.replace("one of", "of").replace("a whole number", "whole numbers")
         return (
             f"one or more {words}, each once",
-            lambda values: _is_list(values) and 0 < len(values) == len(set(values)) and all(map(holds, values)),
+            lambda values: _is_list(values) and all(map(holds, values)) and 0 < len(values) == len(set(values)),
         )
     if origin in (Union, UnionType):
         parts = [_domain(member, about) for member in members if member is not NoneType]
@@ -159,119 +145,3 @@ def _is_number(value: Any, kind: Any) -> bool:
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
-
-
-class Takes(Protocol[Made, Keywords]):
-    """Turns a function of a record of options, its last argument, into one that takes the options by keyword."""
-
-    @overload
-    def __call__(self, function: Callable[[A, Made], B], /) -> Callable[Concatenate[A, Keywords], B]: ...
-    @overload
-    def __call__(self, function: Callable[[A, Any, Made], B], /) -> Callable[Concatenate[A, Any, Keywords], B]: ...
-    @overload
-    def __call__(self, function: "OfMany[Made, B]", /) -> "Many[Keywords, B]": ...
-
-
-class OfMany(Protocol[Record, Result]):
-    """A function of any number of things and a record of options."""
-
-    def __call__(self, *things: Any, options: Record) -> Result:
-        """Take them."""
-        ...
-
-
-class Many(Protocol[Keywords, Result]):
-    """The same with options by keyword. Type checkers know them for up to two things, the usual numbers."""
-
-    @overload
-    def __call__(self, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
-    @overload
-    def __call__(self, one: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
-    @overload
-    def __call__(self, one: Any, two: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
-    @overload
-    def __call__(self, one: Any, two: Any, three: Any, /, *more: Any, **options: Any) -> Result: ...
-
-
-def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
-    """Have a function take the options of a record by keyword; its own last parameter is the record.
-
-    The signature has all options with their defaults; in the docstring they stand for the line `options: ...`. Numbers
-    of NumPy come as numbers of Python.
-
-    Example:
-        >>> @dataclass(frozen=True, kw_only=True)
-        ... class Options:
-        ...     level: float = option(0.95, "Confidence level.", above=0, below=1)
-        >>> @takes(Options)
-        ... def alpha(what: str, options: Options) -> str:
-        ...     check(options)
-        ...     return f"{what} {1 - options.level:.2f}"
-        >>> alpha("alpha", level=0.9), inspect.signature(alpha)
-        ('alpha 0.10', <Signature (what: str, *, level: float = 0.95) -> str>)
-    """
-
-    def decorate(function: Any) -> Any:
-        signature = inspect.signature(function)
-        *own, last = signature.parameters.values()
-        known = options_of(record)  # pyright: ignore[reportArgumentType]
-
-        @functools.wraps(function)
-        def taking(*args: Any, **keywords: Any) -> Any:
-            given = {name: _plain(keywords.pop(name)) for name in known if name in keywords}
-            return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
-
-        taking.__signature__ = signature.replace(parameters=[*own, *_parameters(record, known)])  # pyright: ignore
-        taking.__doc__ = _documented(function.__doc__ or "", known)
-        del taking.__wrapped__  # its signature is another
-        return taking
-
-    return decorate
-
-
-def _plain(value: Any) -> Any:
-    """Numbers of NumPy as numbers of Python; anything else as it is."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_plain, value))
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
-
-
-def _parameters(record: Any, known: Mapping[str, Field[Any]]) -> list[inspect.Parameter]:
-    """The options as keyword-only parameters."""
-    kinds = types_of(record)
-    empty = inspect.Parameter.empty
-    return [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=empty if each.default is MISSING else each.default,
-            annotation=kinds[name],
-        )
-        for name, each in known.items()
-    ]
-
-
-def _documented(doc: str, known: Mapping[str, Field[Any]]) -> str:
-    """The docstring with all options in place of the line `options: ...`."""
-
-    def described(line: re.Match[str]) -> str:
-        indent = line[1]
-        abouts = {name: each.metadata["option"] for name, each in known.items()}
-        return "\n".join(
-            textwrap.fill(
-                f"{name}: {_spelled(about.doc)} {about.more}".rstrip(),
-                120,
-                initial_indent=indent,
-                subsequent_indent=indent + "    ",
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-            for name, about in abouts.items()
-        )
-
-    return re.sub(r"^( *)options: .*$", described, doc, count=1, flags=re.MULTILINE)
-
-
-def _spelled(doc: str) -> str:
-    """Flags in a line as Python spells options: --mid-p as `mid_p`."""
-    return re.sub(r"--([a-z-]+)", lambda flag: f"`{flag[1].replace('-', '_')}`", doc)

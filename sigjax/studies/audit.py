@@ -11,7 +11,8 @@ import numpy as np
 from sigjax.classical.applicable import kind_of_data
 from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.records import Evaluation, InputError, Settings, Test
-from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.options import check, option, same, values
+from sigjax.records.signatures import takes
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, share_interval, uniformity
 from sigjax.studies.pilot import Maker, Pilot, dealt, make_pilot, select, select_pair, split, swapped
 from sigjax.studies.records import Audit, AuditedTest, ErrorRate, Null

@@ -17,7 +17,8 @@ from sigjax.comparison.validate import check_evaluations
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.records.options import check, option, required, same, values
+from sigjax.records.signatures import takes
 from sigjax.run.backend import host_scope
 from sigjax.studies.formulas import share_interval
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod

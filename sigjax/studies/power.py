@@ -12,7 +12,8 @@ from sigjax.bootstrap.intervals import standard_error
 from sigjax.comparison.compare import compare
 from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.records import Device, Evaluation, InputError, Settings, Test
-from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.records.options import check, option, required, same, values
+from sigjax.records.signatures import takes
 from sigjax.studies.formulas import (
     SHARE_LEVEL,
     check_resamples,
