@@ -171,7 +171,7 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
         settings = replace(case.settings, tests=("permutation",), method="auto", budget=_ENOUGH, mid_p=mid_p)
         answered = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))
         found = answered.outcomes["permutation"]
-        if any(method != "exact" for method, _ in found.way.values):
+        if any(method != "exact" for method in found.method.values):
             return
         yield name, _counts(found.p_value, None if mid_p else _attainable_exactly(case))
         if len(_apart(case)[1]) > 1:

@@ -12,7 +12,7 @@ from sigjax import Evaluation, SampleMetric, compare
 from sigjax.bootstrap.bca import Bca, acceleration, bca_levels, bca_spreads
 from sigjax.bootstrap.jackknife import jackknife_scores
 from sigjax.bootstrap.shared_draws import system_replicates
-from sigjax.comparison.assemble import make_case
+from sigjax.comparison.kinds import make_case
 from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY

@@ -10,7 +10,7 @@ import scipy.stats
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.bootstrap import studentized
 from sigjax.bootstrap.studentized import studentize
-from sigjax.comparison.assemble import make_case
+from sigjax.comparison.kinds import make_case
 from sigjax.records import DEFAULT_SEED, Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata

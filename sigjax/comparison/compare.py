@@ -7,7 +7,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from sigjax.comparison.assemble import leaderboards, pairs_of
+from sigjax.comparison.assemble import leaderboards
+from sigjax.comparison.kinds import pairs_of
 from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
 from sigjax.comparison.workload import WORTH_A_LINE, workload
 from sigjax.records import (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads, draws_intervals, in_closed_form
+from sigjax.bootstrap.closed import Kinds, closed_spreads, draws_intervals, in_closed_form, interval_kinds
 from sigjax.bootstrap.exact import bootstrap_outcomes, linear_spreads
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.inversion import degree, inverted_intervals
@@ -17,7 +17,7 @@ from sigjax.bootstrap.two_way import two_way_spreads
 from sigjax.comparison.kinds import Kind, bootstraps
 from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes
-from sigjax.ranking.bootstrap_ranks import Position, positions
+from sigjax.ranking.bootstrap_ranks import BootstrapRank, bootstrap_ranks
 from sigjax.records import Repeated, Test
 from sigjax.testing.problem import Case, NotExact
 from sigjax.testing.result import Outcome, Outcomes, completed
@@ -34,8 +34,10 @@ class Answers(NamedTuple):
     """How the score of each system varies."""
     pairs: list[Spread]
     """How the delta of each pair varies, in the order of the question."""
-    positions: list[Position] | None = None
-    """How each system ranks on bootstrap resamples, where that was asked for and can be had."""
+    kinds: Kinds = Kinds(None, None)
+    """Of which kinds the intervals are."""
+    ranks: list[BootstrapRank] | None = None
+    """The rank of each system on bootstrap resamples, where these are asked for and fit into memory."""
 
 
 class _Bootstrap(NamedTuple):
@@ -86,19 +88,20 @@ def run_tests(
     outcomes: dict[Test, Outcomes] = {}
     if permuted:
         outcomes["permutation"] = completed(exact, which, swapped)
-    sampled = Sampled(Outcomes.of([]), [], [], None)
+    systems, pairs, sampled = bootstrap.systems, bootstrap.pairs, None
     if bootstrap.sampled is not None:
         sampled = _sample(kind, runner, draws, bootstrap, bootstrap.sampled.reason)
-    systems, pairs = sampled.systems or bootstrap.systems, sampled.pairs or bootstrap.pairs
+        systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if power is not None:
             pairs = _inverted(case, runner, power, pairs)
         if in_closed_form(case.metric, settings):
             systems, pairs = closed_spreads(case)
     if "bootstrap" in settings.tests:
-        outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: sampled.outcomes)
-    ranks = _positions(kind, runner, draws, sampled.replicates) if settings.leaderboard else None
-    return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, ranks)
+        none = Outcomes.of([]) if sampled is None else sampled.outcomes
+        outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: none)
+    ranks = _ranks(kind, runner, draws, sampled) if settings.leaderboard else None
+    return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, interval_kinds(case), ranks)
 
 
 def _without_sampling(kind: Kind) -> _Bootstrap:
@@ -153,9 +156,10 @@ def _inverted(case: Case, runner: Runner, power: int, pairs: list[Spread]) -> li
     return [each._replace(interval=interval) for each, interval in zip(pairs, intervals, strict=True)]
 
 
-def _positions(kind: Kind, runner: Runner, draws: SharedDraws, replicates: np.ndarray | None) -> list[Position] | None:
-    """How each system ranks on bootstrap resamples; None where there is one unit, or too little memory."""
+def _ranks(kind: Kind, runner: Runner, draws: SharedDraws, sampled: Sampled | None) -> list[BootstrapRank] | None:
+    """The rank of each system on bootstrap resamples; None where there is one unit, or too little memory."""
     if len(kind.case.units.strata) == 1:
         return None
+    drawn = None if sampled is None else sampled.replicates
     with kind.sized(runner, 0, draws=True).run("leaderboard") as run:
-        return positions(kind.case, run, replicates, partial(kind.replicates, draws=draws))
+        return bootstrap_ranks(kind.case, run, drawn, partial(kind.replicates, draws=draws))

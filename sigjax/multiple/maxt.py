@@ -166,7 +166,7 @@ def _deviation(case: Case, pair: Pair) -> float:
         part = slice(start, start + width)
         half = (units.values[a, part] - units.values[b, part]) / 2.0
         with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
-            high, low = (scores(case.metric.score, middle + step, units.divisors) for step in (half, -half))
+            high, low = scores(case.metric.score, np.stack([middle + half, middle - half]), units.divisors)
             steps[part] = high - low
     # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
     exponent = math.frexp(float(np.abs(steps).max()))[1]

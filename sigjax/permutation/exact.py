@@ -141,28 +141,24 @@ def _reason(plan: Plan, metric: Metric) -> str:
     lattice, reason = plan.lattice, _WAYS[plan.way]
     varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
     if varying.size:
-        related = ": linearly related" if varying.size > lattice.axes else ""
+        related = ": linearly related" if varying.size > lattice.rows.shape[1] else ""
         reason += f" ({', '.join(metric.stat_names[i] for i in varying)}{related})"
     return reason + (f"; bracket narrower than {BRACKET_WIDTH:.0%}" if plan.way == "bracket" else "")
 
 
 def _groups(plans: dict[Pair, Plan]) -> Iterator[list[Pair]]:
     """Pairs with one axis whose grids and numbers of rows are alike, so many as fit into memory together."""
-
-    def size(pair: Pair) -> tuple[int, int]:
-        lattice = plans[pair].lattice
-        return grid_lengths(lattice)[0], (len(lattice.rows) - 1).bit_length()
-
-    for (length, rows), alike in groupby(sorted(plans, key=size), key=size):
+    sizes = {
+        pair: (grid_lengths(plan.lattice)[0], (len(plan.lattice.rows) - 1).bit_length()) for pair, plan in plans.items()
+    }
+    for (length, rows), alike in groupby(sorted(plans, key=sizes.__getitem__), key=sizes.__getitem__):
         pairs = list(alike)
         many = max(1, _TOGETHER // (length * 2**rows))
         yield from (pairs[start : start + many] for start in range(0, len(pairs), many))
 
 
 def _asked(case: Case, pairs: Sequence[Pair]) -> Asked:
-    deltas = np.array([case.question.delta(pair) for pair in pairs])
-    tolerances = np.array([case.question.tolerance(pair) for pair in pairs])
-    return Asked(deltas, tolerances, case.settings.alternative, case.settings.mid_p)
+    return Asked(*case.question.observed(pairs), case.settings.alternative, case.settings.mid_p)
 
 
 def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
@@ -173,9 +169,9 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
     def delta(places: np.ndarray, values: np.ndarray) -> np.ndarray:
         apart = values @ basis[places]
         together = both[places, None, :]
+        sums = np.stack([(together + apart) / 2.0, (together - apart) / 2.0])
         with np.errstate(all="ignore"):
-            of_a = scores(case.metric.score, (together + apart) / 2.0, case.units.divisors)
-            of_b = scores(case.metric.score, (together - apart) / 2.0, case.units.divisors)
+            of_a, of_b = scores(case.metric.score, sums, case.units.divisors)
             found = of_a - of_b
         wrong = ~np.isfinite(found).all(axis=1)
         if wrong.any():

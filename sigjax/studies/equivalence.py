@@ -13,9 +13,8 @@ from sigjax.bootstrap.closed import closed_spreads, in_closed_form, interval_kin
 from sigjax.bootstrap.intervals import Spread, standard_error
 from sigjax.bootstrap.sampled import all_replicates
 from sigjax.bootstrap.shared_draws import SharedDraws
-from sigjax.comparison.assemble import make_case
 from sigjax.comparison.errors import check_units, named_errors
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.kinds import kind_of, make_case
 from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import (

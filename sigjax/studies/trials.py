@@ -73,7 +73,7 @@ def run_trials(
             for test in settings.tests:
                 found = _outcomes(case, test, count, device)
                 p_values[test][part] = found.p_value
-                methods[test][part] = [method for method, _ in found.way.tolist()]
+                methods[test][part] = found.method.tolist()
             advance(part.stop)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
 

@@ -34,17 +34,21 @@ class Question(NamedTuple):
         a, b = self.members[place].tolist()
         return a, b
 
+    def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The `delta` and the `tolerance` of some pairs `[pair, 2]`, each `[pair]`."""
+        a, b = np.asarray(pairs).T
+        scores, tolerances = np.array(self.scores), np.array(self.tolerances)
+        return scores[a] - scores[b], 2.0 * (tolerances[a] + tolerances[b])
+
     @property
     def deltas(self) -> np.ndarray:
         """Observed score_a - score_b, `[pair]`."""
-        scores = np.array(self.scores)
-        return scores[self.members[:, 0]] - scores[self.members[:, 1]]
+        return self.observed(self.members)[0]
 
     @property
     def rounding(self) -> np.ndarray:
         """The `tolerance` of each pair, `[pair]`."""
-        tolerances = np.array(self.tolerances)
-        return 2.0 * (tolerances[self.members[:, 0]] + tolerances[self.members[:, 1]])
+        return self.observed(self.members)[1]
 
     def delta(self, pair: Pair) -> float:
         """Observed score_a - score_b."""

@@ -36,8 +36,8 @@ class Outcomes(NamedTuple):
 
     p_value: np.ndarray
     log10_p: np.ndarray
-    way: Repeated
-    """Method and reason."""
+    method: Repeated
+    reason: Repeated
     exceed: np.ndarray
     """int64: -1 when exact."""
     error_bound: np.ndarray
@@ -59,7 +59,8 @@ class Outcomes(NamedTuple):
         return cls(
             np.array([each.p_value for each in outcomes], np.float64),
             np.array([each.log10_p for each in outcomes], np.float64),
-            Repeated.of((each.method, each.reason) for each in outcomes),
+            Repeated.of(each.method for each in outcomes),
+            Repeated.of(each.reason for each in outcomes),
             np.array([-1 if each.exceed is None else each.exceed for each in outcomes], np.int64),
             np.array([np.nan if each.error_bound is None else each.error_bound for each in outcomes], np.float64),
             np.array([each.bracket or none for each in outcomes], np.float64).reshape(-1, 2),
@@ -72,7 +73,8 @@ class Outcomes(NamedTuple):
         return cls(
             p_value,
             np.fromiter(map(math.log10, p_value.tolist()), np.float64),
-            Repeated(tuple(("montecarlo", reason) for reason in reasons.values), reasons.codes),
+            Repeated.constant("montecarlo", len(exceed)),
+            reasons,
             exceed,
             np.broadcast_to(np.nan, exceed.shape),
             np.broadcast_to(np.nan, (len(exceed), 2)),
