@@ -24,7 +24,7 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.comparison.kinds import kind_of, make_case
+from sigjax.comparison.metric_kinds import kind_of, make_case
 from sigjax.comparison.run_tests import run_tests
 from sigjax.records import Interval, IntervalKind, Settings
 from sigjax.testing.p_values import clopper_pearson
@@ -182,7 +182,7 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
     """What the intervals of each kind miss in a data set, and whether tests find the systems farthest apart alike."""
     clusters = None if sample.clusters is None else sample.clusters.tolist()
     evaluation = sigjax.Evaluation.from_arrays(dict(zip("abcde", sample.values, strict=True)), clusters=clusters)
-    case = make_case(evaluation, Settings((), "montecarlo", RESAMPLES, seed, level=LEVEL))
+    case = make_case(evaluation, Settings(test=(), method="montecarlo", resamples=RESAMPLES, seed=seed, level=LEVEL))
     truths = np.array(world.truths)
     first, second = np.array(list(combinations(range(5), 2))).T
     for kind in KINDS:

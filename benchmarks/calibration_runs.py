@@ -23,7 +23,7 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
 from sigjax.testing.p_values import clopper_pearson
@@ -137,7 +137,9 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
         # Nested draws are the bootstrap's; its permutation test is that of "together".
         test: Test = "bootstrap" if design == "nested" else "permutation"
         method: Method = "auto" if design == "models" else "montecarlo"
-        settings = Settings((test,), method, RESAMPLES, seed, interval=INTERVALS[design], design=design)
+        settings = Settings(
+            test=test, method=method, resamples=RESAMPLES, seed=seed, interval=INTERVALS[design], design=design
+        )
         found = run_tests(kind_of(_case(values, settings)), Runner(settings, "numpy"))
         yield ("rejects", design), int((found.outcomes[test].p_value <= ALPHA * (1.0 + 1e-9)).sum())
         ends = [each.interval for each in found.pairs if each.interval is not None]

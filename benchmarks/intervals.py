@@ -13,7 +13,7 @@ from scipy import stats
 from sizes import GROUP, make_case
 
 import sigjax
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.records import IntervalKind
 from sigjax.testing.runner import Runner
@@ -90,7 +90,7 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
         if together:
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
             case = case._replace(question=case.question._replace(members=np.array(pairs, np.int32)))
-        settings = replace(case.settings, tests=(), resamples=RESAMPLES, level=LEVEL, interval=kind)
+        settings = replace(case.settings, test=(), resamples=RESAMPLES, level=LEVEL, interval=kind)
         answers = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs
     return np.array([each.interval or (np.nan, np.nan) for each in found]).reshape(len(inputs), -1, 2)

@@ -15,7 +15,7 @@ from nulls import KINDS, Kind
 import sigjax
 from sigjax.classical.applicable import all_tests
 from sigjax.classical.tests import ClassicalTest, mcnemar, paired_t
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.permutation.montecarlo import swap_problem
 from sigjax.records import Alternative, Metric, Settings, Test, Variant
@@ -141,7 +141,7 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
 
 def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
-    settings = replace(case.settings, tests=(test,), alternative=alternative, variant=variant)
+    settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
     return run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy")).outcomes[test].p_value
 
 
@@ -168,7 +168,7 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
     if not case.units.exact and len(case.units.strata) > _FEW:
         return
     for name, mid_p in ((EXACT, False), (MID_P, True)):
-        settings = replace(case.settings, tests=("permutation",), method="auto", budget=_ENOUGH, mid_p=mid_p)
+        settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
         answered = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))
         found = answered.outcomes["permutation"]
         if any(method != "exact" for method in found.method.values):

@@ -1,9 +1,11 @@
-"""Evaluations and options for the tests of runs that are stopped, and of reports that get more resamples."""
+"""A registry of runs, for the laws that all of them obey; and runs that differ from one of them by one thing."""
+
+import hashlib
 
 import numpy as np
 from oracles import random_counts
 
-from sigjax import Evaluation, SampleMetric
+from sigjax import Evaluation, SampleMetric, compare
 
 RNG = np.random.default_rng(8)
 COUNTS = random_counts(RNG, 4, 60)
@@ -24,7 +26,9 @@ def weighted_mean(x, weights):
 REPEATED = Evaluation.from_arrays(
     COUNTS, metric="fscore", ids=[i // 4 for i in range(60)], runs=[i % 4 for i in range(60)]
 )
-
+GROUPED = Evaluation.from_arrays(
+    COUNTS, metric="fscore", clusters=[f"c{i // 2}" for i in range(60)], strata=[i // 20 for i in range(60)]
+)
 
 RUNS = {
     "both tests of two metrics": (
@@ -38,6 +42,11 @@ RUNS = {
     "until settled": (FSCORE, {"resamples": "auto", "interval": "none"}),
     "outputs exchanged within units": (REPEATED, {"resamples": 30_001, "design": "crossed", "interval": "none"}),
     "runs drawn within units": (REPEATED, {"test": "bootstrap", "resamples": 30_001, "design": "nested"}),
+    "clusters and strata, by maxT": (GROUPED, {"resamples": 30_001, "correction": "maxt", "interval": "basic"}),
+    "metrics together, by minP": (
+        TWO,
+        {"resamples": 30_001, "correction": "minp", "family": "report", "leaderboard": True, "interval": "none"},
+    ),
     "a function of samples": (
         Evaluation.from_arrays(REALS, metric=SampleMetric("spread", spread, ("x",)), clusters=CLUSTERS),
         {"test": ["permutation", "bootstrap"], "resamples": 30_001},
@@ -47,6 +56,16 @@ RUNS = {
         {"test": ["permutation", "bootstrap"], "resamples": 50_001, "interval": "bca"},
     ),
 }
+
+
+def report(name, **changes):
+    """The JSON of a run."""
+    evaluation, options = RUNS[name]
+    return compare(evaluation, **({"method": "montecarlo", "device": "numpy"} | options | changes)).to_json()
+
+
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 OTHERS = {

@@ -4,7 +4,8 @@ import numpy as np
 import scipy.stats
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.metrics import AUC, CORRELATION, KENDALL, MEDIAN, SPEARMAN, VARIANCE
+from sigjax.metrics.moments import CORRELATION, VARIANCE
+from sigjax.metrics.ranks import AUC, KENDALL, MEDIAN, SPEARMAN
 
 RANGE = SampleMetric("range", lambda x: x.max() - x.min(), ("value",))
 

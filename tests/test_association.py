@@ -270,7 +270,7 @@ def test_functions_may_change_their_array():
         (["1", 2], ["1", "2"], r"gold\[1\] is 2; but gold\[0\] is '1'; expected all text or all numbers"),
         (["1"], [1], r"labels\[0\] is 1; but gold\[0\] is '1'"),
         (np.zeros((2, 2, 2)), [0, 0], r"gold\[0\] is array\(\[\[0., 0.\], \[0., 0.\]\]\); expected text"),
-        (["a"], "a", "labels must be a sequence of labels, one an instance, got a str"),
+        (["a"], "a", "labels must be a sequence of labels, one per instance, got a str"),
     ],
 )
 def test_labels_that_are_refused(gold, labels, message):

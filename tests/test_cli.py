@@ -116,7 +116,7 @@ BAD = {
     ),
     "not whole": (["compare", "{wide}", "--seed", "1.9"], "--seed: expected a whole number, got '1.9'"),
     "few resamples": (["compare", "{wide}", "--resamples", "1"], "resamples must be"),
-    "counts": (["compare", "{long}", "-m", "fscore", "--counts", "tp"], "--counts takes NAME=COLUMN"),
+    "counts": (["compare", "{long}", "-m", "fscore", "--counts", "tp"], "--counts: expected NAME=COLUMN"),
     "counts twice": (["compare", "{long}", "-m", "fscore", "--counts", "tp=a", "tp=b"], "names 'tp' twice"),
     "unknown column": (["compare", "{long}", "-m", "fscore", "--counts", "tp=no"], "'no'"),
     "unknown cluster": (["compare", "{wide}", "--cluster", "document"], "'document'"),
@@ -185,7 +185,7 @@ def test_a_failure_is_one_line_and_code_one(capsys, wide, monkeypatch):
     def fail(*args, **options):
         raise ZeroDivisionError("of course")
 
-    monkeypatch.setattr("sigjax.cli.options.compare", fail)
+    monkeypatch.setattr("sigjax.cli.commands.run_compare", fail)
     code, _, err = run(capsys, "compare", wide)
     assert code == 1
     assert err == "sigjax: error: ZeroDivisionError: of course (--debug shows where)\n"

@@ -246,9 +246,9 @@ def test_rounding_does_not_break_ties_of_a_score_that_cancels(seed):
 
 EVALUATION = Evaluation.from_arrays({"a": [1, 2, 3], "b": [1, 2, 4]})
 BAD_OPTIONS = {
-    "test": ({"test": "anova"}, "test must be one of permutation, bootstrap, got 'anova'"),
-    "no test": ({"test": []}, "test must name one or more"),
-    "twice": ({"test": ["bootstrap", "bootstrap"]}, "different tests"),
+    "test": ({"test": "anova"}, "test must be one or more of permutation, bootstrap, each once, got"),
+    "no test": ({"test": []}, "test must be one or more"),
+    "twice": ({"test": ["bootstrap", "bootstrap"]}, "each once"),
     "method": ({"method": "magic"}, "method must be one of"),
     "alternative": ({"alternative": "two_sided"}, "alternative must be one of two-sided, greater, less"),
     "correction": ({"correction": "fdr"}, "correction must be one of"),

@@ -7,7 +7,7 @@ import pytest
 from runs import COUNTS, FSCORE, OTHERS, RUNS, TWO
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.bootstrap import summary
+from sigjax.bootstrap.intervals import PILOT
 from sigjax.cli import _run
 from sigjax.permutation import montecarlo as permutation
 from sigjax.run.fingerprint import difference
@@ -188,7 +188,7 @@ def test_the_command_extends(tmp_path, capsys):
     "options",
     [
         {"test": ["permutation", "bootstrap"], "resamples": 3000},
-        {"test": "bootstrap", "resamples": summary.PILOT + 3000, "memory": 1e-4},
+        {"test": "bootstrap", "resamples": PILOT + 3000, "memory": 1e-4},
         {"test": "permutation", "resamples": 3000, "device": "cpu", "interval": "none"},
     ],
     ids=["kept", "summary", "compiled"],

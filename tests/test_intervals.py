@@ -9,11 +9,10 @@ import scipy.stats
 from scipy.stats._resampling import BootstrapResult  # a public result, of a private module
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.bootstrap.bca import Bca, acceleration, bca_levels, bca_spreads
-from sigjax.bootstrap.jackknife import jackknife_scores
+from sigjax.bootstrap.bca import acceleration, bca_levels, jackknife_scores, share_below
 from sigjax.bootstrap.shared_draws import system_replicates
-from sigjax.comparison.kinds import make_case
-from sigjax.records import DEFAULT_SEED, Settings
+from sigjax.comparison.metric_kinds import make_case
+from sigjax.records import Settings
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY
 
@@ -24,7 +23,8 @@ SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}
 def deltas(evaluation):
     """Bootstrap replicates of delta of the first two systems."""
     case = make_case(evaluation, Settings())
-    found = np.concatenate([piece for _, piece in system_replicates(case, Run(RESAMPLES, DEFAULT_SEED, NUMPY))], axis=1)
+    pieces = [piece for _, piece in system_replicates(case, Run(RESAMPLES, Settings.seed, NUMPY))]
+    found = np.concatenate(pieces, axis=1)
     return found[0] - found[1]
 
 
@@ -245,11 +245,9 @@ def test_bca_intervals_miss_both_sides_more_evenly_than_percentile_intervals():
         replicates = rng.choice(sample, (resamples, num_units)).mean(axis=1)
         without = (sample.sum() - sample) / (num_units - 1)
         a = acceleration(without, np.zeros(num_units, int))
-        terms = Bca(np.array([sample.mean()]), np.array([1e-12]), np.array([a]))
-        (bca,) = bca_spreads(replicates[None].copy(), terms, 0.9)
-        for place, (low, high) in enumerate(
-            (bca.interval or (math.nan, math.nan), np.quantile(replicates, [0.05, 0.95]))
-        ):
+        levels = bca_levels(share_below(replicates, sample.mean(), 1e-12), a, 0.9)
+        bca = np.quantile(replicates, levels) if levels else (math.nan, math.nan)
+        for place, (low, high) in enumerate((bca, np.quantile(replicates, [0.05, 0.95]))):
             missed[place] += low > 1.0, high < 1.0
     share = missed / simulations
     error = math.sqrt(0.05 * 0.95 / simulations)

@@ -11,11 +11,10 @@ from oracles import random_counts
 from scipy import optimize, stats
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap.closed import closed_spreads
-from sigjax.bootstrap.jackknife_t import degrees_of_freedom
-from sigjax.bootstrap.proportions import tango_interval, wilson_interval
-from sigjax.metrics import MEDIAN
-from sigjax.metrics.mean import MEAN
+from sigjax.bootstrap.closed import closed_spreads, tango_interval, wilson_interval
+from sigjax.bootstrap.jackknife import degrees_of_freedom
+from sigjax.metrics import MEAN
+from sigjax.metrics.ranks import MEDIAN
 from sigjax.records import Settings
 from sigjax.testing.problem import Case, Question
 from sigjax.units.units import Units, observed_scores

@@ -13,8 +13,8 @@ from test_laws import REGISTRY, make
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.bootstrap import inversion
 from sigjax.bootstrap.inversion import degree, rank_of_ends
-from sigjax.comparison.kinds import make_case
-from sigjax.records import DEFAULT_SEED, Settings
+from sigjax.comparison.metric_kinds import make_case
+from sigjax.records import Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 
@@ -27,7 +27,7 @@ SAMPLED = NUMPY | {"method": "montecarlo", "resamples": 999}
 def masks_of(num_units, resamples):
     """The sets that are swapped, `[resample, unit]`."""
     draws = draws_from_strata(np.zeros(num_units, int))
-    return swap(row_keys(DEFAULT_SEED, np.arange(resamples)), draws, np.int64)[:, :num_units]
+    return swap(row_keys(Settings.seed, np.arange(resamples)), draws, np.int64)[:, :num_units]
 
 
 def all_masks(num_units):

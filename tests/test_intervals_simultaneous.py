@@ -9,7 +9,7 @@ import scipy.stats
 from oracles import f1, random_counts
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
-from sigjax.records import DEFAULT_SEED
+from sigjax.records import Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata
 
@@ -34,7 +34,7 @@ def nested_counts():
 def counts_of(strata):
     """How often each unit is drawn, `[resample, unit]`."""
     draws = draws_from_strata(np.asarray(strata))
-    return bootstrap(row_keys(DEFAULT_SEED, np.arange(RESAMPLES)), draws, np.int64)[:, : len(strata)].astype(float)
+    return bootstrap(row_keys(Settings.seed, np.arange(RESAMPLES)), draws, np.int64)[:, : len(strata)].astype(float)
 
 
 def by_definition(replicates, observed, level):

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap.joint_level import joint_level, normal_maxima
-from sigjax.bootstrap.proportions import tango_interval, wilson_interval
+from sigjax.bootstrap.closed import tango_interval, wilson_interval
+from sigjax.bootstrap.jackknife import joint_level, normal_maxima
 
 DRAWS = 20_000
 OPTIONS = {

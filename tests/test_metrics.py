@@ -5,13 +5,14 @@ import pytest
 
 from sigjax import Evaluation, InputError, Metric
 from sigjax.metrics import METRICS
-from sigjax.metrics.fscore import f1_score, precision_score, recall_score
+from sigjax.metrics.fscore import f1_score
+from sigjax.metrics.ratios import ratio_score
 
 
 def test_f_score_against_precision_and_recall():
     sums = np.random.default_rng(0).integers(1, 50, (100, 3)).astype(float)
     sums[:, 1:] += sums[:, :1]
-    precision, recall = precision_score(sums[:, :2]), recall_score(sums[:, ::2])
+    precision, recall = ratio_score(sums[:, :2]), ratio_score(sums[:, ::2])
     np.testing.assert_allclose(f1_score(sums), 2 * precision * recall / (precision + recall), rtol=1e-14)
 
 
@@ -63,7 +64,7 @@ BAD = {
         "unknown metric 'bleau'; known: accuracy, aer, .*auc, bleu",
     ),
     "no metric": ({"a": [1], "b": [2]}, {"metric": 3}, "metric must be a name"),
-    "inputs": ({"a": [1], "b": [2]}, {"metric": "fscore"}, r"takes 3 number\(s\) an instance \(tp, predicted, gold\)"),
+    "inputs": ({"a": [1], "b": [2]}, {"metric": "fscore"}, r"takes 3 number\(s\) per instance \(tp, predicted, gold\)"),
     "not 0/1": (
         {"a": [1, 2], "b": [0, 1]},
         {"metric": "accuracy"},

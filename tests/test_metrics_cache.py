@@ -14,7 +14,7 @@ import sacrebleu
 from corpora import GOLD, OUTPUTS, stats_of
 
 from sigjax import Evaluation
-from sigjax.metrics import cache, texts
+from sigjax.metrics import cache
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ def folder(tmp_path, monkeypatch):
 
 def count_calls(monkeypatch):
     """The texts that sacrebleu is asked for from now on."""
-    asked, original = [], texts.extract_stats
+    asked, original = [], cache.extract_stats
 
     def counting(recipe, references, systems, **options):
         asked.extend(systems)
         return original(recipe, references, systems, **options)
 
-    monkeypatch.setattr(texts, "extract_stats", counting)
+    monkeypatch.setattr(cache, "extract_stats", counting)
     return asked
 
 

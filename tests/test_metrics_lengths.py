@@ -4,8 +4,8 @@ import pytest
 
 from sigjax import Evaluation, InputError, read
 from sigjax.metrics import TEXT_METRICS
-from sigjax.metrics.extract import EXTRACTIONS, extract_stats
-from sigjax.metrics.recipe import Recipe
+from sigjax.metrics.extract import extract_stats
+from sigjax.metrics.textmetric import Recipe
 
 MEGABYTE = "the cat sat on a mat " * 50_000
 LIBRARIES = dict.fromkeys(("bleu", "chrf", "chrf++", "ter"), "sacrebleu") | {"rouge": "rouge_score"}
@@ -17,7 +17,7 @@ def need(metric):
         pytest.importorskip(library)
 
 
-@pytest.mark.parametrize("metric", [name for name in TEXT_METRICS if EXTRACTIONS[name].quadratic])
+@pytest.mark.parametrize("metric", [name for name, each in TEXT_METRICS.items() if each.quadratic])
 def test_lines_of_a_megabyte_are_refused_by_metrics_that_compare_all_tokens(tmp_path, monkeypatch, metric):
     need(metric)
     monkeypatch.chdir(tmp_path)

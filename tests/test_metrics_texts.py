@@ -19,7 +19,7 @@ from sacrebleu.metrics.ter import TER
 
 from sigjax import Evaluation, InputError, compare, read
 from sigjax.metrics import METRICS, extract
-from sigjax.metrics.recipe import Recipe
+from sigjax.metrics.textmetric import Recipe
 
 ORACLES = {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2), "ter": TER}
 NAMES = list(ORACLES)
@@ -150,8 +150,8 @@ def test_workers_give_the_same_statistics(name, monkeypatch):
     )
     steps = []
     found = here(name, references, systems, workers=3, advance=steps.append)
-    usual = extract.EXTRACTIONS[name]
-    monkeypatch.setitem(extract.EXTRACTIONS, name, replace(usual, block=7))
+    usual = extract.TEXT_METRICS[name]
+    monkeypatch.setitem(extract.TEXT_METRICS, name, replace(usual, block=7))
     np.testing.assert_array_equal(found, here(name, references, systems))
     assert steps == sorted(steps)
     assert (len(steps), steps[-1]) == (3 * -(-167 // usual.block), 1000)  # 167 segments are the largest share of three
@@ -190,8 +190,8 @@ def test_workers_do_not_run_the_script_of_the_user(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import sigjax\n"
-        "from sigjax.metrics import texts\n"
-        "texts.num_workers = lambda *data: 2\n"
+        "from sigjax.metrics import cache\n"
+        "cache.num_workers = lambda *data: 2\n"
         "print('once')\n"
         "evaluation = sigjax.Evaluation.from_texts({'A': ['x', 'y'], 'B': ['y', 'y']}, ['x', 'y'], cache=False)\n"
         "print(evaluation.stats[:, :, 2].tolist())\n"

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import Evaluation
-from sigjax.metrics import FSCORE, METRICS
+from sigjax.metrics import METRICS
+from sigjax.metrics.fscore import FSCORE
 from sigjax.readers import read
 from sigjax.records import InputError
 
@@ -82,7 +83,7 @@ def test_which_columns_are_ids_and_systems(write, header, rows, options, systems
 
 @pytest.mark.parametrize("header", ["Model,q1,q2", "model,question,score", "systems,q1,q2"])
 def test_a_row_a_system_is_refused(write, header):
-    with pytest.raises(InputError, match="seems to hold the systems, a row each; expected a row an instance"):
+    with pytest.raises(InputError, match="seems to hold the systems, one per row; expected one row per instance"):
         read(write("t.csv", f"{header}\nx,1,0\ny,2,1\n"))
 
 

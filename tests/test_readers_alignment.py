@@ -175,7 +175,7 @@ def test_impossible_counts_of_arrays_are_refused():
 
 
 BAD = {
-    "fewer lines": ("0-0\n\n", {}, r"x: has 2 lines, but .*gold has 3 sentences; expected one line a sentence"),
+    "fewer lines": ("0-0\n\n", {}, r"x: has 2 lines, but .*gold has 3 sentences; expected one line per sentence"),
     "more lines": ("0-0\n\n\n\n", {}, r"x: has 4 lines"),
     "further sentence": ("1 1 1\n4 1 1\n", {}, r"x: has links in sentence 4, but .*gold has 3 sentences"),
     "no link": ("0-0\n0-0 1:1\n\n", {}, r"x, line 2: expected a link such as 0-3.*got '1:1'"),
@@ -229,7 +229,7 @@ def test_a_gold_file_that_cannot_be_used(write, gold, message):
 
 
 def test_two_gold_files_are_refused(write):
-    with pytest.raises(InputError, match=r"gold2: expected one gold alignment before -i, got 2 files"):
+    with pytest.raises(InputError, match=r"gold2: is a second gold file; expected one"):
         read(write("gold", GOLD), write("gold2", GOLD), input=both(write))
 
 

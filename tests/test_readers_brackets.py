@@ -201,7 +201,7 @@ def test_deep_trees_need_no_deep_stack(write):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("(S (NN Tea)", "b, line 3: expected one tree a line, got 1 opening bracket(s) without a closing one"),
+        ("(S (NN Tea)", "b, line 3: expected one tree per line, got 1 opening bracket(s) without a closing one"),
         ("(S (NN Tea)))", "b, line 3: expected a tree in brackets, got ')' outside of all brackets"),
         ("Tea or gin", "b, line 3: expected a tree in brackets, got 'Tea' outside of all brackets"),
         ("(NP (NN Tea) (CC or))", "b, line 3: expected the words of the gold tree, 'gin' here, got 'the end'"),

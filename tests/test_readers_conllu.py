@@ -12,8 +12,8 @@ import pytest
 from sigjax import Evaluation
 from sigjax.cli import _run
 from sigjax.readers import read
+from sigjax.readers.parsing.conllu import UNMATCHED, match_words
 from sigjax.readers.parsing.treebank import parse_conllu
-from sigjax.readers.parsing.wordmatch import UNMATCHED, match_words
 from sigjax.records import InputError
 
 

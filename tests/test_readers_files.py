@@ -90,7 +90,7 @@ def test_pipes_do_not_go_on_for_ever(pipe, monkeypatch):
 def test_a_million_columns_are_refused_in_one_line(tmp_path):
     names = [f"n{i}" for i in range(1_000_000)]
     (tmp_path / "t.csv").write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
-    with pytest.raises(InputError, match="has 1000000 columns of systems, expected at most 10000: a row is an inst"):
+    with pytest.raises(InputError, match="has 1000000 columns of systems, expected at most 10000: one row per inst"):
         read(tmp_path / "t.csv")
     with pytest.raises(InputError, match="--id: no column 'nn'"):
         read(tmp_path / "t.csv", id="nn")

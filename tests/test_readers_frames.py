@@ -73,7 +73,11 @@ def test_nan_is_no_null(library):
         ({"id": ["x", "y"], "A": [1.0, float("inf")], "B": [0, 1]}, {}, "row 2, column 'A': expected a finite number"),
         ({"id": ["x", "y"], "A": [0, 2**53 + 1], "B": [0, 1]}, {}, r"row 2, column 'A': whole numbers beyond 2\*\*53"),
         ({"id": ["x", "y"], "A": ["p", "q"], "B": [0, 1]}, {}, "row 1, column 'A': expected a number, got 'p'; a col"),
-        ({"id": ["x", "x"], "A": [1, 0], "B": [0, 1]}, {}, "row 2, column 'id': instance id 'x' is on row 1 too"),
+        (
+            {"id": ["x", "x"], "A": [1, 0], "B": [0, 1]},
+            {},
+            "row 2: instance 'x' of system 'A' is also on row 1; ids must be unique",
+        ),
         ({"id": ["x", None], "A": [1, 0], "B": [0, 1]}, {}, "row 2, column 'id': expected a name, got an empty cell"),
         ({"n": [1, 2, 3], "A": [1, 0, 1], "B": [0, 1, 1]}, {}, "column 'n' looks like instance numbers"),
         ({"A": [1, 0]}, {}, "at least two systems, got 1"),
@@ -82,8 +86,8 @@ def test_nan_is_no_null(library):
         ({"A": [1, 0], "B": [0, 1]}, {"reader": "csv"}, "leave out input and reader"),
         ({"A": [1, 0], "B": [0, 1]}, {"one_based": True}, "--one-based means nothing for the data frame"),
         (LONG, {"metric": "fscore", "id": "doc", "systems": ["A", "C"]}, "no system 'C'"),
-        (LONG, {"metric": "mean"}, "which column is value of metric 'mean'"),
-        ({"system": ["A", "A"], "id": ["x", "x"], "v": [1, 2]}, {}, "rows 1 and 2: system 'A' has instance 'x' twice"),
+        (LONG, {"metric": "mean"}, "is value of metric 'mean'"),
+        ({"system": ["A", "A"], "id": ["x", "x"], "v": [1, 2]}, {}, "at least two systems, got 1"),
     ],
 )
 def test_frames_that_cannot_be_used(library, columns, options, message):

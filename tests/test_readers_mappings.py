@@ -50,7 +50,7 @@ def test_counts_by_id_and_missing_results():
         (NUMBERS, {"ids": "xyz"}, "ids and runs are for arrays"),
         (NUMBERS, {"clusters": "aab"}, "clusters: expected id -> label"),
         (NUMBERS, {"strata": {"x": 1, "y": 2}}, "strata: instance 'z' has no label"),
-        (NUMBERS, {"missing": "keep"}, "missing: expected one of error, drop, zero"),
+        (NUMBERS, {"missing": "keep"}, "missing must be one of error, drop, zero"),
         ({"A": [1], "B": [1]}, {"missing": "drop"}, "missing is for numbers by id"),
     ],
 )

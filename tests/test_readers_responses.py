@@ -319,7 +319,7 @@ def test_a_report_has_no_errors_and_says_so(write, capsys):
         ({"cluster": "document"}, "--cluster is for instances such as sentences"),
         ({"strata": "document"}, "--strata is for instances such as sentences"),
         ({"metric": "accuracy"}, "accuracy is of tokens"),
-        ({"unit": "span"}, "unit: expected one of instance, response, got 'span'"),
+        ({"unit": "span"}, "unit must be one of instance, response, got 'span'"),
     ],
 )
 def test_options_that_do_not_go_together(write, options, message):

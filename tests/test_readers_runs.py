@@ -36,12 +36,16 @@ def test_runs_of_an_instance_are_kept_together(tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        (LONG, {}, "lines 2 and 6: system 'A' has instance 'w' twice"),
+        (LONG, {}, "line 6: instance 'w' of system 'A' is also on line 2"),
         (LONG, {"runs": "trial"}, "--runs: no column 'trial'"),
-        (LONG + "A,w,2,1\n", {"runs": "epoch"}, "lines 6 and 18: system 'A' has instance 'w' twice"),
+        (LONG + "A,w,2,1\n", {"runs": "epoch"}, "line 18: instance 'w' \\(run '2'\\) of system 'A' is also on line 6"),
         (LONG + "A,v,2,1\n", {"runs": "epoch"}, r"'B' lacks 1 of 9 \(first: 'v' \(run '2'\)\)"),
         (LONG + "A,v,,1\n", {"runs": "epoch"}, "line 18, column 'epoch': expected a name, got an empty cell"),
-        (WIDE + "2,w,1,1\n", {"runs": "epoch", "id": "id"}, "id 'w' is on line 6 too; with the same 'epoch'"),
+        (
+            WIDE + "2,w,1,1\n",
+            {"runs": "epoch", "id": "id"},
+            "line 10: instance 'w' \\(run '2'\\) of system 'A' is also on line 6",
+        ),
         ("epoch,A,B\n1,1,1\n2,1,1\n", {"runs": "epoch"}, "--runs: which runs are of the same instance"),
     ],
 )

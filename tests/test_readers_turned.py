@@ -121,4 +121,4 @@ def test_possible_links_of_a_system_alone_are_told(tmp_path):
     with pytest.raises(InputError, match="has no sure links"):
         read(files[0], input=[gold, files[1]])
     notes = read(gold, input=files).notes
-    assert notes[0].endswith("tells possible links from sure ones, and the gold standard does not: are they swapped?")
+    assert notes[0].endswith("has links that are only possible, but the gold standard has none: are they swapped?")

@@ -1,6 +1,7 @@
 """What replicates say: NumPy's figures where all are kept, and a summary near them where they are not."""
 
 from statistics import NormalDist
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from oracles import extreme, random_counts
 
 from sigjax import Evaluation, compare
 from sigjax.bootstrap import replicates
+from sigjax.bootstrap.intervals import PILOT, Percentile, Targets
 from sigjax.bootstrap.replicates import Wanted, tell_all
-from sigjax.bootstrap.summary import PILOT, tell_summary
+from sigjax.bootstrap.summary import tell_summary
+from sigjax.records import Settings
 from sigjax.resample.engine import Run
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import NUMPY, choose_backend
@@ -21,13 +24,14 @@ TARGETS = [(0, 4), (1, 4), (2, 4), (3, 4), *TESTED]
 
 def wanted(alternative="two-sided", variant="shift"):
     delta = np.array([29.0, 70.0, 0.0])
-    return Wanted(
-        Deltas(np.array(TESTED, np.int32), delta, np.full(3, 1e-9)),
-        alternative,
-        variant,
-        np.array(TARGETS, np.int32),
-        LEVEL,
-    )
+    deltas = Deltas(np.array(TESTED, np.int32), delta, np.full(3, 1e-9))
+    return Wanted(deltas, alternative, variant, percentile(TARGETS, 4, LEVEL))
+
+
+def percentile(members, num_systems, level):
+    observed = np.zeros(len(members))
+    case = SimpleNamespace(settings=Settings(level=level))
+    return Percentile(case, Targets(np.array(members, np.int32), observed, observed, num_systems))
 
 
 def pieces_of(values, *sizes):
@@ -42,11 +46,11 @@ def pieces_of(values, *sizes):
 
 
 def all_of(values, asked, *sizes):
-    return tell_all(pieces_of(values, *sizes), asked, values.shape, Run(values.shape[1], 0, NUMPY))
+    return tell_all(pieces_of(values, *sizes), asked, Run(values.shape[1], 0, NUMPY))
 
 
 def summary(values, asked, backend, *sizes):
-    return tell_summary(pieces_of(values, *sizes), asked, len(values), Run(values.shape[1], 0, backend))
+    return tell_summary(pieces_of(values, *sizes), asked, Run(values.shape[1], 0, backend))
 
 
 def sample(resamples):
@@ -83,8 +87,8 @@ def test_the_error_of_a_quantile_is_a_small_part_of_that_of_sampling(resamples):
     normal = rng.normal(size=(40, resamples))
     values = np.concatenate([normal, (normal + 10.0) ** 3])
     nothing = Deltas(np.zeros((0, 2), np.int32), np.zeros(0), np.zeros(0))
-    targets = np.array([(system, 80) for system in range(80)], np.int32)
-    told = summary(values, Wanted(nothing, "two-sided", "shift", targets, 0.95), NUMPY, 50_000)
+    by = percentile([(system, 80) for system in range(80)], 80, 0.95)
+    told = summary(values, Wanted(nothing, "two-sided", "shift", by), NUMPY, 50_000)
     errors = np.array([each.interval for each in told.spreads]) - np.quantile(values, [0.025, 0.975], axis=1).T
     z = NormalDist().inv_cdf(0.975)
     errors[40:] /= 3.0 * np.array([10.0 - z, 10.0 + z]) ** 2

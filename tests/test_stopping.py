@@ -316,7 +316,7 @@ def test_a_run_goes_on_from_its_checkpoint(report, tmp_path):
     ("call", "message"),
     [
         (lambda: bootstrap_test([1, 2, 4], [0, 2, 1], resamples="auto"), "belongs to the permutation test"),
-        (lambda: association_test([0, 1], [0, 1], resamples="auto"), "must be a number here"),
+        (lambda: association_test([0, 1], [0, 1], resamples="auto"), "resamples must be a whole number"),
         (lambda: permutation_test([1, 2, 4], [0, 2, 1], resamples="many"), "resamples must be"),
     ],
 )

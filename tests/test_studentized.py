@@ -9,21 +9,26 @@ import scipy.stats
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.bootstrap import studentized
-from sigjax.bootstrap.studentized import studentize
-from sigjax.comparison.kinds import make_case
-from sigjax.records import DEFAULT_SEED, Settings
+from sigjax.bootstrap.intervals import targets_of
+from sigjax.bootstrap.studentized import Studentized
+from sigjax.comparison.metric_kinds import make_case
+from sigjax.records import Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata
 
 RESAMPLES = 3000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy", "interval": "studentized"}
-TARGETS = np.array([[0, 2], [1, 2], [0, 1]])
+
+
+def errors_of(case):
+    """Standard errors of both scores and of delta."""
+    return Studentized(case, targets_of(case.question)).standard_errors()
 
 
 def counts_of(strata):
     """How often each unit is drawn, `[resample, unit]`."""
     draws = draws_from_strata(np.asarray(strata))
-    return bootstrap(row_keys(DEFAULT_SEED, np.arange(RESAMPLES)), draws, np.int64)[:, : len(strata)].astype(float)
+    return bootstrap(row_keys(Settings.seed, np.arange(RESAMPLES)), draws, np.int64)[:, : len(strata)].astype(float)
 
 
 def by_definition(values, influences, weights, strata, level=0.95):
@@ -97,7 +102,7 @@ def test_standard_errors_of_a_mean_are_those_of_scipy():
     a, b = np.random.default_rng(3).normal(size=(2, 50))
     case = make_case(Evaluation.from_arrays({"A": a, "B": b}), Settings())
     expected = [scipy.stats.sem(each, ddof=0) for each in (a, b, a - b)]
-    assert studentize(case, TARGETS).standard_errors() == pytest.approx(expected, rel=1e-6)
+    assert errors_of(case) == pytest.approx(expected, rel=1e-6)
 
 
 def curved(sums):
@@ -113,7 +118,7 @@ def test_standard_errors_are_those_of_gradients_by_jax():
         gradients = [np.asarray(jax.grad(curved)(each.sum(axis=0) * 1.0)) for each in stats]
     a, b = (each @ gradient for each, gradient in zip(stats, gradients, strict=True))
     expected = [math.sqrt(40) * np.std(each) for each in (a, b, a - b)]
-    assert studentize(case, TARGETS).standard_errors() == pytest.approx(expected, rel=1e-8)
+    assert errors_of(case) == pytest.approx(expected, rel=1e-8)
 
 
 def test_standard_errors_are_near_those_of_the_bootstrap():
@@ -123,7 +128,7 @@ def test_standard_errors_are_near_those_of_the_bootstrap():
     report = compare(evaluation, **(SAMPLED | {"resamples": 20_000}))
     drawn = {one.name: one.standard_error for one in report.systems}
     expected = [drawn["A"], drawn["B"], report.comparisons[0].standard_error]
-    found = studentize(make_case(evaluation, Settings()), TARGETS).standard_errors()
+    found = errors_of(make_case(evaluation, Settings()))
     assert found == pytest.approx(expected, rel=5 / math.sqrt(2 * 20_000) + 1e-3)
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.metrics import MEDIAN
+from sigjax.metrics.ranks import MEDIAN
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.studies import trials
@@ -167,7 +167,7 @@ def test_bad_input():
         sigjax.audit(evaluation, systems=["A", "D"])
     with pytest.raises(InputError, match="repetitions must be a whole number from 1"):
         sigjax.audit(evaluation, systems=["A", "C"], repetitions=0)
-    with pytest.raises(InputError, match="resamples must be a number"):
+    with pytest.raises(InputError, match="resamples must be a whole number"):
         sigjax.audit(evaluation, systems=["A", "C"], resamples="auto")
     with pytest.raises(InputError, match="resamples must be at least 99"):
         sigjax.audit(evaluation, systems=["A", "C"], resamples=98)

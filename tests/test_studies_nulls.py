@@ -154,7 +154,7 @@ def test_swaps_alone_are_what_they_were_and_the_same_on_every_device():
 
 def test_bad_input():
     evaluation = Evaluation.from_arrays({"A": [1.0, 2.0, 4.0], "B": [2.0, 2.0, 1.0]})
-    with pytest.raises(InputError, match="null must name one or more of swaps, splits"):
+    with pytest.raises(InputError, match="null must be one or more of swaps, splits"):
         sigjax.audit(evaluation, null="halves")
     with pytest.raises(InputError, match="random splits need units for two pairs or more.* got 3 units"):
         sigjax.audit(evaluation, null="splits")

@@ -157,10 +157,10 @@ def test_errors_of_very_small_and_very_large_numbers(exponent):
 
 def test_bad_input():
     for wrong, message in (
-        ({"instances": []}, "one or more different numbers"),
-        ({"instances": [10, 10]}, "one or more different numbers"),
-        ({"instances": [1]}, "instances must be a whole number from 2"),
-        ({"instances": [10], "target": 0.01}, "target must be a power between 0.05 and 1"),
+        ({"instances": []}, "one or more whole numbers from 2"),
+        ({"instances": [10, 10]}, "one or more whole numbers from 2"),
+        ({"instances": [1]}, "instances must be one or more whole numbers from 2"),
+        ({"instances": [10], "target": 0.01}, "target must be a number between 0.05 and 1"),
         ({"instances": [10], "repetitions": 1}, "repetitions must be"),
         ({"instances": [10], "level": 2.0}, "level must be"),
         ({"instances": [10], "level": 0.999, "resamples": 998}, "resamples must be at least 999"),

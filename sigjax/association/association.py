@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sigjax.association import assignments
-from sigjax.comparison.validate import as_plain, check_settings
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
-from sigjax.records import DEFAULT_RESAMPLES, DEFAULT_SEED, Alternative, InputError, Interval, Method, Settings
+from sigjax.records import Alternative, InputError, Interval, Settings
+from sigjax.records.options import check, option, same, takes, values
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.tally import extreme
 from sigjax.testing.p_values import clopper_pearson, montecarlo_p
@@ -56,16 +56,37 @@ class Association:
     num_instances: int
 
 
-def association_test(
-    gold: Iterable[object],
-    labels: Iterable[object],
-    *,
-    statistic: Literal["agreements"] | Statistic = "agreements",
-    alternative: Alternative = "greater",
-    method: Method = "auto",
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int = DEFAULT_SEED,
-) -> Association:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of `association_test`."""
+
+    statistic: Literal["agreements"] | Statistic = option(
+        "agreements",
+        '"agreements", the number of instances with equal labels, or a function of the confusion counts.',
+        "The function is `[..., gold label, label] -> [...]`; both axes have the labels of both sides, sorted.",
+    )
+    alternative: Alternative = same(
+        Settings,
+        "alternative",
+        "greater",
+        doc='"greater": statistic* >= statistic; "less": statistic* <= statistic; or "two-sided".',
+        more="Two-sided is twice the smaller of these two p-values, at most 1, as in `scipy.stats.permutation_test`.",
+    )
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        Settings,
+        "method",
+        more="An exact test takes up to a minute, and as many as 10,000,000 confusion tables for a function; with "
+        '"auto", a few seconds (1,000,000 tables) at most.',
+    )
+    resamples: int = same(
+        Settings, "resamples", more="Then p = (exceed + 1) / (resamples + 1), two-sided twice that.",
+        doc="Number of Monte Carlo resamples.",
+    )  # fmt: skip
+    seed: int = same(Settings, "seed", doc="The same seed gives the same result everywhere.")
+
+
+@takes(Options)
+def association_test(gold: Iterable[object], labels: Iterable[object], options: Options) -> Association:
     """Randomization test of labels against gold labels: would the same labels in random order do as well?
 
     Under the null hypothesis labels are independent of gold labels: all n! assignments of the given labels to the
@@ -74,14 +95,7 @@ def association_test(
     Args:
         gold: `[instance]` gold labels, all text or all numbers; compared as they are.
         labels: `[instance]` the labels to test, for the same instances in the same order.
-        statistic: "agreements", the number of instances with equal labels, or a function of the confusion counts
-            `[..., gold label, label] -> [...]`; both axes have the labels of both sides, sorted.
-        alternative: "greater": statistic* >= statistic; "less": statistic* <= statistic; "two-sided": twice the
-            smaller of these two p-values, at most 1, as in `scipy.stats.permutation_test`.
-        method: "exact" (without sampling; takes up to a minute, and as many as 10,000,000 confusion tables for a
-            function), "montecarlo", or "auto": exact where that takes a few seconds (1,000,000 tables) at most.
-        resamples: number of Monte Carlo resamples; then p = (exceed + 1) / (resamples + 1), two-sided twice that.
-        seed: a whole number from 0; the same seed gives the same result everywhere.
+        options: see `Options`.
 
     Raises:
         InputError: labels that are missing, of mixed types or of unequal number; an option outside its domain; a
@@ -95,17 +109,12 @@ def association_test(
         >>> association_test(contents, expert).p_value * 24
         7.0
     """
-    resamples, seed = as_plain(resamples), as_plain(seed)
-    if resamples == "auto":
-        raise InputError("resamples must be a number here: this test does not stop by itself")
-    settings = Settings(method=method, resamples=resamples, seed=seed, alternative=alternative)
-    check_settings(settings, "numpy")
-    if method in ("dp", "tree"):
-        raise InputError(f"method must be one of auto, exact, montecarlo here, got {method!r}")
-    question = _question(_codes(gold, labels), statistic)
+    check(options)
+    settings = Settings(**values(options, Settings))
+    question = _question(_codes(gold, labels), options.statistic)
     answer = _exact(question, settings)
     if isinstance(answer, NotEligible):
-        if method == "exact":
+        if settings.method == "exact":
             raise InputError(f'no exact test: {answer.reason}; use method="auto"')
         return _montecarlo(question, settings, answer.reason)
     found, reason = answer
@@ -126,8 +135,8 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
     sides: dict[str, list[Any]] = {}
     for name, given in (("gold", gold), ("labels", labels)):
         if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
-            raise InputError(f"{name} must be a sequence of labels, one an instance, got a {type(given).__name__}")
-        sides[name] = [as_plain(label) for label in given]
+            raise InputError(f"{name} must be a sequence of labels, one per instance, got a {type(given).__name__}")
+        sides[name] = [label.item() if isinstance(label, np.generic) else label for label in given]
         for place, label in enumerate(sides[name]):
             first, problem = (sides["gold"] or [label])[0], ""
             # Infinity and NaN are the numbers that do not give 0 here.

@@ -7,30 +7,85 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Spread, quantile, standard_errors
+from sigjax.bootstrap.intervals import Percentile, Spread, Targets, quantile, standard_errors
+from sigjax.bootstrap.replicates import of_targets
+from sigjax.metrics import sample_scores
 from sigjax.records import Interval
+from sigjax.resample.tally import scores
+from sigjax.testing.problem import Case, NotFinite, SampleCase
 from sigjax.units.sums import total
 
 _NORMAL = NormalDist()
+_ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+"""Bound of the relative rounding error of a jackknife score."""
 
 
-class Bca(NamedTuple):
-    """What BCa intervals need besides replicates, for each target."""
+class Bca(Percentile):
+    """BCa intervals.
 
-    observed: np.ndarray
-    """[target] float64: scores and deltas on all units."""
-    tolerance: np.ndarray
-    """[target] float64: replicates closer than this are ties."""
-    acceleration: np.ndarray
-    """[target] float64, see `acceleration`."""
+    Raises:
+        NotFinite: the metric gave NaN or infinity where a unit was left out.
+    """
 
-    def part(self, places: slice) -> Bca:
-        """The same of some targets."""
-        return Bca(*(each[places] for each in self))
+    by_share = True
+
+    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+        super().__init__(case, targets)
+        self.accelerations = accelerations(case, targets.members)
+
+    def levels(self, place: int, below: float) -> tuple[float, float] | None:
+        """The corrected levels."""
+        return bca_levels(below, self.accelerations[place], self.level)
+
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+        """Standard errors, and intervals except where all replicates are on one side of the observed score."""
+        observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
+        below = map(share_below, rows, observed.tolist(), tolerance.tolist())
+        levels = [self.levels(places.start + place, share) for place, share in enumerate(below)]
+        errors = standard_errors(rows).tolist()
+        return [
+            Spread(error, ends and Interval(*quantile(row, ends)))
+            for row, error, ends in zip(rows, errors, levels, strict=True)
+        ]
+
+
+def accelerations(case: Case | SampleCase, members: np.ndarray) -> list[float]:
+    """The acceleration of each target, from `members` `[target, 2]` as in `Targets`.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity where a unit was left out.
+    """
+    observed, strata = np.abs([*case.question.scores, 0.0]), case.units.strata
+    rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
+
+    def of_rows(rows: np.ndarray, places: slice) -> list[float]:
+        return [acceleration(row, strata, least) for row, least in zip(rows, rounding[places].tolist(), strict=True)]
+
+    return of_targets(of_rows, jackknife_scores(case), members)
+
+
+def jackknife_scores(case: Case | SampleCase) -> np.ndarray:
+    """Scores of all systems without one unit at a time, `[system, unit]`: for sums, of the totals less those of a unit.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    with np.errstate(all="ignore"):
+        if isinstance(case, SampleCase):
+            sample = case.units
+            kept = (np.flatnonzero(sample.unit != unit) for unit in range(len(sample.strata)))
+            found = np.stack([sample_scores(case.metric, sample.columns[:, :, each]) for each in kept], axis=1)
+        else:
+            units = case.units
+            left = (total - values for total, values in zip(units.totals, units.values, strict=True))
+            found = np.stack([scores(case.metric.score, sums, units.divisors) for sums in left])
+    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    if wrong.size:
+        raise NotFinite((int(wrong[0]),))
+    return found
 
 
 def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.0) -> float:
@@ -38,13 +93,13 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
 
     With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$ for unit i of stratum h, of $n_h$ units whose jackknife scores
     have the mean $\bar\theta_h$: $a = \frac{1}{6} \sum_i U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$, and 0 where
-    no score differs. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference: Efron
-    and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4.
+    all scores are equal. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference:
+    Efron and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4.
 
     Args:
         jackknife: `[unit]` scores.
         strata: `[unit]` codes of the strata, ascending from 0.
-        rounding: scores that differ by less do not differ.
+        rounding: smaller differences of scores do not count.
 
     Example:
         >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
@@ -52,7 +107,7 @@ def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.
     """
     sizes = np.bincount(strata)
     first = jackknife[np.searchsorted(strata, strata)]
-    apart = jackknife - first  # of scores that are all alike nothing is left, which their mean could not promise
+    apart = jackknife - first  # equal scores differ from the first by 0, but from their mean by rounding
     apart = ((np.bincount(strata, apart) / sizes)[strata] - apart) * ((sizes - 1.0) / sizes)[strata]
     largest = float(np.abs(apart).max())
     if largest <= rounding:
@@ -91,16 +146,6 @@ def _corrected(bias: float, z: float, acceleration: float) -> float:
     """The level for the normal quantile z; past the pole of the formula its limit there."""
     shrink = 1.0 - acceleration * z
     return _NORMAL.cdf(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
-
-
-def bca_spreads(replicates: np.ndarray, bca: Bca, level: float) -> list[Spread]:
-    """Standard error and BCa interval of each row of replicates `[target, resample]`, whose order is lost."""
-    errors = standard_errors(replicates)
-    spreads = []
-    for row, error, observed, tolerance, of_target in zip(replicates, errors.tolist(), *bca, strict=True):
-        levels = bca_levels(share_below(row, observed, tolerance), float(of_target), level)
-        spreads.append(Spread(error, levels and Interval(*quantile(row, levels))))
-    return spreads
 
 
 def share_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:

@@ -1,91 +1,53 @@
-"""Intervals without resamples: which kind each score and each delta gets, and the intervals themselves.
+"""Intervals without resamples: score intervals of answers right or wrong, else Student's t by the jackknife.
 
-**The rule** of `auto`, and of `simultaneous`, which are the same intervals at a level at which all of them hold
-together:
+A bootstrap of 20 right answers out of 20 never draws a wrong one, so all its intervals are [1, 1]. A score test takes
+the variance that the proportion in question would have, not the observed one, and has no such end: Wilson's interval of
+a score and Tango's of a delta invert it. Intervals by t are in `jackknife`. All hold for few instances.
 
-- Answers that are right or wrong, one per unit, without strata: Wilson's score interval of a score, Tango's of a delta.
-- Other metrics of sums: t of the jackknife for a delta, the same with a correction for skewness for a score.
-- Metrics of whole columns, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
-- Runs that are trained models (design models): `two-way`, as `compare` has it.
+Standard errors are those of the jackknife. Units that are all alike have a standard error of 0 and an interval by t of
+no length, which says nothing of other units.
 
-Standard errors are those of the jackknife, but for the last. Units that are all alike have a standard error of 0 and an
-interval by t of no length, which says nothing of other units; a note says so.
+References: Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998),
+"Equivalence test and confidence interval for the difference in proportions for the paired-sample design"; Fagerland,
+Lydersen and Laake (2014), "Recommended tests and confidence intervals for paired binomial proportions".
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+import math
+from statistics import NormalDist
 
 import numpy as np
 
 from sigjax.bootstrap.intervals import Spread
-from sigjax.bootstrap.jackknife_t import (
-    degrees_of_freedom,
+from sigjax.bootstrap.jackknife import (
+    effective_degrees,
     influences,
+    joint_level,
+    normal_maxima,
     pair_errors,
     skewed_interval,
     skewness,
     system_errors,
 )
-from sigjax.bootstrap.joint_level import joint_level, normal_maxima
-from sigjax.bootstrap.proportions import tango_interval, wilson_interval
-from sigjax.bootstrap.student import t_quantile
-from sigjax.metrics.mean import mean_score
-from sigjax.records import Interval, IntervalKind, Metric, SampleMetric, Settings
-from sigjax.testing.problem import Case, SampleCase
-
-Kind = IntervalKind | Literal["wilson", "tango", "t", "skew-t"]
-
-_CLOSED = ("auto", "simultaneous")
-_WHOLE = ("together", "crossed")
-"""Designs whose intervals take units with all their runs."""
+from sigjax.metrics.ratios import mean_score
+from sigjax.records import Interval
+from sigjax.testing.problem import Case
+from sigjax.testing.tails import t_quantile
 
 _FEW_UNITS = 10
-"""Of fewer the correlations of deltas are known too little to take account of them."""
+"""With fewer, correlations of deltas are too uncertain to be used."""
+_HALVINGS = 60
+"""An end lies between -1 and 1: after this many halvings it is as precise as a double."""
 
 
-class Kinds(NamedTuple):
-    """The kinds of the intervals of all scores, and of all deltas; None where none were asked for."""
-
-    systems: Kind | None
-    pairs: Kind | None
-
-
-def in_closed_form(metric: Metric | SampleMetric, settings: Settings) -> bool:
-    """Whether standard errors and intervals take no resamples."""
-    return settings.interval in _CLOSED and isinstance(metric, Metric) and settings.design in _WHOLE
-
-
-def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
-    """Whether standard errors and intervals take bootstrap resamples, or their exact law."""
-    return settings.interval != "none" and not in_closed_form(metric, settings)
-
-
-def interval_kinds(case: Case | SampleCase) -> Kinds:
-    """The rule at the top of this file."""
-    kind = case.settings.interval
-    if kind == "none":
-        return Kinds(None, None)
-    if kind == "inversion":
-        return Kinds("percentile", "inversion")
-    if isinstance(case, SampleCase) or not in_closed_form(case.metric, case.settings):
-        kind = "percentile" if kind == "auto" else kind
-        return Kinds(kind, kind)
-    return Kinds("wilson", "tango") if _right_or_wrong(case) else Kinds("skew-t", "t")
-
-
-def _right_or_wrong(case: Case) -> bool:
-    """Whether each unit is one answer, 0 or 1, and the score is the share of ones."""
+def right_or_wrong(case: Case) -> bool:
+    """Whether each unit is one answer, 0 or 1, and the score is the share of ones, without strata."""
     units = case.units
     if case.metric.score is not mean_score or units.divisors is not None or units.strata.any():
         return False
     answers, counts = units.values[:, :, 0], units.values[:, :, 1]
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
-
-
-def effective_degrees(case: Case) -> float:
-    """Degrees of freedom of the jackknife of a case."""
-    return degrees_of_freedom(case.units.sizes, case.units.strata)
 
 
 def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
@@ -94,17 +56,17 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     Raises:
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
-    question, settings, kinds = case.question, case.settings, interval_kinds(case)
+    question, settings, proportions = case.question, case.settings, right_or_wrong(case)
     moves, degrees = influences(case), effective_degrees(case)
     errors = system_errors(moves, question.tolerances), pair_errors(moves, question.members, question.rounding)
     levels = settings.level, settings.level
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
         levels = tuple(
-            _level_together(case, moves, targets, of_targets > 0.0)
+            _joint_level(case, moves, targets, of_targets > 0.0, proportions=proportions)
             for targets, of_targets in zip((systems, question.members), errors, strict=True)
         )
-    if kinds.systems == "wilson":
+    if proportions:
         intervals = _of_proportions(case, *levels)
     else:
         intervals = (
@@ -118,15 +80,14 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     return systems, pairs
 
 
-def _level_together(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray) -> float:
+def _joint_level(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool) -> float:
     """The level at which all intervals of some targets `[target, 2]` hold together.
 
     A score interval of a proportion has a length also where no answer varies: it counts as independent of the others.
-    T intervals of few units get Bonferroni's level.
     """
-    settings, proportions = case.settings, interval_kinds(case).systems == "wilson"
+    settings = case.settings
     if len(case.units.strata) < _FEW_UNITS and not proportions:
-        return 1.0 - (1.0 - settings.level) / max(int(varies.sum()), 1)
+        return 1.0 - (1.0 - settings.level) / max(int(varies.sum()), 1)  # Bonferroni
     others = int((~varies).sum()) if proportions else 0
     maxima = np.zeros(1)
     if varies.any():
@@ -170,3 +131,98 @@ def _of_pairs(case: Case, errors: np.ndarray, level: float, degrees: float) -> l
         return [None] * len(errors)
     half = t_quantile(level, degrees) * errors
     return list(_intervals(case.question.deltas - half, case.question.deltas + half))
+
+
+def wilson_interval(successes: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Wilson's score interval of a proportion.
+
+    All $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the normal quantile $z$.
+
+    Args:
+        successes: `[...]` number of successes.
+        trials: number $n$ of trials, at least 1.
+        level: confidence level.
+
+    Returns:
+        The low and the high ends `[...]`, in [0, 1].
+
+    Example:
+        >>> low, high = wilson_interval(np.array([10, 20]), 20, 0.95)
+        >>> low.round(4), high.round(4)
+        (array([0.2993, 0.8389]), array([0.7007, 1.    ]))
+    """
+    square = _normal_quantile(level) ** 2
+    failures = trials - successes
+    middle = successes + square / 2.0
+    half = np.sqrt(square * (successes * (failures / trials) + square / 4.0))
+    low = np.where(successes == 0, 0.0, (middle - half) / (trials + square))
+    high = np.where(failures == 0, 1.0, (middle + half) / (trials + square))
+    return low, high
+
+
+def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Tango's score interval of the difference of two proportions on the same instances.
+
+    All $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$, where $b$ and $c$ are the numbers
+    of instances that only a and only b has right, and $q$ is the maximum-likelihood probability of the latter, given
+    $\delta$: the root of $2 n q^2 - (b + c - (2 n - b + c) \delta) q - c \delta (1 - \delta)$ that is a probability.
+    It excludes 0 exactly where McNemar's chi-square, uncorrected, rejects.
+
+    Args:
+        only_a: `[...]` $b$, the instances on which system a is right and b is wrong.
+        only_b: `[...]` $c$, those on which b is right and a is wrong.
+        trials: the number $n$ of all instances, at least 1.
+        level: confidence level.
+
+    Returns:
+        The low and the high ends `[...]` of the interval of a - b, in [-1, 1].
+
+    Example:
+        >>> low, high = tango_interval(np.array([0, 1]), np.array([0, 7]), 21, 0.95)
+        >>> low.round(4), high.round(4)
+        (array([-0.1546, -0.5172]), array([ 0.1546, -0.026 ]))
+    """
+    z = _normal_quantile(level)
+    only_a, only_b = np.broadcast_arrays(np.asarray(only_a, np.float64), np.asarray(only_b, np.float64))
+    return _tango_low(only_a, only_b, trials, z), -_tango_low(only_b, only_a, trials, z)
+
+
+def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
+    """The least delta that is not rejected, by bisection: the test statistic falls as delta grows."""
+    low, high = np.full(b.shape, -1.0), (b - c) / n
+    for _ in range(_HALVINGS):
+        delta = (low + high) / 2.0
+        rejected = b - c - n * delta > z * _tango_deviation(b, c, n, delta)
+        low, high = np.where(rejected, delta, low), np.where(rejected, high, delta)
+    return high
+
+
+def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta: np.ndarray | float) -> np.ndarray:
+    """The standard deviation of b - c, given a difference of delta from -1 to 1."""
+    linear = b + c - (2 * n - b + c) * delta
+    product = delta * (1.0 - delta)
+    q = (np.sqrt(np.maximum(linear * linear + 8.0 * n * c * product, 0.0)) + linear) / (4 * n)
+    return np.sqrt(np.maximum(n * (2.0 * q + product), 0.0))
+
+
+def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
+    r"""The one-sided p-value of Tango's score test, of a difference of at most delta.
+
+    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, as in `tango_interval`; 0 for a delta
+    below -1, which no difference can have, and 1 for one above 1.
+
+    Example:
+        >>> round(tango_tail(1, 7, 21, -0.5172), 3), tango_tail(0, 0, 21, 0.0)
+        (0.025, 1.0)
+    """
+    if abs(delta) > 1.0:
+        return float(delta > 0.0)
+    distance = only_a - only_b - trials * delta
+    deviation = float(_tango_deviation(only_a, only_b, trials, delta))
+    if deviation == 0.0:
+        return float(distance <= 0.0)
+    return 0.5 * math.erfc(distance / deviation / math.sqrt(2.0))
+
+
+def _normal_quantile(level: float) -> float:
+    return NormalDist().inv_cdf((1.0 + level) / 2.0)

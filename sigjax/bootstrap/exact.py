@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.bca import bca_levels
-from sigjax.bootstrap.intervals import Spread, basic_spread
-from sigjax.bootstrap.jackknife import bca_terms
+from sigjax.bootstrap.bca import accelerations, bca_levels
+from sigjax.bootstrap.intervals import Spread, basic_spread, quantile_levels
 from sigjax.exact.bootstrap import below, bootstrap_p, grid_length, law, quantile
 from sigjax.exact.draws import DrawLattice, draw_lattice, standard_error, tilt
 from sigjax.exact.lattice import NotEligible
@@ -109,13 +108,13 @@ def linear_spreads(case: Case, plan: BootstrapPlan) -> tuple[list[Spread], list[
     """Standard error and interval of each system's score, and of each pair's delta, as endless resamples give them."""
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
-    accelerations = [0.0] * len(lattices)
+    turned = [0.0] * len(lattices)
     if case.settings.interval == "bca":
         targets = np.array([*((system, none) for system in range(none)), *pairs], np.int32)
         # In the direction of the sum, which the score may turn around.
-        accelerations = (np.sign(plan.score.slope) * bca_terms(case, targets).acceleration).tolist()
+        turned = (np.sign(plan.score.slope) * np.array(accelerations(case, targets))).tolist()
     found, known = [], {}
-    for place, (lattice, acceleration) in enumerate(zip(lattices, accelerations, strict=True)):
+    for place, (lattice, acceleration) in enumerate(zip(lattices, turned, strict=True)):
         origin, key = np.zeros(0 if place < none else 1), (place < none, acceleration, *_key(lattice))
         if key not in known:
             known[key] = _spread(case, plan.score, lattice, origin, acceleration)
@@ -127,7 +126,7 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
     """The spread of score(sum), or of score(sum) - score(origin) for a difference of sums."""
     level, kind = case.settings.level, case.settings.interval
     of_sum = law(lattice)
-    levels = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    levels = quantile_levels(level)
     if kind == "bca":
         levels = bca_levels(below(of_sum, lattice.total), acceleration, level) or levels
     ends = np.array([*(quantile(of_sum, each) for each in levels), lattice.total], np.float64)

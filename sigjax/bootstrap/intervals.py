@@ -1,15 +1,26 @@
-"""Bootstrap standard errors and intervals from replicates."""
+"""Standard errors and intervals from replicates: percentile and basic intervals, and what the other kinds build on."""
+
+from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.records import Interval
+from sigjax.records import Interval, Settings
+from sigjax.resample.engine import Run
+from sigjax.run.host import fits, gib
+from sigjax.testing.problem import Case, Question, SampleCase
 from sigjax.units.sums import variance
 
+PILOT = 2**15
+"""Fewer resamples are always kept. The summary of more takes its thresholds from so many: part of its definition."""
 _SAFE = 1e-140
 """Standard errors above this have squares that are as precise as any number."""
+
+Pieces = Iterable[tuple[int, np.ndarray]]
+"""The first resample of a piece, and scores `[system, resample]`."""
 
 
 class Spread(NamedTuple):
@@ -22,13 +33,97 @@ class Spread(NamedTuple):
     interval: Interval | None = None
 
 
-class Ranks(NamedTuple):
-    """Which order statistics of replicates are the ends of an interval."""
+class Targets(NamedTuple):
+    """Scores and deltas whose spreads are wanted: those of all systems, then those of all pairs."""
 
-    rank: int
-    """The end is so many values from the least, and the other one from the largest; the outermost has rank 1."""
-    without: np.ndarray
-    """[resample] int64: resamples that are left out."""
+    members: np.ndarray
+    """[target, 2] int32: (a, b) for the delta of two systems, (a, number of systems) for the score of a."""
+    observed: np.ndarray
+    """[target] float64: scores and deltas on all units."""
+    tolerance: np.ndarray
+    """[target] float64: replicates closer than this are ties, and standard errors up to this are rounding."""
+    num_systems: int
+
+
+def targets_of(question: Question, *, systems: bool = True, pairs: bool = True) -> Targets:
+    """All systems and pairs of a question, or only some of them."""
+    num_systems = len(question.scores)
+    scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
+    members = np.concatenate([scores[: None if systems else 0], question.members[: None if pairs else 0]])
+    members = members.astype(np.int32)
+    observed, tolerances = (np.array([*each, 0.0]) for each in (question.scores, question.tolerances))
+    first, second = members.T
+    return Targets(
+        members, observed[first] - observed[second], 2.0 * (tolerances[first] + tolerances[second]), num_systems
+    )
+
+
+class Percentile:
+    """Percentile intervals of targets from replicates; the other kinds are subclasses that change parts of this.
+
+    Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
+    `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
+
+    Args:
+        case: what is compared.
+        targets: what the intervals are of.
+    """
+
+    by_share = False
+    """Whether the levels depend on the share of replicates below the observed score."""
+
+    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+        self.targets, self.level, self.num_rows = targets, case.settings.level, targets.num_systems
+
+    def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
+        """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""
+        return pieces
+
+    def keeps(self, resamples: int, settings: Settings) -> bool:
+        """Whether all replicates are kept, and not a summary of them.
+
+        Raises:
+            InputError: the memory is too small for this kind.
+        """
+        return resamples < PILOT or fits(gib((self.num_rows, resamples)), settings)
+
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+        """Spreads of the targets at `places`, from all their replicates `[target, resample]`, whose order is lost."""
+        del places
+        errors = standard_errors(rows).tolist()
+        found = zip(errors, *(end.tolist() for end in _ends(rows, self.level)), strict=True)
+        return [Spread(error, Interval(low, high)) for error, low, high in found]
+
+    def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
+        """The spreads of all targets, once they and all replicates `[row, resample]` are known."""
+        del values
+        return spreads
+
+    def levels(self, place: int, below: float) -> tuple[float, float] | None:
+        """Which quantiles are the ends for one target, `below` of whose replicates are below the observed score."""
+        del place, below
+        return quantile_levels(self.level)
+
+    def finished(self, spreads: list[Spread]) -> list[Spread]:
+        """Spreads of scores and deltas, from those of all targets."""
+        return spreads
+
+
+class Basic(Percentile):
+    r"""Basic (reverse percentile) intervals $[2 \hat\theta - q_{high}, 2 \hat\theta - q_{low}]$.
+
+    The law of $\theta^* - \hat\theta$ is taken to be that of $\hat\theta - \theta$. Equivalent to
+    `scipy.stats.bootstrap(method="basic")`. Reference: Davison and Hinkley (1997), section 5.2.
+    """
+
+    def finished(self, spreads: list[Spread]) -> list[Spread]:
+        """The percentile intervals turned around the observed scores."""
+        return [basic_spread(*each) for each in zip(spreads, self.targets.observed.tolist(), strict=True)]
+
+
+def quantile_levels(level: float) -> tuple[float, float]:
+    """The levels of the quantiles that are the ends of a percentile interval."""
+    return (1.0 - level) / 2.0, (1.0 + level) / 2.0
 
 
 def standard_error(replicates: np.ndarray) -> float:
@@ -42,7 +137,7 @@ def standard_error(replicates: np.ndarray) -> float:
         found = math.sqrt(variance(replicates))
     if _SAFE < found < math.inf:
         return found
-    # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
+    # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
     exponent = math.frexp(float(np.abs(replicates).max()))[1]
     return math.ldexp(math.sqrt(variance(np.ldexp(replicates, -exponent))), exponent)
 
@@ -50,22 +145,12 @@ def standard_error(replicates: np.ndarray) -> float:
 def percentile_interval(replicates: np.ndarray, level: float) -> Interval:
     """Percentile interval: the quantiles (1 - level) / 2 and (1 + level) / 2 of the replicates `[resample]`.
 
-    Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
-    `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
-
     Example:
         >>> percentile_interval(np.arange(101.0), 0.5)
         Interval(low=25.0, high=75.0)
     """
     (low,), (high,) = _ends(replicates[None].copy(), level)
     return Interval(float(low), float(high))
-
-
-def replicate_spreads(replicates: np.ndarray, level: float) -> list[Spread]:
-    """Standard error and percentile interval of each row of replicates `[target, resample]`, whose order is lost."""
-    errors = standard_errors(replicates).tolist()
-    found = zip(errors, *(end.tolist() for end in _ends(replicates, level)), strict=True)
-    return [Spread(error, Interval(low, high)) for error, low, high in found]
 
 
 def standard_errors(replicates: np.ndarray) -> np.ndarray:
@@ -78,11 +163,7 @@ def standard_errors(replicates: np.ndarray) -> np.ndarray:
 
 
 def basic_spread(percentile: Spread, observed: float) -> Spread:
-    r"""The spread with the basic (reverse percentile) interval, from that with the percentile interval.
-
-    $[2 \hat\theta - q_{high}, 2 \hat\theta - q_{low}]$: the ends are turned around the observed score or delta, as it
-    is the law of $\theta^* - \hat\theta$ that is taken to be that of $\hat\theta - \theta$. Equivalent to
-    `scipy.stats.bootstrap(method="basic")`. Reference: Davison and Hinkley (1997), section 5.2.
+    """The spread with the basic interval, from that with the percentile interval; see `Basic`.
 
     Example:
         >>> basic_spread(Spread(0.2, Interval(0.25, 1.0)), 0.5).interval
@@ -94,41 +175,26 @@ def basic_spread(percentile: Spread, observed: float) -> Spread:
     return percentile._replace(interval=Interval(2.0 * observed - high, 2.0 * observed - low))
 
 
-def ranked_spreads(replicates: np.ndarray, ranks: Ranks) -> list[Spread]:
-    """Standard deviation and interval by ranks of each row of replicates `[target, resample]`, whose order is lost.
-
-    Example:
-        >>> ranked_spreads(np.array([[5.0, 1.0, 9.0, 2.0, 3.0]]), Ranks(2, np.array([2])))[0].interval
-        Interval(low=2.0, high=3.0)
-    """
-    kept = np.delete(replicates, ranks.without, axis=1) if ranks.without.size else replicates
-    errors, first = standard_errors(kept), ranks.rank - 1
-    low = _of_rank(kept, first, 0)
-    high = _of_rank(kept, kept.shape[1] - 1 - first, first)
-    found = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
-    return [Spread(error, Interval(*ends)) for error, *ends in found]
-
-
 def quantile(replicates: np.ndarray, levels: tuple[float, float]) -> tuple[float, float]:
     """Two quantiles, the lower first, of replicates `[resample]`, whose order is lost; as NumPy interpolates."""
     last = len(replicates) - 1
-    low = _of_rank(replicates[None], levels[0] * last, 0)
-    high = _of_rank(replicates[None], levels[1] * last, math.floor(levels[0] * last))
+    low = of_rank(replicates[None], levels[0] * last, 0)
+    high = of_rank(replicates[None], levels[1] * last, math.floor(levels[0] * last))
     return float(low[0]), float(high[0])
 
 
 def _ends(values: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Both ends of the percentile intervals of `values` `[target, resample]`, whose order is lost: two `[target]`."""
     last = values.shape[1] - 1
-    low, high = ((1.0 - level) / 2.0 * last, (1.0 + level) / 2.0 * last)
-    return _of_rank(values, low, 0), _of_rank(values, high, math.floor(low))
+    low, high = (each * last for each in quantile_levels(level))
+    return of_rank(values, low, 0), of_rank(values, high, math.floor(low))
 
 
-def _of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
-    """The values `[target]` of a rank, from 0, between two ranks as `numpy.quantile` has them.
+def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
+    """The values `[target]` of a rank from 0, interpolated as in `numpy.quantile`.
 
-    The values `[target, resample]` are in order as far as that those from `start` on have the ranks from `start` on;
-    afterwards the same is so for `floor(rank)`. NumPy partitions by one rank several times faster than by two.
+    The values `[target, resample]` from `start` on have the ranks from `start` on; afterwards, those from `floor(rank)`
+    on have the ranks from there on. NumPy partitions by one rank several times faster than by two.
     """
     whole, part = math.floor(rank), rank - math.floor(rank)
     values[:, start:].partition(whole - start, axis=1)

@@ -35,11 +35,10 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Ranks
-from sigjax.bootstrap.replicates import Pieces, Wanted
+from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, Targets, of_rank, standard_errors, targets_of
+from sigjax.bootstrap.replicates import Wanted
 from sigjax.bootstrap.sampled import tell
 from sigjax.bootstrap.shared_draws import rounds_alike
-from sigjax.bootstrap.summary import PILOT
 from sigjax.exact.signs import MOST_SIGNS
 from sigjax.records import InputError, Interval
 from sigjax.resample.bits import row_keys
@@ -114,20 +113,36 @@ def inverted_intervals(case: Case, run: Run, power: int) -> list[Interval | None
     rank = rank_of_ends(case.settings.alpha, run.resamples, len(empty))
     if rank < 1:
         return [None] * len(case.question.members)
-    targets = case.question.members
     none = Deltas(np.zeros((0, 2), np.int32), np.zeros(0), np.zeros(0))
-    # A summary has quantiles: these are of the same rank.
-    level = 1.0 - 2.0 * (rank - 1) / (run.resamples - 1)
-    wanted = Wanted(none, "two-sided", "shift", targets, level, ranks=Ranks(rank, empty))
-    shape = (num_systems, run.resamples)
-    kept = fits(gib(shape), case.settings) or run.resamples < PILOT
-    return [spread.interval for spread in tell(pieces, wanted, shape, run, kept=kept).spreads]
+    by = _Ranked(case, targets_of(case.question, systems=False), rank, empty)
+    by.level = 1.0 - 2.0 * (rank - 1) / (run.resamples - 1)  # a summary has quantiles: these are of the same rank
+    told = tell(pieces, Wanted(none, "two-sided", "shift", by), run, case.settings)
+    return [spread.interval for spread in told.spreads]
+
+
+class _Ranked(Percentile):
+    """Intervals between order statistics: the r-th value from either end, without some resamples."""
+
+    def __init__(self, case: Case, targets: Targets, rank: int, without: np.ndarray) -> None:
+        super().__init__(case, targets)
+        self.rank, self.without = rank, without
+
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+        """Standard deviations and intervals."""
+        del places
+        kept = np.delete(rows, self.without, axis=1) if self.without.size else rows
+        errors, first = standard_errors(kept), self.rank - 1
+        low = of_rank(kept, first, 0)
+        high = of_rank(kept, kept.shape[1] - 1 - first, first)
+        found = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
+        return [Spread(error, Interval(*ends)) for error, *ends in found]
 
 
 def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
     """Scores of all systems over the units that each resample swaps, piece by piece; those over none are as observed.
 
-    Between the ends of an interval, which are left for where all replicates are kept, nobody misses them.
+    Where all replicates are kept, resamples that swap none are left out; in a summary, they lie inside the interval and
+    cannot move its ends.
     """
     units = case.units
     values, divisors, score = _scored(case, power)

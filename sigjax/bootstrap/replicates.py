@@ -1,18 +1,16 @@
 """What bootstrap replicates of all systems say of systems and pairs, where all of them fit into memory.
 
-Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples. Of
-more replicates a summary is kept, see `summary`.
+Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples. More
+replicates are summarised, see `summary`.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from sigjax.bootstrap.bca import Bca, bca_spreads
-from sigjax.bootstrap.intervals import Ranks, Spread, ranked_spreads, replicate_spreads, standard_errors
-from sigjax.bootstrap.simultaneous import Joint, largest_deviations, simultaneous_spreads
+from sigjax.bootstrap.intervals import Percentile, Pieces, Spread
 from sigjax.records import Alternative, Interval, Variant
 from sigjax.resample.engine import Run, keep, keep_round, rounds
 from sigjax.resample.tally import Deltas, count_extreme
@@ -25,31 +23,19 @@ PIECE = 2**13
 _MANY = 32
 """Items from which threads pay."""
 _CACHED = 2**16
-"""Differences that are looked at together."""
+"""Differences that are processed together."""
 
-_COLUMNS = 2**11
-"""Resamples whose maxima over pairs are taken together."""
-
-Pieces = Iterable[tuple[int, np.ndarray]]
-"""The first resample of a piece, and scores `[system, resample]`."""
 Found = TypeVar("Found")
 
 
 class Wanted(NamedTuple):
-    """What to find out."""
+    """What to find out from replicates."""
 
     tested: Deltas
     alternative: Alternative
     variant: Variant
-    targets: np.ndarray
-    """[target, 2] int32: pairs (a, b) whose spread is wanted, or (a, number of systems) for the score of a."""
-    level: float
-    bca: Bca | None = None
-    """For BCa intervals of the targets instead of percentile intervals."""
-    ranks: Ranks | None = None
-    """For intervals between order statistics, of which the level tells the quantiles."""
-    joint: Joint | None = None
-    """For simultaneous intervals."""
+    intervals: Percentile
+    """Their targets, and how spreads are made."""
 
 
 class Told(NamedTuple):
@@ -77,12 +63,13 @@ def unpacked(arrays: Mapping[str, np.ndarray]) -> Told:
     return Told(arrays["exceed"].tolist(), spreads)
 
 
-def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, shape: tuple[int, int], run: Run) -> Told:
-    """Keep all replicates, `shape` [system, resample]: standard errors (ddof = 1) and quantiles are those of NumPy.
+def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, run: Run) -> Told:
+    """Keep all replicates: standard errors (ddof = 1) and quantiles are those of NumPy.
 
-    `pieces` gives what this process does of some resamples, from where the stage stands.
+    `pieces` gives the share of this process of some resamples, from where the stage stands.
     """
-    values, done = np.empty(shape), 0
+    by, done = wanted.intervals, 0
+    values = np.empty((by.num_rows, run.resamples))
     if state := run.stage.state():
         done = state.done
         values[:, :done] = state.arrays["values"]
@@ -92,47 +79,24 @@ def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, shape: tuple[int
             values[:, start : start + piece.shape[1]] = piece
         run.share.complete(values[:, part.start : part.stop])
         keep_round(run, part.stop, values=values[:, : part.stop])
-
-    def spreads_of(rows: np.ndarray, places: slice) -> list[Spread]:
-        if wanted.ranks is not None:
-            return ranked_spreads(rows, wanted.ranks)
-        if wanted.joint is not None:
-            return [Spread(error) for error in standard_errors(rows).tolist()]
-        if wanted.bca is None:
-            return replicate_spreads(rows, wanted.level)
-        return bca_spreads(rows, wanted.bca.part(places), wanted.level)
-
-    spreads = of_targets(spreads_of, values, wanted.targets)
-    if wanted.joint is not None:
-        errors = np.array([spread.standard_error for spread in spreads])
-        maxima = deviations(values, wanted.targets, errors, wanted.joint)
-        spreads = simultaneous_spreads(errors, maxima, wanted.joint, wanted.level)
+    spreads = by.with_all(of_targets(by.spreads, values, by.targets.members), values)
     return Told(count_against(values, wanted, run.backend).tolist(), spreads, values)
 
 
-def deviations(values: np.ndarray, targets: np.ndarray, errors: np.ndarray, joint: Joint) -> np.ndarray:
-    """The `largest_deviations` `[group, resample]` of replicates `[system, resample]`, a cached piece at a time."""
-
-    def of_piece(start: int) -> np.ndarray:
-        return largest_deviations(values[:, start : start + _COLUMNS], targets, errors, joint)
-
-    return np.concatenate(in_threads(of_piece, range(0, values.shape[1], _COLUMNS)), axis=1)
-
-
 def of_targets(
-    function: Callable[[np.ndarray, slice], list[Found]], values: np.ndarray, targets: np.ndarray
+    function: Callable[[np.ndarray, slice], list[Found]], values: np.ndarray, members: np.ndarray
 ) -> list[Found]:
-    """The function of the replicates `[target, resample]` of some targets, and of their places, for all of them.
+    """The function of the replicates `[target, resample]` of some targets and of their places, for all of them.
 
-    Replicates are new arrays, of targets as many as stay in the cache: differences of two rows of `values`, or one row
-    of it where the second is none.
+    Replicates are new arrays, of as many targets as stay in the cache: differences of two rows of `values`, or one row
+    of it where the second of `members` `[target, 2]` is the number of rows.
     """
     num_rows = max(1, _CACHED // values.shape[1])
-    blocks = [slice(start, min(start + num_rows, len(targets))) for start in range(0, len(targets), num_rows)]
+    blocks = [slice(start, min(start + num_rows, len(members))) for start in range(0, len(members), num_rows)]
 
     def of_block(block: slice) -> list[Found]:
         rows = np.empty((block.stop - block.start, values.shape[1]), values.dtype)
-        for row, (a, b) in zip(rows, targets[block].tolist(), strict=True):
+        for row, (a, b) in zip(rows, members[block].tolist(), strict=True):
             np.subtract(values[a], values[b] if b < len(values) else values.dtype.type(0), out=row)
         return function(rows, block)
 

@@ -10,17 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Spread, basic_spread
-from sigjax.bootstrap.jackknife import bca_terms
-from sigjax.bootstrap.replicates import Pieces, Told, Wanted, deviations, packed, tell_all, unpacked
-from sigjax.bootstrap.simultaneous import Joint, simultaneous_spreads
-from sigjax.bootstrap.studentized import num_columns, studentize, studentized_spreads
-from sigjax.bootstrap.summary import PILOT, tell_summary
-from sigjax.records import InputError, Repeated, Settings
+from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, targets_of
+from sigjax.bootstrap.registry import KINDS
+from sigjax.bootstrap.replicates import Told, Wanted, packed, tell_all, unpacked
+from sigjax.bootstrap.simultaneous import Simultaneous
+from sigjax.bootstrap.summary import tell_summary
+from sigjax.records import Repeated, Settings
 from sigjax.resample.engine import Run, keep, keep_round, rounds
 from sigjax.resample.tally import Deltas
 from sigjax.run.checkpoint import State
-from sigjax.run.host import fits, gib, memory_for
 from sigjax.run.share import Share
 from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.problem import Case, NotFinite, SampleCase, raise_together
@@ -63,32 +61,14 @@ def sampled_bootstrap(
         InputError: the memory is too small for studentized or simultaneous intervals.
     """
     settings, question = case.settings, case.question
-    num_systems = len(question.scores)
     deltas = Deltas(question.members[tested], question.deltas[tested], question.rounding[tested])
-    systems = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
-    targets = np.concatenate([systems, question.members]).astype(np.int32) if spreads else np.zeros((0, 2), np.int32)
-    bca = bca_terms(case, targets) if settings.interval == "bca" and spreads else None
-    shape = (num_systems, run.resamples)
-    by_t = None
-    if settings.interval == "studentized" and spreads and isinstance(case, Case):
-        shape = (num_systems + len(targets), run.resamples)
-        _check_memory(case, shape)
-        by_t = studentize(case, targets)
-        pieces, targets = by_t.pieces, _with_t(targets, num_systems)
-    kept = by_t is not None or fits(gib(shape), settings) or run.resamples < PILOT
-    joint = _joint(case, targets) if settings.interval == "simultaneous" and spreads else None
-    if joint is not None and not kept:
-        _check_maxima(run.resamples, settings)
-    wanted = Wanted(deltas, settings.alternative, settings.variant, targets, settings.level, bca, joint=joint)
-    told = tell(pieces, wanted, shape, run, kept=kept)
+    kind = KINDS[settings.interval].of_replicates if spreads else Percentile
+    by = kind(case, targets_of(question, systems=spreads, pairs=spreads))
+    told = tell(by.pieces(pieces), Wanted(deltas, settings.alternative, settings.variant, by), run, settings)
     exceed = np.array(told.exceed, np.int64)
     p_values = np.asarray(montecarlo_p(exceed, run.resamples))
     outcomes = Outcomes.sampled(exceed, p_values, Repeated.constant(reason, len(exceed)))
-    found, observed = told.spreads, [*question.scores, *question.deltas.tolist()]
-    if by_t:
-        found = studentized_spreads(found, observed, by_t.standard_errors())
-    if settings.interval == "basic" and spreads:
-        found = [basic_spread(*each) for each in zip(found, observed, strict=True)]
+    found, num_systems = by.finished(told.spreads), len(question.scores)
     values = None if told.values is None else told.values[:num_systems]
     return Sampled(outcomes, found[:num_systems], found[num_systems:], values)
 
@@ -106,35 +86,30 @@ def all_replicates(pieces: Callable[[Run], Pieces], shape: tuple[int, int], run:
     return values
 
 
-def tell(pieces: Callable[[Run], Pieces], wanted: Wanted, shape: tuple[int, int], run: Run, *, kept: bool) -> Told:
-    """What replicates say, `shape` [row, resample], by keeping them all or a summary; from where the stage stands."""
-    state = run.stage.state() or State(0, {})
+def tell(pieces: Callable[[Run], Pieces], wanted: Wanted, run: Run, settings: Settings) -> Told:
+    """What replicates say, by keeping them all or a summary; from where the stage stands.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+        InputError: the memory is too small for the kind of intervals.
+    """
+    by, state = wanted.intervals, run.stage.state() or State(0, {})
+    kept = by.keeps(run.resamples, settings)
     if state.done == run.resamples:
         return unpacked(state.arrays)
 
     def finite(resamples: range) -> Pieces:
         return _finite(pieces(run.part(resamples)), run.share)
 
-    told = tell_all(finite, wanted, shape, run) if kept else tell_summary(finite, wanted, shape[0], run)
-    if wanted.joint is not None and not kept:
-        told = told._replace(spreads=_joint_spreads(told, pieces, wanted, wanted.joint, run))
+    told = tell_all(finite, wanted, run) if kept else tell_summary(finite, wanted, run)
+    if isinstance(by, Simultaneous) and not kept:
+        told = told._replace(spreads=_drawn_again(told.spreads, pieces, by, run))
     run.stage.finish(run.resamples, **packed(told))
     return told
 
 
-def _joint(case: Case | SampleCase, targets: np.ndarray) -> Joint:
-    """What simultaneous intervals of the targets `[target, 2]` need."""
-    question = case.question
-    observed, tolerances = (np.array([*each, 0.0]) for each in (question.scores, question.tolerances))
-    first, second = targets.T
-    return Joint(
-        observed[first] - observed[second], 2.0 * (tolerances[first] + tolerances[second]), len(question.scores)
-    )
-
-
-def _joint_spreads(told: Told, pieces: Callable[[Run], Pieces], wanted: Wanted, joint: Joint, run: Run) -> list[Spread]:
-    """Simultaneous intervals where replicates are drawn once more: by then their standard errors are known."""
-    errors = np.array([spread.standard_error for spread in told.spreads])
+def _drawn_again(spreads: list[Spread], pieces: Callable[[Run], Pieces], by: Simultaneous, run: Run) -> list[Spread]:
+    """Simultaneous intervals from replicates that are drawn once more: by now their standard errors are known."""
     run = run._replace(stage=run.stage.part("maxima"))
     maxima, done = np.zeros((2, run.resamples)), 0
     if state := run.stage.state():
@@ -143,42 +118,10 @@ def _joint_spreads(told: Told, pieces: Callable[[Run], Pieces], wanted: Wanted, 
     for part in rounds(range(done, run.resamples), run):
         for start, piece in _finite(pieces(run.part(part)), run.share):
             keep(run, start, maxima=maxima[:, :start])
-            maxima[:, start : start + piece.shape[1]] = deviations(piece, wanted.targets, errors, joint)
+            maxima[:, start : start + piece.shape[1]] = by.largest_deviations(piece, spreads)
         run.share.complete(maxima[:, part.start : part.stop])
         keep_round(run, part.stop, maxima=maxima[:, : part.stop])
-    return simultaneous_spreads(errors, maxima, joint, wanted.level)
-
-
-def _check_maxima(resamples: int, settings: Settings) -> None:
-    """Refuse simultaneous intervals of so many resamples that not even their maxima over pairs can be kept."""
-    needed = gib((2, resamples))
-    if not fits(needed, settings):
-        raise InputError(
-            f"simultaneous intervals keep two numbers a resample; give --memory {memory_for(needed):g} (GiB) or more, "
-            "or fewer resamples"
-        )
-
-
-def _check_memory(case: Case, shape: tuple[int, int]) -> None:
-    """Refuse studentized intervals of which not all replicates can be kept: their summary would need other numbers.
-
-    Products of statistics are held as whole numbers, and once more as a matrix.
-    """
-    needed = gib(shape) + 2.0 * gib((num_columns(case), len(case.units.strata)))
-    if not fits(needed, case.settings):
-        raise InputError(
-            f"studentized intervals need all replicates of {shape[0]} scores and quotients at once, and products of "
-            f"the statistics of each pair; give --memory {memory_for(needed):g} (GiB) or more, "
-            "fewer resamples, or --interval bca"
-        )
-
-
-def _with_t(targets: np.ndarray, num_systems: int) -> np.ndarray:
-    """The targets `[target, 2]`, then their t, which stand after the scores of the systems; none is a row later."""
-    none = num_systems + len(targets)
-    own = np.where(targets == num_systems, none, targets)
-    t = np.stack([np.arange(num_systems, none), np.full(len(targets), none)], axis=1)
-    return np.concatenate([own, t]).astype(np.int32)
+    return by.joined(spreads, maxima)
 
 
 def _finite(pieces: Pieces, share: Share) -> Iterator[tuple[int, np.ndarray]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.bootstrap.replicates import Pieces
+from sigjax.bootstrap.intervals import Pieces
 from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import (

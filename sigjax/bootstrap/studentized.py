@@ -11,25 +11,26 @@ Reference: Efron and Tibshirani (1993), sections 12.5 and 21; Davison and Hinkle
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from itertools import combinations_with_replacement, starmap
 from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.bootstrap.delta_method import NO_VARIANCE, STEP, slope
-from sigjax.bootstrap.intervals import Spread
-from sigjax.records import Interval
+from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, Targets
+from sigjax.records import InputError, Interval, Settings
 from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import draws_projection, places_in
 from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import scores
-from sigjax.testing.problem import Case
+from sigjax.run.host import fits, gib, memory_for
+from sigjax.testing.problem import Case, SampleCase
 
 _LARGEST_SUM = 2.0**53
-_ENDLESS, _LARGEST = 1e300, 1e200
-"""What stands for the quotient by a standard error of 0, and the largest that an interval is made of."""
+_INFINITE, _LARGEST = 1e300, 1e200
+"""The t of a standard error of 0, and the largest t that is the end of an interval."""
 _NUMBERS, _FEWEST_ROWS = 2**24, 64
 """Sums that are held at a time, and resamples at least."""
 
@@ -38,7 +39,7 @@ Variables = list[tuple[int, int, float]]
 
 
 class _Layout(NamedTuple):
-    """Columns whose sums tell scores and their standard errors, and where to find them."""
+    """Columns whose sums give scores and their standard errors, and where they are."""
 
     columns: np.ndarray
     """[column, unit] int64."""
@@ -56,49 +57,72 @@ class _Layout(NamedTuple):
     """[system, stat]: steps of the differences."""
 
 
-class Studentized(NamedTuple):
-    """What studentized intervals need: use `standard_errors` for the data, and `pieces` for resamples."""
+class Studentized(Percentile):
+    """Studentized intervals; their targets are the scores and deltas, then the t of each.
 
-    case: Case
-    targets: np.ndarray
-    """[target, 2], as `Wanted` has them."""
-    layout: _Layout
+    Raises:
+        InputError: the memory is too small.
+    """
+
+    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+        super().__init__(case, targets)
+        assert isinstance(case, Case)
+        self.case, self.own = case, targets
+        self.num_rows += len(targets.members)
+        _check_memory(case, self.num_rows)
+        self.layout = _lay_out(case, targets.members)
+        # The t of all targets are rows after the scores, and "none" is one row later.
+        places, none = np.arange(targets.num_systems, self.num_rows), np.full(len(targets.members), self.num_rows)
+        own = np.where(targets.members == targets.num_systems, self.num_rows, targets.members)
+        of_t = np.stack([places, none], axis=1)
+        self.targets = targets._replace(members=np.concatenate([own, of_t]).astype(np.int32))
+
+    def keeps(self, resamples: int, settings: Settings) -> bool:
+        """All replicates are always kept: a summary would need other numbers."""
+        del resamples, settings
+        return True
+
+    def finished(self, spreads: list[Spread]) -> list[Spread]:
+        r"""Bootstrap standard errors with intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$."""
+        own, of_t = spreads[: len(self.own.members)], spreads[len(self.own.members) :]
+        observed, errors, found = self.own.observed.tolist(), self.standard_errors().tolist(), []
+        for each, t, score, error in zip(own, of_t, observed, errors, strict=True):
+            low, high = t.interval or (math.nan, math.nan)
+            ends = Interval(score - high * error, score - low * error)
+            found.append(each._replace(interval=ends if max(abs(low), abs(high)) < _LARGEST else None))
+        return found
 
     def standard_errors(self) -> np.ndarray:
         r"""Standard errors by the delta method `[target]`: $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$.
 
-        That is the standard error that endless bootstrap resamples would give, if the score were linear. Equivalent to
-        the standard deviation (ddof = 0) of a mean, divided by the root of the number of units.
+        If the score were linear, infinitely many bootstrap resamples would give the same.
         """
         return self._errors(self.layout.columns.sum(axis=1, dtype=np.float64)[:, None])[:, 0]
 
-    def pieces(self, run: Run) -> Iterator[tuple[int, np.ndarray]]:
-        """The first resample of a piece, and `[row, resample]`: scores of all systems, then t of all targets.
+    def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
+        """Scores of all systems, then t of all targets: the distance from the observed score, by its standard error."""
+        del pieces
+        return self._pieces
 
-        t is the distance from the observed score or delta, divided by the standard error of the resample.
-        """
+    def _pieces(self, run: Run) -> Pieces:
         columns, units = self.layout.columns, self.case.units
         projection = draws_projection(columns, draws_from_strata(units.strata), compiled=bool(run.backend.devices))
         places = places_in(np.arange(len(columns), dtype=np.int32)[:, None])
         metric, size = Scored(places, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
-        parts = (range(start, min(start + size, run.resamples)) for start in range(run.start, run.resamples, size))
-        drawn = (
-            piece
-            for part in parts
-            for piece in replicates(projection, [metric], run._replace(start=part.start, resamples=part.stop))
-        )
-        observed, tolerances = (
-            np.array([*each, 0.0]) for each in (self.case.question.scores, self.case.question.tolerances)
-        )
-        first, second = self.targets.T
-        tolerance = 2.0 * (tolerances[first] + tolerances[second])[:, None]
-        for start, (sums,) in drawn:
-            with np.errstate(all="ignore"):
-                found = np.concatenate([self._scores(sums), np.zeros((1, sums.shape[1]))])
-                apart = found[first] - found[second] - (observed[first] - observed[second])[:, None]
-                t = apart / self._errors(sums)
-            t = np.where(np.abs(apart) <= tolerance, 0.0, np.nan_to_num(t, posinf=_ENDLESS, neginf=-_ENDLESS))
-            yield start, np.concatenate([found[:-1], t])
+        for first in range(run.start, run.resamples, size):
+            part = run._replace(start=first, resamples=min(first + size, run.resamples))
+            for start, (sums,) in replicates(projection, [metric], part):
+                yield start, self._scores_and_t(sums)
+
+    def _scores_and_t(self, sums: np.ndarray) -> np.ndarray:
+        first, second = self.own.members.T
+        observed, tolerance = (each[:, None] for each in (self.own.observed, self.own.tolerance))
+        with np.errstate(all="ignore"):
+            found = np.concatenate([self._scores(sums), np.zeros((1, sums.shape[1]))])
+            apart = found[first] - found[second] - observed
+            t = apart / self._errors(sums)
+        t = np.where(np.abs(apart) <= tolerance, 0.0, np.nan_to_num(t, posinf=_INFINITE, neginf=-_INFINITE))
+        return np.concatenate([found[:-1], t])
 
     def _scores(self, sums: np.ndarray) -> np.ndarray:
         return np.stack([self._score(sums[places]) for places in self.layout.totals])
@@ -115,7 +139,7 @@ class Studentized(NamedTuple):
         sizes = (float(np.abs(each[np.isfinite(each)]).max(initial=0.0)) for each in gradients.values())
         exponent = math.frexp(max(sizes, default=0.0))[1]
         scaled = {each: np.ldexp(gradient, -exponent) for each, gradient in gradients.items()}
-        variables = (_variables(target, self.layout.totals.shape) for target in self.targets.tolist())
+        variables = (_variables(target, self.layout.totals.shape) for target in self.own.members.tolist())
         return np.ldexp(np.sqrt([self._variance(sums, scaled, each) for each in variables]), exponent)
 
     def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
@@ -158,28 +182,23 @@ def _in_order(one: tuple[int, int], other: tuple[int, int]) -> tuple[tuple[int, 
     return (one, other) if one <= other else (other, one)
 
 
-def num_columns(case: Case) -> int:
-    """How many columns there are at most for the scores of all systems and the deltas of all pairs."""
+def _check_memory(case: Case, num_rows: int) -> None:
+    """Refuse what does not fit: all replicates, and products of statistics as whole numbers and as a matrix."""
     num_systems, _, num_stats = case.units.values.shape
     num_strata = int(case.units.strata[-1]) + 1
     products = len(case.question.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
-    return products + num_systems * num_stats * (1 + num_strata)
+    num_columns = products + num_systems * num_stats * (1 + num_strata)
+    needed = gib((num_rows, case.settings.fixed_resamples)) + 2.0 * gib((num_columns, len(case.units.strata)))
+    if not fits(needed, case.settings):
+        raise InputError(
+            f"studentized intervals need all replicates of {num_rows} scores and quotients at once, and products of "
+            f"the statistics of each pair; give --memory {memory_for(needed):g} (GiB) or more, "
+            "fewer resamples, or --interval bca"
+        )
 
 
-def studentize(case: Case, targets: np.ndarray) -> Studentized:
-    """What studentized intervals of the targets `[target, 2]` need.
-
-    Example:
-        >>> from sigjax import Evaluation
-        >>> from sigjax.testing.problem import Question
-        >>> from sigjax.metrics import METRICS
-        >>> from sigjax.records import Settings
-        >>> from sigjax.units.units import make_units
-        >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 2, 8]}))
-        >>> case = Case(units, METRICS["mean"], Question(((0, 1),), (3.0, 3.0), (0.0, 0.0)), Settings())
-        >>> studentize(case, np.array([[0, 2], [0, 1]])).standard_errors().round(6)
-        array([0.935414, 0.612372])
-    """
+def _lay_out(case: Case, members: np.ndarray) -> _Layout:
+    """The columns for the scores and deltas `members` `[target, 2]`."""
     units, values = case.units, case.units.values
     sizes, kept = np.bincount(units.strata), _Distinct()
     places = list(np.ndindex(values.shape[0], values.shape[2]))
@@ -187,7 +206,7 @@ def studentize(case: Case, targets: np.ndarray) -> Studentized:
     centred, coarse = _centred(values, units.strata, sizes)
     varying = {(k, j): centred[k, :, j] for k, j in places if centred[k, :, j].any()}
     products: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
-    for target in targets.tolist():
+    for target in members.tolist():
         involved = [each[:2] for each in _variables(target, (len(values), values.shape[2])) if each[:2] in varying]
         for key in starmap(_in_order, combinations_with_replacement(involved, 2)):
             if key not in products:
@@ -195,8 +214,7 @@ def studentize(case: Case, targets: np.ndarray) -> Studentized:
     masks = [units.strata == stratum for stratum in range(len(sizes))]
     in_strata = {each: [kept.place(column * mask) for mask in masks] for each, column in varying.items()}
     steps = STEP * np.maximum(np.abs(values).sum(axis=1, dtype=np.float64), 1.0)
-    layout = _Layout(np.stack(kept.columns), totals, in_strata, products, coarse, sizes, steps)
-    return Studentized(case, targets, layout)
+    return _Layout(np.stack(kept.columns), totals, in_strata, products, coarse, sizes, steps)
 
 
 class _Distinct:
@@ -223,19 +241,3 @@ def _centred(values: np.ndarray, strata: np.ndarray, sizes: np.ndarray) -> tuple
     bound = math.sqrt(_LARGEST_SUM / (2.0 * values.shape[1]))
     coarse = 2.0 ** np.ceil(np.log2(np.maximum(largest / bound, 1.0)))
     return np.rint(apart / coarse).astype(np.int64), coarse
-
-
-def studentized_spreads(found: list[Spread], observed: list[float], errors: np.ndarray) -> list[Spread]:
-    r"""Bootstrap standard errors with studentized intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$.
-
-    Args:
-        found: spreads of the scores and deltas, then those of their t.
-        observed: `[target]` observed scores and deltas.
-        errors: `[target]` their standard errors s.
-    """
-    spreads = []
-    for own, of_t, score, error in zip(found, found[len(observed) :], observed, errors.tolist(), strict=False):
-        low, high = of_t.interval or (math.nan, math.nan)
-        bounded = max(abs(low), abs(high)) < _LARGEST
-        spreads.append(own._replace(interval=Interval(score - high * error, score - low * error) if bounded else None))
-    return spreads

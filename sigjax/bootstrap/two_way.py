@@ -31,9 +31,9 @@ import numpy as np
 
 from sigjax.bootstrap.delta_method import NO_VARIANCE, influences
 from sigjax.bootstrap.intervals import Spread
-from sigjax.bootstrap.student import t_quantile
 from sigjax.records import Array, Interval
 from sigjax.testing.problem import Case, NotFinite, Pair
+from sigjax.testing.tails import t_quantile
 from sigjax.units.sums import total, variance
 from sigjax.units.units import Units
 

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sigjax.classical.applicable import all_tests
 from sigjax.classical.tests import ONE_UNIT, ClassicalTest, LeftOut
+from sigjax.comparison.compare import Options as CompareOptions
 from sigjax.comparison.compare import compare
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import (
-    DEFAULT_RESAMPLES,
-    DEFAULT_SEED,
-    Alternative,
-    Array,
-    Comparison,
-    Device,
-    Evaluation,
-    InputError,
-    Metric,
-    Resamples,
-    SampleMetric,
-    Test,
-)
+from sigjax.records import Alternative, Comparison, Device, Evaluation, InputError, Resamples, Test
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import option, same, takes, values
 from sigjax.report import Report
 from sigjax.units.units import units_of_instances
 
@@ -98,16 +88,25 @@ class ClassicalTests:
         return to_json([self])
 
 
-def classical_tests(
-    *systems: Any,
-    metric: str | Metric | SampleMetric | Callable[[Array], Array] | None = None,
-    alternative: Alternative = "two-sided",
-    method: Literal["auto", "exact", "montecarlo"] = "auto",
-    resamples: Resamples = DEFAULT_RESAMPLES,
-    seed: int = DEFAULT_SEED,
-    device: Device = "auto",
-    progress: bool = False,
-) -> ClassicalTests:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of `classical_tests`."""
+
+    metric: AnyMetric | None = option(
+        None, 'Metric of arrays: a name ("mean" when left out), a `Metric`, a `SampleMetric`, or a function of sums.'
+    )
+    alternative: Alternative = same(
+        CompareOptions, "alternative", more="Of the first system, a. Chi-square tests are two-sided only."
+    )
+    method: Literal["auto", "exact", "montecarlo"] = same(CompareOptions, "method")
+    resamples: Resamples = same(CompareOptions, "resamples")
+    seed: int = same(CompareOptions, "seed", more="Tests that draw are run again with the next seed, as a check.")
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress", default=False)
+
+
+@takes(Options)
+def classical_tests(*systems: Any, options: Options) -> ClassicalTests:
     r"""The classical tests of two systems beside the permutation test and the bootstrap test.
 
     Paired t, Wald z, sign, Wilcoxon and McNemar take the differences $d_i$ of units on the one statistic by which the
@@ -120,14 +119,7 @@ def classical_tests(
     Args:
         systems: an `Evaluation` of two systems; or two arrays, a and b, `[instance]` or `[instance, input]`, of the
             same instances in the same order.
-        metric: of the arrays: a name ("mean" when left out), a `Metric`, a `SampleMetric`, or a function of sums
-            `[..., stat] -> [...]`.
-        alternative: "two-sided", "greater" (a has the higher score) or "less". Chi-square tests are two-sided only.
-        method: see `compare`.
-        resamples: see `compare`.
-        seed: see `compare`.
-        device: see `compare`.
-        progress: see `compare`.
+        options: see `Options`.
 
     Raises:
         InputError: not two systems; an evaluation and also `metric`; and what `compare` refuses.
@@ -141,32 +133,22 @@ def classical_tests(
         >>> round(result["two-sample t"].statistic * result.factor, 6) == round(result["paired t"].statistic, 6)
         True
     """
-    evaluation = _two_systems(systems, metric)
+    evaluation = _two_systems(systems, options.metric)
     num_units = int(units_of_instances(evaluation)[0].max()) + 1
 
-    def run(tests: Sequence[Test], first: int) -> Report:
-        return compare(
-            evaluation,
-            test=tests,
-            method=method,
-            resamples=resamples,
-            seed=first,
-            alternative=alternative,
-            interval="none",
-            device=device,
-            progress=progress,
-        )
+    def run(tests: Sequence[Test], **changes: Any) -> Report:
+        return compare(evaluation, interval="none", **values(options, CompareOptions, test=tests, **changes))
 
     no_bootstrap = ONE_UNIT if num_units == 1 else NO_SAMPLE if evaluation.unit == "response" else None
-    report = run(("permutation",) if no_bootstrap else ("permutation", "bootstrap"), seed)
+    report = run(("permutation",) if no_bootstrap else ("permutation", "bootstrap"))
     drawn: list[Test] = [each.test for each in report if each.method == "montecarlo"]
-    second = tuple(run(drawn, (int(seed) + 1) % 2**64)) if drawn else ()
-    found, kept, related = all_tests(evaluation, alternative)
+    second = tuple(run(drawn, seed=(options.seed + 1) % 2**64)) if drawn else ()
+    found, kept, related = all_tests(evaluation, options.alternative)
     if no_bootstrap:
         found.append(LeftOut("bootstrap", no_bootstrap))
     one = report.comparisons[0]
     return ClassicalTests(
-        *(one.a, one.b, one.metric, one.score_a, one.score_b, one.delta, alternative, kept, *related),
+        *(one.a, one.b, one.metric, one.score_a, one.score_b, one.delta, options.alternative, kept, *related),
         tests=tuple(each for each in found if isinstance(each, ClassicalTest)),
         left_out=tuple(each for each in found if isinstance(each, LeftOut)),
         comparisons=tuple(report),
@@ -182,9 +164,7 @@ def _without_content(num_units: int, kept: int) -> tuple[str, ...]:
     return (f"{num_units - kept:,} of {num_units:,} units have nothing to score: the classical tests leave them out",)
 
 
-def _two_systems(
-    systems: Sequence[Any], metric: str | Metric | SampleMetric | Callable[[Array], Array] | None
-) -> Evaluation:
+def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> Evaluation:
     if not any(isinstance(each, Evaluation) for each in systems):
         if len(systems) != 2:
             raise InputError(f"expected an Evaluation of two systems, or two arrays a and b; got {len(systems)} arrays")

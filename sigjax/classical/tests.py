@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.classical.tails import binomial_upper, chi_square_tail, normal_tail, t_tail
 from sigjax.records import Alternative
+from sigjax.testing.tails import binomial_upper, chi_square_tail, normal_tail, t_tail
 from sigjax.units.sums import total, variance
 
 MOST_RANKS = 500

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.classical.tails import chi_square_tail, normal_tail, t_tail
 from sigjax.classical.tests import (
     ONE_UNIT,
     TWO_SIDED_ONLY,
@@ -18,6 +17,7 @@ from sigjax.classical.tests import (
     LeftOut,
 )
 from sigjax.records import Alternative
+from sigjax.testing.tails import chi_square_tail, normal_tail, t_tail
 from sigjax.units.sums import total, variance
 
 TWO_SAMPLE_T, BINOMIAL_Z = "two-sample t", "binomial z"

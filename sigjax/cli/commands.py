@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
-from sigjax.cli.options import Inputs, Many, Processes, Questions, Whole
-from sigjax.cli.output import check_outputs
-from sigjax.cli.studies import Figures, Results, Trials
-from sigjax.cli.tests import TestQuestions
+from sigjax.classical.classical import Options as ClassicalOptions
+from sigjax.classical.classical import classical_tests
+from sigjax.cli.flags import flags
+from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options, write, write_text
+from sigjax.comparison.compare import Options as CompareOptions
+from sigjax.comparison.compare import compare as run_compare
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.readers import FORMATS, Format, Takes, read, save_evaluations
-from sigjax.records import DEFAULT_LEVEL, DEFAULT_RESAMPLES, DEFAULT_SEED, Correction, Device, Variant
+from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, read_metrics, save_evaluations
+from sigjax.readers.options import FileOptions, ReadOptions
+from sigjax.records.options import option, required, same, values
 from sigjax.run.processes import joined
+from sigjax.studies.audit import Options as AuditOptions
 from sigjax.studies.audit import audit as run_audit
+from sigjax.studies.equivalence import PairsOptions
 from sigjax.studies.equivalence import equivalence as run_equivalence
+from sigjax.studies.power import Options as PowerOptions
 from sigjax.studies.power import power as run_power
-from sigjax.studies.records import Claim, EquivalenceMethod, Null
 from sigjax.studies.text import equivalence_json, equivalence_text
 from sigjax.version import __version__
 
 TAKES: dict[Takes, str] = {
     "file": "sigjax compare FILE: all systems in one file",
-    "systems": "sigjax compare FILE FILE ...: a file a system",
-    "gold": "sigjax compare GOLD [GOLD ...] -i FILE FILE ...: a file a system, after the gold files",
+    "systems": "sigjax compare FILE FILE ...: one file per system",
+    "gold": "sigjax compare GOLD [GOLD ...] -i FILE FILE ...: one file per system, after the gold files",
 }
+Files = Sequence[Path]
 
 app = App(
     name="sigjax",
@@ -39,206 +46,152 @@ app = App(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Inputs(FileOptions):
+    """The options of `read`, with several metrics."""
+
+    input: Sequence[str] = same(ReadOptions, "input")
+    metric: Sequence[str] = same(ReadOptions, "metric", ())
+    reader: str | None = same(ReadOptions, "reader")
+
+    def evaluations(self, paths: Files, *, progress: bool = True) -> list[Evaluation]:
+        """Read the files, once for each metric."""
+        return read_metrics(
+            *paths,
+            input=[Path(path) for path in self.input],
+            metrics=self.metric,
+            reader=self.reader,
+            **values(self, FileOptions, progress=progress),
+        )
+
+    def reads(self, paths: Files) -> list[str | Path]:
+        """All files that are read, and names of columns that may be files of labels."""
+        return [*paths, *self.input, *(each for each in (self.cluster, self.strata) if each is not None)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Processes:
+    """One report by several processes, on one or many machines; recognized without options under srun and mpirun."""
+
+    coordinator: str | None = option(
+        None, "HOST:PORT of process 0, to share the resamples among processes.", group="Running"
+    )
+    num_processes: int | None = option(None, "Number of processes; each runs the same command.", group="Running")
+    process_id: int | None = option(
+        None, "Which process this is, from 0; process 0 writes the report.", group="Running"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """Where statistics are saved."""
+
+    output: Path = field(metadata=required("The file to write.", group="Main options"))
+
+
 @app.command
-def compare(
-    *paths: Path,
-    inputs: Inputs | None = None,
-    questions: Questions | None = None,
-    processes: Processes | None = None,
-) -> None:
+@flags(Inputs, CompareOptions, Output, Processes)
+def compare(paths: Files, inputs: Inputs, asked: CompareOptions, output: Output, processes: Processes) -> None:
     """Compare systems on a test set: who beats whom by more than chance.
 
-    The files are one table (wide: a row an instance, a column a system; long: columns `system`, an instance id, and one
-    or more numbers); or a file a system; or gold files, and after -i a file a system. All may be packed (.gz).
-    `sigjax info` lists the formats, which are found by themselves.
-
-    Parameters
-    ----------
-    paths
-        A table, a file a system, or the gold files.
+    The files are one table (wide: one row per instance, one column per system; long: columns `system`, an instance id,
+    and one or more numbers); or one file per system; or gold files, and after -i one file per system. All may be packed
+    (.gz). `sigjax info` lists the formats, which are recognized automatically.
     """
-    given, asked, others = inputs or Inputs(), questions or Questions(), processes or Processes()
     # Before the data are read: one process that cannot read them ends the run.
-    with joined(others.coordinator, others.num_processes, others.process_id) as share:
-        asked.check(given.reads(paths), here=share.index == 0)
-        evaluations = given.evaluations(paths, progress=share.index == 0)
-        asked.answer(evaluations, quiet=share.index > 0)
+    with joined(processes.coordinator, processes.num_processes, processes.process_id) as share:
+        first = share.index == 0
+        _check_report(inputs.reads(paths), asked, output, here=first)
+        _compare(inputs.evaluations(paths, progress=first), asked, output, first=first)
+
+
+def _check_report(read: Sequence[str | Path], asked: CompareOptions, output: Output, *, here: bool = True) -> None:
+    """Refuse files that cannot be written, or would be written over what is read or over each other."""
+    earlier = [] if asked.extend is None else [Path(asked.extend)]  # pyright: ignore[reportArgumentType]
+    checkpoint = None if asked.checkpoint is None else Path(asked.checkpoint)
+    check_outputs([*read, *earlier], {"--output": output.output, "--checkpoint": checkpoint}, here=here)
+
+
+def _compare(evaluations: Sequence[Evaluation], asked: CompareOptions, output: Output, *, first: bool = True) -> None:
+    """Compare; the first process shows the progress and writes the report."""
+    report = run_compare(evaluations, **values(asked, progress=first))
+    if first:
+        write(report, output.format, output.output)
 
 
 @app.command(name="tests")
-def show_tests(*paths: Path, inputs: Inputs | None = None, asked: TestQuestions | None = None) -> None:
+@flags(Inputs, ClassicalOptions, Results)
+def show_tests(paths: Files, inputs: Inputs, asked: ClassicalOptions, results: Results) -> None:
     """Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.
 
     Of more than two systems, take two with --systems A B.
-
-    Parameters
-    ----------
-    paths
-        As for compare.
     """
-    given, asked = inputs or Inputs(), asked or TestQuestions()
-    check_outputs(given.reads(paths), {"--output": asked.output})
-    asked.answer(given.evaluations(paths, progress=True))
+    check_outputs(inputs.reads(paths), {"--output": results.output})
+    options = values(asked, progress=True)
+    tests = [classical_tests(each, **options) for each in inputs.evaluations(paths)]
+    from sigjax.classical.text import to_json, to_text  # rich takes longer to import than most tests to run
+
+    if results.format == "json":
+        write_text(to_json(tests), "json", results.output)
+    else:
+        shown = text_options(results.output)
+        write_text("\n".join(to_text(each, **shown) for each in tests), "text", results.output)
 
 
 @app.command
-def extract(
-    *paths: Path, output: Annotated[Path, Parameter(name=["--output", "-o"])], inputs: Inputs | None = None
-) -> None:
+@flags(Inputs, Saved)
+def extract(paths: Files, inputs: Inputs, saved: Saved) -> None:
     """Save the statistics of files once (.npz), for every later command.
 
     `sigjax compare EVAL.npz` then takes all metrics that are in the file.
-
-    Parameters
-    ----------
-    paths
-        As for compare.
-    output
-        The file to write.
     """
-    given = inputs or Inputs()
-    check_outputs(given.reads(paths), {"--output": output})
-    save_evaluations(str(output), given.evaluations(paths, progress=True))
+    check_outputs(inputs.reads(paths), {"--output": saved.output})
+    save_evaluations(str(saved.output), inputs.evaluations(paths))
 
 
 @app.command
-def audit(
-    *paths: Path,
-    null: Annotated[list[Null] | None, Many] = None,
-    classical: Annotated[bool, Parameter(negative="")] = False,
-    inputs: Inputs | None = None,
-    trials: Trials | None = None,
-    results: Results | None = None,
-    figures: Figures | None = None,
-) -> None:
+@flags(Inputs, AuditOptions, Results, Figure)
+def audit(paths: Files, inputs: Inputs, asked: AuditOptions, results: Results, figure: Figure) -> None:
     """Do the tests keep their level on these data? They test pairs that are made so that neither is better.
 
-    Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures, by both
-    tests and 1000 times if not told otherwise.
-
-    Parameters
-    ----------
-    paths
-        As for compare.
-    null
-        How pairs are made: swaps, or splits of the units of each system into random halves, which are independent.
-    classical
-        Audit the classical tests, too, as far as the data allow them.
+    Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures.
     """
-    given, results, figures = inputs or Inputs(), results or Results(), figures or Figures()
-    check_outputs(given.reads(paths), {"--output": results.output, "--figure": figures.figure})
-    evaluations, options = given.evaluations(paths, progress=True), (trials or Trials()).options()
-    study = run_audit(evaluations, null=null or "swaps", classical=classical, **options)
+    check_outputs(inputs.reads(paths), {"--output": results.output, "--figure": figure.figure})
+    study = run_audit(inputs.evaluations(paths), **values(asked))
     results.write(study.__str__, study.to_json)
-    figures.write(study)
+    figure.write(study)
 
 
 @app.command
-def power(
-    *paths: Path,
-    instances: Annotated[list[int], Many],
-    level: float = DEFAULT_LEVEL,
-    target: float = 0.8,
-    inputs: Inputs | None = None,
-    trials: Trials | None = None,
-    results: Results | None = None,
-    figures: Figures | None = None,
-) -> None:
+@flags(Inputs, PowerOptions, Results, Figure)
+def power(paths: Files, inputs: Inputs, asked: PowerOptions, results: Results, figure: Figure) -> None:
     """How likely is a test to find the difference of these two systems with more or fewer instances?
 
-    Each repetition draws instances from the data with replacement and tests them, by the permutation test and 500 times
-    if not told otherwise.
-
-    Parameters
-    ----------
-    paths
-        As for compare.
-    instances
-        Numbers of instances (of clusters, where there are some).
-    level
-        A difference is found where p is at most 1 - level.
-    target
-        The power that detectable differences are for.
+    Each repetition draws instances from the data with replacement and tests them.
     """
-    given, results, figures = inputs or Inputs(), results or Results(), figures or Figures()
-    check_outputs(given.reads(paths), {"--output": results.output, "--figure": figures.figure})
-    evaluations, options = given.evaluations(paths, progress=True), (trials or Trials()).options()
-    study = run_power(evaluations, instances=instances, level=level, target=target, **options)
+    check_outputs(inputs.reads(paths), {"--output": results.output, "--figure": figure.figure})
+    study = run_power(inputs.evaluations(paths), **values(asked))
     results.write(study.__str__, study.to_json)
-    figures.write(study)
+    figure.write(study)
 
 
 @app.command
-def equivalence(
-    *paths: Path,
-    margin: float,
-    claim: Claim = "equivalence",
-    baseline: str | None = None,
-    correction: Correction = "holm",
-    method: EquivalenceMethod = "auto",
-    resamples: Annotated[int, Whole] = DEFAULT_RESAMPLES,
-    level: float = DEFAULT_LEVEL,
-    variant: Variant = "shift",
-    seed: Annotated[int, Whole] = DEFAULT_SEED,
-    device: Device = "auto",
-    inputs: Inputs | None = None,
-    results: Results | None = None,
-) -> None:
-    """Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST).
-
-    Parameters
-    ----------
-    paths
-        As for compare.
-    margin
-        The largest difference that does not matter, on the scale of the metric.
-    claim
-        Equivalence, or non-inferiority: the first system of a pair is not worse than the second by the margin.
-    baseline
-        Compare each system with this one instead of all pairs.
-    correction
-        How p-values are adjusted for the number of pairs; not by maxt, which belongs to the permutation test.
-    method
-        Auto: Tango's score tests for answers right or wrong, t tests by the jackknife for other metrics of sums, and
-        bootstrap tests for metrics of whole columns; or bootstrap tests for all, which with fewer than 30 units find
-        equivalence too often.
-    resamples
-        Number of bootstrap resamples.
-    level
-        1 - alpha; intervals have the level 1 - 2 alpha.
-    variant
-        Null of the bootstrap tests: delta* - delta (shift) or delta - delta* (flip), moved to the margins.
-    seed
-        The same seed gives the same numbers on every device.
-    device
-        Changes the time, never the numbers.
-    """
-    given, results = inputs or Inputs(), results or Results()
-    check_outputs(given.reads(paths), {"--output": results.output})
-    found = run_equivalence(
-        given.evaluations(paths, progress=True),
-        margin=margin,
-        claim=claim,
-        baseline=baseline,
-        correction=correction,
-        method=method,
-        resamples=resamples,
-        level=level,
-        variant=variant,
-        seed=seed,
-        device=device,
-    )
-    results.write(partial(equivalence_text, found), partial(equivalence_json, found))
+@flags(Inputs, PairsOptions, Results)
+def equivalence(paths: Files, inputs: Inputs, asked: PairsOptions, results: Results) -> None:
+    """Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST)."""
+    check_outputs(inputs.reads(paths), {"--output": results.output})
+    pairs = run_equivalence(inputs.evaluations(paths), **values(asked))
+    results.write(partial(equivalence_text, pairs), partial(equivalence_json, pairs))
 
 
 @app.command
-def demo(*, questions: Questions | None = None) -> None:
+@flags(CompareOptions, Output)
+def demo(asked: CompareOptions, output: Output) -> None:
     """Compare five named-entity taggers on a bundled example."""
-    asked = questions or Questions()
-    asked.check([])
+    _check_report([], asked, output)
     with as_file(files("sigjax") / "data" / "demo.tsv") as path:
         evaluation = read(path, metric="fscore")
-    asked.answer([evaluation])
+    _compare([evaluation], asked, output)
 
 
 @app.command

@@ -1,4 +1,4 @@
-"""Where results go: places are checked before the work, then reports are written to a file or the terminal."""
+"""Where results go: files are checked before the work, then reports are written to a file or the terminal."""
 
 from __future__ import annotations
 
@@ -7,22 +7,55 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sigjax.files.writing import check_place, replacing, same_file
 from sigjax.readers.naming import given_name
 from sigjax.records import InputError
+from sigjax.records.options import option, same
 from sigjax.report.report import Report
 from sigjax.run.host import is_terminal
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
 Written = Mapping[str, Path | None]
 """What a command writes, by option; no file for --output means standard output."""
 _PLAIN_SIGNS = str.maketrans("─–…·█▓▒", "--~.#%+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where a report goes."""
+
+    format: Format = option("text", "How to write the report.", group="Main options")
+    output: Path | None = option(None, "Write to this file instead of the terminal.", group="Main options")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """Where results that are no `Report` go."""
+
+    format: Literal["text", "json"] = same(Output, "format")
+    output: Path | None = same(Output, "output")
+
+    def write(self, text: Callable[[], str], json: Callable[[], str]) -> None:
+        """Write in the format asked for."""
+        write_text(json() if self.format == "json" else text(), self.format, self.output)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """Where the figure of a study goes."""
+
+    figure: Path | None = option(
+        None, "Draw a figure to this file, too (.png, .pdf, .svg; needs matplotlib).", group="Output"
+    )
+
+    def write(self, study: Any) -> None:
+        """Draw the study, if asked."""
+        if self.figure is not None:
+            write_figure(study.plot(), self.figure)
 
 
 def check_outputs(read: Sequence[str | Path], written: Written, *, here: bool = True) -> None:
@@ -38,15 +71,15 @@ def check_outputs(read: Sequence[str | Path], written: Written, *, here: bool = 
     """
     inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
     earlier: dict[str, Path] = {}
-    for option, path in written.items():
+    for flag, path in written.items():
         if path is None:
             continue
         if any(same_file(path, file) for file in inputs):
-            raise InputError(f"{path}: is read and would be written over; give another {option}")
+            raise InputError(f"{path}: is read and would be written over; give another {flag}")
         for other, taken in earlier.items():
             if same_file(path, taken):
-                raise InputError(f"{path}: is given for {other} and for {option}; give another {option}")
-        earlier[option] = path
+                raise InputError(f"{path}: is given for {other} and for {flag}; give another {flag}")
+        earlier[flag] = path
         if here:
             check_place(path)
     if here and written["--output"] is None and sys.stdout is None:
@@ -120,7 +153,7 @@ _ESCAPES: dict[Format, Callable[[str], str]] = {
 }
 
 
-def write_figure(figure: Figure, path: Path) -> None:
+def write_figure(figure: Any, path: Path) -> None:
     """Write a figure of matplotlib, in the format of the file's name."""
     try:
         with replacing(path) as file:

@@ -11,7 +11,7 @@ import numpy as np
 from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, step_down
 from sigjax.comparison.errors import check_units, named_errors
-from sigjax.comparison.kinds import Kind, OfSums, kind_of, make_case
+from sigjax.comparison.metric_kinds import MetricKind, OfSums, kind_of, make_case
 from sigjax.comparison.notes import (
     identical_systems,
     interval_notes,
@@ -67,7 +67,7 @@ def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Lead
         InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
     """
     settings = runner.settings
-    kinds: list[Kind] = []
+    kinds: list[MetricKind] = []
     for each in evaluations:
         with named_errors([each], runner):
             kinds.append(kind_of(make_case(each, settings)))
@@ -158,7 +158,7 @@ def _systems(answered: _Answered, p_adjusted: np.ndarray, unclustered: np.ndarra
             *significance,
             *ranks[system],
             None if math.isnan(unclustered[system]) else float(unclustered[system]),
-            answers.kinds.systems if answers.systems[system].interval else None,
+            answers.interval_kinds.systems if answers.systems[system].interval else None,
         )
         for system, significance in zip(order, significant, strict=True)
     )
@@ -195,7 +195,7 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted], unclust
         "standard_error": np.array([each.standard_error for each in answers.pairs], np.float64),
         "standard_error_unclustered": unclustered,
         "interval": intervals,
-        "interval_kind": Repeated((answers.kinds.pairs, None), np.isnan(intervals[:, 0]).astype(np.int8)),
+        "interval_kind": Repeated((answers.interval_kinds.pairs, None), np.isnan(intervals[:, 0]).astype(np.int8)),
         "settings": Repeated((settings,), same),
     }
     parts = [

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from sigjax.bootstrap.closed import Kinds, effective_degrees
 from sigjax.bootstrap.intervals import Spread
+from sigjax.bootstrap.jackknife import effective_degrees
+from sigjax.bootstrap.registry import KINDS, Names
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Comparisons, Evaluation, Settings, Test
 from sigjax.run.host import gib, memory_for
@@ -17,14 +18,6 @@ from sigjax.units.units import units_of_instances
 
 _NAMED = 100
 """Pairs that a note names at most."""
-_NO_INTERVAL = {
-    "auto": "no stratum has two units",
-    "bca": "all resamples lie on one side of what was observed",
-    "studentized": "too many resamples have a standard error of 0",
-    "inversion": "there are too few units or resamples for the level",
-    "simultaneous": "no stratum has two units",
-}
-"""Why there is no interval of a kind; the other kinds always have one."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
 
@@ -152,10 +145,15 @@ def interval_notes(case: Case | SampleCase, answers: Answers) -> list[str]:
     """Notes on the intervals of one metric."""
     if answers.pairs[0].standard_error is None:
         return []
-    return [*_kinds(case, answers.kinds), *_few_units(case, answers.kinds), *_alike(answers), *_missing(case, answers)]
+    return [
+        *_kinds(case, answers.interval_kinds),
+        *_few_units(case, answers.interval_kinds),
+        *_alike(answers),
+        *_missing(case, answers),
+    ]
 
 
-def _kinds(case: Case | SampleCase, kinds: Kinds) -> list[str]:
+def _kinds(case: Case | SampleCase, kinds: Names) -> list[str]:
     """Of which kind intervals are where the option does not say it, and whether they hold together."""
     asked, metric = case.settings.interval, case.metric.name
     notes = []
@@ -169,16 +167,10 @@ def _kinds(case: Case | SampleCase, kinds: Kinds) -> list[str]:
         )
     if asked == "auto" and kinds.pairs == "percentile":
         notes.append(f"{metric}: intervals are percentile intervals of the bootstrap")
-    if asked == "inversion":
-        notes.append("intervals of scores are percentile intervals: inversion is of a test, and a score has none")
-    if asked == "two-way":
-        notes.append("p is for new runs on these instances; standard errors and intervals are for new runs on new ones")
-    if asked == "simultaneous":
-        notes.append("intervals hold together: those of all scores of a metric, and those of the deltas of all pairs")
-    return notes
+    return [*notes, *filter(None, [KINDS[asked].note])]
 
 
-def _few_units(case: Case | SampleCase, kinds: Kinds) -> list[str]:
+def _few_units(case: Case | SampleCase, kinds: Names) -> list[str]:
     """Where intervals of the default kind are known to miss the truth too often, or to be long."""
     if kinds.pairs != "t" or not isinstance(case, Case):
         return []
@@ -199,7 +191,7 @@ def _few_units(case: Case | SampleCase, kinds: Kinds) -> list[str]:
 
 def _alike(answers: Answers) -> list[str]:
     """How many systems and pairs have an interval by t of no length."""
-    if answers.kinds.pairs not in ("t", "two-way"):
+    if answers.interval_kinds.pairs not in ("t", "two-way"):
         return []
     whom = _counted(answers, lambda each: each.interval is not None and each.standard_error == 0.0)
     if not whom:
@@ -212,7 +204,7 @@ def _missing(case: Case | SampleCase, answers: Answers) -> list[str]:
     whom = _counted(answers, lambda each: each.interval is None and each.standard_error is not None)
     if not whom:
         return []
-    why = _NO_INTERVAL[case.settings.interval]
+    why = KINDS[case.settings.interval].missing
     return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
 
 

@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from sigjax.comparison.compare import compare
+from sigjax.comparison.compare import Options, compare
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import (
-    DEFAULT_LEVEL,
-    DEFAULT_MEMORY,
-    DEFAULT_RESAMPLES,
-    DEFAULT_SEED,
-    Alternative,
-    Array,
-    Comparison,
-    Device,
-    IntervalKind,
-    Method,
-    Metric,
-    Resamples,
-    SampleMetric,
-    Variant,
-)
+from sigjax.records import Alternative, Comparison, Device, IntervalKind, Method, Resamples, Variant
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import option, same, takes, values
+
+METRIC = "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`."
 
 
-def permutation_test(
-    a: Any,
-    b: Any,
-    *,
-    metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean",
-    method: Method = "auto",
-    alternative: Alternative = "two-sided",
-    resamples: Resamples = DEFAULT_RESAMPLES,
-    seed: int = DEFAULT_SEED,
-    mid_p: bool = False,
-    budget: float | None = None,
-    memory: float = DEFAULT_MEMORY,
-    device: Device = "auto",
-) -> Comparison:
+@dataclass(frozen=True, kw_only=True)
+class PermutationOptions:
+    """The options of `permutation_test`."""
+
+    metric: AnyMetric = option("mean", METRIC)
+    method: Method = same(Options, "method")
+    alternative: Alternative = same(Options, "alternative")
+    resamples: Resamples = same(Options, "resamples")
+    seed: int = same(Options, "seed")
+    mid_p: bool = same(Options, "mid_p")
+    budget: float | None = same(Options, "budget")
+    memory: float = same(Options, "memory")
+    device: Device = same(Options, "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapOptions:
+    """The options of `bootstrap_test`."""
+
+    metric: AnyMetric = option("mean", METRIC)
+    method: Literal["auto", "exact", "montecarlo"] = same(Options, "method")
+    alternative: Alternative = same(Options, "alternative")
+    resamples: int = same(Options, "resamples")
+    level: float = same(Options, "level")
+    interval: IntervalKind = same(Options, "interval", "percentile")
+    variant: Variant = same(Options, "variant")
+    seed: int = same(Options, "seed")
+    device: Device = same(Options, "device")
+
+
+@takes(PermutationOptions)
+def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
     r"""Paired permutation test (approximate or exact randomization) of two systems.
 
     Under the null hypothesis the two outputs of an instance may be swapped; p is the probability, over all swaps, of a
@@ -48,15 +55,7 @@ def permutation_test(
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: the same instances, in the same order, of the second system.
-        metric: a name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.
-        method: see `compare`.
-        alternative: see `compare`.
-        resamples: see `compare`.
-        seed: see `compare`.
-        mid_p: see `compare`.
-        budget: see `compare`.
-        memory: see `compare`.
-        device: see `compare`.
+        options: see `PermutationOptions`.
 
     Returns:
         The `Comparison` of systems "a" and "b", without intervals of the scores.
@@ -71,37 +70,11 @@ def permutation_test(
         >>> permutation_test([3, 2, 4, 5], [1, 1, 1, 1], alternative="greater").p_value
         0.0625
     """
-    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
-    (comparison,) = compare(
-        evaluation,
-        method=method,
-        alternative=alternative,
-        resamples=resamples,
-        seed=seed,
-        interval="none",
-        mid_p=mid_p,
-        budget=budget,
-        memory=memory,
-        device=device,
-        progress=False,
-    )
-    return comparison
+    return _of_pair(a, b, interval="none", **values(options))
 
 
-def bootstrap_test(
-    a: Any,
-    b: Any,
-    *,
-    metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean",
-    method: Literal["auto", "exact", "montecarlo"] = "auto",
-    alternative: Alternative = "two-sided",
-    resamples: int = DEFAULT_RESAMPLES,
-    level: float = DEFAULT_LEVEL,
-    interval: IntervalKind = "percentile",
-    variant: Variant = "shift",
-    seed: int = DEFAULT_SEED,
-    device: Device = "auto",
-) -> Comparison:
+@takes(BootstrapOptions)
+def bootstrap_test(a: Any, b: Any, options: BootstrapOptions) -> Comparison:
     r"""Paired bootstrap test of two systems, with the standard error and an interval of delta.
 
     Instances are drawn with replacement, the same for both systems; the null distribution is $\delta^* - \delta$:
@@ -111,15 +84,7 @@ def bootstrap_test(
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: the same instances, in the same order, of the second system.
-        metric: a name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.
-        method: see `compare`.
-        alternative: see `compare`.
-        resamples: see `compare`.
-        level: see `compare`.
-        interval: see `compare`.
-        variant: see `compare`.
-        seed: see `compare`.
-        device: see `compare`.
+        options: see `BootstrapOptions`.
 
     Returns:
         The `Comparison` of systems "a" and "b".
@@ -134,18 +99,9 @@ def bootstrap_test(
         >>> result.delta, result.interval
         (2.5, Interval(low=1.5, high=3.5))
     """
-    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
-    (comparison,) = compare(
-        evaluation,
-        test="bootstrap",
-        method=method,
-        alternative=alternative,
-        resamples=resamples,
-        level=level,
-        interval=interval,
-        variant=variant,
-        seed=seed,
-        device=device,
-        progress=False,
-    )
+    return _of_pair(a, b, test="bootstrap", **values(options))
+
+
+def _of_pair(a: Any, b: Any, *, metric: AnyMetric, **options: Any) -> Comparison:
+    (comparison,) = compare(evaluation_from_arrays({"a": a, "b": b}, metric=metric), progress=False, **options)
     return comparison

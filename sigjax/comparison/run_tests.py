@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import Kinds, closed_spreads, draws_intervals, in_closed_form, interval_kinds
 from sigjax.bootstrap.exact import bootstrap_outcomes, linear_spreads
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.inversion import degree, inverted_intervals
+from sigjax.bootstrap.registry import KINDS, Names, draws_intervals, in_closed_form, interval_kinds
 from sigjax.bootstrap.sampled import Sampled, sampled_bootstrap
 from sigjax.bootstrap.shared_draws import SharedDraws
-from sigjax.bootstrap.two_way import two_way_spreads
-from sigjax.comparison.kinds import Kind, bootstraps
+from sigjax.comparison.metric_kinds import MetricKind, bootstraps
 from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes
 from sigjax.ranking.bootstrap_ranks import BootstrapRank, bootstrap_ranks
@@ -34,7 +33,7 @@ class Answers(NamedTuple):
     """How the score of each system varies."""
     pairs: list[Spread]
     """How the delta of each pair varies, in the order of the question."""
-    kinds: Kinds = Kinds(None, None)
+    interval_kinds: Names = Names(None, None)
     """Of which kinds the intervals are."""
     ranks: list[BootstrapRank] | None = None
     """The rank of each system on bootstrap resamples, where these are asked for and fit into memory."""
@@ -54,7 +53,7 @@ class _Bootstrap(NamedTuple):
 
 
 def run_tests(
-    kind: Kind, runner: Runner, draws: SharedDraws | None = None, others: np.ndarray | None = None
+    kind: MetricKind, runner: Runner, draws: SharedDraws | None = None, others: np.ndarray | None = None
 ) -> Answers:
     """Run the tests that the settings ask for.
 
@@ -72,12 +71,13 @@ def run_tests(
     """
     case, draws = kind.case, draws or SharedDraws([])
     settings, num_pairs = case.settings, len(case.question.members)
+    interval = KINDS[settings.interval]
     permuted = "permutation" in settings.tests
     exact, which = kind.exact_permutation() if permuted else ([], np.zeros(num_pairs, np.int8))
     bootstrap = _without_sampling(kind)
     refused = np.array([isinstance(each, NotEligible) for each in exact], bool)
     num_swapped = int(refused[which].sum()) if permuted else 0
-    power = degree(case) if settings.interval == "inversion" and isinstance(case, Case) else None
+    power = degree(case) if interval.needs == "swaps" and isinstance(case, Case) else None
     runner = kind.sized(runner, num_swapped, draws=bootstrap.sampled is not None)
 
     def swapped(places: np.ndarray, reasons: Repeated, exact: np.ndarray) -> Outcomes:
@@ -95,8 +95,8 @@ def run_tests(
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if power is not None:
             pairs = _inverted(case, runner, power, pairs)
-        if in_closed_form(case.metric, settings):
-            systems, pairs = closed_spreads(case)
+        if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
+            systems, pairs = interval.closed(case)
     if "bootstrap" in settings.tests:
         none = Outcomes.of([]) if sampled is None else sampled.outcomes
         outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: none)
@@ -104,7 +104,7 @@ def run_tests(
     return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, interval_kinds(case), ranks)
 
 
-def _without_sampling(kind: Kind) -> _Bootstrap:
+def _without_sampling(kind: MetricKind) -> _Bootstrap:
     """What the bootstrap says without sampling, and why the rest of it samples."""
     case, settings, num_pairs = kind.case, kind.case.settings, len(kind.case.question.members)
     found = _Bootstrap(
@@ -113,9 +113,8 @@ def _without_sampling(kind: Kind) -> _Bootstrap:
     )  # fmt: skip
     if not bootstraps(case):
         return found
-    if isinstance(case, Case) and settings.interval == "two-way":
-        systems, pairs = two_way_spreads(case)
-        return found._replace(systems=systems, pairs=pairs)
+    if KINDS[settings.interval].needs == "runs":
+        return found
     if settings.method == "montecarlo":
         return found._replace(sampled=NotEligible("as asked"))
     plan, tested, must = kind.bootstrap_plan, "bootstrap" in settings.tests, settings.method == "exact"
@@ -131,15 +130,15 @@ def _without_sampling(kind: Kind) -> _Bootstrap:
         pair, sampled = next(refused, (None, None))
         if sampled and must:
             raise NotExact(pair, sampled.reason)
-    if settings.interval == "studentized":
-        return found._replace(sampled=sampled or NotEligible("studentized intervals need resamples"))
+    if KINDS[settings.interval].samples:
+        return found._replace(sampled=sampled or NotEligible(f"{settings.interval} intervals need resamples"))
     if draws_intervals(case.metric, settings):
         systems, pairs = linear_spreads(case, plan)
         found = found._replace(systems=systems, pairs=pairs)
     return found._replace(sampled=sampled)
 
 
-def _sample(kind: Kind, runner: Runner, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
+def _sample(kind: MetricKind, runner: Runner, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
     """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
     case, settings = kind.case, kind.case.settings
     refused = np.array([isinstance(each, NotEligible) for each in exact.found])
@@ -156,7 +155,7 @@ def _inverted(case: Case, runner: Runner, power: int, pairs: list[Spread]) -> li
     return [each._replace(interval=interval) for each, interval in zip(pairs, intervals, strict=True)]
 
 
-def _ranks(kind: Kind, runner: Runner, draws: SharedDraws, sampled: Sampled | None) -> list[BootstrapRank] | None:
+def _ranks(kind: MetricKind, runner: Runner, draws: SharedDraws, sampled: Sampled | None) -> list[BootstrapRank] | None:
     """The rank of each system on bootstrap resamples; None where there is one unit, or too little memory."""
     if len(kind.case.units.strata) == 1:
         return None

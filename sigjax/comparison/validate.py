@@ -3,69 +3,25 @@
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, get_args
 
-import numpy as np
-
-from sigjax.records import (
-    Alternative,
-    Correction,
-    Design,
-    Device,
-    Evaluation,
-    Family,
-    InputError,
-    IntervalKind,
-    Method,
-    SampleMetric,
-    Settings,
-    Test,
-    Variant,
-)
+from sigjax.records import Design, Evaluation, InputError, SampleMetric, Settings
 
 _RESAMPLED = ("maxt", "minp")
 """Corrections by the resamples of all pairs together."""
 
 
-def as_plain(number: Any) -> Any:
-    """A number of NumPy as one of Python; anything else as it is."""
-    return number.item() if isinstance(number, np.generic) else number
-
-
-def check_settings(settings: Settings, device: Device) -> None:
-    """Refuse options outside their domain."""
-    choices = {
-        "method": (settings.method, get_args(Method)),
-        "alternative": (settings.alternative, get_args(Alternative)),
-        "correction": (settings.correction, get_args(Correction)),
-        "family": (settings.family, get_args(Family)),
-        "interval": (settings.interval, get_args(IntervalKind)),
-        "variant": (settings.variant, get_args(Variant)),
-        "design": (settings.design, get_args(Design)),
-        "device": (device, get_args(Device)),
-    }
-    for option, (value, allowed) in [*choices.items(), *(("test", (test, get_args(Test))) for test in settings.tests)]:
-        if value not in allowed:
-            raise InputError(f"{option} must be one of {', '.join(allowed)}, got {value!r}")
-    if not settings.tests or len(set(settings.tests)) < len(settings.tests):
-        raise InputError(f"test must name one or more different tests, got {settings.tests!r}")
-    for option, value, least, most in (
-        ("resamples", settings.fixed_resamples, 2, 2**32 * 1024),
-        ("seed", settings.seed, 0, 2**64 - 1),
-    ):
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InputError(f"{option} must be a whole number from {least} to {most}, got {value!r}")
-    if not isinstance(settings.leaderboard, bool):
-        raise InputError(f"leaderboard must be true or false, got {settings.leaderboard!r}")
-    if not isinstance(settings.level, float) or not 0.0 < settings.level < 1.0:
-        raise InputError(f"level must be a number between 0 and 1, such as 0.95, got {settings.level!r}")
+def check_together(settings: Settings) -> None:
+    """Refuse options that contradict each other; each by itself has been checked."""
     if settings.resamples == "auto" and "permutation" not in settings.tests:
         raise InputError("resamples auto belongs to the permutation test; give the bootstrap a number of resamples")
     if settings.method in ("dp", "tree") and "bootstrap" in settings.tests:
         raise InputError(f"method {settings.method} belongs to the permutation test; use exact, montecarlo or auto")
+    if settings.mid_p and (settings.method in ("auto", "montecarlo") or settings.tests != ("permutation",)):
+        raise InputError(
+            "mid-p belongs to exact permutation tests; use method exact, dp or tree with it, and no other test"
+        )
     if settings.correction in _RESAMPLED:
         _check_resampled(settings)
-    _check_exact(settings)
     _check_design(settings)
 
 
@@ -105,20 +61,6 @@ def _check_resampled(settings: Settings) -> None:
         raise InputError(f"{name} samples; use method auto or montecarlo with it, got {settings.method}")
     if settings.resamples == "auto":
         raise InputError(f"{name} needs all pairs on the same resamples; give a number of resamples, not auto")
-
-
-def _check_exact(settings: Settings) -> None:
-    """Refuse settings of exact tests outside their domain."""
-    limits = {"memory": settings.memory} | ({} if settings.budget is None else {"budget": settings.budget})
-    for option, value in limits.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < float("inf"):
-            raise InputError(f"{option} must be a number above 0, got {value!r}")
-    if not isinstance(settings.mid_p, bool):
-        raise InputError(f"mid_p must be true or false, got {settings.mid_p!r}")
-    if settings.mid_p and (settings.method in ("auto", "montecarlo") or settings.tests != ("permutation",)):
-        raise InputError(
-            "mid-p belongs to exact permutation tests; use method exact, dp or tree with it, and no other test"
-        )
 
 
 def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sigjax.bootstrap.closed import draws_intervals, in_closed_form
+from sigjax.bootstrap.registry import draws_intervals, in_closed_form
 from sigjax.permutation.exact import exact_budget
 from sigjax.records import Evaluation, InputError, Settings
 from sigjax.run.host import gib

@@ -1,10 +1,11 @@
-"""Statistics kept between runs in the user's cache folder, one .npz file (no pickle) for each key.
+"""Counts of texts, extracted once and kept in the user's cache folder, one .npz file (no pickle) per system.
 
-A key is the hash of everything that the statistics depend on, so an entry is never out of date. Files appear whole or
-not at all, whoever else writes. A folder that cannot be used, or a file that is not what it should be, means that the
-statistics are computed again; it is never an error.
+Its name is a hash of everything that the counts depend on, so that an entry is never out of date. Files appear whole or
+not at all, even when several processes write. A folder that cannot be used, or a damaged file, only means that the
+texts are counted again.
 """
 
+import hashlib
 import os
 import sys
 from contextlib import suppress
@@ -13,10 +14,62 @@ from pathlib import Path
 import numpy as np
 
 from sigjax.files.writing import replacing
+from sigjax.metrics.extract import extract_stats, num_workers
+from sigjax.metrics.registry import TEXT_METRICS
+from sigjax.metrics.textmetric import Recipe
+from sigjax.run.host import progress_bar
+
+_SCHEMA = "sigjax-texts/2"
+"""Part of every key; to be changed when the counts of the same texts change."""
+
+
+def inputs_of_texts(
+    recipe: Recipe,
+    signature: str,
+    references: list[list[str]],
+    systems: list[list[str]],
+    *,
+    cache: bool,
+    progress: bool,
+) -> list[np.ndarray]:
+    """Inputs of the metric `[segment, input]` for each system: from the cache, or extracted."""
+    counted = TEXT_METRICS[recipe.metric]
+    keys = _keys(recipe, signature, references, systems)
+    shape = len(references[0]), len(counted.metric.inputs)
+    kept = {key: load_stats(key, shape, counted.dtype) if cache else None for key in keys}
+    left = {key: texts for key, texts in zip(keys, systems, strict=True) if kept[key] is None}
+    if left:
+        todo = list(left.values())
+        workers = num_workers(recipe.metric, references, todo)
+        with progress_bar(f"{recipe.metric} of texts", len(todo) * shape[0], shown=progress) as advance:
+            found = extract_stats(recipe, references, todo, workers=workers, advance=advance)
+        for key, inputs in zip(left, found, strict=True):
+            kept[key] = inputs
+            if cache:
+                store_stats(key, inputs)
+    return [inputs for key in keys if (inputs := kept[key]) is not None]
+
+
+def _keys(recipe: Recipe, signature: str, references: list[list[str]], systems: list[list[str]]) -> list[str]:
+    """The key of each system: a hash of everything that its counts depend on."""
+    made = [_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature]
+    common = hashlib.sha256(b"".join(_framed(texts) for texts in (made, *references)))
+    keys = []
+    for texts in systems:
+        whole = common.copy()
+        whole.update(_framed(texts))
+        keys.append(whole.hexdigest())
+    return keys
+
+
+def _framed(texts: list[str]) -> bytes:
+    """Texts with their number and lengths, so that no two lists look alike."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return b"%d;" % len(texts) + b"".join(b"%d:%b" % (len(each), each) for each in encoded)
 
 
 def cache_folder() -> Path | None:
-    """`$SIGJAX_CACHE_DIR`, or `sigjax` in the place where this system keeps caches; None where there is none."""
+    """`$SIGJAX_CACHE_DIR`, or `sigjax` where this operating system keeps caches; None if there is no home folder."""
     chosen = os.environ.get("SIGJAX_CACHE_DIR")
     if chosen:
         return Path(chosen)
@@ -31,7 +84,7 @@ def cache_folder() -> Path | None:
 
 
 def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.ndarray | None:
-    """The numbers `[segment, stat]` from 0 kept under a key, or None where there are none of this shape and type."""
+    """The numbers `[segment, stat]` kept under a key; None without a file of this shape and type, all from 0."""
     folder = cache_folder()
     if folder is None:
         return None

@@ -1,8 +1,8 @@
-"""Error rates: edits that turn an output into its reference, for each token of the reference. Lower is better.
+"""Error rates: the edits that turn an output into its reference, per token of the reference; lower is better.
 
 WER (words between blanks) and CER (characters) count insertions, deletions and substitutions (Levenshtein 1966); TER
-counts shifts of several words too, as sacrebleu does: Snover, Dorr, Schwartz, Micciulla and Makhoul (2006), "A study of
-translation edit rate with targeted human annotation".
+also counts shifts of several words, as sacrebleu does: Snover, Dorr, Schwartz, Micciulla and Makhoul (2006), "A study
+of translation edit rate with targeted human annotation".
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -10,11 +10,10 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.metrics.recipe import Count, Extraction, Recipe, Texts, num_words
-from sigjax.records import Array, InputError, Metric
-
-TER_STATS = ("edits", "ref_len")
-ERROR_STATS = ("errors", "ref_len")
+from sigjax.metrics.ratios import refuse_where
+from sigjax.metrics.sacrebleu import sacrebleu_signature, start_sacrebleu
+from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, num_words
+from sigjax.records import Array, Metric
 
 
 def error_rate_score(sums: Array) -> Array:
@@ -35,13 +34,10 @@ def error_rate_score(sums: Array) -> Array:
 
 
 def ter_score(sums: Array) -> Array:
-    r"""TER, $100\,edits / ref\_len$.
+    r"""TER, $100\,edits / ref\_len$, in percent; otherwise as `error_rate_score`.
 
     Args:
         sums: `[..., stat]` with stat = (edits, ref_len), both times the number of references: whole numbers.
-
-    Returns:
-        `[...]` from 0 in percent. Without any reference 100, or 0 where there is no output either.
 
     Example:
         >>> float(ter_score(np.array([5.0, 40.0])))
@@ -51,7 +47,7 @@ def ter_score(sums: Array) -> Array:
 
 
 def _rate(sums: Array, scale: float) -> Array:
-    """The quotient comes last: nothing is left that a compiler could fuse with the difference of two scores."""
+    """The quotient comes last, so that a compiler can fuse nothing with the difference of two scores."""
     xp = sums.__array_namespace__()
     empty = sums[..., 1] == 0
     errors = xp.where(empty, xp.minimum(sums[..., 0], 1.0), sums[..., 0])
@@ -61,9 +57,9 @@ def _rate(sums: Array, scale: float) -> Array:
 def edit_distance(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     """How many insertions, deletions and substitutions turn one sequence of tokens into another.
 
-    A whole column of the table is held in the bits of two integers, of any length in Python, so that a token costs a
-    dozen operations. References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on
-    dynamic programming"; Hyyrö (2003), "A bit-vector algorithm for computing Levenshtein and Damerau edit distances".
+    A column of the table is kept in the bits of two Python integers, so that a token costs a dozen operations.
+    References: Myers (1999), "A fast bit-vector algorithm for approximate string matching based on dynamic
+    programming"; Hyyrö (2003), "A bit-vector algorithm for computing Levenshtein and Damerau edit distances".
 
     Example:
         >>> edit_distance("kitten", "sitting"), edit_distance(["a", "cat"], ["the", "black", "cat"])
@@ -89,23 +85,6 @@ def edit_distance(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     return distance
 
 
-def edits_extract(*columns: np.ndarray) -> np.ndarray:
-    """`[instance]` edits and lengths of references -> `[instance, stat]`; numbers below 0 are refused."""
-    for what, column in zip(("the number of edits", "ref_len"), columns, strict=True):
-        wrong = np.flatnonzero(column < 0)
-        if wrong.size:
-            raise InputError(f"{what} must not be below 0, got {column[wrong[0]]:g} at instance {wrong[0] + 1}")
-    return np.stack(columns, axis=-1)
-
-
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-def _characters(text: str) -> str:
-    return text.strip()
-
-
 def _start(split: Callable[[str], Sequence[str]], recipe: Recipe) -> Count:
     def tokens(text: str) -> Sequence[str]:
         return split(text.lower() if recipe.lowercase else text)
@@ -120,7 +99,7 @@ def _start(split: Callable[[str], Sequence[str]], recipe: Recipe) -> Count:
 
 
 def _least_errors(output: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """(errors, length) of the reference with the fewest errors for its length; of the first such."""
+    """(errors, length) of the reference with the fewest errors for its length, the first of several."""
     counts = [(edit_distance(reference, output), len(reference)) for reference in references]
     return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
 
@@ -129,34 +108,44 @@ def _signature(unit: str, recipe: Recipe, num_references: int) -> str:
     return f"nrefs:{num_references}|case:{recipe.case}|unit:{unit}"
 
 
-TER = Metric(
-    "ter",
-    ter_score,
-    TER_STATS,
-    edits_extract,
-    TER_STATS,
-    higher_is_better=False,
-    shared_inputs=("ref_len",),
-    portable=True,
-)
-WER, CER = (
-    Metric(
-        name,
-        error_rate_score,
-        ERROR_STATS,
-        edits_extract,
-        ERROR_STATS,
-        higher_is_better=False,
-        shared_inputs=("ref_len",),
-        portable=True,
-    )
-    for name in ("wer", "cer")
-)
-EDITS = {
-    "wer": Extraction(
-        partial(_start, _words), partial(_signature, "words"), 0.07e-6, tokens=num_words, most=1e10, quadratic=True
+def _stack_edits(edits: np.ndarray, ref_len: np.ndarray) -> np.ndarray:
+    """`[instance]` edits and lengths of references -> `[instance, stat]`."""
+    for name, column in (("the number of edits", edits), ("ref_len", ref_len)):
+        refuse_where(column < 0, f"{name} must not be below 0", column)
+    return np.stack([edits, ref_len], axis=-1)
+
+
+def _metric(name: str, score: Callable[[Array], Array], edits: str) -> Metric:
+    stats, shared = (edits, "ref_len"), ("ref_len",)
+    return Metric(name, score, stats, _stack_edits, stats, higher_is_better=False, shared_inputs=shared, portable=True)
+
+
+ERROR_RATES = (
+    TextMetric(
+        _metric("ter", ter_score, "edits"),
+        start_sacrebleu,
+        sacrebleu_signature,
+        seconds=130e-6,
+        block=4,
+        tokens=num_words,
+        most=4e6,
+        quadratic=True,
     ),
-    "cer": Extraction(
-        partial(_start, _characters), partial(_signature, "characters"), 0.5e-6, most=4e10, quadratic=True
+    TextMetric(
+        _metric("wer", error_rate_score, "errors"),
+        partial(_start, str.split),
+        partial(_signature, "words"),
+        seconds=0.07e-6,
+        tokens=num_words,
+        most=1e10,
+        quadratic=True,
     ),
-}
+    TextMetric(
+        _metric("cer", error_rate_score, "errors"),
+        partial(_start, str.strip),
+        partial(_signature, "characters"),
+        seconds=0.5e-6,
+        most=4e10,
+        quadratic=True,
+    ),
+)

@@ -1,55 +1,22 @@
 """Precision, recall and F1 from counts: tp (correct), predicted (by the system) and gold (in the reference).
 
-All three take the three counts and keep those that they use. Gold sizes are the same for all systems, so that between
-two systems one count differs for recall, and two for precision and F1: all can be tested without sampling.
-Micro-averaged: the counts are added over instances first. An empty denominator gives 0. Reference: Yeh (2000), "More
-accurate tests for the statistical significance of result differences", for their tests.
+Counts are added over instances first (micro average); an empty denominator gives 0. Gold sizes are the same for all
+systems, so that two systems differ in one count for recall, and in two for precision and F1: all can be tested without
+sampling. Their tests: Yeh (2000), "More accurate tests for the statistical significance of result differences".
 """
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
 
 import numpy as np
 
-from sigjax.metrics.ratio import divide
+from sigjax.metrics.ratios import divide, ratio_score, stack_nonnegative
 from sigjax.records import Array, InputError, Metric
 
-COUNTS = ("tp", "predicted", "gold")
-SHARED = ("gold",)
 FBETA = re.compile(r"f\d+(\.\d+)?")
 """Names of F-beta."""
-
-
-def precision_score(sums: Array) -> Array:
-    r"""Precision, $tp / predicted$.
-
-    Args:
-        sums: `[..., stat]` with stat = (tp, predicted).
-
-    Returns:
-        `[...]` in [0, 1]; 0 where nothing is predicted.
-
-    Example:
-        >>> float(precision_score(np.array([25.0, 40.0])))
-        0.625
-    """
-    return divide(sums[..., 0], sums[..., 1])
-
-
-def recall_score(sums: Array) -> Array:
-    r"""Recall, $tp / gold$.
-
-    Args:
-        sums: `[..., stat]` with stat = (tp, gold).
-
-    Returns:
-        `[...]` in [0, 1]; 0 where there is nothing to find.
-
-    Example:
-        >>> float(recall_score(np.array([25.0, 100.0])))
-        0.25
-    """
-    return divide(sums[..., 0], sums[..., 1])
 
 
 def f1_score(sums: Array) -> Array:
@@ -85,11 +52,45 @@ def fbeta(name: str) -> Metric | None:
     def score(sums: Array) -> Array:
         return divide((1.0 + square) * sums[..., 0], sums[..., 1] + square * sums[..., 2])
 
-    return Metric(name, score, COUNTS, count_extract, COUNTS, shared_inputs=SHARED)
+    return replace(FSCORE, name=name, score=score, portable=False)
 
 
-def count_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """`[instance]` tp, predicted and gold -> `[instance, stat]`; impossible counts are refused."""
+def fscore_ratios_score(sums: Array) -> Array:
+    r"""F1 of a recall and a precision that count different things (coreference): $2 p r / (p + r)$.
+
+    Args:
+        sums: `[..., stat]` with stat = (recall numerator, recall denominator, precision numerator, precision
+            denominator).
+
+    Returns:
+        `[...]` in [0, 1]; 0 where either is 0 or its denominator is.
+
+    Example:
+        >>> float(fscore_ratios_score(np.array([1.0, 2.0, 1.0, 4.0]))) == 2 * 0.5 * 0.25 / 0.75
+        True
+    """
+    recall, precision = divide(sums[..., 0], sums[..., 1]), divide(sums[..., 2], sums[..., 3])
+    return divide(2.0 * recall * precision, recall + precision)
+
+
+def fscore_errors_score(sums: Array) -> Array:
+    r"""F1 from correct items and errors, $2\,tp / (2\,tp + incorrect)$: section 2 of Zmigrod et al. (2022).
+
+    Args:
+        sums: `[..., stat]` with stat = (tp, incorrect), where incorrect = false positives + false negatives.
+
+    Returns:
+        `[...]` in [0, 1]; 0 where there is nothing.
+
+    Example:
+        >>> float(fscore_errors_score(np.array([3.0, 2.0])))
+        0.75
+    """
+    return divide(2.0 * sums[..., 0], 2.0 * sums[..., 0] + sums[..., 1])
+
+
+def stack_matches(kept: slice, tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """`[instance]` tp, predicted and gold -> those `kept`, `[instance, stat]`; impossible counts are refused."""
     for name, limit in (("predicted", predicted), ("gold", gold)):
         wrong = np.flatnonzero((tp < 0) | (tp > limit))
         if wrong.size:
@@ -98,21 +99,30 @@ def count_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np
                 f"tp must lie between 0 and {name}, got tp = {tp[i]:g} and {name} = {limit[i]:g} at instance {i + 1}; "
                 "check which columns are tp, predicted and gold"
             )
-    return np.stack([tp, predicted, gold], axis=-1)
+    return np.stack([tp, predicted, gold], axis=-1)[:, kept]
 
 
-def precision_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """As `count_extract`, with stat = (tp, predicted)."""
-    return count_extract(tp, predicted, gold)[:, :2]
+def _of_matches(name: str, score: Callable[[Array], Array], kept: slice) -> Metric:
+    inputs = ("tp", "predicted", "gold")
+    extract = partial(stack_matches, kept)
+    return Metric(name, score, inputs[kept], extract, inputs, shared_inputs=("gold",), portable=True)
 
 
-def recall_extract(tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """As `count_extract`, with stat = (tp, gold)."""
-    return count_extract(tp, predicted, gold)[:, ::2]
+FSCORE = _of_matches("fscore", f1_score, slice(3))
+PRECISION = _of_matches("precision", ratio_score, slice(2))
+RECALL = _of_matches("recall", ratio_score, slice(0, 3, 2))
 
+LAS, UAS, UPOS = (replace(FSCORE, name=name) for name in ("las", "uas", "upos"))
+"""F1 of the words of dependency trees, whose tp stand for a gold word and have the right head and relation without its
+subtype (las), the right head (uas), or the right universal part of speech (upos). With the same words on both sides all
+are accuracies. Zeman et al. (2018), "CoNLL 2018 Shared Task: Multilingual Parsing from Raw Text to Universal
+Dependencies"."""
 
-FSCORE = Metric("fscore", f1_score, COUNTS, count_extract, COUNTS, shared_inputs=SHARED, portable=True)
-PRECISION = Metric(
-    "precision", precision_score, COUNTS[:2], precision_extract, COUNTS, shared_inputs=SHARED, portable=True
+_RATIOS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
+_ERRORS = ("tp", "incorrect")
+FSCORE_RATIOS = Metric(
+    "fscore-ratios", fscore_ratios_score, _RATIOS, partial(stack_nonnegative, _RATIOS, (1, 3)), _RATIOS
 )
-RECALL = Metric("recall", recall_score, COUNTS[::2], recall_extract, COUNTS, shared_inputs=SHARED, portable=True)
+FSCORE_ERRORS = Metric(
+    "fscore-errors", fscore_errors_score, _ERRORS, partial(stack_nonnegative, _ERRORS, (0, 1)), _ERRORS
+)

@@ -15,11 +15,10 @@ def variance(value: Array, weights: Array) -> Array:
         weights: `[..., instance]` how often each instance is drawn.
 
     Returns:
-        Numbers `[...]` in the unit of the values squared, as `numpy.var(ddof=1)` of the repeated instances gives them;
-        NaN for one instance.
+        `[...]` in the unit of the values squared, as `numpy.var(ddof=1)` of the repeated instances; NaN for one
+        instance.
 
     Example:
-        >>> import numpy as np
         >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
         2.0
     """
@@ -39,11 +38,9 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
         weights: `[..., instance]` how often each instance is drawn.
 
     Returns:
-        Numbers `[...]` in [-1, 1], as `scipy.stats.pearsonr` gives them; NaN where all drawn values of a column are
-        equal.
+        `[...]` in [-1, 1], as `scipy.stats.pearsonr`; NaN where all drawn values of a column are equal.
 
     Example:
-        >>> import numpy as np
         >>> float(correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 1.0]), np.ones(3)))
         0.0
     """
@@ -57,17 +54,17 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
 def _centre(value: Array, weights: Array) -> Array:
     """Values minus the mean of those drawn; all 0 where those drawn are equal."""
     xp = weights.__array_namespace__()
-    # Measured from one that is drawn, equal values are exactly 0, and a mean far from 0 costs no digits.
+    # Measured from a drawn value, equal values are exactly 0, and a mean far from 0 costs no digits.
     apart = value - xp.max(xp.where(weights > 0.0, value, -xp.inf), axis=-1, keepdims=True)
     return apart - (weights * apart).sum(axis=-1, keepdims=True) / weights.sum(axis=-1, keepdims=True)
 
 
-def variance_rounding(value: np.ndarray) -> float:
-    """Sums over the instances, in any order, of squares that are no larger than that of the range."""
+def _variance_rounding(value: np.ndarray) -> float:
+    """Sums over the instances, in any order, of squares up to that of the range."""
     return 2.0 * (len(value) + 8) * _EPSILON * float(np.ptp(value)) ** 2
 
 
-def correlation_rounding(prediction: np.ndarray, gold: np.ndarray) -> float:
+def _correlation_rounding(prediction: np.ndarray, gold: np.ndarray) -> float:
     """Sums over the instances, in any order, of z-scores whose spread on a resample is at least a thousandth."""
     del gold
     return (len(prediction) + 1024) * _EPSILON
@@ -81,7 +78,7 @@ VARIANCE = SampleMetric(
     vectorized=True,
     higher_is_better=False,
     standardize=("center",),
-    rounding=variance_rounding,
+    rounding=_variance_rounding,
 )
 CORRELATION = SampleMetric(
     "correlation",
@@ -91,5 +88,5 @@ CORRELATION = SampleMetric(
     vectorized=True,
     shared_inputs=("gold",),
     standardize=("zscore", "zscore"),
-    rounding=correlation_rounding,
+    rounding=_correlation_rounding,
 )

@@ -1,16 +1,31 @@
-"""Ratios of sums for counts that other tools hand over: two numbers an instance, or four.
+"""Ratios of two sums: the mean, accuracy and ratio; and what all metrics of counts share.
 
-`ratio`, `fscore-ratios` and `fscore-errors` are what smartschat/art and paired-perm-test compute from their files.
+A mean is a sum of values over a sum of ones, so that it stays right when clusters of different sizes are resampled.
 """
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from sigjax.metrics.ratio import divide
 from sigjax.records import Array, InputError, Metric
 
 
+def divide(numerator: Array, denominator: Array) -> Array:
+    """`numerator / denominator` `[...]`, and 0 where the denominator is 0: nothing predicted, or nothing to find.
+
+    Example:
+        >>> divide(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
+        array([0.25, 0.  ])
+    """
+    xp = numerator.__array_namespace__()
+    empty = denominator == 0
+    return xp.where(empty, 0.0, numerator / xp.where(empty, 1.0, denominator))
+
+
 def ratio_score(sums: Array) -> Array:
-    r"""Ratio of sums, $\sum_i n_i / \sum_i d_i$.
+    r"""Ratio of sums, $\sum_i n_i / \sum_i d_i$; precision and recall are such ratios.
 
     Args:
         sums: `[..., stat]` with stat = (numerator, denominator).
@@ -25,62 +40,80 @@ def ratio_score(sums: Array) -> Array:
     return divide(sums[..., 0], sums[..., 1])
 
 
-def fscore_ratios_score(sums: Array) -> Array:
-    r"""F1 of a recall and a precision that count different things (coreference): $2 p r / (p + r)$.
+def mean_score(sums: Array) -> Array:
+    r"""Mean, $\sum_i x_i / n$: `ratio_score` with stat = (value, count).
 
-    Args:
-        sums: `[..., stat]` with stat = (recall numerator, recall denominator, precision numerator, precision
-            denominator).
+    It is a function of its own, by which the intervals of proportions know means.
+    """
+    return ratio_score(sums)
 
-    Returns:
-        `[...]` in [0, 1]; 0 where either is 0 or its denominator is.
+
+def refuse_where(wrong: np.ndarray, rule: str, column: np.ndarray, advice: str = "") -> None:
+    """Refuse a column `[instance]` where any number is `wrong` `[instance]`; the message shows the first.
 
     Example:
-        >>> float(fscore_ratios_score(np.array([1.0, 2.0, 1.0, 4.0]))) == 2 * 0.5 * 0.25 / 0.75
-        True
+        >>> refuse_where(np.array([False, True]), "label must be 0 or 1", np.array([1, 2]))
+        Traceback (most recent call last):
+            ...
+        sigjax.InputError: label must be 0 or 1, got 2 at instance 2
     """
-    recall, precision = divide(sums[..., 0], sums[..., 1]), divide(sums[..., 2], sums[..., 3])
-    return divide(2.0 * recall * precision, recall + precision)
+    if wrong.any():
+        i = int(wrong.argmax())
+        raise InputError(f"{rule}, got {column[i]:g} at instance {i + 1}{advice}")
 
 
-def fscore_errors_score(sums: Array) -> Array:
-    r"""F1 from correct items and errors of both kinds, $2\,tp / (2\,tp + incorrect)$.
+def stack_counts(names: Sequence[str], limits: Sequence[tuple[int, int]], *columns: np.ndarray) -> np.ndarray:
+    """Columns `[instance]` -> `[instance, stat]`; columns that cannot be counts are refused.
 
     Args:
-        sums: `[..., stat]` with stat = (tp, incorrect), where incorrect = false positives + false negatives.
+        names: `[stat]`.
+        limits: (part, whole): indices of two columns, of which the first counts some of what the second counts.
+        columns: `[stat]` columns.
 
-    Returns:
-        `[...]` in [0, 1]; 0 where there is nothing.
-
-    Reference: Zmigrod, Vieira and Cotterell (2022), section 2.
+    Raises:
+        InputError: a number is negative or not whole, or a part is larger than its whole.
 
     Example:
-        >>> float(fscore_errors_score(np.array([3.0, 2.0])))
-        0.75
+        >>> stack_counts(("correct", "total"), [(0, 1)], np.array([1, 0]), np.array([2, 3]))
+        array([[1, 2],
+               [0, 3]])
     """
-    return divide(2.0 * sums[..., 0], 2.0 * sums[..., 0] + sums[..., 1])
-
-
-def ratio_extract(*columns: np.ndarray) -> np.ndarray:
-    """Columns `[instance]` as they are; denominators below 0 are refused, since a ratio of sums would jump there."""
-    for column in columns[1::2]:
-        wrong = np.flatnonzero(column < 0)
+    for name, column in zip(names, columns, strict=True):
+        refuse_where((column < 0) | (column != np.rint(column)), f"{name} must be a whole number from 0", column)
+    for part, whole in limits:
+        wrong = np.flatnonzero(columns[part] > columns[whole])
         if wrong.size:
-            raise InputError(f"denominators must not be below 0, got {column[wrong[0]]:g} at instance {wrong[0] + 1}")
+            i = wrong[0]
+            raise InputError(
+                f"{names[part]} must not be above {names[whole]}, got {columns[part][i]:g} and {columns[whole][i]:g} "
+                f"at instance {i + 1}; the columns are {', '.join(names)}"
+            )
     return np.stack(columns, axis=-1)
 
 
-def errors_extract(tp: np.ndarray, incorrect: np.ndarray) -> np.ndarray:
-    """`[instance]` correct items and errors; numbers below 0 are refused."""
-    for name, column in (("tp", tp), ("incorrect", incorrect)):
-        wrong = np.flatnonzero(column < 0)
-        if wrong.size:
-            raise InputError(f"{name} must not be below 0, got {column[wrong[0]]:g} at instance {wrong[0] + 1}")
-    return np.stack([tp, incorrect], axis=-1)
+def stack_nonnegative(names: Sequence[str], checked: Sequence[int], *columns: np.ndarray) -> np.ndarray:
+    """Columns `[instance]` -> `[instance, stat]`; negative numbers in the `checked` columns are refused."""
+    for i in checked:
+        refuse_where(columns[i] < 0, f"{names[i]} must not be below 0", columns[i])
+    return np.stack(columns, axis=-1)
 
 
-TWO = ("numerator", "denominator")
-FOUR = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
-RATIO = Metric("ratio", ratio_score, TWO, ratio_extract, TWO, portable=True)
-FSCORE_RATIOS = Metric("fscore-ratios", fscore_ratios_score, FOUR, ratio_extract, FOUR)
-FSCORE_ERRORS = Metric("fscore-errors", fscore_errors_score, ("tp", "incorrect"), errors_extract, ("tp", "incorrect"))
+def _with_ones(value: np.ndarray) -> np.ndarray:
+    return np.stack([value, np.ones_like(value)], axis=-1)
+
+
+def _right_or_wrong(value: np.ndarray) -> np.ndarray:
+    advice = "; use the metric mean for other numbers"
+    refuse_where((value != 0) & (value != 1), "accuracy takes 0 or 1 for each instance", value, advice)
+    return _with_ones(value)
+
+
+_TWO, _TOKENS = ("numerator", "denominator"), ("correct", "tokens")
+RATIO = Metric("ratio", ratio_score, _TWO, partial(stack_nonnegative, _TWO, (1,)), _TWO, portable=True)
+"""A denominator below 0 is refused, since the ratio of sums would jump there."""
+MEAN = Metric("mean", mean_score, ("value", "count"), _with_ones, ("value",), portable=True)
+ACCURACY = replace(MEAN, name="accuracy", extract=_right_or_wrong)
+TOKEN_ACCURACY = replace(
+    ACCURACY, extract=partial(stack_counts, _TOKENS, [(0, 1)]), inputs=_TOKENS, shared_inputs=("tokens",)
+)
+"""Accuracy of tokens where the instance is a sentence."""

@@ -1,4 +1,4 @@
-"""The metrics by name, and how a user's function becomes one."""
+"""The metrics by name, how a user's function becomes one, and the check that a score works."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
@@ -7,27 +7,23 @@ from functools import partial
 import numpy as np
 
 from sigjax.metrics.alignment import AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL
-from sigjax.metrics.bleu import BLEU
-from sigjax.metrics.chrf import CHRF, CHRF_PLUS_PLUS
-from sigjax.metrics.confusion import restore_class_metric
-from sigjax.metrics.edits import CER, TER, WER
-from sigjax.metrics.fscore import FSCORE, PRECISION, RECALL, fbeta
-from sigjax.metrics.mean import ACCURACY, MEAN
+from sigjax.metrics.classes import restore_class_metric
+from sigjax.metrics.edits import ERROR_RATES
+from sigjax.metrics.fscore import FSCORE, FSCORE_ERRORS, FSCORE_RATIOS, LAS, PRECISION, RECALL, UAS, UPOS, fbeta
 from sigjax.metrics.moments import CORRELATION, VARIANCE
-from sigjax.metrics.parsing import LAS, UAS, UPOS
-from sigjax.metrics.rankcorrelation import KENDALL, SPEARMAN
-from sigjax.metrics.ranks import AUC, MEDIAN
-from sigjax.metrics.ratios import FSCORE_ERRORS, FSCORE_RATIOS, RATIO
-from sigjax.metrics.rouge import ROUGE_1, ROUGE_2, ROUGE_L
+from sigjax.metrics.ranks import AUC, KENDALL, MEDIAN, SPEARMAN
+from sigjax.metrics.ratios import ACCURACY, MEAN, RATIO
+from sigjax.metrics.rouge import ROUGE
+from sigjax.metrics.sacrebleu import SACREBLEU
 from sigjax.records import Array, InputError, Metric, SampleMetric
 
 _OF_NUMBERS = (MEAN, ACCURACY, RATIO, PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS)
-_OF_TEXTS = (BLEU, CHRF, CHRF_PLUS_PLUS, TER, ROUGE_1, ROUGE_2, ROUGE_L, WER, CER)
-_OF_PARSES = (LAS, UAS, UPOS)
-_OF_ALIGNMENTS = (AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL)
-_SUMMED = (*_OF_NUMBERS, *_OF_PARSES, *_OF_ALIGNMENTS, *_OF_TEXTS)
+_OF_ANNOTATION = (LAS, UAS, UPOS, AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL)
+_OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
+_SUMMED = (*_OF_NUMBERS, *_OF_ANNOTATION, *(each.metric for each in _OF_TEXTS))
 _SAMPLED = (MEDIAN, VARIANCE, CORRELATION, SPEARMAN, KENDALL, AUC)
 METRICS: dict[str, Metric | SampleMetric] = {metric.name: metric for metric in (*_SUMMED, *_SAMPLED)}
+TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 
 
 def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric | SampleMetric | None:
@@ -75,12 +71,48 @@ def resolve_metric(
             )
         names = tuple(f"s{i}" for i in range(num_inputs))
         name = getattr(metric, "__name__", type(metric).__name__)
-        # Bound to nothing, but hashable whatever the callable is: compiled programs are kept by it.
+        # Compiled programs are kept by the function: a partial is hashable, whatever it holds.
         score = metric if isinstance(metric, Hashable) else partial(metric)
         return Metric(name, score, names, stack_inputs, names)
     if len(metric.inputs) != num_inputs:
         raise InputError(
-            f"metric {metric.name!r} takes {len(metric.inputs)} number(s) an instance ({', '.join(metric.inputs)}), "
+            f"metric {metric.name!r} takes {len(metric.inputs)} number(s) per instance ({', '.join(metric.inputs)}), "
             f"got {num_inputs}"
         )
     return metric
+
+
+def check_score(metric: Metric, sums: np.ndarray) -> None:
+    """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`.
+
+    The sums `[system, stat]` are scored one system at a time, and all together with one axis more: both must agree.
+
+    Raises:
+        InputError: the function fails, gives a wrong shape, or values that depend on the other axes.
+
+    Example:
+        >>> check_score(resolve_metric(lambda sums: sums[0] / sums[1], num_inputs=2), np.ones((3, 2)))
+        Traceback (most recent call last):
+            ...
+        sigjax.InputError: metric '<lambda>' must turn sums [..., stat] into real numbers [...]: write
+        sums[..., 0] for the first statistic
+    """
+    together = np.broadcast_to(sums[:, None], (len(sums), len(sums) + 1, sums.shape[1]))
+    try:
+        with np.errstate(all="ignore"):
+            scores = np.asarray(metric.score(together.copy()))
+            alone = [np.asarray(metric.score(one)) for one in sums]
+    except Exception as error:  # a user's function may fail in any way
+        raise InputError(
+            f"metric {metric.name!r} failed on an array of sums [..., {', '.join(metric.stat_names)}] "
+            f"({type(error).__name__}: {' '.join(str(error).split())}); write it with array operators, sums[..., 0] "
+            "for the first statistic"
+        ) from error
+    is_right = scores.dtype.kind in "iuf" and scores.shape == together.shape[:2]
+    if not is_right or not all(
+        np.array_equal(row, np.full(len(row), score), equal_nan=True) for row, score in zip(scores, alone, strict=True)
+    ):
+        raise InputError(
+            f"metric {metric.name!r} must turn sums [..., stat] into real numbers [...]: write sums[..., 0] for the "
+            "first statistic"
+        )

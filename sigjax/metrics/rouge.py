@@ -5,21 +5,22 @@ Reference: Lin (2004), "ROUGE: a package for automatic evaluation of summaries".
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from sigjax.metrics.mean import MEAN
-from sigjax.metrics.recipe import Count, Extraction, Recipe, Texts
+from sigjax.metrics.ratios import MEAN
+from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts
 from sigjax.records import InputError
 
-ROUGE_1, ROUGE_2, ROUGE_L = (replace(MEAN, name=name) for name in ("rouge1", "rouge2", "rougeL"))
+_WORD = re.compile("[a-z0-9]+")
 
 
 def _num_words(text: str) -> int:
-    return len(re.findall("[a-z0-9]+", text.lower()))
+    return len(_WORD.findall(text.lower()))
 
 
 def _scorer(recipe: Recipe) -> Any:
@@ -52,8 +53,20 @@ def _signature(recipe: Recipe, num_references: int) -> str:
     return f"nrefs:{num_references}|case:lc|tok:a-z0-9|stem:no|mean:f1|rouge-score:{version('rouge-score')}"
 
 
-ROUGE = {
-    "rouge1": Extraction(_start, _signature, 0.2e-6, whole=False),
-    "rouge2": Extraction(_start, _signature, 0.2e-6, whole=False),
-    "rougeL": Extraction(_start, _signature, 1.6e-6, whole=False, tokens=_num_words, most=5e7, quadratic=True),
-}
+def _doubts(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """A note on references in which ROUGE sees no word."""
+    count = sum(not any(_WORD.search(text.lower()) for text in own) for own in zip(*references, strict=True))
+    which = f"{count} of {len(references[0])} segments have no such word in a reference, and score 0"
+    return (f"ROUGE sees only words of a-z and 0-9: {which}",) if count else ()
+
+
+def _text_metric(name: str, seconds: float, **limits: Any) -> TextMetric:
+    mean = replace(MEAN, name=name)
+    return TextMetric(mean, _start, _signature, seconds=seconds, whole=False, doubts=_doubts, **limits)
+
+
+ROUGE = (
+    _text_metric("rouge1", 0.2e-6),
+    _text_metric("rouge2", 0.2e-6),
+    _text_metric("rougeL", 1.6e-6, tokens=_num_words, most=5e7, quadratic=True),
+)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sigjax.metrics import evaluation_from_arrays, evaluation_from_texts
 from sigjax.readers.mappings import evaluation_from_mappings
-from sigjax.readers.options import Options
+from sigjax.readers.options import FrameOptions, Options, TableOptions
 from sigjax.readers.reading import read_frame
 from sigjax.readers.saved import save_evaluations
-from sigjax.records import Array, InputError, Metric, Missing, SampleMetric
 from sigjax.records import Evaluation as EvaluationRecord
+from sigjax.records import InputError, Missing
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import takes, values
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,14 +53,14 @@ class Evaluation(EvaluationRecord):
         cls,
         arrays: Mapping[str, Any],
         *,
-        metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean",
+        metric: AnyMetric = "mean",
         ids: Sequence[object] | None = None,
         clusters: Any = None,
         strata: Any = None,
         runs: Sequence[object] | None = None,
         missing: Missing = "error",
     ) -> Evaluation:
-        """Build an evaluation from one array a system: `[instance]`, or `[instance, input]` for several numbers.
+        """Build an evaluation from one array per system: `[instance]`, or `[instance, input]` for several numbers.
 
         An array is a list, an array of NumPy or of JAX (bfloat16, too), or a column of a data frame, which is taken by
         position, whatever its index says. Instead, a system may be given as id -> number (or numbers): systems are then
@@ -97,39 +99,17 @@ class Evaluation(EvaluationRecord):
         )
 
     @classmethod
-    def from_dataframe(
-        cls,
-        frame: Any,
-        *,
-        metric: str | Metric | SampleMetric | Callable[[Array], Array] | None = None,
-        counts: Mapping[str, str] | None = None,
-        id: str | None = None,
-        systems: Sequence[str] | None = None,
-        ignore: Sequence[str] = (),
-        runs: str | None = None,
-        cluster: str | None = None,
-        strata: str | None = None,
-        missing: Missing = "error",
-        lower_is_better: bool = False,
-    ) -> Evaluation:
+    @takes(FrameOptions)
+    def from_dataframe(cls, frame: Any, options: FrameOptions) -> Evaluation:
         """Build an evaluation from a data frame of pandas, polars or pyarrow (extra `dataframe`).
 
-        A frame is a table as in a file: long with a column `system` (a row a system and instance), else wide (a row an
-        instance, a column a system). Nulls are missing results; in pandas so is NaN. A named index of pandas is read as
-        columns, any other is not looked at.
+        A frame is a table as in a file: long with a column `system` (one row per system and instance), else wide (one
+        row per instance, one column per system). Nulls are missing results; in pandas so is NaN. A named index of
+        pandas is read as columns; any other is ignored.
 
         Args:
             frame: the data frame.
-            metric: as in `sigjax.read`, like all that follow.
-            counts: input of the metric -> column of numbers, for long frames.
-            id: the column of instance ids.
-            systems: the systems to compare, in this order; all of them when left out.
-            ignore: columns to leave out.
-            runs: the column that tells apart trials of the same instance; they are resampled together.
-            cluster: a column; instances of one cluster are resampled together.
-            strata: a column; the bootstrap draws within each stratum.
-            missing: "error", "drop" or "zero".
-            lower_is_better: take the lower of two scores for the better, whatever the metric says.
+            options: see `FrameOptions`.
 
         Raises:
             InputError: narwhals is missing, this is no data frame, or its content cannot be used.
@@ -140,18 +120,7 @@ class Evaluation(EvaluationRecord):
             >>> Evaluation.from_dataframe(frame, metric="accuracy").systems
             ('A', 'B')
         """
-        options = Options(
-            counts=counts,
-            id=id,
-            systems=systems,
-            ignore=ignore,
-            runs=runs,
-            cluster=cluster,
-            strata=strata,
-            missing=missing,
-            lower_is_better=lower_is_better,
-        )
-        return cls.of(read_frame(frame, metric, options))
+        return cls.of(read_frame(frame, options.metric, Options(**values(options, TableOptions))))
 
     @classmethod
     def from_texts(

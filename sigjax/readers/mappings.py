@@ -1,15 +1,18 @@
 """Numbers by system and id, `{"A": {"x": 0.5, "y": 1}, "B": {...}}`, joined by id."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sigjax.metrics import evaluation_from_arrays, resolve_metric
+from sigjax.metrics import resolve_metric
 from sigjax.metrics.arrays import LARGEST_WHOLE, check_kept
-from sigjax.readers.grid import Grid, settle_missing
 from sigjax.readers.options import Options, check_options, show
+from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Array, Evaluation, InputError, Metric, Missing, SampleMetric
+
+_WHAT = "numbers by id"
 
 
 def evaluation_from_mappings(
@@ -28,40 +31,29 @@ def evaluation_from_mappings(
         >>> evaluation.ids, evaluation.notes
         (('y',), ('dropped 1 of 2 instances that some system lacks',))
     """
-    check_options(Options(metric=metric, missing=missing))
-    grid = _joined(systems, clusters, strata)
-    resolved = resolve_metric(metric, num_inputs=grid.values.shape[2])
-    if len(systems) > 1:
-        grid = settle_missing(grid, metric=resolved, missing=missing)
-    return evaluation_from_arrays(
-        dict(zip(systems, grid.values, strict=True)),
-        metric=resolved,
-        ids=grid.ids,
-        clusters=grid.clusters,
-        strata=grid.strata,
-        notes=grid.notes,
-    )
-
-
-def _joined(systems: Mapping[str, Mapping[object, Any]], clusters: object, strata: object) -> Grid:
-    """The numbers of all systems on all instances, in the order in which their ids first appear."""
-    places = {id: i for i, id in enumerate(dict.fromkeys(id for own in systems.values() for id in own))}
+    options = Options(metric=metric, missing=missing)
+    check_options(options)
     columns = {name: _numbers(str(name), own) for name, own in systems.items()}
     widths = {name: column.shape[1] for name, column in columns.items() if len(column)}
     if len(set(widths.values())) > 1:
-        raise InputError(f"systems have different numbers of numbers an instance: {widths}")
-    values = np.full((len(systems), len(places), next(iter(widths.values()), 1)), np.nan)
-    for k, (own, column) in enumerate(zip(systems.values(), columns.values(), strict=True)):
-        if len(column):
-            values[k, [places[id] for id in own]] = column
-    return Grid(
-        file="",
-        systems=tuple(str(name) for name in systems),
-        ids=tuple(str(id) for id in places),
-        values=values,
-        clusters=_labels("clusters", clusters, places),
-        strata=_labels("strata", strata, places),
-        lines=None,
+        raise InputError(f"systems have different numbers of numbers per instance: {widths}")
+    width = next(iter(widths.values()), 1)
+    resolved = resolve_metric(metric, num_inputs=width)
+    sheets = [
+        Sheet(
+            str(name),
+            _WHAT,
+            dict(zip(resolved.inputs, column.reshape(len(column), width).T, strict=True)),
+            ids=list(own),
+        )
+        for (name, own), column in zip(systems.items(), columns.values(), strict=True)
+    ]
+    options = replace(options, metric=resolved)
+    evaluation = join_sheets(sheets, options)(options)
+    return replace(
+        evaluation,
+        clusters=_labels("clusters", clusters, evaluation.ids or ()),
+        strata=_labels("strata", strata, evaluation.ids or ()),
     )
 
 
@@ -100,13 +92,14 @@ def _is_finite(value: object) -> bool:
     return array.dtype.kind in "biuf" and bool(np.isfinite(array).all())
 
 
-def _labels(what: str, labels: object, places: Mapping[object, int]) -> tuple[str, ...] | None:
+def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | None:
     """Labels `[instance]` out of id -> label."""
     if labels is None:
         return None
     if not isinstance(labels, Mapping):
         raise InputError(f"{what}: expected id -> label, as the numbers are given by id, got {type(labels).__name__}")
-    lacking = next((id for id in places if str(labels.get(id, "")) in ("", "None", "nan")), None)
-    if lacking is not None:
-        raise InputError(f"{what}: instance {show(str(lacking))} has no label; give one")
-    return tuple(str(labels[id]) for id in places)
+    by_id = {str(id): str(label) for id, label in labels.items()}
+    for id in ids:
+        if by_id.get(id, "") in ("", "None", "nan"):
+            raise InputError(f"{what}: instance {show(id)} has no label; give one")
+    return tuple(map(by_id.__getitem__, ids))

@@ -1,64 +1,140 @@
 """What a person chose when reading, checked once, and the words that error messages share."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import get_args
 
 from sigjax.metrics import known_metric, resolve_metric
-from sigjax.records import Array, InputError, Metric, Missing, SampleMetric, Unit
+from sigjax.records import InputError, Metric, Missing, SampleMetric, Unit
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import check, option, same
 
+Path = str | os.PathLike[str]
 LONGEST_TEXT = 40
 MOST_NAMES = 12
 MOST_MEANT = 10_000
 """Names among which the one that was meant is looked for."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """The options of `read`, in its spelling."""
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """The options of a table, in a file or in a data frame."""
 
-    metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean"
-    counts: Mapping[str, str] | None = None
-    id: str | None = None
-    systems: Sequence[str] | None = None
-    ignore: Sequence[str] = ()
-    runs: str | None = None
-    cluster: str | None = None
-    strata: str | None = None
-    unit: Unit = "instance"
-    missing: Missing = "error"
-    lower_is_better: bool = False
-    filter: str | None = None
-    swap: Sequence[str] = ()
-    one_based: bool = False
-    tokenize: str | None = None
-    lowercase: bool = False
-    cache: bool = True
-    progress: bool = False
+    counts: Mapping[str, str] | None = option(
+        None,
+        "Columns of the metric's statistics, such as tp=las_correct.",
+        'Input of the metric -> column of numbers, such as `{"tp": "las_correct"}`; for a function, its statistics in '
+        "order.",
+        group="Input",
+    )
+    id: str | None = option(None, "Column of instance ids.", group="Input")
+    systems: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
+    ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
+    runs: str | None = option(
+        None,
+        "Column that tells apart runs (epochs, seeds) of an instance; see --design.",
+        "Runs of the same instance are resampled together, unless a `design` tells them apart.",
+        group="Input",
+    )
+    cluster: str | None = option(
+        None,
+        "Resample clusters (documents) whole: a column or field, or a file of labels.",
+        "The file has one label per line.",
+        group="Input",
+    )
+    strata: str | None = option(
+        None,
+        "Draw bootstrap resamples within strata: a column or field, or a file of labels.",
+        "The file has one label per line.",
+        group="Input",
+    )
+    missing: Missing = option(
+        "error",
+        "Instances that some system lacks: refuse, leave out for all, or count as 0.",
+        'With "zero", a gold size is copied from a system that has the instance.',
+        group="Input",
+    )
+    lower_is_better: bool = option(False, "Lower scores are better, whatever the metric says.", group="Input")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(TableOptions):
+    """The options of files."""
+
+    unit: Unit = option(
+        "instance",
+        "Response: swap single spans, links, brackets or terms (Yeh 2000).",
+        "An instance is then one response (a span, link, bracket or term that some system gave, or of the gold "
+        "standard) instead of one sentence. Swapping moves single responses from one system to the other, as in Yeh "
+        "(2000). Scores are the same. The test takes responses for independent, while those of one sentence often "
+        "depend on each other: then sentences, the default, are the safer unit.",
+        group="Input",
+    )
+    filter: str | None = option(
+        None,
+        "Which kind of results to take, where files hold several.",
+        "A filter of lm-evaluation-harness, a split of HELM, an annotator of AlpacaEval, a board of SWE-bench.",
+        group="Input",
+    )
+    swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input")
+    one_based: bool = option(False, "Alignments count words from 1.", group="Input")
+    tokenize: str | None = option(
+        None, "Tokenizer of BLEU, as sacrebleu names it: 13a (the default), zh, ja-mecab, ...", group="Input"
+    )
+    lowercase: bool = option(False, "Ignore case in metrics of texts.", group="Input")
+    cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input")
+    progress: bool = option(
+        False, "Draw a progress bar.", "When stderr is a terminal and extraction takes long.", group="Running"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(FileOptions):
+    """What readers are told: all that concerns the content of the files."""
+
+    metric: AnyMetric = "mean"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions(FileOptions):
+    """The options of `read`."""
+
+    input: Sequence[Path] | Mapping[str, Path] = option(
+        (),
+        "Outputs of the systems, one file each, after the gold files; or NAME=FILE.",
+        "They are named after their files; or name of each system -> file.",
+        group="Main options",
+    )
+    metric: AnyMetric | None = option(
+        None,
+        "Metrics (`sigjax info` lists them); default: the first of the format.",
+        "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.",
+        group="Main options",
+    )
+    reader: str | None = option(None, "Format; default: recognized from name and content.", group="Input")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameOptions(TableOptions):
+    """The options of `Evaluation.from_dataframe`."""
+
+    metric: AnyMetric | None = same(ReadOptions, "metric", more="As in `sigjax.read`.")
 
 
 def check_options(options: Options) -> None:
     """Refuse what is wrong whatever the file holds."""
-    if options.missing not in get_args(Missing):
-        raise InputError(f"missing: expected one of {', '.join(get_args(Missing))}, got {options.missing!r}")
-    if options.unit not in get_args(Unit):
-        raise InputError(f"unit: expected one of {', '.join(get_args(Unit))}, got {options.unit!r}")
-    for option in ("cluster", "strata"):
-        if options.unit == "response" and getattr(options, option) is not None:
+    check(options)
+    for name in ("cluster", "strata"):
+        if options.unit == "response" and getattr(options, name) is not None:
             raise InputError(
-                f"--{option} is for instances such as sentences, but --unit response takes each response by itself; "
+                f"--{name} is for instances such as sentences, but --unit response takes each response by itself; "
                 "leave one of them out"
             )
-    for option, names in (("systems", options.systems), ("ignore", options.ignore), ("swap", options.swap)):
-        if isinstance(names, str):
-            raise InputError(f"{option}: expected a list of names, got the text {names!r}; write [{names!r}]")
     metric = options.metric
     if not (isinstance(metric, str | Metric | SampleMetric) or callable(metric)):
         kind = type(metric).__name__
         raise InputError(f"metric must be a name, a Metric, a SampleMetric or a function of sums, got {kind}")
-    if options.counts is not None and not isinstance(options.counts, Mapping):
-        raise InputError(f"counts: expected input -> column, such as {{'tp': 'correct'}}, got {options.counts!r}")
 
 
 def chosen_metric(options: Options) -> Metric | SampleMetric:
@@ -73,18 +149,21 @@ def chosen_metric(options: Options) -> Metric | SampleMetric:
 
 
 def select_systems(file: str, names: Sequence[str], systems: Sequence[str] | None) -> tuple[str, ...]:
-    """The systems to compare, in the order asked for."""
+    """The systems to compare, at least two, in the order asked for."""
     if not all(name.strip() for name in names):
         raise InputError(f"{file}: a system has no name; name it")
-    if systems is None:
-        return tuple(names)
-    for name in systems:
+    for k, name in enumerate(systems or ()):
         if name not in names:
             raise InputError(f"{file}: no system {show(name)}; {suggest(name, names, 'systems')}")
-    repeated = [name for k, name in enumerate(systems) if name in systems[:k]]
-    if repeated:
-        raise InputError(f"{file}: system {show(repeated[0])} is asked for twice; name it once")
-    return tuple(systems)
+        if systems and name in systems[:k]:
+            raise InputError(f"{file}: system {show(name)} is asked for twice; name it once")
+    chosen = tuple(names if systems is None else systems)
+    if len(chosen) < 2:
+        raise InputError(
+            f"{file}: a comparison needs at least two systems, got {len(chosen)}; give one file per system, or one "
+            "table of all"
+        )
+    return chosen
 
 
 def show(text: str) -> str:

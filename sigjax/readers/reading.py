@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -11,26 +11,27 @@ from sigjax.files.opening import files_inside
 from sigjax.readers.detect import choose_format
 from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.naming import given_name, name_systems
-from sigjax.readers.options import Options, check_options, listing, show
+from sigjax.readers.options import Options, Path, check_options, listing, show
 from sigjax.readers.registry import FORMATS
 from sigjax.readers.tables.frames import FRAME, PARQUET, frame_table
 from sigjax.readers.tables.tables import read_table
-from sigjax.records import Array, Evaluation, InputError, Metric, SampleMetric
+from sigjax.records import Evaluation, InputError
+from sigjax.records.metric import AnyMetric
 
-Path = str | os.PathLike[str]
-Score = str | Metric | SampleMetric | Callable[[Array], Array] | None
 _GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrels)(?:[^a-z]|$)")
 
 
-def read_frame(frame: Any, metric: Score, options: Options) -> Evaluation:
+def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evaluation:
     """The evaluation of a data frame; the options have no metric yet."""
     options = replace(options, metric="mean" if metric is None else metric)
     check_options(options)
     _check_particular(FRAME, PARQUET, options)
-    return _turned(read_table(frame_table(frame), options), options)
+    return _turned(read_table(frame_table(frame), options)(options), options)
 
 
-def read_sources(sources: Sources, reader: str | None, metrics: Sequence[Score], options: Options) -> list[Evaluation]:
+def read_sources(
+    sources: Sources, reader: str | None, metrics: Sequence[AnyMetric | None], options: Options
+) -> list[Evaluation]:
     """The evaluation of each metric; files are read once for all metrics of one format.
 
     The options have no metric yet.

@@ -13,12 +13,10 @@ from sigjax.readers.retrieval.trec import RANX_JSON, TREC_EVAL, TREC_RUN
 from sigjax.readers.tables.frames import PARQUET
 from sigjax.readers.tables.lines import NUMBERS, PAIRED
 from sigjax.readers.tables.tables import CSV, JSONL, NPZ, TSV
-from sigjax.readers.tagging.classes import LABELS
 from sigjax.readers.tagging.conll import CONLL, CONLL_GOLD, MBT
 from sigjax.readers.tagging.hipe import HIPE
+from sigjax.readers.tagging.labels import LABELS, TERMS, TIMBL
 from sigjax.readers.tagging.segmentation import SEGMENTATION
-from sigjax.readers.tagging.terms import TERMS
-from sigjax.readers.tagging.timbl import TIMBL
 from sigjax.readers.texts.alignment import ALIGNMENT
 from sigjax.readers.texts.segment_scores import COMET, MT_METRICS_EVAL
 from sigjax.readers.texts.texts import TEXTS

@@ -1,22 +1,25 @@
-"""One sheet a system: what its file says of each instance. Joined by id, or by position, they are an `Evaluation`."""
+"""The one join: a sheet per system (a column of numbers per input, a row per instance) -> evaluations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from sigjax.metrics import MEAN, METRICS, known_metric
+from sigjax.files.opening import naming
+from sigjax.metrics import MEAN, METRICS, evaluation_from_arrays, known_metric
 from sigjax.readers.formats import Reading
-from sigjax.readers.grid import Grid, assemble
 from sigjax.readers.labels import file_labels
+from sigjax.readers.missing import settle_missing
 from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest
 from sigjax.readers.responses import NOTE
+from sigjax.readers.table import check_filled
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """What one file says of one system."""
+    """What a file says of one system: one row per instance and run."""
 
     system: str
     file: str
@@ -24,67 +27,160 @@ class Sheet:
     """name -> [row] float64; NaN where there is none."""
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """name -> [row]: what `--cluster` and `--strata` may name."""
-    ids: Sequence[str] | None = None
+    ids: Sequence[Any] | None = None
     """[row]; None where instances are known by their position."""
     runs: Sequence[str] | None = None
-    """[row]: which of several trials on its instance a row is; None where there is one of each."""
+    """[row] the trial; None where each instance was run once."""
+    lines: Sequence[int] | None = None
+    """[row] the line of the file; None where rows are counted."""
+    id_column: str | None = None
+    """The column of a table that the ids are from, for messages."""
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
-        return len(next(iter(self.numbers.values()), ()))
+        """The number of rows."""
+        return len(next(iter(self.numbers.values()), ()) if self.ids is None else self.ids)
+
+    def place(self, row: int) -> str:
+        """The line or the row, for a message."""
+        return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
+
+
+Key = Any
+"""The id of an instance; with runs, the id and the run."""
 
 
 def join_sheets(
-    sheets: Sequence[Sheet], options: Options, *, scores: bool = False, notes: tuple[str, ...] = ()
+    sheets: Sequence[Sheet],
+    options: Options,
+    *,
+    scores: bool = False,
+    notes: tuple[str, ...] = (),
+    order: Sequence[Key] | None = None,
 ) -> Reading:
     """Join one sheet per system by id, or by position where there are no ids; the result evaluates any metric.
 
     Args:
         sheets: those of all systems; `options.systems` says which to compare.
-        options: where they come from; the metric is left to the result.
-        scores: whether `metric` may name a column of numbers, of which the mean is taken.
+        options: all but the metric, which is left to the result.
+        scores: whether `metric` may name a column of numbers, whose mean is taken.
         notes: for the evaluation.
+        order: the keys of all instances in their order; by default the order in which the sheets name them.
     """
-    names = [sheet.system for sheet in sheets]
-    repeated = next((name for i, name in enumerate(names) if name in names[:i]), None)
-    if repeated is not None:
-        file = sheets[names.index(repeated)].file
-        raise InputError(f"{file}: another file holds the system {show(repeated)} too; leave one out")
-    chosen = select_systems(sheets[0].file, names, options.systems)
-    if len(chosen) < 2:
-        raise InputError(
-            f"{sheets[0].file}: holds one system; a comparison takes at least two: give one file per system"
-        )
-    sheets = [sheets[names.index(name)] for name in chosen]
-    keys = _keys(sheets)
-    places = {key: i for i, key in enumerate(dict.fromkeys(key for each in keys for key in each))}
-    clusters = _labels(sheets, keys, places, options.cluster, "--cluster")
-    strata = _labels(sheets, keys, places, options.strata, "--strata")
+    sheets = _chosen(sheets, options)
+    file, systems = sheets[0].file, tuple(sheet.system for sheet in sheets)
+    keys, rows = _match(sheets, order)
+    labels = [
+        _labels(sheets, keys, rows, name, option)
+        for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
+    ]
+    check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
+    used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
 
     def evaluate(options: Options) -> Evaluation:
         metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
-        columns = _input_columns(sheets, metric, options)
-        values = np.full((len(sheets), len(places), len(metric.inputs)), np.nan)
-        for k, (own, inputs) in enumerate(zip(keys, columns, strict=True)):
-            values[k, [places[key] for key in own]] = np.stack(inputs, axis=-1)
-        grid = Grid(
-            file=sheets[0].file,
-            systems=chosen,
-            ids=None if sheets[0].ids is None else tuple(id for id, _ in places),
-            values=values,
-            clusters=clusters,
-            strata=strata,
-            lines=None,
-            notes=notes,
-            runs=None if sheets[0].runs is None else tuple(run for _, run in places),
-        )
-        evaluation = assemble(grid, metric=metric, missing=options.missing)
+        values = np.full((len(sheets), len(keys), len(metric.inputs)), np.nan)
+        for own, index, columns in zip(values, rows, _inputs(sheets, metric, options, scores=scores), strict=True):
+            own[index] = np.stack(columns, axis=-1)
+
+        def name(instance: int, system: int | None = None) -> str:
+            """The instance, and the line of a system's row."""
+            named = _show(sheets[0], keys[used[instance]])
+            if system is None or sheets[system].lines is None:
+                return named
+            row = np.flatnonzero(rows[system] == used[instance])
+            return f"{named}, {sheets[system].place(row[0])}" if row.size else named
+
+        with naming(file):
+            values, kept, note = settle_missing(values[:, used], systems, name, metric, options.missing)
+            instances = used[kept].tolist()
+            clusters, strata = (None if each is None else [each[i] for i in instances] for each in labels)
+            ids, runs = _ids_and_runs(sheets[0], [keys[i] for i in instances])
+            evaluation = evaluation_from_arrays(
+                dict(zip(systems, values, strict=True)),
+                metric=metric,
+                ids=ids,
+                clusters=clusters,
+                strata=strata,
+                runs=runs,
+                notes=(*notes, *note),
+            )
         if options.unit == "response":
             return replace(evaluation, unit="response", notes=(*evaluation.notes, NOTE))
         return evaluation
 
     return evaluate
+
+
+def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
+    """The sheets of the systems to compare, in the order asked for."""
+    by_system = {sheet.system: sheet for sheet in sheets}
+    if len(by_system) < len(sheets):
+        repeated = next(sheet for sheet in sheets if sheet is not by_system[sheet.system])
+        raise InputError(f"{repeated.file}: another file holds the system {show(repeated.system)} too; leave one out")
+    return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options.systems)]
+
+
+def _match(sheets: Sequence[Sheet], order: Sequence[Key] | None) -> tuple[list[Key], list[np.ndarray]]:
+    """The keys of all instances, and the instance of each row `[row]` of each sheet."""
+    for sheet in sheets[1:]:
+        if (sheet.ids is None) != (sheets[0].ids is None):
+            one, other = (sheets[0], sheet) if sheet.ids is None else (sheet, sheets[0])
+            raise InputError(
+                f"{other.file}: has no instance ids, but {one.file} has; expected ids in all files or in none"
+            )
+        if sheet.ids is None and sheet.num_rows != sheets[0].num_rows:
+            raise InputError(
+                f"{sheet.file}: has {sheet.num_rows} instances, but {sheets[0].file} has {sheets[0].num_rows}; without "
+                "ids they are joined by position, so expected as many"
+            )
+    by_ids: dict[int, Sequence[Key]] = {}
+    for sheet in sheets:  # the columns of a wide table share one list of ids
+        if id(sheet.ids) not in by_ids:
+            by_ids[id(sheet.ids)] = _keys(sheet)
+    in_order = (key for keys in by_ids.values() for key in keys) if order is None else order
+    index = {key: i for i, key in enumerate(dict.fromkeys(in_order))}
+    rows = {which: np.fromiter(map(index.__getitem__, keys), np.int64, len(keys)) for which, keys in by_ids.items()}
+    return list(index), [rows[id(sheet.ids)] for sheet in sheets]
+
+
+def _keys(sheet: Sheet) -> Sequence[Key]:
+    """The key of each row of a sheet, each of them once."""
+    ids = range(1, sheet.num_rows + 1) if sheet.ids is None else sheet.ids
+    keys = ids if sheet.runs is None else list(zip(ids, sheet.runs, strict=True))
+    if len(set(keys)) < len(keys):
+        first: dict[Key, int] = {}
+        row = next(row for row, key in enumerate(keys) if first.setdefault(key, row) != row)
+        remedy = "ids must be unique in each run"
+        if sheet.runs is None:
+            remedy = "ids must be unique"
+            if sheet.id_column is not None:
+                remedy += (
+                    f" (--id NAME takes another column than {show(sheet.id_column)}, --runs NAME tells trials apart)"
+                )
+        raise InputError(
+            f"{sheet.file}, {sheet.place(row)}: instance {_show(sheet, keys[row])} of system {show(sheet.system)} is "
+            f"also on {sheet.place(first[keys[row]])}; {remedy}"
+        )
+    return keys
+
+
+def _ids_and_runs(sheet: Sheet, keys: Sequence[Key]) -> tuple[Sequence[object] | None, Sequence[object] | None]:
+    """What `keys` are made of, as in `sheet`."""
+    if sheet.ids is None or sheet.runs is None:
+        return (None if sheet.ids is None else keys), None
+    ids, runs = zip(*keys, strict=True) if keys else ((), ())
+    return ids, runs
+
+
+def _show(sheet: Sheet, key: Key) -> str:
+    """An instance, for a message."""
+    if sheet.ids is None:
+        return str(key)
+    if sheet.runs is None:
+        return show(str(key))
+    id, run = key
+    return f"{show(str(id))} (run {show(str(run))})"
 
 
 def sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
@@ -99,9 +195,11 @@ def sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMe
     raise InputError(f"{sheets[0].file}: no score or metric {show(name)}; {meant}")
 
 
-def _input_columns(sheets: Sequence[Sheet], metric: Metric | SampleMetric, options: Options) -> list[list[np.ndarray]]:
-    """The numbers of each system that the metric takes, which must have the same names in all files."""
-    names = [_input_names(sheet, metric, options) for sheet in sheets]
+def _inputs(
+    sheets: Sequence[Sheet], metric: Metric | SampleMetric, options: Options, *, scores: bool
+) -> list[list[np.ndarray]]:
+    """The numbers of each system that the metric takes, which have the same names in all sheets."""
+    names = [_input_names(sheet, metric, options.counts or {}, scores=scores) for sheet in sheets]
     for sheet, own in zip(sheets, names, strict=True):
         if own != names[0]:
             raise InputError(
@@ -111,9 +209,8 @@ def _input_columns(sheets: Sequence[Sheet], metric: Metric | SampleMetric, optio
     return [[sheet.numbers[name] for name in own] for sheet, own in zip(sheets, names, strict=True)]
 
 
-def _input_names(sheet: Sheet, metric: Metric | SampleMetric, options: Options) -> list[str]:
+def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:
     """The columns that the metric takes: by `--counts`, by name, or the only one there is."""
-    counts = options.counts or {}
     for name, column in counts.items():
         if name not in metric.inputs:
             raise InputError(f"--counts: metric {metric.name!r} takes {', '.join(metric.inputs)}, not {show(name)}")
@@ -126,71 +223,39 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, options: Options) 
         return wanted
     if len(wanted) == len(sheet.numbers) == 1:
         return list(sheet.numbers)
-    counts_example = "--counts " + " ".join(f"{name}=NAME" for name in metric.inputs)
-    example = "--metric NAME for its mean" if len(wanted) == 1 else counts_example
+    example = "--counts " + " ".join(f"{name}=NAME" for name in metric.inputs)
+    if scores and len(wanted) == 1:
+        example = "--metric NAME for its mean"
     raise InputError(
         f"{sheet.file}: which of {listing(sheet.numbers)} is {', '.join(metric.inputs)} of metric {metric.name!r}? "
         f"say so with {example}"
     )
 
 
-def _keys(sheets: Sequence[Sheet]) -> list[list[tuple[str, str]]]:
-    """(id, run) of each row of each sheet; without ids, positions, of which all must have as many."""
-    for sheet in sheets[1:]:
-        if (sheet.ids is None) != (sheets[0].ids is None):
-            one, other = (sheets[0], sheet) if sheet.ids is None else (sheet, sheets[0])
-            raise InputError(
-                f"{other.file}: has no instance ids, but {one.file} has; expected ids in all files or in none"
-            )
-        if sheet.ids is None and sheet.num_rows != sheets[0].num_rows:
-            raise InputError(
-                f"{sheet.file}: has {sheet.num_rows} instances, but {sheets[0].file} has {sheets[0].num_rows}; without "
-                "ids they are joined by position, so expected as many"
-            )
-    keys = []
-    for sheet in sheets:
-        ids = [str(i + 1) for i in range(sheet.num_rows)] if sheet.ids is None else sheet.ids
-        own = list(zip(ids, sheet.runs or [""] * len(ids), strict=True))
-        _refuse_repeats(sheet, own)
-        keys.append(own)
-    return keys
-
-
-def _refuse_repeats(sheet: Sheet, keys: list[tuple[str, str]]) -> None:
-    if len(set(keys)) == len(keys):
-        return
-    seen: dict[tuple[str, str], int] = {}
-    for row, key in enumerate(keys):
-        if seen.setdefault(key, row) != row:
-            run = f" (run {show(key[1])})" if key[1] else ""
-            raise InputError(
-                f"{sheet.file}: instance {show(key[0])}{run} occurs twice, as rows {seen[key] + 1} and {row + 1}; "
-                "ids must be unique"
-            )
-
-
 def _labels(
-    sheets: Sequence[Sheet],
-    keys: list[list[tuple[str, str]]],
-    places: Mapping[tuple[str, str], int],
-    name: str | None,
-    option: str,
-) -> tuple[str, ...] | None:
-    """Labels `[instance]` that the files hold under a name, or those of a file with one label a line."""
+    sheets: Sequence[Sheet], keys: Sequence[Key], rows: Sequence[np.ndarray], name: str | None, option: str
+) -> Sequence[str | None] | None:
+    """Labels `[instance]` that the sheets hold under a name, or those of a file with one label per line."""
     if name is None:
         return None
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
-        return file_labels(sheets[0].file, name, option=option, known=known, num_instances=len(places))
-    found: dict[int, str] = {}
-    for sheet, own in zip(sheets, keys, strict=True):
-        for key, label in zip(own, sheet.labels.get(name, ()), strict=name in sheet.labels):
-            if found.setdefault(places[key], label) != label:
+        return file_labels(sheets[0].file, name, option=option, known=known, num_instances=len(keys))
+    labels: list[str | None] = [None] * len(keys)
+    done = set[tuple[int, int]]()
+    for sheet, own in zip(sheets, rows, strict=True):
+        column = sheet.labels.get(name)
+        if column is None or (id(column), id(own)) in done:
+            continue
+        done.add((id(column), id(own)))  # columns of a table share their labels
+        for row, (i, label) in enumerate(zip(own.tolist(), column, strict=True)):
+            if labels[i] not in (None, label):
                 raise InputError(
-                    f"{sheet.file}: {show(name)} of instance {show(key[0])} is {show(label)}, but "
-                    f"{show(found[places[key]])} for another system; {option} takes one label an instance"
+                    f"{sheet.file}, {sheet.place(row)}: {show(name)} of instance {_show(sheet, keys[i])} is "
+                    f"{show(label)}, but {show(str(labels[i]))} elsewhere; {option} takes one label per instance"
                 )
-    lacking = next((key for key, place in places.items() if not found.get(place, "").strip()), None)
-    if lacking is not None:
-        raise InputError(f"{sheets[0].file}: {option}: instance {show(lacking[0])} has no {show(name)}")
-    return tuple(found[i] for i in range(len(places)))
+            labels[i] = label
+    for i in np.unique(np.concatenate(rows)).tolist():
+        if not (labels[i] or "").strip():
+            raise InputError(f"{sheets[0].file}: {option}: instance {_show(sheets[0], keys[i])} has no {show(name)}")
+    return labels

@@ -1,6 +1,6 @@
 """The neutral table that formats become: columns of text (or numbers) with line numbers, and numbers out of them."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.numerals import parse_number, parse_numbers
-from sigjax.readers.options import listing, show, suggest
+from sigjax.readers.options import show, suggest
 from sigjax.records import InputError
 
 LARGEST_SPARSE = 10_000_000
@@ -39,6 +39,33 @@ class Numbers(Sequence[str]):
             yield "" if missing else str(value)
 
 
+class Lazy(Mapping[str, Any]):
+    """Columns that are made when they are asked for, and kept."""
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
+        self._names, self._make, self._known = dict.fromkeys(names), make, dict[str, Any]()
+
+    def __getitem__(self, name: str) -> Any:
+        """The column, made at the first call."""
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._known:
+            self._known[name] = self._make(name)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is such a column; it is not made."""
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """The number of columns."""
+        return len(self._names)
+
+
 class Nested(list[str]):
     """A column of lists or objects, which are neither numbers nor names."""
 
@@ -58,10 +85,13 @@ class Table:
     """The line that names the columns, where one does; a file that lost it would lose an instance."""
 
 
-def check_column(table: Table, name: str, option: str) -> None:
-    """Refuse a column that is not there."""
-    if name not in table.columns:
-        raise InputError(f"{table.file}: {option}: no column {show(name)}; {suggest(name, table.columns, 'columns')}")
+def check_columns(table: Table, names: Iterable[str | None], option: str) -> None:
+    """Refuse columns that are not there."""
+    for name in names:
+        if name is not None and name not in table.columns:
+            raise InputError(
+                f"{table.file}: {option}: no column {show(name)}; {suggest(name, table.columns, 'columns')}"
+            )
 
 
 def place(table: Table, row: int, column: str) -> str:
@@ -79,17 +109,6 @@ def label_column(table: Table, name: str) -> Sequence[str]:
         row = next(row for row, cell in enumerate(cells) if not cell.strip())
         raise InputError(f"{place(table, row, name)}: expected a name, got an empty cell; fill it in")
     return cells
-
-
-def codes_of(labels: Sequence[Hashable]) -> tuple[list[Any], np.ndarray]:
-    """Distinct labels in order of appearance, and the position `[row]` of each row's label among them.
-
-    Example:
-        >>> codes_of(["x", "y", "x"])
-        (['x', 'y'], array([0, 1, 0]))
-    """
-    places = {label: i for i, label in enumerate(dict.fromkeys(labels))}
-    return list(places), np.fromiter(map(places.__getitem__, labels), np.int64, len(labels))
 
 
 def number_column(table: Table, name: str, *, hint: str) -> np.ndarray:
@@ -123,11 +142,6 @@ def check_filled(file: str, *, filled: int, rows: int, columns: int, what: str) 
         raise InputError(
             f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; check which columns are read"
         )
-
-
-def list_columns(table: Table) -> str:
-    """The columns, for a message."""
-    return f"columns: {listing(table.columns)}"
 
 
 def _ready_numbers(table: Table, name: str, cells: Numbers) -> np.ndarray:

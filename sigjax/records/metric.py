@@ -101,3 +101,7 @@ class SampleMetric:
     def stat_names(self) -> tuple[str, ...]:
         """Names of what an evaluation holds for each instance: the inputs themselves."""
         return self.inputs
+
+
+AnyMetric = str | Metric | SampleMetric | Callable[[Array], Array]
+"""What is taken for a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""

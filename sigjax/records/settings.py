@@ -1,9 +1,10 @@
-"""The options of a comparison, their defaults, and the error for what cannot be used."""
+"""The options that determine a report: each is declared here, once."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Literal, NamedTuple
+
+from sigjax.records.options import option
 
 Array = Any
 """An array of NumPy or of JAX (possibly traced): whatever has `__array_namespace__`."""
@@ -23,17 +24,7 @@ Unit = Literal["instance", "response"]
 Device = Literal["auto", "numpy", "cpu", "gpu"]
 Library = Literal["pandas", "polars", "pyarrow"]
 Resamples = int | Literal["auto"]
-
-DEFAULT_SEED = 12345
 DEFAULT_RESAMPLES = 100_000
-DEFAULT_LEVEL = 0.95
-DEFAULT_MEMORY = 1.0
-
-
-class InputError(ValueError):
-    """What a person gave cannot be used: the message names the place, what was expected and what to do."""
-
-    __module__ = "sigjax"  # tracebacks name it as people import it
 
 
 class Interval(NamedTuple):
@@ -43,33 +34,145 @@ class Interval(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything that determines a report, given the data."""
+    """Everything that determines a report, given the data: the options of `compare` but for how and where it runs."""
 
-    tests: tuple[Test, ...] = ("permutation",)
-    method: Method = "auto"
-    resamples: Resamples = DEFAULT_RESAMPLES
-    seed: int = DEFAULT_SEED
-    alternative: Alternative = "two-sided"
-    baseline: str | None = None
-    correction: Correction = "holm"
-    level: float = DEFAULT_LEVEL
-    interval: IntervalKind = "auto"
-    variant: Variant = "shift"
-    """Null replicates of the bootstrap test: delta* - delta (shift) or delta - delta* (flip)."""
-    mid_p: bool = False
-    budget: float | None = None
-    """Nominal seconds that exact tests may take; None for the default of the method."""
-    memory: float = DEFAULT_MEMORY
-    """GiB that an exact test of a pair may take, and bootstrap replicates half of it."""
-    family: Family = "metric"
-    """What p-values are adjusted over: the pairs of a metric, or the pairs of all metrics of the report."""
-    leaderboard: bool = False
-    """Whether bootstrap resamples are asked for the rank of each system and for the model confidence set."""
-    design: Design = "together"
-    """What becomes of repeated runs: a unit has them all, or they are exchanged (crossed) or drawn (nested) within, or
-    they are trained models, which are exchanged whole (models)."""
+    test: InitVar[Test | Sequence[Test]] = option(
+        "permutation", "Permutation test, bootstrap test, or both.", group="Main options"
+    )
+    tests: tuple[Test, ...] = field(init=False)
+    """What is given as `test`."""
+    method: Method = option(
+        "auto",
+        "Exact (no sampling), Monte Carlo, or auto: exact within --budget and --memory.",
+        '"dp" and "tree" are exact too, by Algorithms 3 and 4 of Zmigrod et al. (2022): slower, for comparison. The '
+        "bootstrap is exact where the score is linear in one statistic, as means are, and p is not 0.",
+    )
+    resamples: Resamples = option(
+        DEFAULT_RESAMPLES,
+        "Number of Monte Carlo resamples, or auto: stop each pair when settled.",
+        '"auto": permutation tests look after 8,192 resamples, then after twice as many each time up to 1,048,576, and '
+        "stop for the pairs that are settled: the decision at the level, after the correction, is that of infinitely "
+        "many resamples; the probability that any in a family is not is at most 0.001. p stays valid, but is no longer "
+        "(exceed + 1) / (resamples + 1): at the cap it is 0.5% larger, and before the cap an upper bound of what it "
+        "would be there. The bootstrap takes 100,000. `settled` says the same of a number of resamples, and "
+        "`resamples_needed` how many would do.",
+        group="Main options",
+        least=2,
+        most=2**32 * 1024,
+    )
+    seed: int = option(12345, "The same seed gives the same report on every device.", group="Main options")
+    alternative: Alternative = option(
+        "two-sided",
+        "Which differences (first system minus second) count as extreme.",
+        '"two-sided": |delta*| >= |delta|; "greater": delta* >= delta; "less": delta* <= delta, where delta is the '
+        "score of the first system of a pair (in the order of the data) minus that of the second.",
+    )
+    baseline: str | None = option(None, "Compare each system with this one instead of all pairs.", group="Main options")
+    correction: Correction = option(
+        "holm",
+        "How p-values are adjusted for the number of pairs.",
+        'They are adjusted within the `family` and test. "holm", "hochberg" (smaller; for tests that do not depend '
+        'negatively) and "bonferroni" bound the probability of any false positive, "bh" and "by" the false discovery '
+        'rate. "maxt" (Westfall and Young) bounds the former too, with more power where pairs depend on each other: '
+        "all pairs of a Monte Carlo permutation test are judged by the largest standardised delta on each resample, "
+        'also those whose own p-value is exact. "minp" judges by the smallest p-value on each resample, for pairs or '
+        "metrics whose deltas have laws of different shapes: by the exact p-value where the pair is tested exactly, "
+        "else by the rank among the resamples, of which m pairs need many (100 m or more). Both need the permutation "
+        "test alone, and a number of resamples.",
+        group="Main options",
+    )
+    level: float = option(
+        0.95,
+        "Confidence level of all intervals; decisions are made at 1 - level.",
+        group="Intervals",
+        above=0,
+        below=1,
+    )
+    interval: IntervalKind = option(
+        "auto",
+        "Kind of intervals; auto needs no resamples for metrics of sums.",
+        '"auto", without resamples: of answers right or wrong, one per unit, Wilson\'s score interval of a score and '
+        "Tango's of a delta; of other metrics of sums Student's t by the jackknife for a delta, and the same corrected "
+        "for skewness for a score (see `bootstrap.closed`; standard errors are the jackknife's); bootstrap percentile "
+        'intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. "simultaneous": the same '
+        "at a level at which all intervals of deltas hold together, and those of scores, from as many normal draws as "
+        '`resamples` (of a `SampleMetric` and for design "nested", delta +- c s with the quantile c of max |delta* - '
+        'delta| / s at the level). By the bootstrap, with its standard errors: "percentile", the quantiles q of the '
+        'replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias '
+        "and skewness (better for few or skewed units; a jackknife with one more score per unit); "
+        '"studentized", delta - t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are '
+        "those of the delta method (for metrics of sums; needs a smooth score and all replicates in memory); "
+        '"inversion", the shifts of delta that the swap test rejects on neither side at (1 - level) / 2, from deltas '
+        "over random sets of units (for metrics of sums that do not depend on their scale, or are proportional to it; "
+        'scores keep percentile intervals). "two-way", delta +- t s, where s holds the variance of instances and that '
+        'of runs and t has Satterthwaite\'s degrees of freedom (for design "models", whose default it is, and no '
+        'other; see `bootstrap.two_way`). "none", as always where instances are responses.',
+        group="Main options",
+    )
+    variant: Variant = option(
+        "shift",
+        "Null of the bootstrap test: delta* - delta (shift) or delta - delta* (flip).",
+        'With "flip", a one-sided p is the share of resamples on which delta has the other sign, or is 0.',
+    )
+    mid_p: bool = option(
+        False,
+        "Count ties half in permutation tests by --method exact, dp or tree.",
+        "Less conservative where many differences are equal, but no longer certain to keep the level. Where no unit "
+        "differs p stays 1, whatever differs inside units.",
+    )
+    budget: float | None = option(
+        None,
+        "Seconds that exact tests may take, estimated [default: 10, or 600 for exact].",
+        "For all pairs of a metric together, by an estimate that does not depend on the machine. Beyond it, method "
+        '"auto" samples the other pairs, and exact methods (whose default is 600) refuse.',
+        above=0,
+    )
+    memory: float = option(
+        1.0,
+        "GiB for the exact test of one pair; bootstrap replicates take half.",
+        'Beyond it, method "auto" samples and exact methods refuse. Of more bootstrap replicates a summary is kept, '
+        "and intervals and standard errors are near those of all (within a sixth of the standard error that a limit "
+        "has from sampling). Pairs whose results would take more (some 250 to 800 bytes each) are refused before "
+        "anything is computed.",
+        group="Running",
+        above=0,
+    )
+    family: Family = option(
+        "metric",
+        "Adjust over the pairs of each metric, or of all metrics of the report.",
+        'With "report", the guarantee of the correction is for every statement of the report (of each test).',
+        group="Many pairs",
+    )
+    leaderboard: bool = option(
+        False,
+        "Add bootstrap intervals of ranks, and which systems may be the best.",
+        "The latter by the model confidence set. Draws the replicates of all systems, which must fit into half the "
+        "`memory`.",
+        group="Many pairs",
+    )
+    design: Design = option(
+        "together",
+        "What happens to repeated runs of an instance (see --runs); models: trained models.",
+        '"together": a unit (an instance, or a cluster) is swapped and drawn with all its runs; of trained models this '
+        'says what holds for just these models. "crossed": the permutation test exchanges outputs within units, see '
+        "`resample.within`: of the 2 R outputs that two systems have, any R are as likely to be the first's. It is for "
+        'runs that vary anew on each unit (samples of a decoder), not for trained models. "nested": the bootstrap '
+        "draws units, and then runs within each, the same for all systems; permutation tests swap whole units, "
+        'whatever runs have in common. "models": runs are trained models, good or bad on all instances at once. The '
+        "permutation test exchanges whole runs: of the 2 R runs that two systems have, any R are as likely to be the "
+        "first's, whatever the instances. It asks whether the two training procedures differ as judged on these "
+        "instances, exactly for up to 11 runs of each system, and cannot reject at 0.05 (two-sided) below 4. Intervals "
+        'are "two-way": for new runs on new instances. Every instance needs every run. No bootstrap test, "maxt", '
+        '"minp" or leaderboard.',
+    )
+
+    def __post_init__(self, test: Test | Sequence[Test]) -> None:
+        """Keep one test or several as a tuple."""
+        tests = (test,) if isinstance(test, str) else tuple(test)
+        object.__setattr__(self, "tests", tests)
+        object.__setattr__(self, "test", tests)  # what `dataclasses.replace` takes
 
     @property
     def alpha(self) -> float:

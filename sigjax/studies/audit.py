@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, get_args
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.classical.applicable import kind_of_data
-from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
-from sigjax.records import DEFAULT_SEED, Alternative, Device, Evaluation, InputError, Settings, Test
+from sigjax.comparison.validate import check_evaluations, check_together
+from sigjax.records import Device, Evaluation, InputError, Settings, Test
+from sigjax.records.options import check, option, same, takes, values
 from sigjax.studies.normal_power import check_resamples
 from sigjax.studies.pilot import Maker, Pilot, dealt, make_pilot, select, select_pair, split, swapped
 from sigjax.studies.records import Audit, AuditedTest, ErrorRate, Null
-from sigjax.studies.trials import check_count, of_strata, run_classical, run_trials, share_interval
+from sigjax.studies.trials import StudyOptions, of_strata, run_classical, run_trials, share_interval
 from sigjax.studies.uniformity import uniformity
 from sigjax.version import __version__
 
 ALPHAS = (0.01, 0.05, 0.10)
 _LEVEL = 0.95
 """Of intervals of error rates."""
-_MOST_REPETITIONS = 100_000
 
 
-def audit(
-    evaluation: Evaluation | Sequence[Evaluation],
-    *,
-    systems: Sequence[str] | None = None,
-    test: Test | Sequence[Test] = ("permutation", "bootstrap"),
-    null: Null | Sequence[Null] = "swaps",
-    classical: bool = False,
-    repetitions: int = 1000,
-    resamples: int = 1999,
-    seed: int = DEFAULT_SEED,
-    alternative: Alternative = "two-sided",
-    device: Device = "auto",
-    progress: bool = True,
-) -> Audit:
+@dataclass(frozen=True, kw_only=True)
+class Options(StudyOptions):
+    """The options of `audit`."""
+
+    test: Test | Sequence[Test] = same(StudyOptions, "test", ("permutation", "bootstrap"))
+    null: Null | Sequence[Null] = option(
+        "swaps", "How pairs are made: swaps, splits (of the units of each system into random halves), or both."
+    )
+    classical: bool = option(
+        False, "Audit the classical tests, too.", "Of those in `classical_tests`, all that the pairs allow."
+    )
+
+
+@takes(Options)
+def audit(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Audit:
     r"""Measure the type-I error of tests on the user's own data, by pairs for which the null hypothesis is true.
 
     *Swaps.* A repetition swaps the outputs of each unit of two systems or not, each with probability 1/2, and tests the
@@ -53,17 +55,7 @@ def audit(
 
     Args:
         evaluation: the statistics of the systems, or several evaluations of the same systems, one a metric.
-        systems: names of two of the systems; may be left out where there are only two. For splits alone, of one or
-            more, all when left out.
-        test: "permutation", "bootstrap", or both. The permutation test is exact where that takes seconds in all.
-        null: "swaps", "splits" (of each system), or both.
-        classical: whether to audit the classical tests, too, of those in `classical_tests` all that the pairs allow.
-        repetitions: number of pairs made, each way.
-        resamples: number of Monte Carlo resamples of each test; 1999 lets p attain 1%, 5% and 10%.
-        seed: a whole number from 0; the same seed gives the same audit on every device.
-        alternative: see `compare`.
-        device: see `compare`.
-        progress: see `compare`.
+        options: see `Options`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, a single unit, or too
@@ -78,30 +70,33 @@ def audit(
         0.0
     """
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
-    tests: tuple[Test, ...] = (test,) if isinstance(test, str) else tuple(test)
-    nulls: tuple[Null, ...] = (null,) if isinstance(null, str) else tuple(null)
-    repetitions, resamples, seed = map(as_plain, (repetitions, resamples, seed))
-    settings = Settings(tests, "auto", resamples, seed, alternative, interval="none")
-    if resamples == "auto":
-        raise InputError("resamples must be a number in a study")
-    check_settings(settings, device)
-    check_count("repetitions", repetitions, 1, _MOST_REPETITIONS)
-    check_resamples(resamples, min(ALPHAS))
-    if not nulls or len(set(nulls)) < len(nulls) or not set(nulls) <= set(get_args(Null)):
-        raise InputError(f"null must name one or more of {', '.join(get_args(Null))}, each once, got {nulls!r}")
+    check(options)
+    nulls: tuple[Null, ...] = (options.null,) if isinstance(options.null, str) else tuple(options.null)
+    settings = Settings(interval="none", **values(options, Settings))
+    check_together(settings)
+    check_resamples(settings.fixed_resamples, min(ALPHAS))
     check_evaluations(evaluations, settings)
-    chosen = [(select_pair if "swaps" in nulls else select)(each, systems) for each in evaluations]
-    asked = _Asked(nulls, repetitions, settings, device, classical=classical, progress=progress)
+    chosen = [(select_pair if "swaps" in nulls else select)(each, options.systems) for each in evaluations]
+    asked = _Asked(
+        nulls,
+        options.repetitions,
+        settings,
+        options.device,
+        classical=options.classical,
+        progress=options.progress,
+    )
     audited = tuple(one for each in chosen for one in _of_metric(each, asked))
     num_units = len(make_pilot(chosen[0]).units.strata)
-    named = (*tests, "classical") if classical else tests
+    named = (*settings.tests, "classical") if options.classical else settings.tests
     more = "" if nulls == ("swaps",) else f"|null:{'+'.join(nulls)}"
     signature = (
         f"study:audit|metric:{'+'.join(each.metric.name for each in chosen)}|test:{'+'.join(named)}{more}"
-        f"|repetitions:{repetitions}|n:{resamples}|seed:{seed}|alt:{alternative}|ties:ge|units:{num_units}"
-        f"{of_strata(evaluations[0])}|sigjax:{__version__}"
+        f"|repetitions:{options.repetitions}|n:{settings.resamples}|seed:{settings.seed}|alt:{settings.alternative}"
+        f"|ties:ge|units:{num_units}{of_strata(evaluations[0])}|sigjax:{__version__}"
     )
-    return Audit(chosen[0].systems, audited, repetitions, chosen[0].num_instances, num_units, settings, signature)
+    return Audit(
+        chosen[0].systems, audited, options.repetitions, chosen[0].num_instances, num_units, settings, signature
+    )
 
 
 class _Asked(NamedTuple):

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads, in_closed_form, interval_kinds
+from sigjax.bootstrap.closed import closed_spreads
 from sigjax.bootstrap.intervals import Spread, standard_error
+from sigjax.bootstrap.registry import in_closed_form, interval_kinds
 from sigjax.bootstrap.sampled import all_replicates
 from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.comparison.compare import Options as CompareOptions
 from sigjax.comparison.errors import check_units, named_errors
-from sigjax.comparison.kinds import kind_of, make_case
-from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
+from sigjax.comparison.metric_kinds import kind_of, make_case
+from sigjax.comparison.paired import BootstrapOptions
+from sigjax.comparison.validate import check_evaluations
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import (
-    DEFAULT_LEVEL,
-    DEFAULT_RESAMPLES,
-    DEFAULT_SEED,
-    Array,
-    Correction,
-    Device,
-    Evaluation,
-    InputError,
-    Metric,
-    SampleMetric,
-    Settings,
-    Variant,
-)
+from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.run.backend import host_scope
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
@@ -41,20 +33,56 @@ from sigjax.testing.problem import Case, SampleCase
 from sigjax.testing.runner import Runner
 
 
-def equivalence_test(
-    a: Any,
-    b: Any,
-    *,
-    margin: float,
-    claim: Claim = "equivalence",
-    metric: str | Metric | SampleMetric | Callable[[Array], Array] = "mean",
-    method: EquivalenceMethod = "auto",
-    resamples: int = DEFAULT_RESAMPLES,
-    level: float = DEFAULT_LEVEL,
-    variant: Variant = "shift",
-    seed: int = DEFAULT_SEED,
-    device: Device = "auto",
-) -> Equivalence:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of both functions."""
+
+    margin: float = field(
+        metadata=required(
+            "Largest difference that does not matter, on the scale of the metric.", "Fix it beforehand.", above=0
+        )
+    )
+    claim: Claim = option(
+        "equivalence", "Equivalence; or non-inferiority: the first system is not worse by the margin."
+    )
+    method: EquivalenceMethod = option(
+        "auto",
+        "Tests: auto, or bootstrap tests for every metric.",
+        'With "auto", those of the intervals that `compare` gives by default, and bootstrap tests for a '
+        "`SampleMetric`. Bootstrap tests find equivalence too often with fewer than 30 units.",
+    )
+    resamples: int = same(Settings, "resamples", doc="Number of bootstrap resamples.", more="")
+    level: float = same(
+        Settings, "level", doc="1 - alpha; intervals have the level 1 - 2 alpha.", above=0.5, group="Test"
+    )
+    variant: Variant = same(
+        Settings,
+        "variant",
+        doc="Null of the bootstrap tests: delta* - delta (shift) or delta - delta* (flip).",
+        more="With shift, intervals are the basic ones. With flip, the counts are "
+        r"$\delta^* \le -m$ and $\delta^* \ge m$, and intervals are the percentile ones.",
+    )
+    seed: int = same(Settings, "seed")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(Options):
+    """The options of `equivalence_test`."""
+
+    metric: AnyMetric = same(BootstrapOptions, "metric")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsOptions(Options):
+    """The options of `equivalence`."""
+
+    baseline: str | None = same(Settings, "baseline")
+    correction: Correction = same(Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.')
+
+
+@takes(PairOptions)
+def equivalence_test(a: Any, b: Any, options: PairOptions) -> Equivalence:
     r"""Test that two systems are alike up to a margin: two one-sided paired tests (TOST).
 
     The null hypotheses are $\delta \le -m$ and $\delta \ge m$; equivalence is shown where both are rejected, so that
@@ -68,17 +96,7 @@ def equivalence_test(
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: the same instances, in the same order, of the second system.
-        margin: the largest difference that does not matter, above 0, on the scale of the metric; fix it beforehand.
-        claim: "equivalence", or "non-inferiority": a is not worse than b by the margin, one of the two tests.
-        metric: a name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.
-        method: "auto" as above, and bootstrap tests for a `SampleMetric`; or "bootstrap" for any.
-        resamples: number of bootstrap resamples.
-        level: 1 - alpha; the interval has the level 1 - 2 alpha.
-        variant: of bootstrap tests: "shift" as above (its interval is the basic one), or "flip": the null distribution
-            is that of $\delta - \delta^*$, the counts are $\delta^* \le -m$ and $\delta^* \ge m$, and the interval is
-                the percentile one.
-        seed: a whole number from 0; the same seed gives the same result on every device.
-        device: see `compare`.
+        options: see `PairOptions`.
 
     Raises:
         InputError: a margin that is not above 0, an option outside its domain, one instance, data or a metric that
@@ -93,49 +111,18 @@ def equivalence_test(
         >>> result.delta, round(result.interval.high, 3), round(result.p_value, 4), result.holds
         (0.0, 0.506, 0.0036, True)
     """
-    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
-    (found,) = equivalence(
-        evaluation,
-        margin=margin,
-        claim=claim,
-        method=method,
-        resamples=resamples,
-        level=level,
-        variant=variant,
-        seed=seed,
-        device=device,
-    )
+    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=options.metric)
+    (found,) = equivalence(evaluation, **values(options, Options))
     return found
 
 
-def equivalence(
-    evaluation: Evaluation | Sequence[Evaluation],
-    *,
-    margin: float,
-    claim: Claim = "equivalence",
-    baseline: str | None = None,
-    correction: Correction = "holm",
-    method: EquivalenceMethod = "auto",
-    resamples: int = DEFAULT_RESAMPLES,
-    level: float = DEFAULT_LEVEL,
-    variant: Variant = "shift",
-    seed: int = DEFAULT_SEED,
-    device: Device = "auto",
-) -> tuple[Equivalence, ...]:
+@takes(PairsOptions)
+def equivalence(evaluation: Evaluation | Sequence[Evaluation], options: PairsOptions) -> tuple[Equivalence, ...]:
     """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
 
     Args:
         evaluation: see `compare`.
-        margin: see `equivalence_test`; the same for all pairs.
-        claim: see `equivalence_test`; of non-inferiority, the first system of a pair is claimed not to be worse.
-        baseline: see `compare`.
-        correction: see `compare`; all but "maxt", which belongs to the permutation test.
-        method: see `equivalence_test`.
-        resamples: see `equivalence_test`.
-        level: see `equivalence_test`.
-        variant: see `equivalence_test`.
-        seed: see `equivalence_test`.
-        device: see `compare`.
+        options: see `PairsOptions`.
 
     Raises:
         InputError: see `equivalence_test`.
@@ -147,28 +134,18 @@ def equivalence(
         [('A', 'B', True), ('A', 'C', False), ('B', 'C', False)]
     """
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
-    resamples, level, seed, margin = map(as_plain, (resamples, level, seed, margin))
-    if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0.0 < margin < float("inf"):
-        raise InputError(f"margin must be a number above 0, on the scale of the metric, got {margin!r}")
-    if claim not in get_args(Claim):
-        raise InputError(f"claim must be one of {', '.join(get_args(Claim))}, got {claim!r}")
-    if method not in get_args(EquivalenceMethod):
-        raise InputError(f"method must be one of {', '.join(get_args(EquivalenceMethod))}, got {method!r}")
-    if variant != "shift" and method != "bootstrap":
-        raise InputError(f"variant {variant} belongs to bootstrap tests; ask for method bootstrap with it")
-    if correction == "maxt":
-        raise InputError("correction maxt belongs to the permutation test; use holm, hochberg or bonferroni here")
-    settings = Settings(
-        ("bootstrap",), "montecarlo", resamples, seed, baseline=baseline, correction=correction, level=level,
-        variant=variant,
-    )  # fmt: skip
-    check_settings(settings, device)
-    if level <= 0.5:
-        raise InputError(f"level must be above 0.5 here, such as 0.95, got {level!r}")
+    check(options)
+    if options.variant != "shift" and options.method != "bootstrap":
+        raise InputError(f"variant {options.variant} belongs to bootstrap tests; ask for method bootstrap with it")
+    if options.correction in ("maxt", "minp"):
+        raise InputError(
+            f"correction {options.correction} belongs to the permutation test; use holm, hochberg or bonferroni here"
+        )
+    settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
-    asked = _Asked(float(margin), claim, method, settings)
+    asked = _Asked(float(options.margin), options.claim, options.method, settings)
     with host_scope():
-        return tuple(found for each in evaluations for found in _of_metric(each, asked, device))
+        return tuple(found for each in evaluations for found in _of_metric(each, asked, options.device))
 
 
 class _Asked(NamedTuple):

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.bootstrap.intervals import standard_error
 from sigjax.comparison.compare import compare
-from sigjax.comparison.validate import as_plain, check_evaluations, check_settings
-from sigjax.records import (
-    DEFAULT_LEVEL,
-    DEFAULT_SEED,
-    Alternative,
-    Device,
-    Evaluation,
-    InputError,
-    Settings,
-    Test,
-)
+from sigjax.comparison.validate import check_evaluations, check_together
+from sigjax.records import Device, Evaluation, InputError, Settings, Test
+from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.studies.normal_power import (
     check_resamples,
     detectable_effect,
@@ -30,30 +23,30 @@ from sigjax.studies.normal_power import (
 )
 from sigjax.studies.pilot import Pilot, allotted, drawn, make_pilot, select_pair
 from sigjax.studies.records import PilotDelta, Power, PowerAt
-from sigjax.studies.trials import Trials, check_count, of_strata, run_trials, share_interval
+from sigjax.studies.trials import StudyOptions, Trials, of_strata, run_trials, share_interval
 from sigjax.version import __version__
 
 _SIZE, _LEVEL = 0.8, 0.95
 """The usual power; the level of intervals of shares."""
 _PILOT_RESAMPLES = 10_000
-_MOST_REPETITIONS, _MOST_INSTANCES = 100_000, 10_000_000
 
 
-def power(
-    evaluation: Evaluation | Sequence[Evaluation],
-    *,
-    instances: Sequence[int],
-    systems: Sequence[str] | None = None,
-    test: Test | Sequence[Test] = "permutation",
-    repetitions: int = 500,
-    resamples: int = 1999,
-    seed: int = DEFAULT_SEED,
-    alternative: Alternative = "two-sided",
-    level: float = DEFAULT_LEVEL,
-    target: float = _SIZE,
-    device: Device = "auto",
-    progress: bool = True,
-) -> Power:
+@dataclass(frozen=True, kw_only=True)
+class Options(StudyOptions):
+    """The options of `power`."""
+
+    repetitions: int = same(StudyOptions, "repetitions", 500, least=2)
+    instances: Sequence[int] = field(
+        metadata=required(
+            "Numbers of instances to draw (of units, where there are clusters or runs).", least=2, most=10_000_000
+        )
+    )
+    level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
+    target: float = option(_SIZE, "The power that detectable differences are for.", above=0, below=1)
+
+
+@takes(Options)
+def power(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Power:
     r"""Estimate the power of tests for other numbers of instances, and the least difference that they find.
 
     A repetition draws as many instances from the pilot data, with replacement (of each stratum its share), and tests
@@ -64,17 +57,7 @@ def power(
 
     Args:
         evaluation: the pilot data of the systems, or several evaluations of the same systems, one a metric.
-        instances: numbers of instances to draw; of units, where there are clusters or runs.
-        systems: names of two of the systems; may be left out where there are only two.
-        test: "permutation", "bootstrap", or both. The permutation test is exact where that takes seconds in all.
-        repetitions: number of samples for each number of instances.
-        resamples: number of Monte Carlo resamples of each test; at least 1 / alpha - 1.
-        seed: a whole number from 0; the same seed gives the same study on every device.
-        alternative: see `compare`.
-        level: 1 - alpha.
-        target: the power that detectable differences are for.
-        device: see `compare`.
-        progress: see `compare`.
+        options: see `Options`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.
@@ -90,36 +73,32 @@ def power(
         ([0.3, 0.9], [0.5, 1.0])
     """
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
-    tests: tuple[Test, ...] = (test,) if isinstance(test, str) else tuple(test)
-    repetitions, resamples, seed, level, target = map(as_plain, (repetitions, resamples, seed, level, target))
-    if resamples == "auto":
-        raise InputError("resamples must be a number in a study")
-    settings = Settings(tests, "auto", resamples, seed, alternative, level=level, interval="none")
-    check_settings(settings, device)
-    check_resamples(resamples, settings.alpha)
+    check(options)
+    settings = Settings(interval="none", **values(options, Settings))
+    check_together(settings)
+    check_resamples(settings.fixed_resamples, settings.alpha)
     check_evaluations(evaluations, settings)
     if evaluations[0].unit == "response":
         raise InputError("power draws instances, but these are responses; read the files without unit response")
-    asked = _Asked(_sizes(instances), repetitions, target, settings)
-    check_count("repetitions", repetitions, 2, _MOST_REPETITIONS)
-    if not isinstance(target, float) or not settings.alpha < target < 1.0:
-        raise InputError(f"target must be a power between {settings.alpha:g} and 1, such as 0.8, got {target!r}")
-    pairs = [select_pair(each, systems) for each in evaluations]
-    found = [_of_metric(each, asked, device, progress=progress) for each in pairs]
+    if not settings.alpha < options.target:
+        raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
+    pairs = [select_pair(each, options.systems) for each in evaluations]
+    asked = _Asked(tuple(sorted(options.instances)), options.repetitions, options.target, settings)
+    found = [_of_metric(each, asked, options.device, progress=options.progress) for each in pairs]
     names = (pairs[0].systems[0], pairs[0].systems[1])
     num_units = found[0].num_units
     signature = (
-        f"study:power|metric:{'+'.join(each.pilot.metric for each in found)}|test:{'+'.join(tests)}"
-        f"|instances:{','.join(map(str, asked.sizes))}|repetitions:{repetitions}|n:{resamples}|seed:{seed}"
-        f"|alt:{alternative}|level:{level:g}|units:{num_units}{of_strata(evaluations[0])}"
-        f"|sigjax:{__version__}"
+        f"study:power|metric:{'+'.join(each.pilot.metric for each in found)}|test:{'+'.join(settings.tests)}"
+        f"|instances:{','.join(map(str, asked.sizes))}|repetitions:{asked.repetitions}|n:{settings.resamples}"
+        f"|seed:{settings.seed}|alt:{settings.alternative}|level:{settings.level:g}|units:{num_units}"
+        f"{of_strata(evaluations[0])}|sigjax:{__version__}"
     )
     return Power(
         names,
         tuple(each.pilot for each in found),
         tuple(point for each in found for point in each.points),
-        target,
-        repetitions,
+        asked.target,
+        asked.repetitions,
         pairs[0].num_instances,
         num_units,
         settings,
@@ -138,16 +117,6 @@ class _Found(NamedTuple):
     pilot: PilotDelta
     points: list[PowerAt]
     num_units: int
-
-
-def _sizes(instances: Sequence[int]) -> tuple[int, ...]:
-    """The numbers of instances, ascending."""
-    sizes = [as_plain(size) for size in instances]
-    if not sizes or len(set(sizes)) < len(sizes):
-        raise InputError(f"instances must be one or more different numbers, got {sizes}")
-    for size in sizes:
-        check_count("instances", size, 2, _MOST_INSTANCES)
-    return tuple(sorted(sizes))
 
 
 def _of_metric(evaluation: Evaluation, asked: _Asked, device: Device, *, progress: bool) -> _Found:

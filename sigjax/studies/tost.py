@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from sigjax.bootstrap.closed import effective_degrees, interval_kinds
+from sigjax.bootstrap.closed import tango_tail
 from sigjax.bootstrap.intervals import percentile_interval
-from sigjax.bootstrap.proportions import tango_tail
-from sigjax.bootstrap.student import t_tail
+from sigjax.bootstrap.jackknife import effective_degrees
+from sigjax.bootstrap.registry import interval_kinds
 from sigjax.records import Interval, Variant
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.testing.problem import Case, Pair
+from sigjax.testing.tails import t_tail
 
 
 def margin_exceed(
@@ -66,4 +67,5 @@ def margin_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[f
     if error == 0.0:
         return 1.0, 1.0
     degrees = effective_degrees(case)
-    return t_tail((delta + margin) / error, degrees), t_tail((margin - delta) / error, degrees)
+    above, below = (delta + margin) / error, (margin - delta) / error
+    return t_tail(above, degrees, "greater"), t_tail(below, degrees, "greater")

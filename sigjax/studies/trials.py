@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.classical.applicable import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
 from sigjax.classical.tests import ClassicalTest
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.compare import Options as CompareOptions
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.exact.plan import Plan
 from sigjax.permutation.exact import plan_exact
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test
+from sigjax.records.options import option, same
 from sigjax.run.backend import host_scope
 from sigjax.run.host import progress_bar
 from sigjax.studies.pilot import Maker, Pilot
@@ -30,6 +32,32 @@ _GROUP_VALUES = 2**23
 """Statistics of trials that are held at a time."""
 _EXACT_SECONDS, _NO_LIMIT = 2.0, 1e9
 """Nominal seconds that the exact tests of all trials may take together; beyond, all are sampled."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions:
+    """The options of studies of many trials."""
+
+    systems: Sequence[str] | None = option(
+        None,
+        "Names of two of the systems.",
+        "May be left out where there are only two. For splits of `audit` alone, of one or more, all when left out.",
+    )
+    test: Test | Sequence[Test] = same(
+        Settings, "test", more="The permutation test is exact where that takes seconds in all."
+    )
+    repetitions: int = option(1000, "Number of trials.", "Of each kind, or for each size.", least=1, most=100_000)
+    resamples: int = same(
+        Settings,
+        "resamples",
+        1999,
+        doc="Number of Monte Carlo resamples of each test.",
+        more="1999 lets p attain 1%, 5% and 10%.",
+    )
+    seed: int = same(Settings, "seed")
+    alternative: Alternative = same(Settings, "alternative")
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
 
 
 class Trials(NamedTuple):
@@ -107,7 +135,7 @@ def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settin
 
 
 def _outcomes(case: Case, test: Test, count: int, device: Device) -> Outcomes:
-    settings = replace(case.settings, tests=(test,), method="montecarlo")
+    settings = replace(case.settings, test=test, method="montecarlo")
     if test == "permutation" and _seconds(case) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
     case = case._replace(settings=settings)
@@ -137,16 +165,6 @@ def _refusals(pilot: Pilot, device: Device) -> Iterator[None]:
         raise InputError(
             f"metric {name!r} cannot be compiled for device {device!r}; use the device auto or numpy"
         ) from None
-
-
-def check_count(name: str, value: object, least: int, most: int) -> None:
-    """Refuse what is no whole number within limits.
-
-    Raises:
-        InputError: it is not.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InputError(f"{name} must be a whole number from {least:,} to {most:,}, got {value!r}")
 
 
 def of_strata(evaluation: Evaluation) -> str:

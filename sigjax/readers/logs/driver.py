@@ -16,7 +16,6 @@ from sigjax.readers.formats import Reading, Sources
 from sigjax.readers.json_files import plain_labels
 from sigjax.readers.options import Options, listing, show, suggest
 from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.readers.table import codes_of
 from sigjax.records import Evaluation, InputError
 
 
@@ -198,7 +197,8 @@ def _with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sh
 
 
 def _mean_of_runs(sheet: Sheet) -> Sheet:
-    ids, rows = codes_of(sheet.ids or ())
+    places = {label: i for i, label in enumerate(dict.fromkeys(sheet.ids or ()))}
+    ids, rows = list(places), np.array([places[label] for label in sheet.ids or ()], np.int64)
     firsts = np.unique(rows, return_index=True)[1]
 
     def mean(column: np.ndarray) -> np.ndarray:

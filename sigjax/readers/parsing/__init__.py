@@ -1,4 +1,4 @@
 """Parsing: dependency trees (CoNLL-U), phrase structure trees and the output of evalb.
 
-Read `treebank` and `wordmatch`, then `conllu`; `trees` and `brackets` stand alone.
+`treebank` parses CoNLL-U; `conllu` matches its words with the gold ones and counts. `trees` and `brackets` stand alone.
 """

@@ -1,4 +1,4 @@
-"""What evalb puts out: a table of sentences with the numbers of matched, gold and system ("test") brackets.
+"""The output of evalb: a table of sentences with the numbers of matched, gold and system ("test") brackets.
 
 As in evalb's own summary, sentences with a Stat. other than 0 (errors, empty parses) are left out. An instance is a
 sentence, known by its ID.
@@ -21,12 +21,11 @@ _ROW = re.compile(
     re.ASCII,
 )
 _MESSAGE = re.compile(r"\s*\d+\s*:\s")
-"""Errors of evalb, such as `12 : Length unmatch (4|5)`, where they were written to the same file."""
+"""Errors of evalb, such as `12 : Length unmatch (4|5)`, which may be written to the same file."""
 _COUNTS = ("tp", "predicted", "gold")
 
 
-def read_brackets(sources: Sources, options: Options) -> Reading:
-    """The evaluation of parsers by what evalb said of each."""
+def _read(sources: Sources, options: Options) -> Reading:
     sheets, notes = [], []
     gold: dict[str, tuple[int, str]] = {}
     for name, file in sources.chosen(options).items():
@@ -39,7 +38,7 @@ def read_brackets(sources: Sources, options: Options) -> Reading:
 
 
 def _read_sheet(name: str, file: str, gold: dict[str, tuple[int, str]]) -> tuple[Sheet, list[str]]:
-    """The sheet of a system, and the sentences left out; `gold` collects the gold size of each sentence, and where."""
+    """The sheet of a system, and the sentences left out; `gold` collects gold sizes, and where each stands."""
     ids, counts, left_out = [], [], []
     for line, row in _table(file):
         if row["stat"] != "0":
@@ -80,11 +79,9 @@ def _table(file: str) -> list[tuple[int, re.Match[str]]]:
     raise InputError(f"{file}: the table has no end (a line of ====); evalb was stopped, or the file is cut off")
 
 
-def _looks_evalb(name: str, head: bytes) -> bool:
+def _looks(name: str, head: bytes) -> bool:
     del name
     return re.search(rb"^\s*ID\s+Len\.\s+Stat\.\s+Recal\s", head, re.MULTILINE) is not None
 
 
-BRACKETS = Format(
-    "brackets", "output of evalb", "systems", read_brackets, _looks_evalb, ("fscore", "precision", "recall")
-)
+BRACKETS = Format("brackets", "output of evalb", "systems", _read, _looks, ("fscore", "precision", "recall"))

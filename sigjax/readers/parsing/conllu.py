@@ -1,11 +1,14 @@
-"""Dependency trees in CoNLL-U: a gold file and a file a system, whose words and sentences may differ from the gold's.
+"""Dependency trees in CoNLL-U: a gold file and one file per system, whose words and sentences may be others.
 
-An instance is a sentence of the gold standard. A word of a system belongs to the sentence of the gold word that it
-stands for, else to the one that holds its first character.
+An instance is a gold sentence. A word of a system belongs to the sentence of the gold word that it matches, else to the
+one that holds its first character. Words match as in the CoNLL 2018 shared task: when they cover the same characters of
+the text without blanks. Where multiword tokens of either side overlap, they make a stretch of text: the words within it
+match by a longest common subsequence of their forms in lower case, and words that stick out of it do not match.
 """
 
 import os
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,7 +16,6 @@ from sigjax.files.opening import decode_text, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, chosen_metric, show
 from sigjax.readers.parsing.treebank import ROOT, Treebank, parse_conllu
-from sigjax.readers.parsing.wordmatch import UNMATCHED, match_words
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
@@ -22,10 +24,14 @@ _COMMENT = re.compile(r"#\s*(?:(sent_id)\s*=|(newdoc)\b(?:\s+id\s*=)?)\s*(.*)")
 _FIRST_ROW = re.compile(rb"(?:#[^\n]*\n|\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n")
 _EXCERPT = 20
 """Characters of a text that differs, in a message."""
+UNMATCHED = -2
+"""Other than `ROOT`, so that no head is right because it is unknown."""
+_LARGEST_TABLE = 2**22
+"""Gold words times system words of one stretch; larger ones are no multiword tokens."""
 
 
 def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
-    """Counts `[gold sentence]` by name: right words as las, uas and upos, and all words as predicted and gold.
+    """Counts `[gold sentence]`: right words as las, uas and upos, all words as predicted and gold.
 
     Raises:
         InputError: the texts differ.
@@ -50,6 +56,72 @@ def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
     return {name: values.astype(np.float64) for name, values in counts.items()}
 
 
+def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
+    """The gold word `[system word]` of each, or `UNMATCHED`; both have the same text."""
+    found = np.full(len(system.starts), UNMATCHED)
+    stretches = _stretches(gold, system)
+    plain_gold, plain_system = (np.flatnonzero(~_touching(side, stretches)) for side in (gold, system))
+    length = len(gold.text) + 1
+    keys = [side.starts[i] * length + side.ends[i] for side, i in ((gold, plain_gold), (system, plain_system))]
+    _, at_gold, at_system = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    found[plain_system[at_system]] = plain_gold[at_gold]
+    for start, end in stretches.tolist():
+        own, other = _within(gold, start, end), _within(system, start, end)
+        if len(own) * len(other) > _LARGEST_TABLE:
+            line = system.lines[other[0]]
+            raise InputError(f"{system.file}, line {line}: {len(other)} words in multiword tokens that overlap")
+        for i, j in common_subsequence([gold.forms[i].lower() for i in own], [system.forms[j].lower() for j in other]):
+            found[other[j]] = own[i]
+    return found
+
+
+def common_subsequence(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
+    """Index pairs of a longest common subsequence; of several, the one that leaves out early items of `one` first.
+
+    Example:
+        >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
+        [(1, 0), (2, 2)]
+    """
+    rest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i in reversed(range(len(one))):
+        for j in reversed(range(len(other))):
+            equal = one[i] == other[j]
+            rest[i][j] = rest[i + 1][j + 1] + 1 if equal else max(rest[i + 1][j], rest[i][j + 1])
+    pairs, i, j = [], 0, 0
+    while i < len(one) and j < len(other):
+        if one[i] == other[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif rest[i][j] == rest[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
+    """Start and end `[stretch, 2]` of the multiword tokens of both, joined where they overlap."""
+    sides = [np.stack([side.starts, side.ends], axis=-1)[side.multiword] for side in (gold, system)]
+    spans = np.unique(np.concatenate(sides), axis=0)
+    if not len(spans):
+        return spans
+    reach = np.maximum.accumulate(spans[:, 1])
+    fresh = np.append(True, spans[1:, 0] >= reach[:-1])
+    last = np.append(np.flatnonzero(fresh)[1:] - 1, len(spans) - 1)
+    return np.stack([spans[fresh, 0], reach[last]], axis=-1)
+
+
+def _touching(side: Treebank, stretches: np.ndarray) -> np.ndarray:
+    """Which words `[word]` share a character with a stretch."""
+    before = np.searchsorted(stretches[:, 0], side.ends)
+    return np.append(0, stretches[:, 1])[before] > side.starts
+
+
+def _within(side: Treebank, start: int, end: int) -> range:
+    """The words that lie in a stretch of text."""
+    return range(int(np.searchsorted(side.starts, start)), int(np.searchsorted(side.ends, end, side="right")))
+
+
 def _different_text(gold: Treebank, system: Treebank) -> InputError:
     place = len(os.path.commonprefix([gold.text, system.text]))
     lines = [side.lines[max(int(np.searchsorted(side.starts, place, side="right")) - 1, 0)] for side in (gold, system)]
@@ -61,7 +133,7 @@ def _different_text(gold: Treebank, system: Treebank) -> InputError:
 
 
 def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, list[str] | None]:
-    """Names `[sentence]` by `# sent_id`, where all are there and different, and documents by `# newdoc id`."""
+    """Names `[sentence]` by `# sent_id`, if all have different ones, and documents by `# newdoc id`, if there are."""
     ids, documents = [""] * num_sentences, [""] * num_sentences
     document, number, rows = "", 0, 0
     num_documents = 0
@@ -82,8 +154,7 @@ def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, li
     return ids if unique else None, documents if num_documents else None
 
 
-def read_conllu(sources: Sources, options: Options) -> Reading:
-    """The evaluation of parsers by a gold treebank."""
+def _read(sources: Sources, options: Options) -> Reading:
     file = sources.gold()
     data = read_bytes(file)
     gold = parse_conllu(file, data)
@@ -104,8 +175,8 @@ def read_conllu(sources: Sources, options: Options) -> Reading:
     return evaluate
 
 
-def _looks_conllu(name: str, head: bytes) -> bool:
+def _looks(name: str, head: bytes) -> bool:
     return name.endswith(".conllu") or _FIRST_ROW.match(head.replace(b"\r", b"")) is not None
 
 
-CONLLU = Format("conllu", "dependency trees, CoNLL-U", "gold", read_conllu, _looks_conllu, METRICS)
+CONLLU = Format("conllu", "dependency trees, CoNLL-U", "gold", _read, _looks, METRICS)

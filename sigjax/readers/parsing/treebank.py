@@ -1,6 +1,6 @@
-"""CoNLL-U: text -> arrays of words, checked as the script of the CoNLL 2018 shared task checks them.
+"""CoNLL-U: text -> arrays of words, checked as by the script of the CoNLL 2018 shared task.
 
-Ten columns a line, between tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; an empty line after each
+Each line has ten columns between tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; an empty line follows each
 sentence; comments begin with #. The range 3-4 is a multiword token, whose words follow; 8.1 is an empty node, which is
 no part of the tree and left out. Every tree has one root and no cycle.
 """
@@ -32,7 +32,7 @@ class Treebank:
     text: str
     """The characters of all tokens, without blanks."""
     starts: np.ndarray
-    """[word] where the word's token begins in the text; the words of a multiword token have its span."""
+    """[word] where the word's token begins in the text; words of a multiword token share its span."""
     ends: np.ndarray
     """[word] where it ends."""
     multiword: np.ndarray
@@ -53,7 +53,7 @@ class Treebank:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The lines that are no comments and not empty, as columns."""
+    """The lines that are neither comments nor empty, as columns."""
 
     file: str
     lines: np.ndarray
@@ -129,7 +129,7 @@ def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: s
 
 
 def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
-    """The first word `[word]` of the sentence of each; IDs count from there."""
+    """The first word `[word]` of each word's sentence; IDs count from there."""
     numbers = _whole_numbers(rows, words, [rows.ids[row] for row in words], "ID")
     sentences = rows.sentences[words]
     first = np.searchsorted(sentences, sentences)
@@ -161,7 +161,7 @@ def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np
 
 
 def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
-    """FORM of each token without blanks, which one side may write and the other not."""
+    """FORM of each token without blanks, which only one side may write."""
     forms = [rows.forms[row] for row in tokens]
     if _BLANKS.search("".join(forms)):
         forms = [_BLANKS.sub("", form) for form in forms]
@@ -171,7 +171,7 @@ def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
 
 
 def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """The head `[word]` of each word; every sentence is a tree."""
+    """The head `[word]` of each word; every sentence must be a tree."""
     heads = _whole_numbers(rows, words, _column(rows, 6, words).tolist(), "HEAD")
     sentences = rows.sentences[words]
     sizes = np.bincount(sentences)[sentences]

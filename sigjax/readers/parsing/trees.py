@@ -1,16 +1,17 @@
-"""Phrase structure trees in brackets, one a line: a gold file and a file a system.
+"""Phrase structure trees in brackets, one per line: a gold file and one file per system.
 
-An instance is a line. A bracket is the label and the first and last word of a constituent; both sides are compared as
-multisets, so that a label twice over the same words counts twice; with `unit` "response" it is one response that does.
-As evalb does, part-of-speech tags are no brackets, function tags (`NP-SBJ`) are cut off and empty elements (`-NONE-`)
-are no words. Roots (`TOP`, `ROOT`, `S1`, no label) are no brackets. Punctuation stays, while evalb's COLLINS.prm leaves
-it out. Reference: Black et al. (1991), "A procedure for quantitatively comparing the syntactic coverage of English
+An instance is a line. A bracket is the label and the first and last word of a constituent. Both sides are compared as
+multisets: a label twice over the same words counts twice; with `unit` "response" it is one response that counts twice.
+As in evalb, part-of-speech tags are no brackets, function tags (`NP-SBJ`) are cut off and empty elements (`-NONE-`) are
+no words. Roots (`TOP`, `ROOT`, `S1`, no label) are no brackets. Punctuation stays, while evalb's COLLINS.prm leaves it
+out. Reference: Black et al. (1991), "A procedure for quantitatively comparing the syntactic coverage of English
 grammars".
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +33,7 @@ _FIRST_TREE = re.compile(rb"\s*\(\s*[^\s()]*\s*\([^\n]*\)[ \t\r]*(?:\n|\Z)")
 
 
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
-    """The words and the brackets of a tree; none where the parser found no tree: `(())` or nothing.
+    """The words and the brackets of a tree; none where the parser failed and wrote `(())` or nothing.
 
     Raises:
         InputError: the brackets do not match, or a word is in none.
@@ -63,12 +64,12 @@ def parse_tree(line: str) -> tuple[list[str], Brackets]:
             open_nodes[-1].label = token
         labelled = True
     if open_nodes:
-        raise InputError(f"expected one tree a line, got {len(open_nodes)} opening bracket(s) without a closing one")
+        raise InputError(f"expected one tree per line, got {len(open_nodes)} opening bracket(s) without a closing one")
     return words, Counter(closed)
 
 
 class _Node:
-    """A constituent that is not closed yet; a part-of-speech tag where it holds one word and no other constituent."""
+    """A constituent that is not closed yet; a part-of-speech tag if it holds one word and no other constituent."""
 
     __slots__ = ("is_tag", "label", "start")
 
@@ -77,7 +78,7 @@ class _Node:
 
 
 def _close(node: _Node, words: list[str], closed: list[tuple[str, int, int]]) -> None:
-    """Keep a constituent that is a bracket."""
+    """Add a constituent to `closed` if it is a bracket; drop the word of an empty element."""
     if node.is_tag and len(words) == node.start + 1:
         if node.label == EMPTY_ELEMENT:
             words.pop()
@@ -86,92 +87,84 @@ def _close(node: _Node, words: list[str], closed: list[tuple[str, int, int]]) ->
         closed.append((_FUNCTION_TAG.sub("", node.label), node.start, len(words)))
 
 
-def read_trees(sources: Sources, options: Options) -> Reading:
-    """The evaluation of parsers by gold trees."""
+class _Trees(NamedTuple):
+    """The trees of one file."""
+
+    words: list[list[str]]
+    """[line]; none where there is no tree."""
+    brackets: Counter[tuple[int, int, int, str]]
+    """(line, first word, word after the last, label) -> how often."""
+
+
+def _read_file(file: str, lines: Sequence[str], gold: _Trees | None = None) -> _Trees:
+    """The trees of a file, over the words of the gold trees."""
+    trees = _Trees([], Counter())
+    for i, line in enumerate(lines):
+        try:
+            words, brackets = parse_tree(line)
+            if words and gold is not None:
+                _check_words(words, gold.words[i])
+        except InputError as error:
+            raise InputError(f"{file}, line {i + 1}: {error}") from None
+        trees.words.append(words)
+        trees.brackets.update({(i, start, end, label): count for (label, start, end), count in brackets.items()})
+    return trees
+
+
+def _check_words(words: list[str], gold: list[str]) -> None:
+    if words != gold:
+        pairs = zip([*gold, "the end"], [*words, "the end"], strict=False)
+        expected, found = next((one, other) for one, other in pairs if one != other)
+        raise InputError(f"expected the words of the gold tree, {show(expected)} here, got {show(found)}")
+
+
+def _read(sources: Sources, options: Options) -> Reading:
     file = sources.gold()
-    trees = [_read_tree(file, i, line) for i, line in enumerate(read_lines(file))]
-    lacking = next((i for i, (words, _) in enumerate(trees) if not words), None)
-    if lacking is not None:
-        raise InputError(f"{file}, line {lacking + 1}: expected a tree, got no words")
-    files, gold = sources.chosen(options), [brackets for _, brackets in trees]
-    found = {}
-    for name, path in files.items():
-        lines = matching_lines(path, gold=file, count=len(trees))
-        found[name] = [_read_brackets(path, i, line, trees[i][0]) for i, line in enumerate(lines)]
+    gold = _read_file(file, read_lines(file))
+    if not all(gold.words):
+        raise InputError(f"{file}, line {gold.words.index([]) + 1}: expected a tree, got no words")
+    files, num_lines = sources.chosen(options), len(gold.words)
+    trees = {
+        name: _read_file(path, matching_lines(path, gold=file, count=num_lines), gold) for name, path in files.items()
+    }
+    ids, lines = None, np.arange(num_lines)
     if options.unit == "response":
-        return join_sheets(_response_sheets(files, gold, found), options, notes=(NOTE,))
+        responses = all_responses(each.brackets for each in (gold, *trees.values()))
+        ids = [f"{line + 1}: {label} {start + 1}-{end}" for line, start, end, label in responses]
+        lines = np.array([line for line, *_ in responses], int)
+        right = times_given(responses, gold.brackets)
+        numbers = {name: matches(times_given(responses, own.brackets), right) for name, own in trees.items()}
+    else:
+        numbers = {name: _count_lines(own, gold) for name, own in trees.items()}
     sheets = []
     for name, path in files.items():
-        counts = [_count_brackets(own, right) for own, right in zip(found[name], gold, strict=True)]
-        columns = np.array(counts, dtype=np.float64).T
-        sheets.append(Sheet(name, path, dict(zip(("tp", "predicted", "gold"), columns, strict=True))))
+        absent = np.array([not words for words in trees[name].words])[lines]
+        columns = {key: np.where(absent, np.nan, column) for key, column in numbers[name].items()}
+        sheets.append(Sheet(name, path, columns, ids=ids))
     return join_sheets(sheets, options, notes=(NOTE,))
 
 
-def _response_sheets(
-    files: Mapping[str, str], gold: list[Brackets], found: Mapping[str, list[Brackets | None]]
-) -> list[Sheet]:
-    """A sheet a system whose rows are distinct brackets; NaN where the system has no tree."""
-    truth, sides = _of_lines(gold), {name: _of_lines(own) for name, own in found.items()}
-    responses = all_responses((truth, *sides.values()))
-    right, lines = times_given(responses, truth), np.array([line for line, *_ in responses], int)
-    ids = [f"{line + 1}: {label} {start + 1}-{end}" for line, start, end, label in responses]
-    sheets = []
-    for name, path in files.items():
-        absent = np.array([own is None for own in found[name]])[lines]
-        numbers = matches(times_given(responses, sides[name]), right)
-        columns = {key: np.where(absent, np.nan, column) for key, column in numbers.items()}
-        sheets.append(Sheet(name, path, columns, ids=ids))
-    return sheets
+def _count_lines(own: _Trees, gold: _Trees) -> dict[str, np.ndarray]:
+    """The counts tp, predicted and gold `[line]`."""
+    counted = {"tp": own.brackets & gold.brackets, "predicted": own.brackets, "gold": gold.brackets}
+    counts = {name: np.zeros(len(gold.words)) for name in counted}
+    for name, brackets in counted.items():
+        for (line, *_), count in brackets.items():
+            counts[name][line] += count
+    return counts
 
 
-def _of_lines(trees: Sequence[Brackets | None]) -> Counter[tuple[int, int, int, str]]:
-    """(line, first word, word after the last, label) -> how often."""
-    found: Counter[tuple[int, int, int, str]] = Counter()
-    for line, brackets in enumerate(trees):
-        found.update({(line, start, end, label): count for (label, start, end), count in (brackets or {}).items()})
-    return found
-
-
-def _read_tree(file: str, i: int, line: str) -> tuple[list[str], Brackets]:
-    try:
-        return parse_tree(line)
-    except InputError as error:
-        raise InputError(f"{file}, line {i + 1}: {error}") from None
-
-
-def _read_brackets(file: str, i: int, line: str, gold_words: list[str]) -> Brackets | None:
-    """The brackets of a line, whose words are those of the gold tree; None where the system has no tree."""
-    words, brackets = _read_tree(file, i, line)
-    if not words:
-        return None
-    if words != gold_words:
-        pairs = zip([*gold_words, "the end"], [*words, "the end"], strict=False)
-        expected, found = next((one, other) for one, other in pairs if one != other)
-        raise InputError(
-            f"{file}, line {i + 1}: expected the words of the gold tree, {show(expected)} here, got {show(found)}"
-        )
-    return brackets
-
-
-def _count_brackets(own: Brackets | None, gold: Brackets) -> tuple[float, float, float]:
-    """(tp, predicted, gold) of a line; NaN where the system has no tree."""
-    if own is None:
-        return (np.nan, np.nan, np.nan)
-    return ((own & gold).total(), own.total(), gold.total())
-
-
-def _looks_like_trees(name: str, head: bytes) -> bool:
+def _looks(name: str, head: bytes) -> bool:
     del name
     return _FIRST_TREE.match(head) is not None
 
 
 TREES = Format(
     "trees",
-    "phrase structure trees, one a line",
+    "phrase structure trees, one per line",
     "gold",
-    read_trees,
-    _looks_like_trees,
+    _read,
+    _looks,
     ("fscore", "precision", "recall"),
     frozenset({"unit"}),
 )

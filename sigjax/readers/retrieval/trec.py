@@ -55,10 +55,9 @@ _RUN = _Kind("a run", "topic Q0 document rank score tag", 4, 3e38, whole=False)
 
 def read_runs(sources: Sources, options: Options) -> Reading:
     """Judgments and runs -> a measure of each topic; topics that a run lacks count 0, as with `trec_eval -c`."""
-    del options
     qrels = sources.gold()
     judged = _read_numbers(qrels, _QRELS)
-    runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.systems.items()}
+    runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.chosen(options).items()}
     for file, run in runs.values():
         if judged.keys().isdisjoint(run):
             topic = show(next(iter(judged)))
@@ -77,7 +76,7 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
         column = np.array([values.get(topic, absent) for topic in topics])
         sheets.append(Sheet(system, file, {name: column}, {"topic": topics}, topics))
         lacking = sum(topic not in run for topic in topics)
-        if lacking and options.missing != "drop" and (options.systems is None or system in options.systems):
+        if lacking and options.missing != "drop":
             notes.append(
                 f"system {system!r} lacks {lacking} of {len(topics)} topics; they count 0, as with trec_eval -c"
             )

@@ -4,7 +4,7 @@ They are read through narwhals (extra `dataframe`). What is null is a missing ce
 that knows no other null; any other NaN is refused, as in files. A named index of pandas is read as columns.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from sigjax.files.opening import read_bytes
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, show
-from sigjax.readers.table import Nested, Numbers, Table
+from sigjax.readers.table import Lazy, Nested, Numbers, Table
 from sigjax.readers.tables.parquet import parquet_frame, refuse_repeats
 from sigjax.readers.tables.tables import read_table
 from sigjax.records import InputError
@@ -47,7 +47,7 @@ def frame_table(frame: Any, *, file: str = FRAME) -> Table:
         ) from None
     if len(wrapped) == 0:
         raise InputError(f"{file}: has no rows; expected one row an instance")
-    return Table(file, _Columns(file, wrapped), range(1, len(wrapped) + 1), "row")
+    return Table(file, Lazy(wrapped.columns, partial(_cells, file, wrapped)), range(1, len(wrapped) + 1), "row")
 
 
 def _plain_pandas(frame: Any) -> Any:
@@ -57,32 +57,11 @@ def _plain_pandas(frame: Any) -> Any:
     return frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
-class _Columns(Mapping[str, Sequence[str]]):
-    """The columns of a frame, made only when they are asked for."""
-
-    def __init__(self, file: str, frame: Any) -> None:
-        self._file, self._frame, self._known = file, frame, dict[str, Sequence[str]]()
-        self._names = dict.fromkeys(frame.columns)
-
-    def __getitem__(self, name: str) -> Sequence[str]:
-        if name not in self._known:
-            self._known[name] = _cells(self._file, name, self._frame.get_column(name))
-        return self._known[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-def _cells(file: str, name: str, series: Any) -> Sequence[str]:
+def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
     """A column of numbers or truth values as it is, any other as text."""
     import narwhals
 
+    series = frame.get_column(name)
     if series.dtype.is_nested():
         return Nested([f"({type(series.dtype).__name__.lower()})"] * len(series))
     missing = series.is_null().to_numpy().astype(bool)
@@ -105,9 +84,8 @@ def _cells(file: str, name: str, series: Any) -> Sequence[str]:
 
 
 def _read_parquet(sources: Sources, options: Options) -> Reading:
-    del options
     (file,) = sources.files
-    return partial(read_table, frame_table(parquet_frame(file, read_bytes(file)), file=file))
+    return read_table(frame_table(parquet_frame(file, read_bytes(file)), file=file), options)
 
 
 def _looks_parquet(name: str, head: bytes) -> bool:

@@ -1,26 +1,22 @@
-"""Long tables: a row a system and instance, with one column or more of numbers.
+"""Long tables: one row per system and instance, with one or more columns of numbers.
 
-A table is long when it has a column named `system`. The instance ids are the column of `--id`, else the first column
-that is nothing else; where systems were run several times on the same instances, the column of `--runs` tells the
-trials apart. The inputs of the metric are the columns of `--counts`, else columns of the very name; a metric
-with one input takes the only column of numbers that is left. Other columns are of no concern.
+A table is long if it has a column named `system`. The instance ids are the column of `--id`, else the first column
+that is nothing else; if systems were run several times on the same instances, the column of `--runs` tells the trials
+apart. The inputs of the metric are the columns of `--counts`, else the columns with their names; a metric with one
+input takes the only column of numbers that is left. Other columns do not matter.
 """
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 
-from sigjax.readers.grid import Grid, assemble, keep_instances
-from sigjax.readers.labels import instances_of, table_labels
-from sigjax.readers.options import Options, chosen_metric, select_systems, show
-from sigjax.readers.table import (
-    Table,
-    check_column,
-    check_filled,
-    codes_of,
-    is_numeric,
-    label_column,
-    list_columns,
-    number_column,
-)
+from sigjax.readers.formats import Reading
+from sigjax.readers.options import Options, chosen_metric, listing
+from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.table import Lazy, Table, check_columns, is_numeric, label_column, number_column
 from sigjax.readers.tables.turned import check_measures
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
@@ -30,50 +26,55 @@ def system_column(table: Table) -> str | None:
     return next((name for name in table.columns if name.lower() == "system"), None)
 
 
-def read_long(table: Table, options: Options, *, system: str) -> Evaluation:
-    """The evaluation of a long table whose systems are in the column `system`."""
-    metric = chosen_metric(options)
-    _check_names(table, options, metric)
-    id_column = options.id if options.id is not None else _id_column(table, options, metric, system=system)
-    inputs = _input_columns(table, options, metric, taken={system, id_column})
-    names, system_codes = codes_of(label_column(table, system))
-    ids, runs, instance_codes = instances_of(table, id_column, options.runs)
-    check_measures(table, id_column, ids, options)
-    systems = select_systems(table.file, names, options.systems)
-    _refuse_repeats(table, system, (id_column, options.runs), system_codes * len(ids) + instance_codes)
-    hint = f"give the metric's columns with {_counts_example(metric)}"
-    numbers = np.stack([number_column(table, name, hint=hint) for name in inputs], axis=-1)
-    what = f"systems by instances of the columns {show(system)} and {show(id_column)}"
-    check_filled(table.file, filled=len(table.lines), rows=len(names), columns=len(ids), what=what)
-    values = np.full((len(names), len(ids), len(inputs)), np.nan)
-    values[system_codes, instance_codes] = numbers
-    positions = {name: k for k, name in enumerate(names)}
-    chosen = [positions[name] for name in systems]
-    grid = Grid(
-        table.file,
-        systems,
-        ids,
-        values[chosen],
-        table_labels(table, options.cluster, option="--cluster", instances=instance_codes, num_instances=len(ids)),
-        table_labels(table, options.strata, option="--strata", instances=instance_codes, num_instances=len(ids)),
-        None,
-        runs=runs,
+def read_long(table: Table, options: Options, *, system: str) -> Reading:
+    """The reading of a long table whose systems are in the column `system`."""
+    for option, names in (("--ignore", options.ignore), ("--id", [options.id]), ("--runs", [options.runs])):
+        check_columns(table, names, option)
+    numbers = Lazy(
+        table.columns, lambda name: number_column(table, name, hint="name the metric's columns with --counts")
     )
-    # Instances that only other systems have are no part of the comparison; a row with empty cells is.
-    grid = keep_instances(grid, np.isin(np.arange(len(ids)), instance_codes[np.isin(system_codes, chosen)]))
-    return assemble(grid, metric=metric, missing=options.missing)
+
+    @cache
+    def join(id_column: str) -> Reading:
+        ids = label_column(table, id_column)
+        check_measures(table, id_column, list(dict.fromkeys(ids)), options)
+        runs = None if options.runs is None else label_column(table, options.runs)
+        sheets = [
+            Sheet(
+                name,
+                table.file,
+                Lazy(numbers, lambda column, rows=rows: numbers[column][rows]),
+                Lazy(table.columns, lambda column, rows=rows: _take(label_column(table, column), rows)),
+                _take(ids, rows),
+                None if runs is None else _take(runs, rows),
+                _take(table.lines, rows) if table.row_word == "line" else None,
+                id_column,
+            )
+            for name, rows in _rows_of(label_column(table, system))
+        ]
+        return join_sheets(sheets, options, order=ids if runs is None else list(zip(ids, runs, strict=True)))
+
+    def evaluate(options: Options) -> Evaluation:
+        metric = chosen_metric(options)
+        id_column = options.id if options.id is not None else _id_column(table, options, metric, system=system)
+        counts = _only_column(table, options, metric, taken={system, id_column}) or options.counts
+        return join(id_column)(replace(options, counts=counts, metric=metric))
+
+    return evaluate
 
 
-def _check_names(table: Table, options: Options, metric: Metric | SampleMetric) -> None:
-    for name in options.ignore:
-        check_column(table, name, "--ignore")
-    for option, column in (("--id", options.id), ("--runs", options.runs)):
-        if column is not None:
-            check_column(table, column, option)
-    for name, column in (options.counts or {}).items():
-        if name not in metric.inputs:
-            raise InputError(f"--counts: metric {metric.name!r} takes {', '.join(metric.inputs)}, not {show(name)}")
-        check_column(table, column, "--counts")
+def _rows_of(systems: Sequence[str]) -> list[tuple[str, np.ndarray]]:
+    """Name of each system and its rows, in order of appearance."""
+    names = list(dict.fromkeys(systems))
+    index = {name: k for k, name in enumerate(names)}
+    codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return list(zip(names, rows, strict=True))
+
+
+def _take(cells: Sequence[Any], rows: np.ndarray) -> list[Any]:
+    """Some rows of a column."""
+    return np.array(cells, object)[rows].tolist()
 
 
 def _id_column(table: Table, options: Options, metric: Metric | SampleMetric, *, system: str) -> str:
@@ -84,49 +85,18 @@ def _id_column(table: Table, options: Options, metric: Metric | SampleMetric, *,
     for name in table.columns:
         if name not in taken:
             return name
-    raise InputError(f"{table.file}: no column is left for the instance ids; add one; {list_columns(table)}")
-
-
-def _input_columns(table: Table, options: Options, metric: Metric | SampleMetric, *, taken: set[str]) -> list[str]:
-    """The columns that hold the metric's inputs, in their order."""
-    counts = options.counts or {}
-    columns = [counts.get(name, name) for name in metric.inputs]
-    lacking = [name for name, column in zip(metric.inputs, columns, strict=True) if column not in table.columns]
-    if not lacking:
-        return columns
-    if len(metric.inputs) == 1:
-        claimed = taken | {options.cluster, options.strata, options.runs, *options.ignore}
-        numeric = [name for name, cells in table.columns.items() if name not in claimed and is_numeric(cells)]
-        if len(numeric) == 1:
-            return numeric
     raise InputError(
-        f"{table.file}: which column is {', '.join(lacking)} of metric {metric.name!r}? {list_columns(table)}; "
-        f"say so with {_counts_example(metric)}"
+        f"{table.file}: no column is left for the instance ids; add one; columns: {listing(table.columns)}"
     )
 
 
-def _counts_example(metric: Metric | SampleMetric) -> str:
-    return "--counts " + " ".join(f"{name}=COLUMN" for name in metric.inputs)
-
-
-def _refuse_repeats(table: Table, system: str, names: tuple[str, str | None], cells: np.ndarray) -> None:
-    """Refuse two rows `[row]` for the same cell of system by instance; `names` are the columns of ids and of runs."""
-    in_order = np.sort(cells)
-    if np.all(in_order[1:] != in_order[:-1]):
-        return
-    _, first, inverse = np.unique(cells, return_index=True, return_inverse=True)
-    repeated = np.flatnonzero(first[inverse] != np.arange(len(cells)))
-    if repeated.size:
-        row = int(repeated[0])
-        id_column, runs = names
-        lines = f"{table.lines[int(first[inverse][row])]} and {table.lines[row]}"
-        again = (
-            f" (column {show(id_column)}); ids must be unique (--id NAME takes another column, and --runs NAME the one "
-            "that tells trials of an instance apart)"
-            if runs is None
-            else f" in run {show(table.columns[runs][row])} (columns {show(id_column)} and {show(runs)}); give it once"
-        )
-        raise InputError(
-            f"{table.file}: {table.row_word}s {lines}: system {show(table.columns[system][row])} has instance "
-            f"{show(table.columns[id_column][row])} twice{again}"
-        )
+def _only_column(
+    table: Table, options: Options, metric: Metric | SampleMetric, *, taken: set[str]
+) -> dict[str, str] | None:
+    """The only column of numbers that has no other use, for a metric with one input that is nowhere named."""
+    (name, *others) = metric.inputs
+    if others or options.counts or name in table.columns:
+        return None
+    taken = taken | {*options.ignore} | {each for each in (options.cluster, options.strata, options.runs) if each}
+    numeric = [each for each, cells in table.columns.items() if each not in taken and is_numeric(cells)]
+    return {name: numeric[0]} if len(numeric) == 1 else None

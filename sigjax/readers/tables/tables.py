@@ -13,22 +13,20 @@ from sigjax.readers.tables.jsonl import parse_jsonl
 from sigjax.readers.tables.long import read_long, system_column
 from sigjax.readers.tables.npz import load_npz, read_npz
 from sigjax.readers.tables.wide import read_wide
-from sigjax.records import Evaluation
 
 _RUNS = frozenset({"runs"})
 
 
-def read_table(table: Table, options: Options) -> Evaluation:
-    """The evaluation of a table: long where it has a column named `system`, else wide."""
+def read_table(table: Table, options: Options) -> Reading:
+    """The reading of a table: long if it has a column named `system`, else wide."""
     system = system_column(table)
     return read_wide(table, options) if system is None else read_long(table, options, system=system)
 
 
 def _delimited(kind: str) -> Format:
     def read(sources: Sources, options: Options) -> Reading:
-        del options
         (file,) = sources.files
-        return partial(read_table, parse_delimited(file, decode_text(file, read_bytes(file)), kind=kind))
+        return read_table(parse_delimited(file, decode_text(file, read_bytes(file)), kind=kind), options)
 
     def looks(name: str, head: bytes) -> bool:
         if PurePath(name).suffix in (".tsv", ".csv"):
@@ -47,7 +45,7 @@ def _delimited(kind: str) -> Format:
 
 def _read_jsonl(sources: Sources, options: Options) -> Reading:
     (file,) = sources.files
-    return partial(read_table, parse_jsonl(file, decode_text(file, read_bytes(file)), ignore=options.ignore))
+    return read_table(parse_jsonl(file, decode_text(file, read_bytes(file)), ignore=options.ignore), options)
 
 
 def _read_npz(sources: Sources, options: Options) -> Reading:

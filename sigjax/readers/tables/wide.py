@@ -1,83 +1,87 @@
-"""Wide tables: a row an instance, a column a system.
+"""Wide tables: one row per instance, one column per system.
 
-Every column is a system except the instance ids, the columns of `--cluster` and `--strata`, and those of `--ignore`.
-The ids are the column of `--id`; else the first of the other columns when it is named like ids (`is_id_name`) or holds
-text; else there are none and the instances are numbered from 1. A column named like systems (`SYSTEM_NAMES`) is refused
-there: its table has one row per system.
+Every column is a system except the instance ids, the columns of `--cluster`, `--strata` and `--runs`, and those of
+`--ignore`. The ids are the column of `--id`; else the first of the other columns if it is named like ids (`is_id_name`)
+or holds text; else there are none and the instances are numbered from 1. A column named like systems (`SYSTEM_NAMES`)
+is refused there: its table has one row per system.
 """
 
-import numpy as np
+from functools import partial
 
-from sigjax.readers.grid import Grid, assemble
-from sigjax.readers.labels import instances_of, table_labels
+from sigjax.readers.formats import Reading
 from sigjax.readers.options import Options, chosen_metric, select_systems, show
-from sigjax.readers.table import Table, check_column, is_text, number_column, place
+from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.table import Lazy, Table, check_columns, is_text, label_column, number_column, place
 from sigjax.readers.tables.turned import check_header, check_measures, check_systems, is_id_name
 from sigjax.records import Evaluation, InputError
 
 MOST_SYSTEMS = 10_000
-"""A table with more columns than this is turned round."""
+"""A table with more columns than this has rows and columns exchanged."""
 SYSTEM_NAMES = frozenset(("system", "systems", "model", "models"))
 FEWEST_NUMBERED = 3
 """Rows from which 1, 2, 3, ... in the first column is taken for instance numbers."""
+_HINT = "a column that is not a system is left out with --ignore NAME or used with --cluster NAME or --strata NAME"
 
 
-def read_wide(table: Table, options: Options) -> Evaluation:
-    """The evaluation of a wide table."""
-    metric = chosen_metric(options)
-    if len(metric.inputs) != 1:
-        raise InputError(
-            f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers an instance, which a column a "
-            f"system cannot hold; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
-        )
-    if options.counts:
-        raise InputError(f"{table.file}: --counts is for long tables; this one has no column named 'system'")
-    for name in options.ignore:
-        check_column(table, name, "--ignore")
-    if options.runs is not None:
-        check_column(table, options.runs, "--runs")
-    id_column = _id_column(table, options)
+def read_wide(table: Table, options: Options) -> Reading:
+    """The reading of a wide table."""
+    for option, names in (("--ignore", options.ignore), ("--id", [options.id]), ("--runs", [options.runs])):
+        check_columns(table, names, option)
+    id_column = options.id if options.id is not None else _id_column(table, options)
+    systems = _systems(table, id_column, options)
+    if id_column is None and options.runs is not None:
+        raise InputError(f"{table.file}: --runs: which runs are of the same instance? name the ids with --id NAME")
+    ids = [str(row + 1) for row in range(len(table.lines))] if id_column is None else label_column(table, id_column)
+    check_measures(table, id_column, ids, options)
+    runs = None if options.runs is None else label_column(table, options.runs)
+    labels = Lazy(table.columns, partial(label_column, table))
+
+    def numbers(system: str) -> Lazy:
+        return Lazy(["value"], lambda _: number_column(table, system, hint=_HINT))
+
+    lines = table.lines if table.row_word == "line" else None
+    sheets = [Sheet(system, table.file, numbers(system), labels, ids, runs, lines, id_column) for system in systems]
+    join = join_sheets(sheets, options)
+
+    def evaluate(options: Options) -> Evaluation:
+        metric = chosen_metric(options)
+        if len(metric.inputs) != 1:
+            raise InputError(
+                f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
+                f"table has one per system; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
+            )
+        if options.counts:
+            raise InputError(f"{table.file}: --counts is for long tables; this one has no column named 'system'")
+        return join(options)
+
+    return evaluate
+
+
+def _systems(table: Table, id_column: str | None, options: Options) -> tuple[str, ...]:
+    """The columns of the systems to compare."""
     others = {id_column, options.cluster, options.strata, options.runs, *options.ignore}
     systems = select_systems(table.file, [name for name in table.columns if name not in others], options.systems)
     if len(systems) > MOST_SYSTEMS:
         raise InputError(
-            f"{table.file}: has {len(systems)} columns of systems, expected at most {MOST_SYSTEMS}: a row is an "
-            "instance and a column a system; turn the table round, or name the columns with --systems"
+            f"{table.file}: has {len(systems)} columns of systems, expected at most {MOST_SYSTEMS}: one row per "
+            "instance and one column per system; exchange rows and columns, or name the columns with --systems"
         )
     check_header(table, id_column, systems, options)
     check_systems(table, systems, options)
     first = _first_column(table, options)
-    if options.systems is None and first is not None and first in systems:
+    if options.systems is None and first in systems:
         _refuse_numbering(table, first)
-    rows = np.arange(len(table.lines))
-    ids, runs = _ids_and_runs(table, id_column, options.runs)
-    check_measures(table, id_column, ids, options)
-    hint = "a column that is no system is left out with --ignore NAME or used with --cluster NAME or --strata NAME"
-    values = [number_column(table, name, hint=hint) for name in systems]
-    grid = Grid(
-        table.file,
-        systems,
-        ids,
-        np.array(values).reshape(len(systems), len(ids), 1),
-        table_labels(table, options.cluster, option="--cluster", instances=rows, num_instances=len(ids)),
-        table_labels(table, options.strata, option="--strata", instances=rows, num_instances=len(ids)),
-        tuple(table.lines) if table.row_word == "line" else None,
-        runs=runs,
-    )
-    return assemble(grid, metric=metric, missing=options.missing)
+    return systems
 
 
 def _id_column(table: Table, options: Options) -> str | None:
-    if options.id is not None:
-        check_column(table, options.id, "--id")
-        return options.id
     first = _first_column(table, options)
     if first is None or first in (options.systems or ()):
         return None
     if first.lower() in SYSTEM_NAMES:
         raise InputError(
-            f"{table.file}: column {show(first)} seems to hold the systems, a row each; expected a row an instance and "
-            "a column a system (a long table names its column 'system'); give --id NAME if it holds the instance ids"
+            f"{table.file}: column {show(first)} seems to hold the systems, one per row; expected one row per instance "
+            "and one column per system (in a long table its name is 'system'); give --id NAME if it holds instance ids"
         )
     if is_id_name(first):
         return first
@@ -110,24 +114,3 @@ def _refuse_numbering(table: Table, first: str) -> None:
             f"{table.file}: column {show(first)} looks like instance numbers, not like a system; "
             "give --id NAME to use it as ids or --ignore NAME to leave it out"
         )
-
-
-def _ids_and_runs(
-    table: Table, id_column: str | None, runs: str | None
-) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """Ids and runs `[instance]`; no two rows may have the same."""
-    if id_column is None:
-        if runs is not None:
-            raise InputError(f"{table.file}: --runs: which runs are of the same instance? name the ids with --id NAME")
-        return tuple(str(row + 1) for row in range(len(table.lines))), None
-    ids, trials, codes = instances_of(table, id_column, runs)
-    if len(ids) < len(codes):
-        row = next(row for row, code in enumerate(codes.tolist()) if code < row)
-        other, label = table.lines[codes[row]], table.columns[id_column][row]
-        what = "ids must be unique (--id NAME takes another column)"
-        if runs is not None:
-            what = f"with the same {show(runs)}; each run of an instance must be there once"
-        raise InputError(
-            f"{place(table, row, id_column)}: instance id {show(label)} is on {table.row_word} {other} too; {what}"
-        )
-    return ids, trials

@@ -1,4 +1,5 @@
-"""Tagged tokens, labels and terms: NER, chunking, classification, segmentation.
+"""Tagged tokens, labels, term lists and segmentations: NER, chunking, classification.
 
-Read `tokens` and `columns` first, which the formats share.
+`tokens` compares tagged tokens with the gold ones and counts `spans`; `conll` and `hipe` parse files of tokens.
+`labels` and `segmentation` stand alone.
 """

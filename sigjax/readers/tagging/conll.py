@@ -1,54 +1,158 @@
-"""Tagged tokens in columns: conlleval's files (gold and guess in one), gold and tagged files, and those of MBT."""
+r"""Tagged tokens in columns: conlleval's files (gold and guess in one), gold and tagged files, and those of MBT.
+
+There is one token per line, and an empty line after each sentence; `<utt>` (MBT) ends a sentence too. Columns are
+separated by tabs where the first token's line has tabs and no blank in its last column, else by runs of blanks and
+tabs. All lines of a file have the same number of columns. A line `-DOCSTART-` starts a document.
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
+from typing import NamedTuple
 
-from sigjax.metrics.spans import OUTSIDE
+import numpy as np
+
+from sigjax.files.opening import decode_text, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.options import Options, show
-from sigjax.readers.tagging.columns import head_columns, read_columns
-from sigjax.readers.tagging.tokens import TAG_METRICS, Tokens, check_sentences, check_tags, check_words, evaluate_tags
+from sigjax.readers.tagging.spans import OUTSIDE
+from sigjax.readers.tagging.tokens import (
+    TAG_METRICS,
+    Tokens,
+    check_sentences,
+    check_tags,
+    check_words,
+    evaluate_tags,
+    read_tagged,
+)
 from sigjax.records import InputError
 
-ENDINGS = (".conll", ".iob", ".tags")
+_DOCUMENT, _UTTERANCE = "-DOCSTART-", "<utt>"
+_ENDINGS = (".conll", ".iob", ".tags")
 _CHUNK_TAG = re.compile(r"[OBIESLUM]|[BIESLUM]-\S+")
+
+
+class Columns(NamedTuple):
+    """The columns of one file that tagging needs."""
+
+    tokens: Tokens
+    """With the first column as words and the last as tags."""
+    gold: Sequence[str]
+    """[token] the last column but one."""
+    width: int
+    """How many columns there are."""
+
+    def gold_tokens(self) -> Tokens:
+        """The tokens with their gold tags; without words where these are the first column."""
+        words = self.tokens.words if self.width > 2 else [""] * len(self.gold)
+        return replace(self.tokens, words=words, tags=self.gold)
+
+
+def read_columns(file: str) -> Columns:
+    """The tokens of a file of at least two columns."""
+    return parse_columns(file, decode_text(file, read_bytes(file)))
+
+
+def parse_columns(file: str, text: str) -> Columns:
+    r"""As `read_columns`, of text.
+
+    Example:
+        >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n").tokens
+        >>> tokens.words, tokens.tags, tokens.lines, tokens.sentences
+        (['a', 'b', 'c'], ['O', 'B-X', 'O'], [1, 2, 5], array([0, 2]))
+    """
+    words: list[str] = []
+    gold: list[str] = []
+    tags: list[str] = []
+    lines: list[int] = []
+    sentences: list[int] = []
+    documents: list[str] = []
+    split, width, document, fresh = split_blanks, 0, 0, True
+    for line, content in enumerate(text.split("\n"), start=1):
+        row = split(content)
+        if len(row) < 2 and row[0] in ("", _UTTERANCE):
+            fresh = True
+            continue
+        if row[0] == _DOCUMENT:
+            document, fresh = document + 1, True
+            continue
+        if not words:
+            split = _splitter(content)
+            row = split(content)
+            width = _first_width(file, line, row)
+        if len(row) != width:
+            raise InputError(f"{file}, line {line}: expected {width} columns as on line {lines[0]}, got {len(row)}")
+        if fresh:
+            sentences.append(len(words))
+            documents.append(str(document))
+            fresh = False
+        # Rows are not kept: many small lists are slow to collect.
+        words.append(row[0])
+        gold.append(row[-2])
+        tags.append(row[-1])
+        lines.append(line)
+    if not words:
+        raise InputError(f"{file}: has no tokens; expected one token and its tag per line")
+    starts, marked = np.array(sentences), documents[-1] != "0"
+    return Columns(Tokens(file, words, tags, lines, starts, starts, documents if marked else None), gold, width)
+
+
+def head_columns(head: bytes) -> Columns | None:
+    """The columns of the first whole lines of a file; None where there are none."""
+    whole = head[: head.rfind(b"\n") + 1] or head
+    try:
+        return parse_columns("", whole.decode("utf-8", "replace").replace("\r", ""))
+    except InputError:
+        return None
+
+
+def _splitter(line: str) -> Callable[[str], list[str]]:
+    """The function that splits all lines, chosen by the first."""
+    tabbed = line.rstrip("\t ").split("\t")
+    return _split_tabs if len(tabbed) > 1 and " " not in tabbed[-1].strip(" ") else split_blanks
+
+
+def _split_tabs(line: str) -> list[str]:
+    """Columns between tabs, without the blanks around them."""
+    fields = line.rstrip("\t ").split("\t")
+    return [field.strip(" ") for field in fields] if " " in line else fields
+
+
+def split_blanks(line: str) -> list[str]:
+    """Columns between blanks and tabs; other white space belongs to the tokens."""
+    fields = line.replace("\t", " ").strip(" ").split(" ")
+    return [field for field in fields if field] if "" in fields and len(fields) > 1 else fields
+
+
+def _first_width(file: str, line: int, row: Sequence[str]) -> int:
+    """How many columns the first token has."""
+    if len(row) < 2:
+        raise InputError(
+            f"{file}, line {line}: expected a token and its tag, got {show(row[0])}; for one label per line use "
+            "--reader labels"
+        )
+    return len(row)
 
 
 def _read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
     gold, systems = None, {}
-    for name, file in sources.systems.items():
+    for name, file in sources.chosen(options).items():
         columns = read_columns(file)
-        truth = columns.tokens(columns.gold, words=columns.width > 2)
+        truth = columns.gold_tokens()
         gold = gold or truth
-        check_words(gold, truth)
-        check_sentences(gold, truth)
-        check_tags(gold, truth)
-        systems[name] = columns.tokens(columns.tags)
-    if gold is None:
-        raise InputError("no file is given; expected a file a system")
+        for check in (check_words, check_sentences, check_tags):
+            check(gold, truth)
+        systems[name] = columns.tokens
+    assert gold is not None
     _check_guesses(gold, systems.values())
     return partial(evaluate_tags, gold, systems)
 
 
-def _read_gold(sources: Sources, options: Options) -> Reading:
-    """The last column of each file holds its tags."""
-    gold, systems = _tagged(sources.gold()), {name: _tagged(file) for name, file in sources.systems.items()}
-    for tokens in systems.values():
-        check_words(gold, tokens)
-        check_sentences(gold, tokens)
-    return partial(evaluate_tags, gold, systems)
-
-
-def _tagged(file: str) -> Tokens:
-    columns = read_columns(file)
-    return columns.tokens(columns.tags)
-
-
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
-    """Refuse last columns that are other annotation, such as entities after chunks: nobody guesses no type right."""
+    """Refuse last columns of other annotation, such as entities after chunks: they share no type with the gold tags."""
     truth, *guessed = (_types(tokens) for tokens in (gold, *systems))
     found = set().union(*guessed)
     if truth and found and not truth & found:
@@ -59,21 +163,23 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
 
 
 def _types(tokens: Tokens) -> set[str]:
-    """The types of the tags, or the tags themselves where they have none."""
+    """The types of the tags; tags without types count as their own."""
     return {tag.partition("-")[2] or tag for tag in set(tokens.tags) - OUTSIDE}
 
 
 def _looks_pairs(name: str, head: bytes) -> bool:
+    del name
     columns = head_columns(head)
-    return columns is not None and _mark_spans({*columns.gold, *columns.tags})
+    return columns is not None and _mark_spans({*columns.gold, *columns.tokens.tags})
 
 
 def _looks_gold(name: str, head: bytes) -> bool:
     columns = head_columns(head)
     if columns is None:
         return False
-    divided = len(columns.sentences) > 1 or columns.documents is not None
-    return divided or PurePath(name).suffix in ENDINGS or _mark_spans({*columns.tags})
+    tokens = columns.tokens
+    divided = len(tokens.sentences) > 1 or tokens.documents is not None
+    return divided or PurePath(name).suffix in _ENDINGS or _mark_spans({*tokens.tags})
 
 
 def _mark_spans(tags: set[str]) -> bool:
@@ -82,35 +188,30 @@ def _mark_spans(tags: set[str]) -> bool:
 
 
 def _looks_mbt(name: str, head: bytes) -> bool:
+    del name
     return re.search(rb"^<utt>\s*$", head, re.MULTILINE) is not None
 
 
-CONLL = Format(
-    "conll",
-    "tagged tokens, gold and guess as the last columns",
-    "systems",
-    _read_pairs,
-    _looks_pairs,
-    TAG_METRICS,
-    frozenset({"unit"}),
+_read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (check_words, check_sentences))
+_tagged_tokens = partial(Format, options=frozenset({"unit"}))
+CONLL = _tagged_tokens(
+    "conll", "tagged tokens, gold and guess as the last columns", "systems", _read_pairs, _looks_pairs, TAG_METRICS
 )
-CONLL_GOLD = Format(
+CONLL_GOLD = _tagged_tokens(
     "conll-gold",
     "tagged tokens, the tag as the last column",
     "gold",
     _read_gold,
     _looks_gold,
     TAG_METRICS,
-    frozenset({"unit"}),
     certain=False,
 )
-MBT = Format(
+MBT = _tagged_tokens(
     "mbt",
     "tagged tokens, <utt> after a sentence",
     "gold",
     _read_gold,
     _looks_mbt,
     ("accuracy", *TAG_METRICS[:-1]),
-    frozenset({"unit"}),
     certain=False,
 )

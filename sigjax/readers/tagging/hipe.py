@@ -1,10 +1,10 @@
-"""The tables of the HIPE campaigns (entities in historical newspapers): a token a line, a column for each kind of tag.
+"""Tables of the HIPE campaigns (entities in historical newspapers): one token per line, one column per kind of tag.
 
 The first line names the columns. Lines that begin with "#" and have no tabs are comments, of which
 `# hipe2022:document_id = NAME` starts a document; `EndOfSentence` in the column MISC ends a sentence, and so do empty
 lines. Systems may leave out comments and MISC: documents and sentences are those of the gold file, and tokens are
-aligned by position. As in the campaign's scorer, types are compared whatever the case of their letters, "_" and "-"
-are O, and entities may go over the ends of sentences, but not of documents.
+aligned by position. As in the campaign's scorer, the case of types does not count, "_" and "-" are O, and entities may
+cross the ends of sentences, but not of documents.
 """
 
 import re
@@ -13,9 +13,9 @@ from functools import partial
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.formats import Format
 from sigjax.readers.options import Options, show, suggest
-from sigjax.readers.tagging.tokens import TAG_METRICS, Tokens, check_words, evaluate_tags
+from sigjax.readers.tagging.tokens import TAG_METRICS, Tokens, check_words, read_tagged
 from sigjax.records import InputError
 
 COLUMN = "NE-COARSE-LIT"
@@ -23,13 +23,8 @@ WORD, NOTES, END = "TOKEN", "MISC", "EndOfSentence"
 _DOCUMENT = re.compile(r"#\s*[\w.-]*:?document_id\s*=\s*(.*\S)\s*")
 
 
-def read_hipe(file: str, column: str = COLUMN) -> Tokens:
-    """The tokens of a file with the tags of a column."""
-    return parse_hipe(file, decode_text(file, read_bytes(file)), column)
-
-
 def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
-    r"""As `read_hipe`, of text.
+    r"""The tokens of a file with the tags of a column.
 
     Example:
         >>> text = "TOKEN\tNE-COARSE-LIT\tMISC\n# hipe2022:document_id = d\nRome\tB-LOC\tEndOfSentence\nis\t_\t_\n"
@@ -72,17 +67,6 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
     return Tokens(file, words, _plain(tags), lines, np.array(sentences), np.array(breaks), labels)
 
 
-def _read(sources: Sources, options: Options) -> Reading:
-    column = options.filter or COLUMN
-    gold = read_hipe(sources.gold(), column)
-    systems = {}
-    for name, file in sources.systems.items():
-        tokens = read_hipe(file, column)
-        check_words(gold, tokens)
-        systems[name] = tokens
-    return partial(evaluate_tags, gold, systems)
-
-
 def _column(file: str, header: list[str], name: str) -> int:
     if name not in header:
         raise InputError(f"{file}, line 1: no column {show(name)}; {suggest(name, header, 'columns')}")
@@ -90,13 +74,21 @@ def _column(file: str, header: list[str], name: str) -> int:
 
 
 def _plain(tags: list[str]) -> list[str]:
-    """Tags with types in lower case, and O for what says that there is no entity."""
+    """Tags with types in lower case, and O where there is no entity."""
     plain = {tag: tag[:2] + tag[2:].lower() if tag not in ("_", "-") else "O" for tag in dict.fromkeys(tags)}
     return [plain[tag] for tag in tags]
 
 
-def _looks(name: str, head: bytes) -> bool:
-    return head.startswith(b"TOKEN\tNE-")
+def _parse(file: str, options: Options) -> Tokens:
+    return parse_hipe(file, decode_text(file, read_bytes(file)), options.filter or COLUMN)
 
 
-HIPE = Format("hipe", "tagged tokens of HIPE", "gold", _read, _looks, TAG_METRICS, frozenset(["filter", "unit"]))
+HIPE = Format(
+    "hipe",
+    "tagged tokens of HIPE",
+    "gold",
+    partial(read_tagged, _parse, (check_words,)),
+    lambda name, head: head.startswith(b"TOKEN\tNE-"),
+    TAG_METRICS,
+    frozenset({"filter", "unit"}),
+)

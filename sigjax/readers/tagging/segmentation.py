@@ -1,4 +1,4 @@
-"""Morpheme segmentation as in SIGMORPHON 2022: `word<TAB>morph @@morph ...`, in the gold file with a third column.
+"""Morpheme segmentation as in SIGMORPHON 2022: `word<TAB>morph @@morph ...`; gold files may have a third column.
 
 An instance is a line. Correct morphemes are a longest common subsequence of the two segmentations, as in the shared
 task's evaluate.py: Batsuren et al. (2022), "The SIGMORPHON 2022 Shared Task on Morpheme Segmentation".
@@ -22,7 +22,7 @@ _WITH_BOUNDARY = re.compile(rb"[^\t\n]+\t[^\t\n]+(?:\t[^\t\n]*)?\n")
 
 
 def common_length(one: Sequence[str], other: Sequence[str]) -> int:
-    """Length of a longest common subsequence, by bits: time is that of `len(other)` sums of `len(one)` bits.
+    """Length of a longest common subsequence, in the time of `len(other)` sums of `len(one)` bits.
 
     Reference: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
 
@@ -42,7 +42,7 @@ def common_length(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def split_morphemes(segmentation: str) -> list[str]:
-    """The morphemes of a segmentation; nothing is one empty morpheme, as in evaluate.py.
+    """The morphemes of a segmentation; an empty one is one empty morpheme, as in evaluate.py.
 
     Example:
         >>> split_morphemes("un @@discount @@ed"), split_morphemes("")
@@ -51,8 +51,7 @@ def split_morphemes(segmentation: str) -> list[str]:
     return segmentation.replace(" @@", " ").split(" ")
 
 
-def read_segmentation(sources: Sources, options: Options) -> Reading:
-    """The evaluation of segmentations by a gold file."""
+def _read(sources: Sources, options: Options) -> Reading:
     file = sources.gold()
     words, gold, *more = _columns(file, read_lines(file))
     labels = {"category": more[0]} if more else {}
@@ -66,7 +65,7 @@ def read_segmentation(sources: Sources, options: Options) -> Reading:
 
 
 def _count_morphemes(gold: Sequence[str], own: Sequence[str]) -> dict[str, np.ndarray]:
-    """Counts `[word]`: correct and predicted morphemes, those of the gold standard, and whether all are right."""
+    """Counts `[word]` of correct, predicted and gold morphemes, and whether all are right."""
     sizes = [np.array([each.count(" ") + 1 for each in side], dtype=np.float64) for side in (gold, own)]
     correct = sizes[0].copy()
     for i, (right, other) in enumerate(zip(gold, own, strict=True)):
@@ -94,10 +93,7 @@ def _columns(file: str, lines: list[str]) -> list[list[str]]:
 
 
 def _check_words(file: str, own: list[str], reference: str, words: list[str]) -> str:
-    """Refuse another order or other words than in the gold file; a note where a few differ.
-
-    Real files have such words: a spreadsheet made '#NAME?' of '-st'.
-    """
+    """Refuse other words than in the gold file; a note where a few differ: a spreadsheet made '#NAME?' of '-st'."""
     wrong = [i for i, (word, expected) in enumerate(zip(own, words, strict=True)) if word != expected]
     if not wrong:
         return ""
@@ -112,7 +108,7 @@ def _check_words(file: str, own: list[str], reference: str, words: list[str]) ->
     return f"{len(wrong)} of {len(words)} lines have another word than the gold file ({example})"
 
 
-def _looks_segmented(name: str, head: bytes) -> bool:
+def _looks(name: str, head: bytes) -> bool:
     del name
     return _WITH_CATEGORY.match(head) is not None or (_WITH_BOUNDARY.match(head) is not None and b" @@" in head)
 
@@ -121,7 +117,7 @@ SEGMENTATION = Format(
     "segmentation",
     "morpheme segmentation, SIGMORPHON 2022",
     "gold",
-    read_segmentation,
-    _looks_segmented,
+    _read,
+    _looks,
     ("fscore", "precision", "recall", "accuracy"),
 )

@@ -86,6 +86,6 @@ TEXTS = Format(
     "gold",
     read_texts,
     _looks,
-    metrics=TEXT_METRICS,
+    metrics=tuple(TEXT_METRICS),
     options=frozenset({"tokenize", "lowercase"}),
 )

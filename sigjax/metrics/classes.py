@@ -1,25 +1,21 @@
 """Metrics of classification that weigh classes: macro averages, Matthews correlation and Cohen's kappa.
 
-The statistics are counts of a confusion matrix, which are additive: how often a class is right, predicted, gold. They
-depend on the classes of the data, so that these metrics are made for a list of classes; scores find the number of
-classes from the number of statistics.
+The statistics are counts of a confusion matrix: how often each class is right, predicted and gold. A metric is made for
+the classes of the data; scores take the number of classes from the number of statistics.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
-from sigjax.metrics.counts import stack_counts
-from sigjax.metrics.ratio import divide
+from sigjax.metrics.ratios import divide, stack_counts
 from sigjax.records import Array, Metric
 
 
 def macro_fscore(sums: Array) -> Array:
     r"""Macro F1, the mean of $2\,correct_k / (predicted_k + gold_k)$ over classes, all of equal weight.
 
-    The mean is over the classes that occur in the gold labels or in the predictions of what is scored, as in
-    scikit-learn; a class that only other systems predict does not count.
+    The mean is over the classes that are gold or predicted in what is scored, as in scikit-learn; a class that only
+    other systems predict does not count.
 
     Args:
         sums: `[..., stat]` with stat = (correct of each class, predicted of each class, gold of each class).
@@ -28,6 +24,7 @@ def macro_fscore(sums: Array) -> Array:
         `[...]` in [0, 1]; 0 where there is nothing to score.
 
     Example:
+        >>> import numpy as np
         >>> round(float(macro_fscore(np.array([3.0, 1.0, 4.0, 2.0, 4.0, 2.0]))), 6)
         0.625
     """
@@ -36,15 +33,10 @@ def macro_fscore(sums: Array) -> Array:
 
 
 def macro_precision(sums: Array) -> Array:
-    r"""Macro precision, the mean of $correct_k / predicted_k$ over the classes of `macro_fscore`; 0/0 is 0.
-
-    Args:
-        sums: as in `macro_fscore`.
-
-    Returns:
-        `[...]` in [0, 1].
+    r"""Macro precision, the mean of $correct_k / predicted_k$ over classes, with 0/0 = 0; otherwise as `macro_fscore`.
 
     Example:
+        >>> import numpy as np
         >>> float(macro_precision(np.array([3.0, 1.0, 4.0, 2.0, 4.0, 2.0])))
         0.625
     """
@@ -53,15 +45,10 @@ def macro_precision(sums: Array) -> Array:
 
 
 def macro_recall(sums: Array) -> Array:
-    r"""Macro recall, the mean of $correct_k / gold_k$ over the classes of `macro_fscore`; 0/0 is 0.
-
-    Args:
-        sums: as in `macro_fscore`.
-
-    Returns:
-        `[...]` in [0, 1].
+    r"""Macro recall, the mean of $correct_k / gold_k$ over classes, with 0/0 = 0; otherwise as `macro_fscore`.
 
     Example:
+        >>> import numpy as np
         >>> float(macro_recall(np.array([3.0, 1.0, 4.0, 2.0, 4.0, 2.0])))
         0.625
     """
@@ -72,8 +59,8 @@ def macro_recall(sums: Array) -> Array:
 def matthews(sums: Array) -> Array:
     r"""Matthews correlation for any number of classes, the $R_K$ of Gorodkin (2004).
 
-    $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$ with c of n instances right, $p_k$ of
-    them predicted as class k and $g_k$ gold.
+    $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$ for n instances, of which c are right,
+    $p_k$ are predicted as class k and $g_k$ are of that class.
 
     Args:
         sums: `[..., stat]` with stat = (correct, predicted of each class, gold of each class).
@@ -82,6 +69,7 @@ def matthews(sums: Array) -> Array:
         `[...]` in [-1, 1]; 0 where the predictions, or the gold labels, are all of one class.
 
     Example:
+        >>> import numpy as np
         >>> round(float(matthews(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
         0.25
     """
@@ -101,6 +89,7 @@ def cohen_kappa(sums: Array) -> Array:
         `[...]` up to 1; 0 where predictions and gold labels are all of the same class. Reference: Cohen (1960).
 
     Example:
+        >>> import numpy as np
         >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
         0.25
     """
@@ -120,27 +109,21 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
         >>> class_metric("kappa", ["no", "yes"]).stat_names
         ('correct', 'predicted:no', 'predicted:yes', 'gold:no', 'gold:yes')
     """
+    correct, predicted, gold = ([f"{kind}:{label}" for label in classes] for kind in ("correct", "predicted", "gold"))
     macro, size = name in _MACRO, len(classes)
-    kinds = ("correct", "predicted", "gold") if macro else ("predicted", "gold")
-    counted = tuple(f"{kind}:{label}" for kind in kinds for label in classes)
-    names = counted if macro else ("correct", *counted)
+    names = (*(correct if macro else ["correct"]), *predicted, *gold)
     limits = [(k, k + shift * size) for k in range(size) for shift in (1, 2)] if macro else []
-    shared = tuple(f"gold:{label}" for label in classes)
-    score: Callable[[Array], Array] = (_MACRO | _CHANCE)[name]
-    return Metric(name, score, names, partial(_stack, names, limits), names, shared_inputs=shared)
+    score, extract = (_MACRO | _CHANCE)[name], partial(stack_counts, names, limits)
+    return Metric(name, score, names, extract, names, shared_inputs=tuple(gold))
 
 
 def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:
-    """The metric that `class_metric` made, by its name and the names of its statistics; None for others."""
+    """The metric that `class_metric` made, from its name and the names of its statistics; None for others."""
     if name not in CLASS_METRICS:
         return None
     classes = [stat.removeprefix("gold:") for stat in stat_names if stat.startswith("gold:")]
     made = class_metric(name, classes)
     return made if classes and made.stat_names == tuple(stat_names) else None
-
-
-def _stack(names: Sequence[str], limits: Sequence[tuple[int, int]], *columns: np.ndarray) -> np.ndarray:
-    return stack_counts(names, columns, limits)
 
 
 def _thirds(sums: Array) -> tuple[Array, Array, Array]:

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax.metrics.fscore import f1_score, precision_score, recall_score
-from sigjax.metrics.spans import Spans, count_spans, find_spans, is_span_tag, tag_table
+from sigjax.metrics.fscore import f1_score
+from sigjax.metrics.ratios import ratio_score
+from sigjax.readers.tagging.spans import Spans, count_spans, find_spans, is_span_tag, tag_table
 from sigjax.readers.tagging.tokens import encode
 
 TAGS = st.sampled_from(["O", *(f"{prefix}-{name}" for prefix in "BIESLUM" for name in "XY")])
@@ -127,8 +128,8 @@ def test_scores_are_those_of_seqeval(pairs):
     options = {"zero_division": 0}
     ours = (
         f1_score(np.array([tp, found, truth])),
-        precision_score(np.array([tp, found])),
-        recall_score(np.array([tp, truth])),
+        ratio_score(np.array([tp, found])),
+        ratio_score(np.array([tp, truth])),
     )
     theirs = (
         seqeval.f1_score(gold, predicted, **options),

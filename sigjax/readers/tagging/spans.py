@@ -1,9 +1,9 @@
 """Spans (entities, chunks) in the tags of tokens, and how many of a system's are right.
 
-One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES alike, and gives what conlleval gives for each: a token is
-outside, or in a span of its type. A span starts where the token before is outside, of another type or in another
-sentence; at B, S or U; and after E, L, S or U. So an I after O starts a span, whatever the scheme demands. A span is
-right when type, first and last token are those of a gold span. Reference: Tjong Kim Sang and Buchholz (2000),
+One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token is outside, or in a span of its
+type. A span starts where the token before is outside, of another type or in another sentence; at B, S or U; and after
+E, L, S or U. So an I after O starts a span, whatever the scheme demands. A span is right when its type, first and last
+token are those of a gold span. Reference: Tjong Kim Sang and Buchholz (2000),
 "Introduction to the CoNLL-2000 shared task: chunking".
 """
 
@@ -23,7 +23,7 @@ class TagTable(NamedTuple):
     types: np.ndarray
     """[tag] the number of its type; -1 outside."""
     opens: np.ndarray
-    """[tag] whether a span starts at it, whatever stands before."""
+    """[tag] whether a span starts at it, whatever precedes."""
     closes: np.ndarray
     """[tag] whether a span ends at it, whatever follows."""
 
@@ -50,7 +50,7 @@ def is_span_tag(tag: str) -> bool:
 
 
 def tag_table(tags: Sequence[str]) -> TagTable:
-    """What tags `[tag]` mean, all of which `is_span_tag` takes; types are compared as they are written.
+    """What tags `[tag]` mean, for which `is_span_tag` holds; types are compared as they are written.
 
     Example:
         >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"]).types
@@ -66,7 +66,7 @@ def tag_table(tags: Sequence[str]) -> TagTable:
 
 
 def find_spans(codes: np.ndarray, table: TagTable, breaks: np.ndarray) -> Spans:
-    """The spans of tokens whose tags are `codes` `[token]`; none goes over a token of `breaks`, where sequences start.
+    """The spans of tokens with the tags `codes` `[token]`; a new sequence starts at each token of `breaks`.
 
     Example:
         >>> tags = ["O", "B-PER", "I-PER", "I-LOC"]
@@ -87,7 +87,7 @@ def find_spans(codes: np.ndarray, table: TagTable, breaks: np.ndarray) -> Spans:
 def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray) -> dict[str, np.ndarray]:
     """The counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
 
-    `sentences` `[sentence]` are the first tokens of the sentences, which are not empty; the first is 0.
+    `sentences` `[sentence]` are their first tokens, from 0; none is empty.
 
     Example:
         >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
@@ -100,9 +100,7 @@ def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray) -> dict[st
     end_of[gold.starts], type_of[gold.starts] = gold.ends, gold.types
     right = (end_of[predicted.starts] == predicted.ends) & (type_of[predicted.starts] == predicted.types)
     found = {"tp": predicted.starts[right], "predicted": predicted.starts, "gold": gold.starts}
-    return {name: _per_sentence(starts, sentences) for name, starts in found.items()}
-
-
-def _per_sentence(tokens: np.ndarray, sentences: np.ndarray) -> np.ndarray:
-    """How many of `tokens` each sentence holds `[sentence]`."""
-    return np.bincount(np.searchsorted(sentences, tokens, side="right") - 1, minlength=len(sentences))
+    return {
+        name: np.bincount(np.searchsorted(sentences, starts, side="right") - 1, minlength=len(sentences))
+        for name, starts in found.items()
+    }

@@ -1,6 +1,6 @@
 """From an evaluation to a case, and what each kind of metric gives to its tests: exact p-values, swaps, replicates.
 
-The third thing that kinds do in their own way, scores without one unit at a time, is in `bootstrap.jackknife`.
+The third thing that kinds do in their own way, scores without one unit at a time, is in `bootstrap.bca`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sigjax.bootstrap.closed import draws_intervals
 from sigjax.bootstrap.exact import BootstrapPlan, plan_bootstrap
-from sigjax.bootstrap.replicates import Pieces
+from sigjax.bootstrap.intervals import Pieces
+from sigjax.bootstrap.registry import KINDS, draws_intervals
 from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
@@ -100,7 +100,8 @@ class OfSums:
     def shares_draws(self) -> bool:
         """Whether the bootstrap samples, and scores what it draws by `SharedDraws`."""
         settings = self.case.settings
-        if not bootstraps(self.case) or settings.interval in ("studentized", "two-way"):
+        interval = KINDS[settings.interval]
+        if not bootstraps(self.case) or interval.samples or interval.needs == "runs":
             return False
         return settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
@@ -116,7 +117,7 @@ class OfSums:
         """The runner for so many pairs to be swapped, and for draws."""
         seconds = swap_seconds(self.case, num_swapped) if num_swapped else 0.0
         seconds += draw_seconds(self.case) if draws else 0.0
-        if self.case.settings.interval == "inversion":
+        if KINDS[self.case.settings.interval].needs == "swaps":
             seconds += draw_seconds(self.case, counted=False)
         return runner.sized(seconds)
 
@@ -161,9 +162,9 @@ class OfColumns:
         return sample_replicates(self.case, run, self.plan if bootstraps(self.case) else None)
 
 
-Kind = OfSums | OfColumns
+MetricKind = OfSums | OfColumns
 
 
-def kind_of(case: Case | SampleCase) -> Kind:
+def kind_of(case: Case | SampleCase) -> MetricKind:
     """The kind of a case."""
     return OfSums(case) if isinstance(case, Case) else OfColumns(case)

@@ -1,0 +1,100 @@
+"""Records of options -> flags: names, types, defaults, help and panels of `--help`."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from cyclopts import Group, Parameter
+
+from sigjax.records import options
+from sigjax.records.options import options_of, types_of
+
+SHORT = {"input": "-i", "metric": "-m", "output": "-o"}
+HIDDEN = {"progress"}
+"""On the command line it is always drawn."""
+_PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
+_FILES = Parameter(help="A table; one file per system; or the gold files, with the files of the systems after -i.")
+
+
+def flags(*records: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Have a command take the options of records as flags; it gets the files, if it takes any, and then the records.
+
+    An option of several records is that of the first one.
+    """
+    owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        def run(*files: Path, **given: Any) -> None:
+            own = [{name: given[name] for name in given if owners[name] is record} for record in records]
+            before = [files] if takes_files else []
+            command(*before, *(record(**named) for record, named in zip(records, own, strict=True)))
+
+        takes_files = len(inspect.signature(command).parameters) > len(records)
+        parameters = [
+            _flag(record, name) for record in records for name in options_of(record) if owners.get(name) is record
+        ]
+        files = inspect.Parameter("files", inspect.Parameter.VAR_POSITIONAL, annotation=Annotated[Path, _FILES])
+        run.__signature__ = inspect.Signature([*([files] if takes_files else []), *parameters])  # pyright: ignore
+        run.__name__, run.__doc__, run.__annotations__ = command.__name__, command.__doc__, {}
+        return run
+
+    return decorate
+
+
+def _flag(record: type, name: str) -> inspect.Parameter:
+    """The parameter that cyclopts makes a flag of."""
+    field = options_of(record)[name]
+    about: options.Option = field.metadata["option"]
+    kind, more = _written(types_of(record)[name])
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    if default is False or default == ():
+        more |= {"show_default": False, "negative": ""}
+    long = f"--{name.replace('_', '-')}"
+    names = [long, SHORT[name]] if name in SHORT else [long]
+    parameter = Parameter(name=names, help=about.doc, group=_PANELS[about.group], **more)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, parameter]
+    )
+
+
+def _written(kind: Any) -> tuple[Any, dict[str, Any]]:
+    """The type of an option as it is written on a command line, and how it is read."""
+    members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    for member in members:
+        if get_origin(member) is Sequence:
+            return list[get_args(member)[0]], {"consume_multiple": True, "negative": ""}
+        if get_origin(member) is Mapping:
+            return list[str], {"consume_multiple": True, "negative": "", "converter": _named_columns}
+        if get_origin(member) is os.PathLike:
+            return Path | None, {}
+    if int in members:
+        return kind, {"converter": _whole}
+    return kind, {}
+
+
+def _whole(kind: Any, tokens: Sequence[Any]) -> Any:
+    """A whole number as it is written: 1.9 is refused, not rounded."""
+    text, words = tokens[0].value, [word for each in get_args(kind) for word in get_args(each)]
+    try:
+        return text if text in words else int(text)
+    except ValueError:
+        raise ValueError(f"expected {' or '.join(['a whole number', *words])}, got {text!r}") from None
+
+
+def _named_columns(_: Any, tokens: Sequence[Any]) -> dict[str, str]:
+    """tp=las_correct ... -> {"tp": "las_correct", ...}."""
+    columns: dict[str, str] = {}
+    for pair in (token.value for token in tokens):
+        name, _, column = pair.partition("=")
+        if not (name and column):
+            raise ValueError(f"expected NAME=COLUMN, such as tp=correct, got {pair!r}")
+        if name in columns:
+            raise ValueError(f"names {name!r} twice; give it once")
+        columns[name] = column
+    return columns

@@ -1,0 +1,238 @@
+"""Classification: files with one label per line, the output of TiMBL and other classifiers, and term lists.
+
+TiMBL writes one instance per line: features, the gold label and the predicted one. Term lists are those that
+`art.py -r -c GOLD` of CLiPS takes, compared as sets: an instance is a term of any list, and each system says of it 0
+or 1. So terms are exchanged one by one whatever the `unit`; "response" also says that they are no sample.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.files.opening import decode_text, read_bytes
+from sigjax.metrics import CLASS_METRICS, class_metric
+from sigjax.readers.formats import Format, Reading, Sources, read_lines
+from sigjax.readers.options import Options, chosen_metric, listing
+from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.tables.delimited import looks_tabular
+from sigjax.readers.tagging.conll import head_columns, split_blanks
+from sigjax.readers.tagging.tokens import encode
+from sigjax.records import Evaluation, InputError
+
+LABEL_METRICS = ("accuracy", *CLASS_METRICS, "fscore", "precision", "recall")
+_MOST_NUMBERS = 2**27
+"""Counts of all systems, instances and classes that fit into the memory of a small machine."""
+_BLANK, _NUMBER = re.compile(r"[ \t]"), re.compile(r"[-+.\d]*")
+
+
+def evaluate_labels(
+    gold: Sequence[str], systems: Mapping[str, tuple[str, Sequence[str]]], options: Options
+) -> Evaluation:
+    """The evaluation of `systems`, file and labels `[instance]` by name; all have as many labels as `gold`."""
+    codes: dict[str, int] = {}
+    truth = encode(gold, codes)
+    predicted = {name: encode(labels, codes) for name, (_, labels) in systems.items()}
+    classes = dict(sorted(codes.items()))
+    known = isinstance(options.metric, str) and options.metric in CLASS_METRICS
+    metric = class_metric(str(options.metric), list(classes)) if known else chosen_metric(options)
+    wanted = dict.fromkeys((*metric.inputs, *(options.counts or {}).values()))
+    if len(systems) * len(truth) * len(wanted) > _MOST_NUMBERS:
+        raise InputError(
+            f"{next(iter(systems.values()))[0]}: {len(classes)} classes are too many for the metric {metric.name!r} on "
+            f"{len(truth)} instances; use accuracy, or check that the labels are classes"
+        )
+    sheets = []
+    for name, (file, _) in systems.items():
+        numbers = {each: _numbers(each, truth, predicted[name], classes) for each in wanted}
+        sheets.append(Sheet(name, file, {each: column for each, column in numbers.items() if column is not None}))
+    options = replace(options, metric=metric)
+    return join_sheets(sheets, options)(options)
+
+
+def _numbers(name: str, truth: np.ndarray, found: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
+    """The numbers `[instance]` of a name: value, tp and correct are whether the label is right; None if unknown."""
+    kind, _, label = name.partition(":")
+    if not label:
+        right = {"value", "tp", "correct"}
+        return found == truth if name in right else np.ones(len(truth)) if name in ("predicted", "gold") else None
+    if label not in classes or kind not in ("correct", "predicted", "gold"):
+        return None
+    code = classes[label]
+    return {"correct": (found == code) & (truth == code), "predicted": found == code, "gold": truth == code}[kind]
+
+
+def _read_label_files(sources: Sources, options: Options) -> Reading:
+    del options
+    file = sources.gold()
+    gold = _labels(file)
+    systems = {name: (own, _labels(own)) for name, own in sources.systems.items()}
+    for own, labels in systems.values():
+        if len(labels) != len(gold):
+            raise InputError(f"{own}: has {len(labels)} labels, but {file} has {len(gold)}; expected one per instance")
+    return partial(evaluate_labels, gold, systems)
+
+
+def _labels(file: str) -> list[str]:
+    """The labels of a file, one per line, without blanks around them."""
+    labels = [line.strip() for line in decode_text(file, read_bytes(file)).rstrip("\n").split("\n")]
+    if not all(labels):
+        raise InputError(f"{file}, line {labels.index('') + 1}: expected a label, got an empty line")
+    return labels
+
+
+def _looks_like_labels(name: str, head: bytes) -> bool:
+    """Whether there is one word per line; labels of several words are read when the format is named."""
+    lines = (head[: head.rfind(b"\n") + 1] or head).rstrip().split(b"\n")
+    return all(len(line.split()) == 1 for line in lines) and not looks_tabular(name, head)
+
+
+class Instances(NamedTuple):
+    """The instances of one file of a classifier."""
+
+    file: str
+    features: Sequence[str]
+    """[instance] what precedes the predicted label, with the gold label."""
+    gold: Sequence[str]
+    predicted: Sequence[str]
+
+
+def parse_instances(file: str, text: str) -> Instances:
+    r"""The instances of a file, with commas between fields where the first line has no blanks, else blanks.
+
+    Example:
+        >>> found = parse_instances("t", "+,a,P,Q\n-,a,P,P\n")
+        >>> found.features, found.gold, found.predicted
+        (['+ a P', '- a P'], ['P', 'P'], ['Q', 'P'])
+    """
+    lines = text.strip("\n").split("\n")
+    commas = "," in lines[0] and not _BLANK.search(lines[0].strip())
+    split = _split_commas if commas else split_blanks
+    width = len(split(lines[0]))
+    if width < 2:
+        raise InputError(f"{file}, line 1: expected features, the gold label and the predicted one, got one field")
+    features: list[str] = []
+    gold: list[str] = []
+    predicted: list[str] = []
+    for line, content in enumerate(lines, start=1):
+        row = split(content)
+        if len(row) != width:
+            raise InputError(f"{file}, line {line}: expected {width} fields as on line 1, got {len(row)}")
+        if not (row[-1] and row[-2]):
+            raise InputError(f"{file}, line {line}: expected a gold label and a predicted one as the last two fields")
+        predicted.append(row.pop())
+        gold.append(row[-1])
+        features.append(" ".join(row))
+    return Instances(file, features, gold, predicted)
+
+
+def _split_commas(line: str) -> list[str]:
+    return [field.strip() for field in line.split(",")] if " " in line else line.split(",")
+
+
+def _read_timbl(sources: Sources, options: Options) -> Reading:
+    del options
+    found = [parse_instances(file, decode_text(file, read_bytes(file))) for file in sources.systems.values()]
+    for other in found[1:]:
+        _check_same(other, found[0])
+    _check_header(found)
+    systems = {name: (own.file, own.predicted) for name, own in zip(sources.systems, found, strict=True)}
+    return partial(evaluate_labels, found[0].gold, systems)
+
+
+def _check_header(files: Sequence[Instances]) -> None:
+    """Refuse names of columns, which would count as an instance: two labels that no other line has."""
+    first = files[0]
+    names = {first.gold[0], *(each.predicted[0] for each in files)}
+    others = {label for each in files for label in (*each.gold[1:], *each.predicted[1:])}
+    if others and len(names) == 2 and first.gold[0] not in {each.predicted[0] for each in files} and not names & others:
+        raise InputError(
+            f"{first.file}, line 1: seems to hold names of columns, since no other line has the labels "
+            f"{listing(sorted(names))}; leave it out"
+        )
+
+
+def _check_same(found: Instances, first: Instances) -> None:
+    """Refuse other instances or gold labels than those of the first file."""
+    if len(found.gold) != len(first.gold):
+        raise InputError(
+            f"{found.file}: has {len(found.gold)} instances, but {first.file} has {len(first.gold)}; expected the same"
+        )
+    if found.features == first.features:
+        return
+    pairs = zip(found.features, first.features, strict=True)
+    line = next(i for i, (own, expected) in enumerate(pairs, start=1) if own != expected)
+    raise InputError(
+        f"{found.file}, line {line}: differs from {first.file} before the last field; expected the same features and "
+        "gold labels in the same order"
+    )
+
+
+def _looks_like_timbl(name: str, head: bytes) -> bool:
+    """Whether all lines have as many fields, three or more; the last two are words, and the same on some line."""
+    del name
+    columns = head_columns(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
+    if columns is None or len(columns.tokens.sentences) > 1 or columns.width < 3:
+        return False
+    gold, predicted = columns.gold, columns.tokens.tags
+    if any(map(_NUMBER.fullmatch, (*gold, *predicted))) or len(gold) < 2:
+        return False
+    return any(map(str.__eq__, gold, predicted))
+
+
+def _read_terms(sources: Sources, options: Options) -> Reading:
+    files = sources.chosen(options)
+    lists = [_term_list(file) for file in (sources.gold(), *files.values())]
+    notes = tuple(
+        f"{name}: {count} of {len(own)} lines repeat a term, which counts once"
+        for name, own in zip(("the gold list", *files), lists, strict=True)
+        if (count := len(own) - len(set(own)))
+    )
+    terms = list(dict.fromkeys(term for own in lists for term in own))
+    right, *returned = (_membership(terms, own) for own in lists)
+    sheets = [
+        Sheet(name, file, {"tp": own * right, "predicted": own, "gold": right}, ids=terms)
+        for (name, file), own in zip(files.items(), returned, strict=True)
+    ]
+    return join_sheets(sheets, options, notes=notes)
+
+
+def _term_list(file: str) -> list[str]:
+    return [term for line in read_lines(file) if (term := line.strip())]
+
+
+def _membership(terms: Sequence[str], own: Sequence[str]) -> np.ndarray:
+    """1 for each term `[term]` that is in a list, else 0."""
+    members = frozenset(own)
+    return np.array([term in members for term in terms], dtype=np.float64)
+
+
+LABELS = Format(
+    "labels",
+    "class labels, one per line",
+    "gold",
+    _read_label_files,
+    _looks_like_labels,
+    LABEL_METRICS,
+    certain=False,
+)
+TIMBL = Format(
+    "timbl",
+    "features, gold label and predicted label per line",
+    "systems",
+    _read_timbl,
+    _looks_like_timbl,
+    LABEL_METRICS,
+)
+TERMS = Format(
+    "terms",
+    "term lists",
+    "gold",
+    _read_terms,
+    lambda name, head: name.endswith(".terms"),
+    ("fscore", "precision", "recall"),
+    frozenset({"unit"}),
+)
