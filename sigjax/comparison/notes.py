@@ -1,4 +1,4 @@
-"""Notes: what a reader of the numbers should know, in one sentence each."""
+"""Notes: what readers of the numbers should know, one sentence each."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from sigjax.testing.stopping import most_resamples
 from sigjax.units.units import units_of_instances
 
 _NAMED = 100
-"""Pairs that a note names at most."""
+"""Largest number of pairs that a note names."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
 

@@ -41,7 +41,7 @@ def _exchanged_outcomes(
     find: Callable[[Case, Pair], _Plan | NotEligible],
     outcome: Callable[[Case, Pair, _Plan], Outcome | NotEligible],
 ) -> dict[Pair, Outcome | NotEligible]:
-    """The outcomes of the pairs whose plans the settings allow, and why the other pairs have none.
+    """The exact test of each pair whose plan fits the settings, or why there is none.
 
     Raises:
         NotExact: an exact method was asked for, and some pair is not eligible or all take too long.

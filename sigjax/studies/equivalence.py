@@ -27,8 +27,7 @@ from sigjax.run.backend import host_scope
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import dual_interval, margin_exceed, margin_tails
 from sigjax.studies.trials import share_interval
-from sigjax.testing.corrections import adjust
-from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.p_values import adjust, montecarlo_p
 from sigjax.testing.problem import Case, SampleCase
 from sigjax.testing.runner import Runner
 
