@@ -76,8 +76,9 @@ def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Lead
     for each, kind in zip(evaluations, kinds, strict=True):
         others = others_of([one.answers for one in found], len(kinds), len(kind.case.question.members), settings)
         with named_errors([each], runner):
-            _check(each, kind.case, runner.part(each.metric.name))
-            answers = run_tests(kind, runner.part(each.metric.name), draws, others)
+            own = runner.part(each.metric.name)
+            _check(each, kind.case, own)
+            answers = run_tests(kind, own, draws, others)
         found.append(_Answered(each, kind.case, answers))
     families = [[one] for one in found] if settings.family == "metric" else [found]
     reach = _reach(families, settings)
@@ -91,8 +92,8 @@ def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Lead
 
 def _check(evaluation: Evaluation, case: Case | SampleCase, runner: Runner) -> None:
     """Refuse what cannot be tested, or is not what the run that is to go on has tested."""
-    by_name = sorted(zip(evaluation.systems, case.question.scores, strict=True))
-    runner.stage.part("scores").check_scores(np.array([score for _, score in by_name]))
+    by_name = sorted(range(len(evaluation.systems)), key=evaluation.systems.__getitem__)
+    runner.stage.part("scores").check_scores(np.array(case.question.scores)[by_name])
     if "bootstrap" in case.settings.tests:
         check_units(len(case.units.strata), "the bootstrap test", "; use --test permutation")
 
@@ -166,9 +167,9 @@ def _systems(answered: _Answered, p_adjusted: np.ndarray, unclustered: np.ndarra
 
 def _significance_ranks(question: Question, order: Sequence[int], decided: np.ndarray) -> list[SignificanceRank]:
     """What the decisions `[pair]` say of the systems in this order, best first."""
-    position = np.argsort(order)
-    pairs, deltas = position[question.members], question.deltas
-    pairs = pairs[decided & (deltas != 0.0)]  # the better system comes first in the order
+    scores, position = np.array(question.scores), np.argsort(order)
+    a, b = question.members.T
+    pairs = position[question.members[decided & (scores[a] != scores[b])]]  # the better system has the lower position
     return significance_ranks(pairs.min(axis=1), pairs.max(axis=1), len(order))
 
 

@@ -97,23 +97,20 @@ def run_tests(
             pairs = _inverted(case, runner, power, pairs)
         if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
             systems, pairs = interval.closed(case)
+    kinds = interval_kinds(case)
     if "bootstrap" in settings.tests:
         none = Outcomes.of([]) if sampled is None else sampled.outcomes
         outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: none)
     ranks = _ranks(kind, runner, draws, sampled) if settings.leaderboard else None
-    return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, interval_kinds(case), ranks)
+    return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, kinds, ranks)
 
 
 def _without_sampling(kind: MetricKind) -> _Bootstrap:
     """What the bootstrap says without sampling, and why the rest of it samples."""
     case, settings, num_pairs = kind.case, kind.case.settings, len(kind.case.question.members)
-    found = _Bootstrap(
-        [Spread()] * len(case.question.scores), [Spread()] * num_pairs, None, [NotEligible("")],
-        np.zeros(num_pairs, np.int8),
-    )  # fmt: skip
-    if not bootstraps(case):
-        return found
-    if KINDS[settings.interval].needs == "runs":
+    systems, pairs = [Spread()] * len(case.question.scores), [Spread()] * num_pairs
+    found = _Bootstrap(systems, pairs, None, [NotEligible("")], np.zeros(num_pairs, np.int8))
+    if not bootstraps(case) or KINDS[settings.interval].needs == "runs":
         return found
     if settings.method == "montecarlo":
         return found._replace(sampled=NotEligible("as asked"))

@@ -105,7 +105,7 @@ class _Part(NamedTuple):
 def _part(evaluation: Evaluation, pairs: int, settings: Settings) -> _Part:
     drawn, swapped = draws_intervals(evaluation.metric, settings), "permutation" in settings.tests
     drawn |= "bootstrap" in settings.tests
-    moved = evaluation.num_instances if in_closed_form(evaluation.metric, settings) else 0
+    moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
     if settings.method == "montecarlo":
         return _Part(0, swapped, drawn, moved)
     budget, problems, line = exact_budget(settings), pairs, _LAW

@@ -59,8 +59,8 @@ class Outcomes(NamedTuple):
         return cls(
             np.array([each.p_value for each in outcomes], np.float64),
             np.array([each.log10_p for each in outcomes], np.float64),
-            Repeated.of(each.method for each in outcomes),
-            Repeated.of(each.reason for each in outcomes),
+            Repeated.of([each.method for each in outcomes]),
+            Repeated.of([each.reason for each in outcomes]),
             np.array([-1 if each.exceed is None else each.exceed for each in outcomes], np.int64),
             np.array([np.nan if each.error_bound is None else each.error_bound for each in outcomes], np.float64),
             np.array([each.bracket or none for each in outcomes], np.float64).reshape(-1, 2),
