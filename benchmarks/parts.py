@@ -38,7 +38,7 @@ from sigjax.resample.project import (
     swap_projection,
 )
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
-from sigjax.run.backend import Backend, jitted
+from sigjax.run.backend import Backend, compiled
 from sigjax.units.units import make_units
 
 RESAMPLES, REPEATS = 2**17, 15
@@ -196,8 +196,8 @@ def jax_call(step: Step, data: Data, rows: int, tiles: int, device: str) -> Call
         start = jax.numpy.zeros(shape.shape, shape.dtype)
         return jax.lax.scan(lambda before, tile: (step(tile, on_device), None), start, keys)[0]
 
-    compiled = jitted(run, device)
-    return lambda: jax.block_until_ready(compiled(*arguments))
+    program = compiled(run, (), device)
+    return lambda: jax.block_until_ready(program(*arguments))
 
 
 def measure(device: str, ceilings: Ceilings, *, quick: bool) -> list[Times]:

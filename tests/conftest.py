@@ -39,3 +39,9 @@ def write(tmp_path: pathlib.Path) -> Callable[[str, str | bytes], pathlib.Path]:
         return path
 
     return write_file
+
+
+@pytest.fixture
+def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of `write` are in the working directory."""
+    monkeypatch.chdir(tmp_path)

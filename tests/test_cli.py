@@ -1,8 +1,10 @@
 """The command line: the contract, the exit codes, and one line for each error."""
 
 import csv
+import inspect
 import io
 import json
+import re
 import subprocess
 import sys
 
@@ -101,6 +103,19 @@ def test_info_names_versions_devices_and_metrics(capsys):
     assert code == 0
     for word in (sigjax.__version__, "jax:", "devices:", "cpu", "fscore", "jsonl"):
         assert word in out
+
+
+def test_help_has_the_options_of_compare_in_groups_and_the_ten_that_matter_first(capsys):
+    """What is an option of the function is an option of the command, but for the progress bar."""
+    code, out, _ = run(capsys, "compare", "--help")
+    flags = re.findall(r"^│ (--[a-z-]+)", out, re.MULTILINE)
+    panels = re.findall(r"^╭─ ([A-Z][a-z ]+) ─", out, re.MULTILINE)
+    options = [p.name for p in inspect.signature(sigjax.compare).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    expected = {f"--{name.replace('_', '-')}" for name in options if name != "progress"}
+    assert (code, expected - set(flags)) == (0, set())
+    assert panels == ["Arguments", "Main options", "Input", "Test", "Many pairs", "Intervals", "Running"]
+    main = ["input", "metric", "test", "resamples", "seed", "baseline", "correction", "interval", "format", "output"]
+    assert flags[:10] == [f"--{name}" for name in main]
 
 
 BAD = {

@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 
+import chex
 import jax
 import numpy as np
 import pytest
 
 from sigjax import Evaluation, compare
+from sigjax.resample import sampling
 
 TESTS = ["permutation", "bootstrap"]
 
@@ -65,6 +67,14 @@ def test_one_program_serves_similar_sizes(test, num_systems, programs):
         other.to_json()
         == run(score, num_systems, 750, test=test, interval=interval, resamples=2999, device="numpy").to_json()
     )
+
+
+@pytest.mark.parametrize(("kernel", "test"), [("_swap_tile", "permutation"), ("_scores_tile", "bootstrap")])
+def test_similar_sizes_trace_a_kernel_once(kernel, test, monkeypatch):
+    chex.clear_trace_counter()
+    monkeypatch.setattr(sampling, kernel, chex.assert_max_traces(getattr(sampling, kernel), n=1))
+    for num_instances in (833, 850, 896):
+        run("fscore", 12, num_instances, test=test, interval="none" if test == "permutation" else "percentile")
 
 
 def test_each_metric_takes_one_program_a_test(programs):

@@ -497,7 +497,7 @@ def test_a_cluster_does_not_cut_through_the_runs_of_an_instance(design):
         (TWICE, {"design": "crossed", "method": "exact", "memory": 1e-9}, "GiB, more than 1e-09; use method auto"),
         (TWICE, {"design": "crossed", "method": "exact", "budget": 1e-9}, "over the budget of 1e-09 s"),
         (TWICE, {"design": "nested", "method": "exact", "test": "bootstrap"}, "no exact bootstrap test: outputs are"),
-        (RANGE, {"design": "crossed"}, "design crossed needs a function of sums, and 'range' is none"),
+        (RANGE, {"design": "crossed"}, "design crossed needs a metric of sums, and 'range' is none"),
         (MIXED, {"design": "crossed"}, "cluster 'c': its instances have different runs"),
     ],
 )

@@ -224,7 +224,7 @@ def test_functions_of_whole_columns_take_part_and_maxt_refuses_them():
     report = run(data, resamples=200)
     p = np.array([one.p_value for one in report])
     np.testing.assert_array_equal([one.p_adjusted for one in report], adjust(p, "holm"))
-    with pytest.raises(InputError, match="needs a function of sums"):
+    with pytest.raises(InputError, match="needs a metric of sums"):
         run(data, correction="maxt")
 
 

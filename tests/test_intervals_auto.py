@@ -3,6 +3,7 @@ and the matrices of Pustejovsky and Tipton (2018)."""
 
 import json
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from scipy import optimize, stats
 from sigjax import Evaluation, compare
 from sigjax.bootstrap.closed import closed_spreads, tango_interval, wilson_interval
 from sigjax.bootstrap.jackknife import degrees_of_freedom
+from sigjax.bootstrap.registry import KINDS
 from sigjax.metrics import MEAN
 from sigjax.metrics.ranks import MEDIAN
-from sigjax.records import Settings
+from sigjax.records import IntervalKind, Settings
 from sigjax.testing.problem import Case, Question
 from sigjax.units.units import Units, observed_scores
 
@@ -229,3 +231,7 @@ def test_few_unequal_clusters_are_held():
         _, (of_delta,) = closed_spreads(Case(units, MEAN, question, Settings()))
         missed += not of_delta.interval.low <= 0.0 <= of_delta.interval.high
     assert missed <= stats.binom.ppf(0.999, 400, 0.05)
+
+
+def test_every_kind_of_interval_is_registered():
+    assert tuple(KINDS) == get_args(IntervalKind)

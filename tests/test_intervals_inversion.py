@@ -191,7 +191,7 @@ def test_how_a_score_depends_on_the_scale_of_sums(name):
     """Of all metrics: one is linear, and the one that is refused has a 1 in its denominator."""
     evaluation = make(name)
     if isinstance(evaluation.metric, SampleMetric):
-        with pytest.raises(InputError, match="no metric of sums, as inversion intervals need"):
+        with pytest.raises(InputError, match="interval inversion needs a metric of sums"):
             compare(evaluation, **SAMPLED)
     elif name == "function":
         with pytest.raises(InputError, match="'product' is none; use interval bca"):

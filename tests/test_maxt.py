@@ -176,7 +176,7 @@ def test_adjusted_p_does_not_depend_on_the_unit_of_the_scores(exponent, family):
 def test_metrics_without_sums_and_scores_in_steps_are_refused():
     values = {"a": [1.0, 2.0, 7.0], "b": [2.0, 2.0, 3.0]}
     median = SampleMetric("median", np.median, ("value",))
-    with pytest.raises(InputError, match="needs a function of sums"):
+    with pytest.raises(InputError, match="needs a metric of sums"):
         run(Evaluation.from_arrays(values, metric=median))
     step = Metric("step", lambda sums: 1.0 * (sums[..., 0] > 40.0), ("x",), lambda x: x[:, None], ("x",))
     apart = {"a": [5.0] * 10, "b": [1.0] * 10}  # 40 lies between the sums and far from their middle

@@ -285,7 +285,7 @@ MANY = evaluation_of(np.arange(120.0).reshape(2, 5, 12))
         (NO_RUNS, {}, "design models needs repeated runs, and every instance was run once"),
         (ONE_RUN, {}, "design models needs two runs or more, and there is only 'r1'"),
         (RAGGED, {}, "instance 'y' has no run 'r2': design models exchanges whole runs"),
-        (RANGE, {}, "design models needs a function of sums, and 'range' is none"),
+        (RANGE, {}, "design models needs a metric of sums, and 'range' is none"),
         (CUT, {}, "design models needs all runs of an instance in one cluster"),
         (WHOLE, {"test": "bootstrap"}, "design models has no bootstrap test"),
         (WHOLE, {"test": ["permutation", "bootstrap"]}, "design models has no bootstrap test"),

@@ -8,10 +8,11 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import sigjax
-from sigjax import ClassicalTests, Evaluation, Report
+from sigjax import ClassicalTests, Evaluation, InputError, Report
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
 
@@ -53,8 +54,33 @@ def test_public_names_are_documented(name):
     if inspect.isfunction(thing):
         for part in ("Args:", "Raises:", "Example:"):
             assert part in thing.__doc__, f"{name} lacks {part}"
-        options = [p for p in inspect.signature(thing).parameters.values() if p.default is not p.empty]
-        assert all(p.kind is p.KEYWORD_ONLY for p in options)
+        for option in list(inspect.signature(thing).parameters.values()):
+            assert option.kind is option.KEYWORD_ONLY or option.default is option.empty
+            assert option.name.startswith("_") or f"    {option.name}: " in thing.__doc__, f"{option.name} of {name}"
+
+
+CALLS = {
+    "compare": lambda **options: sigjax.compare(TWO, **options),
+    "permutation_test": lambda **options: sigjax.permutation_test([1, 2], [2, 4], **options),
+    "classical_tests": lambda **options: sigjax.classical_tests([1, 2], [2, 4], **options),
+    "read": lambda **options: sigjax.read("table.csv", **options),
+    "from_dataframe": lambda **options: Evaluation.from_dataframe(None, **options),
+}
+TWO = Evaluation.from_arrays({"A": [1, 2], "B": [2, 4]})
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_unknown_option_is_a_type_error_that_names_the_function(name):
+    with pytest.raises(TypeError, match=rf"{name}\(\) got an unexpected keyword argument 'levle'"):
+        CALLS[name](levle=0.9)
+
+
+def test_a_missing_option_and_one_outside_its_domain_are_named():
+    with pytest.raises(TypeError, match="margin"):
+        sigjax.equivalence(TWO)
+    with pytest.raises(InputError, match=r"level must be a number between 0 and 1, got 95"):
+        sigjax.compare(TWO, level=95)
+    assert sigjax.compare(TWO, seed=np.int64(3), test=np.array(["permutation"])).settings.seed == 3
 
 
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]

@@ -1,10 +1,10 @@
 """Phrase structure: what evalb puts out, and trees themselves, against a second way of counting."""
 
 import random
-import re
 
 import numpy as np
 import pytest
+from annotated import TREES, TREES_ONE, TREES_TWO, evalb
 
 from sigjax.readers import read
 from sigjax.readers.parsing.trees import NOTE, parse_tree
@@ -15,21 +15,6 @@ SAMPLE = [
     (4, 4, 4), (3, 4, 4), (4, 4, 4), (3, 4, 4), (3, 4, 4), (2, 4, 3), (1, 4, 1), (0, 4, 0), (4, 4, 5), (4, 4, 8), None,
     None, None, None, (4, 4, 4), None, None, (4, 4, 4), (4, 4, 4), None, (4, 4, 4), (34, 34, 34), (4, 4, 4), (4, 4, 4),
 ]  # fmt: skip
-HEADER = """  Sent.                        Matched  Bracket   Cross        Correct Tag
- ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy
-"""
-RULE = "=" * 76 + "\n"
-
-
-def evalb(counts):
-    """A file in evalb's own layout."""
-    rows = [
-        f"{i:4d}  {4:3d}    {0 if each else 1:d}  {50:6.2f} {50:6.2f}   {m:3d}    {g:3d}  {t:3d}    {0:3d}    {4:3d}   "
-        f"{4:3d}   {100:6.2f}\n"
-        for i, each in enumerate(counts, start=1)
-        for m, g, t in [each or (0, 0, 0)]
-    ]
-    return HEADER + RULE + "".join(rows) + RULE + "                 87.76  90.53     86     98   95\n=== Summary ===\n"
 
 
 def scores(evaluation):
@@ -62,52 +47,17 @@ def test_messages_of_evalb_among_the_rows_are_skipped(write):
     assert read(write("one", text), write("two", text)).stats.shape[1] == 1
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (evalb([(3, 4, 4)]).rpartition(RULE)[0], r"b.rsl: the table has no end \(a line of ====\)"),
-        (evalb([(3, 4, 4)]).replace("Len.", "Length"), r"b.rsl: has no line 'ID Len. Stat. Recal Prec. ...'"),
-        (evalb([(3, 4, 4)]).replace("50.00", "high"), r"b.rsl, line 4: expected a row of evalb's table"),
-        (evalb([(3, 4, 4)]).replace("50.00", "", 1), r"b.rsl, line 4: expected a row of evalb's table \(12 numbers\)"),
-        (evalb([(5, 4, 5)]), r"b.rsl, line 4: 5 matched brackets are more than there are"),
-        (evalb([(3, 5, 4)]), r"b.rsl, line 4: sentence 1 has 5 gold brackets, but 4 in .*a.rsl, line 4; .* same gold"),
-        (evalb([(3, 4, 4), (3, 4, 4)]).replace("   2  ", "   1  "), r"instance '1' occurs twice"),
-        (evalb([(3, 4, 4)]).encode("utf-16"), r"UTF-16"),
-        ("", r"b.rsl: is empty"),
-    ],
-)
-def test_broken_output_of_evalb_is_refused(write, content, message):
-    with pytest.raises(InputError, match=message):
-        read(write("a.rsl", evalb([(3, 4, 4)])), write("b.rsl", content), reader="brackets")
-
-
 def test_no_valid_sentence_is_refused(write):
     one = write("one", evalb([None]))
     with pytest.raises(InputError, match="no instances"):
         read(one, write("two", evalb([None])))
 
 
-GOLD = [
-    "(TOP (S (NP-SBJ-1 (PRP She)) (VP (VBD saw) (NP (DT the) (NN sea))) (. .)))",
-    "( (S (NP-SBJ (-NONE- *)) (VP (VB Go) (ADVP=2 (RB away)))))",
-    "(ROOT (NP (NP (NN Tea)) (CC or) (NP (NN gin))))",
-]
-ONE = [
-    "(S (NP (PRP She)) (VP (VBD saw)) (NP (DT the) (NN sea)) (. .))",
-    "(S1 (S (VP (VB Go) (ADVP (RB away)))))",
-    "(())",
-]
-TWO = [
-    "(S (NP (PRP She) (VBD saw)) (X (NP (NP (DT the) (NN sea)) (. .))))",
-    "(S (S (VP (VB Go) (PP (RP away)))))",
-    "(NP (NN Tea) (NP (CC or) (NN gin)))",
-]
-
-
 @pytest.fixture
 def trees(write):
     gold, one, two = (
-        write(name, "\n".join(lines) + "\n") for name, lines in (("gold", GOLD), ("one", ONE), ("two", TWO))
+        write(name, "\n".join(lines) + "\n")
+        for name, lines in (("gold", TREES), ("one", TREES_ONE), ("two", TREES_TWO))
     )
     return gold, [one, two]
 
@@ -196,33 +146,3 @@ def test_random_trees_by_a_second_way(write):
 def test_deep_trees_need_no_deep_stack(write):
     words, brackets = parse_tree("(A " * 200_000 + "x" + ")" * 200_000)
     assert (words, brackets.total()) == (["x"], 199_999)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("(S (NN Tea)", "b, line 3: expected one tree per line, got 1 opening bracket(s) without a closing one"),
-        ("(S (NN Tea)))", "b, line 3: expected a tree in brackets, got ')' outside of all brackets"),
-        ("Tea or gin", "b, line 3: expected a tree in brackets, got 'Tea' outside of all brackets"),
-        ("(NP (NN Tea) (CC or))", "b, line 3: expected the words of the gold tree, 'gin' here, got 'the end'"),
-        ("(NP (NN Tea) (CC and) (NN gin))", "b, line 3: expected the words of the gold tree, 'or' here, got 'and'"),
-        (
-            "(NP (NN Tea) (CC or) (NN gin) (X x))",
-            "b, line 3: expected the words of the gold tree, 'the end' here, got 'x'",
-        ),
-        ("(NP (NN Tea)\n(CC or) (NN gin))", "b: has 4 lines, but "),
-        ("(NP \udcff)", "b, line 3: expected UTF-8"),
-    ],
-)
-def test_broken_trees_are_refused(trees, write, line, message):
-    gold, systems = trees
-    bad = write("b", "\n".join([*TWO[:2], line]).encode("utf-8", "surrogateescape"))
-    with pytest.raises(InputError, match=re.escape(message)) as error:
-        read(gold, input=[systems[1], bad], missing="zero")
-    assert "\n" not in str(error.value)
-
-
-def test_a_gold_file_without_a_tree_is_refused(trees, write):
-    _, systems = trees
-    with pytest.raises(InputError, match="gold.txt, line 2: expected a tree, got no words"):
-        read(write("gold.txt", "\n".join([GOLD[0], "(())", GOLD[2]])), input=systems)

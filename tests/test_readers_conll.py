@@ -5,31 +5,13 @@ import json
 
 import numpy as np
 import pytest
+from annotated import MBT, PAIRS, TAGGED
 
 from sigjax import InputError, read
 from sigjax.cli import _run
-from sigjax.readers.detect import choose_format
+from sigjax.readers.detect import choose_formats
 
-PAIRS = """\
-Boeing NNP B-NP B-NP
-'s POS B-NP I-NP
-747 CD I-NP I-NP
-
-jets NNS B-NP B-VP
-flew VBD O O
-"""
-GOLD = "\n".join(line.rpartition(" ")[0] for line in PAIRS.split("\n"))
-
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def write(name, content):
-        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
-        return name
-
-    return write
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def compare(capsys, *arguments):
@@ -81,10 +63,10 @@ def by_line(change, text):
 
 
 def test_a_gold_file_and_tagged_files(write):
-    gold = write("gold.txt", GOLD)
+    gold = write("gold.txt", TAGGED)
     guess = write("a.conll", by_line(lambda fields: f"{fields[0]}\t{fields[-1]}", PAIRS))
-    perfect = write("b.iob.gz", gzip.compress(GOLD.encode(), mtime=0))
-    pairs = write("p.txt", PAIRS), write("q.txt", by_line(lambda fields: " ".join([*fields, fields[-1]]), GOLD))
+    perfect = write("b.iob.gz", gzip.compress(TAGGED.encode(), mtime=0))
+    pairs = write("p.txt", PAIRS), write("q.txt", by_line(lambda fields: " ".join([*fields, fields[-1]]), TAGGED))
     for metric in ("fscore", "f2", "recall", "accuracy"):
         by_gold = read(gold, input=[guess, perfect], metric=metric)
         assert by_gold.systems == ("a", "b")
@@ -132,9 +114,6 @@ def test_accuracy_takes_any_tags(write):
     assert evaluation.stats.tolist() == [[[1, 2], [1, 1]], [[1, 2], [0, 1]]]
 
 
-MBT = "The DT\ncat NN\n<utt>\nsat VBD\n<utt>\n"
-
-
 def test_mbt(capsys, write):
     files = write("gold", MBT), "-i", write("one.mbt", MBT.replace("NN", "JJ")), write("two.mbt", MBT)
     scores, pairs = compare(capsys, *files)
@@ -143,60 +122,6 @@ def test_mbt(capsys, write):
     blank = MBT.replace("<utt>", "")
     evaluation = read(write("gold", blank), input=["one.mbt", "two.mbt"], reader="mbt")
     assert evaluation.stats.tolist() == [[[1, 2], [1, 1]], [[2, 2], [1, 1]]]
-
-
-def swap_lines(text, one, other):
-    lines = text.split("\n")
-    lines[one], lines[other] = lines[other], lines[one]
-    return "\n".join(lines)
-
-
-@pytest.mark.parametrize(
-    ("content", "options", "message"),
-    [
-        (PAIRS.replace(" POS", ""), {}, r"b.txt, line 2: expected 4 columns as on line 1, got 3"),
-        (PAIRS.replace("jets", "jets x"), {}, r"b.txt, line 5: expected 4 columns as on line 1, got 5"),
-        (PAIRS[:-10], {}, r"b.txt, line 6: expected 4 columns as on line 1, got 1"),
-        (PAIRS.replace("flew VBD O O\n", ""), {}, r"b.txt: has 4 tokens, but a.txt has 5"),
-        (PAIRS + "x y O O\n", {}, r"b.txt: has 6 tokens, but a.txt has 5"),
-        (PAIRS.replace("jets", "jet"), {}, r"b.txt, line 5: token 'jet', but 'jets' on line 5 of a.txt"),
-        (swap_lines(PAIRS, 2, 3), {}, r"b.txt, line 4: a sentence starts here, but in a.txt it does not \(line 3\)"),
-        (PAIRS.replace("\n\n", "\n"), {}, r"b.txt, line 4: a sentence does not start here, but .* it does \(line 5\)"),
-        (PAIRS.replace("B-NP B-VP", "I-NP B-VP"), {}, r"b.txt, line 5: gold tag 'I-NP', but 'B-NP' on line 5 of a.txt"),
-        (PAIRS.replace("B-VP", "VP"), {}, r"b.txt, line 5: expected a tag such as B-PER.*, got 'VP'; the metric accur"),
-        (PAIRS.encode("utf-16"), {}, r"b.txt: is UTF-16"),
-        (PAIRS.replace("jets", "j\xe9ts").encode("latin-1"), {}, r"b.txt, line 5: expected UTF-8 text"),
-        ("", {}, r"b.txt: is empty"),
-        ("-DOCSTART- -X- O O\n", {}, r"b.txt: has no tokens"),
-        ("B-NP\n", {}, r"b.txt, line 1: expected a token and its tag, got 'B-NP'"),
-        (gzip.compress(PAIRS.encode(), mtime=0)[:-9], {}, r"b.txt: the gzip data ends too early"),
-        (PAIRS, {"metric": "bleu"}, r"the format conll has no metric 'bleu'; it gives fscore, precision, recall, accu"),
-        (PAIRS, {"filter": "x"}, r"--filter means nothing for the format conll"),
-        (PAIRS, {"counts": {"tp": "x"}}, r"--counts: no numbers 'x'; numbers: 'tp', 'predicted', 'gold'"),
-    ],
-)
-def test_files_that_cannot_be_used(write, content, options, message):
-    write("a.txt", PAIRS)
-    write("b.txt", content)
-    with pytest.raises(InputError, match=message) as caught:
-        read("a.txt", "b.txt", **options)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("gold", "message"),
-    [
-        (GOLD.replace("747", "757"), r"b.txt, line 3: token '747', but '757' on line 3 of gold.txt"),
-        (GOLD.replace("B-NP", "NP"), r"gold.txt, line 1: expected a tag such as"),
-        ("a\nb\n", r"gold.txt, line 1: expected a token and its tag, got 'a'; .* --reader labels"),
-    ],
-)
-def test_gold_files_that_cannot_be_used(write, gold, message):
-    write("gold.txt", gold)
-    with pytest.raises(InputError, match=message):
-        read("gold.txt", input=[write("b.txt", GOLD), write("c.txt", GOLD)], reader="conll-gold", metric="fscore")
-    with pytest.raises(InputError, match=r"gold.txt: is a second gold file"):
-        read("b.txt", "gold.txt", input=["b.txt", "c.txt"], reader="conll-gold")
 
 
 def test_numbers_for_a_function_of_ones_own(write):
@@ -230,7 +155,7 @@ TIMBL = "a,b,yes,no\na,c,no,no\n"
         (PAIRS, False, None, "conll"),
         (PAIRS, False, "f0.5", "conll"),
         (PAIRS, True, None, "conll-gold"),
-        (GOLD, True, "accuracy", "conll-gold"),
+        (TAGGED, True, "accuracy", "conll-gold"),
         ("-DOCSTART- O\n\na O\n", True, None, "conll-gold"),
         (MBT, True, None, "mbt"),
         (HIPE, True, None, "hipe"),
@@ -248,10 +173,10 @@ TIMBL = "a,b,yes,no\na,c,no,no\n"
 )
 def test_formats_are_known_by_their_content(write, content, gold, metric, expected):
     """None: it is none of these formats."""
-    name = write("file", content)
+    name = str(write("file", content))
     arguments = ([name], [name]) if gold else ([name, name], [])
     try:
-        found = choose_format(*arguments, reader=None, metric=metric).name
+        found = choose_formats(*arguments, reader=None, metrics=[metric])[0].name
     except InputError:
         found = None
     if expected is None:

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+from annotated import conllu, row
 
 from sigjax import Evaluation
 from sigjax.cli import _run
@@ -15,11 +16,6 @@ from sigjax.readers import read
 from sigjax.readers.parsing.conllu import UNMATCHED, match_words
 from sigjax.readers.parsing.treebank import parse_conllu
 from sigjax.records import InputError
-
-
-def row(id, form, head="_", relation="_", tag="_"):
-    return "\t".join([id, form, "_", tag, "_", "_", head, relation, "_", "_"])
-
 
 GOLD = "\n".join(
     [
@@ -162,56 +158,9 @@ def test_words_are_matched_by_the_described_rule(seed):
     }
 
 
-def lines(*rows):
-    return "\n".join([*rows, "", ""])
-
-
-ONE = row("1", "Ja", "0")
-TWO = row("2", ".", "1")
-BAD = [
-    ("", r"b.conllu: is empty"),
-    ("# only a comment\n", r"b.conllu: has no words; expected CoNLL-U"),
-    (lines(ONE, TWO[:-2]), r"b.conllu, line 2: expected 10 columns between tabs, got 9"),
-    (lines(ONE.replace("\t", " ")), r"line 1: expected 10 columns between tabs, got 1"),
-    (lines(ONE, TWO + "\t_"), r"line 2: expected 10 columns between tabs, got 11"),
-    (lines(ONE, row("3", ".", "1")), r"line 2: expected the ID 2, got 3; an empty line ends a sentence"),
-    (lines("# c", ONE, row("x", ".", "1")), r"line 3: expected a whole number as ID, got 'x'"),
-    (lines(ONE, row("2", ".", "_")), r"line 2: expected a whole number as HEAD, got '_'"),
-    (lines(ONE, row("2", ".", "-1")), r"line 2: expected a whole number as HEAD, got '-1'"),
-    (lines(ONE, row("2", ".", "1" * 5000)), r"line 2: expected a whole number as HEAD, got '1+\.\.\.'"),
-    (lines(ONE, row("2", ".", "3")), r"line 2: HEAD 3 is beyond the sentence, which has 2 words"),
-    (lines(ONE, row("2", ".", "0")), r"line 1: the sentence has 2 roots; expected one word with HEAD 0"),
-    (lines(row("1", "Ja", "1"), TWO), r"line 1: the sentence has 0 roots; expected one"),
-    (lines(ONE, row("2", ".", "2")), r"line 2: the heads lead around in a circle; expected a tree"),
-    (lines(ONE, row("2", ".", "3"), row("3", "x", "2")), r"line 2: the heads lead around in a circle"),
-    (lines(ONE, row("2", "", "1")), r"line 2: expected a FORM, got nothing"),
-    (lines(ONE, row("2", " ", "1")), r"line 2: expected a FORM, got nothing"),
-    (lines(row("1-2", "Ja."), ONE), r"line 1: expected a range of the words that follow, such as 3-4, got '1-2'"),
-    (lines(row("2-1", "Ja."), ONE, TWO), r"line 1: expected a range .* got '2-1'"),
-    (lines(row("1-x", "Ja."), ONE, TWO), r"line 1: expected a range .* got '1-x'"),
-    (lines(ONE, row("1-2", "Ja."), TWO, row("3", "x", "1")), r"line 2: the range '1-2' must stand before its"),
-    (lines(row("1-2", "Ja."), ONE, row("2-2", "."), TWO), r"line 3: the range '2-2' must .* in no other range"),
-    (lines(ONE, row("2", "!", "1")), r"b.conllu, line 2: the text .* of .*g.conllu, line 2: expected '.', got '!'"),
-    (lines(row("1.1", "Ja")), r"b.conllu: has no words"),
-    (lines(ONE), r"b.conllu, line 1: the text is not that of .*g.conllu, line 2: expected '.', got ''"),
-    (lines(ONE, TWO, row("3", "x", "1")), r"line 3: the text is not that of .* expected '', got 'x'"),
-    (lines(ONE, TWO).encode("utf-16"), r"UTF-16"),
-    (lines(ONE, row("2", "é", "1")).encode("latin-1"), r"b.conllu, line 2: expected UTF-8"),
-    (gzip.compress(lines(ONE, TWO).encode(), mtime=0)[:-9], r"cut off"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "message"), BAD)
-def test_a_broken_file_is_refused_with_its_line(write, content, message):
-    gold = write("g.conllu", lines(ONE, TWO))
-    with pytest.raises(InputError, match=message) as error:
-        read(gold, input=[gold, write("b.conllu", content)])
-    assert "\n" not in str(error.value)
-
-
 def test_endless_multiword_tokens_are_refused(write):
     rows = [row("1-3000", "y"), *(row(str(i), "x", str(min(i - 1, 1))) for i in range(1, 3001))]
-    gold = write("g.conllu", lines(*rows))
+    gold = write("g.conllu", conllu(*rows))
     with pytest.raises(InputError, match=r"g.conllu, line 2: 3000 words in multiword tokens that overlap"):
         read(gold, input={"a": gold, "b": gold})
 

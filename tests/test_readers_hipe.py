@@ -4,31 +4,12 @@ import csv
 import json
 
 import pytest
+from annotated import HIPE, HIPE_GOLD
 
-from sigjax import InputError, read
+from sigjax import read
 from sigjax.cli import _run
 
-HEAD = "TOKEN\tNE-COARSE-LIT\tNE-FINE-LIT\tMISC\n"
-GOLD = (
-    HEAD
-    + "# hipe2022:document_id = one\n# hipe2022:language = fr\n"
-    + "Jean\tB-pers\tB-pers.ind\t_\nBon\tI-pers\tI-pers.ind\tEndOfSentence|EndOfLine\n"
-    + "dit\tO\tO\t_\n#\tO\tO\tNoSpaceAfter|EndOfSentence\n\n"
-    + "# hipe2022:document_id = two\n# hipe2022:language = fr\n"
-    + "Rome\tB-loc\tB-loc.adm\t_\n.\tO\tO\tEndOfSentence\n"
-)
-SYSTEM = "NE-COARSE-LIT\tTOKEN\nS-PERS\tJean\n_\tBon\n-\tdit\n_\t#\nB-Loc\tRome\n_\t.\n"
-
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def write(name, content):
-        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
-        return name
-
-    return write
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_published_counts(capsys, data):
@@ -60,7 +41,9 @@ def test_published_counts(capsys, data):
 
 
 def test_columns_comments_and_case_may_differ(write):
-    evaluation = read(write("gold.tsv", GOLD), input=[write("a.tsv", SYSTEM), write("b.tsv", GOLD)], cluster="document")
+    evaluation = read(
+        write("gold.tsv", HIPE_GOLD), input=[write("a.tsv", HIPE), write("b.tsv", HIPE_GOLD)], cluster="document"
+    )
     assert evaluation.clusters == ("one", "one", "two")
     assert evaluation.stats.tolist() == [[[0, 1, 1], [0, 0, 0], [1, 1, 1]], [[1, 1, 1], [0, 0, 0], [1, 1, 1]]]
     accuracy = read("gold.tsv", input=["a.tsv", "b.tsv"], metric="accuracy")
@@ -68,8 +51,10 @@ def test_columns_comments_and_case_may_differ(write):
 
 
 def test_another_column(write):
-    other = GOLD.replace("loc.adm", "loc.nat")
-    evaluation = read(write("gold.tsv", GOLD), input=[write("a", other), write("b", GOLD)], filter="NE-FINE-LIT")
+    other = HIPE_GOLD.replace("loc.adm", "loc.nat")
+    evaluation = read(
+        write("gold.tsv", HIPE_GOLD), input=[write("a", other), write("b", HIPE_GOLD)], filter="NE-FINE-LIT"
+    )
     assert evaluation.stats.sum(axis=1).tolist() == [[1, 2, 2], [2, 2, 2]]
 
 
@@ -81,30 +66,7 @@ def test_entities_go_over_sentences_but_not_over_documents(write):
     assert evaluation.stats.tolist() == [[[1, 1, 1], [0, 0, 0], [1, 1, 1]], [[0, 1, 1], [0, 1, 0], [1, 1, 1]]]
 
 
-@pytest.mark.parametrize(
-    ("content", "options", "message"),
-    [
-        (SYSTEM.replace("TOKEN", "WORD"), {}, r"a.tsv, line 1: no column 'TOKEN'; columns: 'NE-COARSE-LIT', 'WORD'"),
-        (SYSTEM, {"filter": "NE-FINE"}, r"gold.tsv, line 1: no column 'NE-FINE'; did you mean 'NE-FINE-LIT'"),
-        (SYSTEM, {"filter": "NE-FINE-LIT"}, r"a.tsv, line 1: no column 'NE-FINE-LIT'; did you mean 'NE-COARSE-LIT'"),
-        (SYSTEM.replace("\tJean", ""), {}, r"a.tsv, line 2: expected 2 columns as in the header, got 1"),
-        (SYSTEM.replace("\tBon", "\tBon\t"), {}, r"a.tsv, line 3: expected 2 columns as in the header, got 3"),
-        (SYSTEM.replace("_\tBon\n", ""), {}, r"a.tsv, line 3: token 'dit', but 'Bon' on line 5 of gold.tsv"),
-        (SYSTEM[: SYSTEM.index("B-Loc")], {}, r"a.tsv: has 4 tokens, but gold.tsv has 6"),
-        (SYSTEM.replace("S-PERS", "pers"), {}, r"a.tsv, line 2: expected a tag such as B-PER, I-PER or O, got 'pers'"),
-        (HEAD, {}, r"a.tsv: has a header but no tokens"),
-        ("", {}, r"a.tsv: is empty"),
-        (SYSTEM.encode("utf-16"), {}, r"a.tsv: is UTF-16"),
-        (SYSTEM.replace("Jean", "J\xe9an").encode("latin-1"), {}, r"a.tsv, line 2: expected UTF-8"),
-    ],
-)
-def test_files_that_cannot_be_used(write, content, options, message):
-    write("gold.tsv", GOLD)
-    with pytest.raises(InputError, match=message):
-        read("gold.tsv", input=[write("a.tsv", content), "gold.tsv"], **options)
-
-
 @pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t.rstrip()])
 def test_ways_to_write_a_file(write, change):
-    evaluation = read(write("gold.tsv", change(GOLD)), input=[write("a.tsv", change(SYSTEM)), "gold.tsv"])
+    evaluation = read(write("gold.tsv", change(HIPE_GOLD)), input=[write("a.tsv", change(HIPE)), "gold.tsv"])
     assert evaluation.stats.sum(axis=1).tolist() == [[1, 2, 2], [2, 2, 2]]

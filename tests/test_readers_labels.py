@@ -1,28 +1,16 @@
 """Class labels, one a line, and TiMBL's files: scores through the command line, and what is refused."""
 
-import gzip
 import json
 
 import numpy as np
 import pytest
+from annotated import CLASSES, CLASSIFIED
 
 from sigjax import InputError, read
 from sigjax.cli import _run
 from sigjax.metrics import CLASS_METRICS
 
-GOLD = list("aabbcabcca")
-SYSTEMS = {"one": list("aabbcabbba"), "two": list("abbbcaaccx")}
-
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def write(name, content):
-        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
-        return name
-
-    return write
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def test_names_of_columns_are_no_instance(write):
@@ -36,8 +24,8 @@ def test_names_of_columns_are_no_instance(write):
 @pytest.fixture
 def labels(write):
     """The gold file and those of the systems."""
-    files = [write(f"{name}.pred", "\n".join(found) + "\n") for name, found in SYSTEMS.items()]
-    return write("gold.txt", "\n".join(GOLD) + "\n"), files
+    files = [write(f"{name}.pred", "\n".join(found) + "\n") for name, found in CLASSIFIED.items()]
+    return write("gold.txt", "\n".join(CLASSES) + "\n"), files
 
 
 @pytest.fixture
@@ -46,8 +34,8 @@ def instances(write):
 
     def make(between):
         files = []
-        for name, found in SYSTEMS.items():
-            lines = [between.join(("f", "=", g, p)) for g, p in zip(GOLD, found, strict=True)]
+        for name, found in CLASSIFIED.items():
+            lines = [between.join(("f", "=", g, p)) for g, p in zip(CLASSES, found, strict=True)]
             files.append(write(f"{name}.out", "\n".join(lines) + "\n"))
         return files
 
@@ -87,7 +75,7 @@ EXPECTED = {"accuracy": accuracy, "macro-fscore": macro, "kappa": kappa, "mcc": 
 
 def compared(capsys, *arguments):
     quick = ("--interval", "none", "--test", "permutation", "--resamples", "1000", "--format", "json")
-    code = _run(["compare", *arguments, *quick], debug=False)
+    code = _run(["compare", *map(str, arguments), *quick], debug=False)
     out, err = capsys.readouterr()
     assert (code, err) == (0, "")
     return {(each["name"], each["metric"]): each["score"] for each in json.loads(out)["systems"]}
@@ -95,8 +83,8 @@ def compared(capsys, *arguments):
 
 def expected():
     return {
-        (name, metric): pytest.approx(score(GOLD, found), abs=1e-14)
-        for name, found in SYSTEMS.items()
+        (name, metric): pytest.approx(score(CLASSES, found), abs=1e-14)
+        for name, found in CLASSIFIED.items()
         for metric, score in EXPECTED.items()
     }
 
@@ -145,45 +133,7 @@ def test_numeric_labels_and_labels_of_several_words(write):
     assert read(*numeric, reader="timbl").stats[:, :, 0].tolist() == [[0, 1], [1, 1]]
 
 
-@pytest.mark.parametrize(
-    ("content", "options", "message"),
-    [
-        ("a\nb\n", {}, r"one.pred: has 2 labels, but gold.txt has 10"),
-        ("a\n" * 5 + "\n" + "a\n" * 4, {}, r"one.pred, line 6: expected a label, got an empty line"),
-        ("a\n" * 9 + "\n", {}, r"one.pred: has 9 labels, but gold.txt has 10"),
-        ("", {}, r"one.pred: is empty"),
-        ("\xe9\n".encode("latin-1"), {}, r"one.pred, line 1: expected UTF-8"),
-        ("a\n" * 10, {"metric": "aer"}, r"the format labels has no metric 'aer'; it gives accuracy, macro-fscore"),
-        ("a\n" * 10, {"metric": len, "counts": {"x": "y"}}, r"one.pred: --counts: no numbers 'y'"),
-        (gzip.compress(b"a\n" * 10, mtime=0)[:-4], {}, r"one.pred: the gzip data ends too early"),
-    ],
-)
-def test_labels_that_cannot_be_used(labels, write, content, options, message):
-    write("one.pred", content)
-    with pytest.raises(InputError, match=message) as caught:
-        read(labels[0], input=labels[1], **options)
-    assert "\n" not in str(caught.value)
-
-
 def test_labels_that_are_no_classes(write):
     numbers = "\n".join(map(str, range(20_000)))
     with pytest.raises(InputError, match=r"a: 20000 classes are too many for the metric 'mcc' on 20000 instances"):
         read(write("gold", numbers), input=[write("a", numbers), write("b", numbers)], metric="mcc")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("f,=,a\n", r"two.out: has 1 instances, but one.out has 10"),
-        ("f,=,a,a\n" + "f,=,a\n" * 9, r"two.out, line 2: expected 4 fields as on line 1, got 3"),
-        ("f,=,a,a\n" * 10, r"two.out, line 3: differs from one.out before the last field"),
-        ("f,=,a,\n" * 10, r"two.out, line 1: expected a gold label and a predicted one"),
-        ("f\n", r"two.out, line 1: expected features, the gold label and the predicted one, got one field"),
-        ("", r"two.out: is empty"),
-    ],
-)
-def test_instances_that_cannot_be_used(instances, write, content, message):
-    files = instances(",")
-    write("two.out", content)
-    with pytest.raises(InputError, match=message):
-        read(*files)

@@ -77,7 +77,7 @@ BAD_SCORES = {
     "nan": ("A 1\nB nan\n", r"line 2, column 'SCORE': expected a finite number"),
     "large": ("A 1\nB 1e400\n", r"line 2, column 'SCORE': expected a finite number"),
     "lengths": ("A 1\nA 2\nB 1\n", r"system 'B' has 1 scores, 'A' has 2; expected one for each segment"),
-    "one system": ("A 1\nA 2\n", r"holds one system; a comparison takes at least two"),
+    "one system": ("A 1\nA 2\n", r"a comparison needs at least two systems, got 1"),
     "empty": ("", r"is empty"),
     "latin": (b"A 1\nB\xe9 1\n", r"line 2: expected UTF-8"),
 }
@@ -140,7 +140,7 @@ BAD_COMET = {
     "truth": ('{"A": [{"COMET": true}]}', r"field 'COMET': expected a number, got true or false"),
     "lengths": (json.dumps(comet(A=[1, 0], B=[1])), r"system 'B' has 1 scores, 'A' has 2; expected one"),
     "source": (json.dumps(other_source()), r"instance '2' of 'B' has another source or reference than of 'A'"),
-    "one system": (json.dumps(comet(A=[1, 0])), r"holds one system; a comparison takes at least two"),
+    "one system": (json.dumps(comet(A=[1, 0])), r"a comparison needs at least two systems, got 1"),
 }
 
 

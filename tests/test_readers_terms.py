@@ -7,7 +7,6 @@ import pytest
 
 from sigjax.cli import _run
 from sigjax.readers import read
-from sigjax.records import InputError
 
 
 def test_an_instance_is_a_term_of_any_list(write):
@@ -45,21 +44,6 @@ def test_a_repeated_term_counts_once_with_a_note(write):
         "the gold list: 1 of 2 lines repeat a term, which counts once",
         "one: 2 of 4 lines repeat a term, which counts once",
     )
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "b: is empty"),
-        (" \n", "b: is empty"),
-        ("a\n\0", "b, line 2: .*NUL"),
-        (b"a\n\xe9\n", "b, line 2: expected UTF-8"),
-    ],
-)
-def test_a_broken_list_is_refused(write, content, message):
-    gold = write("g", "a\n")
-    with pytest.raises(InputError, match=message):
-        read(gold, input={"a": gold, "b": write("b", content)}, reader="terms")
 
 
 @pytest.mark.parametrize(

@@ -107,3 +107,12 @@ def test_text_with_standings_stays_within_the_width(count):
 
 def test_of_two_systems_the_pair_says_all():
     assert not re.search("ranks|letters", to_text(with_standings(make_report(2))))
+
+
+def test_p_at_the_threshold_is_no_decision():
+    """Five differences of one sign: p is 2 / 32, and so is 1 - level."""
+    evaluation = Evaluation.from_arrays({"A": [1] * 5, "B": [0] * 5, "C": [0] * 5})
+    for level, ranks in ((0.9375, (1, 3)), (0.9374, (1, 1))):
+        report = compare(evaluation, level=level, correction="none")
+        assert report.comparisons[0].p_value == 0.0625
+        assert report.systems[0].rank_interval == ranks

@@ -1,8 +1,8 @@
 """Exact null distributions of two labelings of the same instances: every assignment of the labels equally likely.
 
-The numbers of instances with each gold label and with each label (the margins) stay as they are, so all n! assignments
-fall into groups. `rook` numbers count them by agreements alone, in whole numbers of any length; other statistics need
-the confusion tables with these margins, each with its number of assignments. Nothing here enumerates assignments.
+The numbers of instances with each gold label and with each label (the margins) are fixed. Rook numbers count the n!
+assignments by agreements alone, in whole numbers of any length; other statistics need all confusion tables with these
+margins, each with its number of assignments. Nothing here enumerates assignments.
 """
 
 import math
@@ -15,10 +15,10 @@ from sigjax.exact.null import ExactP
 from sigjax.records import Alternative
 
 TABLE_BYTES = 2**28
-"""Memory of all enumerated tables together; what is derived from them takes a few times as much."""
+"""Memory of all enumerated tables; arrays derived from them take a few times as much."""
 
 _FEW_BITS = 36
-"""With at most 2^36 assignments their number is a whole number that float64 rounding cannot blur."""
+"""Up to 2^36 assignments, float64 rounding cannot change their whole number."""
 _STEP_COST = 5_000
 """Products of digits that take as long as one step of Python."""
 
@@ -34,8 +34,8 @@ def agreements_p(
     applications"; Riordan (1958), chapter 7.
 
     Args:
-        gold_counts: `[label]` whole numbers, how many instances have each gold label.
-        label_counts: `[label]`, the same labels in the same order, how many instances were given each.
+        gold_counts: `[label]`: instances with each gold label.
+        label_counts: `[label]`: instances given each label, in the same order.
         observed: how many agree.
         alternative: which numbers are extreme; ties count.
 
@@ -54,7 +54,7 @@ def agreements_p(
         tails.append(every - _at_least(observed + 1, rooks, start, size))
     count = min(len(tails) * min(tails), every)
     p_value = count / every
-    # Only below the range of doubles is a difference of large logarithms the better one.
+    # A difference of large logarithms is better only below the range of doubles.
     log10_p = math.log10(p_value) if p_value > 1e-300 else math.log10(count) - math.log10(every)
     return ExactP(p_value, log10_p)
 
@@ -63,7 +63,7 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
     r"""Rook numbers R_start, R_start+1, ...: ways to choose j instances and give each a label that agrees.
 
     The coefficients of $\prod_c \sum_j \binom{r_c}{j} \binom{l_c}{j} j! x^j$, with the margins r and l of label c.
-    What cannot reach `start` any more is left out on the way.
+    Terms that can no longer reach `start` are dropped on the way.
 
     Example:
         >>> rook_numbers([2, 1], [1, 2], 0)  # (1 + 2x) (1 + 2x)
@@ -88,7 +88,7 @@ def rook_numbers(gold_counts: Sequence[int], label_counts: Sequence[int], start:
 def agreement_cost(
     gold_counts: Sequence[int], label_counts: Sequence[int], observed: int, alternative: Alternative
 ) -> int:
-    """Products of two digits of 30 bits that `agreements_p` takes, roughly: some 1e10 a second.
+    """Rough number of products of two 30-bit digits in `agreements_p`, which makes some 1e10 per second.
 
     Example:
         >>> small, large = ([50, 50], [50, 50], 60), ([500, 500], [500, 500], 600)
@@ -113,12 +113,11 @@ def confusion_counts(gold: np.ndarray, labels: np.ndarray, num_labels: int) -> n
 
 
 def confusion_tables(gold_counts: np.ndarray, label_counts: np.ndarray, *, most: int) -> np.ndarray | None:
-    """All confusion tables `[table, gold label, label]` with these margins; None where there are more than `most`.
+    """All confusion tables `[table, gold label, label]` with these margins, in the smallest integer type.
 
-    Also None where they would pass `TABLE_BYTES`; their type is the smallest of whole numbers that holds the counts.
-
-    Built cell by cell. Every choice that leaves room for the rest of its row can be completed, so the beginnings of
-    tables are never more than the tables, and the work stops as soon as there are too many.
+    None if there are more than `most` tables or `TABLE_BYTES`. Tables are built cell by cell. Every choice that leaves
+    room for the rest of its row can be completed, so partial tables are never more than the tables, and the work stops
+    as soon as there are too many.
 
     Args:
         gold_counts: `[gold label]` int64, row sums.
@@ -158,8 +157,8 @@ def confusion_tables(gold_counts: np.ndarray, label_counts: np.ndarray, *, most:
 def log_assignments(tables: np.ndarray) -> np.ndarray:
     r"""Logarithm of the number of assignments of the labels behind each table, `[table]`.
 
-    That is $\prod_g r_g! / \prod_{g,l} t_{gl}!$: within the instances of a gold label only the numbers matter. Equal
-    labels are not told apart; all assignments together are $n! / \prod_l c_l!$.
+    That is $\prod_g r_g! / \prod_{g,l} t_{gl}!$: within a gold label only the numbers matter. Equal labels are not
+    distinguished; there are $n! / \prod_l c_l!$ assignments in all.
 
     Example:
         >>> np.exp(log_assignments(np.array([[[2, 1], [0, 1]]]))).round(12)
@@ -167,7 +166,7 @@ def log_assignments(tables: np.ndarray) -> np.ndarray:
     """
     log_factorial = np.array([math.lgamma(k + 1.0) for k in range(int(tables.sum(axis=2).max()) + 1)])
     logs = np.zeros(len(tables))
-    for row in np.moveaxis(tables, 1, 0):  # one at a time: their logarithms are far larger than the counts
+    for row in np.moveaxis(tables, 1, 0):  # one row at a time: logarithms take far more memory than counts
         logs += log_factorial[row.sum(axis=1)] - log_factorial[row].sum(axis=1)
     return logs
 
@@ -177,7 +176,7 @@ def tables_p(log_counts: np.ndarray, tails: np.ndarray) -> ExactP:
 
     Args:
         log_counts: `[table]` logarithms of the numbers of assignments.
-        tails: `[tail, table]` bool, which tables are in it, for one or two tails.
+        tails: `[tail, table]` bool, the tables of one or two tails.
 
     Example:
         >>> tables_p(np.log([1.0, 4.0, 1.0]), np.array([[False, True, True]])).p_value * 6
@@ -194,7 +193,7 @@ def tables_p(log_counts: np.ndarray, tails: np.ndarray) -> ExactP:
 
 
 def _start(size: int, observed: int, alternative: Alternative) -> int:
-    """The least k > 0 for which the assignments with at least k agreements are counted; beyond `size` for none."""
+    """The least k > 0 for which assignments with at least k agreements are counted; beyond `size` for none."""
     if alternative == "greater":
         return observed or size + 1  # 0 or more is certain
     return observed + 1 if alternative == "less" else max(observed, 1)
@@ -203,7 +202,7 @@ def _start(size: int, observed: int, alternative: Alternative) -> int:
 def _stages(gold_counts: Sequence[int], label_counts: Sequence[int], start: int) -> Iterator[tuple[int, ...]]:
     """Factors (gold count, label count) of the rook polynomial, with the (least, most) coefficient to keep after each.
 
-    There is none where `start` agreements cannot be reached.
+    No factors if `start` agreements cannot be reached.
     """
     counts = [pair for pair in zip(gold_counts, label_counts, strict=True) if min(pair) > 0]
     reachable = sum(map(min, counts))
@@ -216,12 +215,12 @@ def _stages(gold_counts: Sequence[int], label_counts: Sequence[int], start: int)
 
 
 def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
-    """Number of the `size`! assignments with at least k agreements, from the rook numbers from `start` <= k onwards."""
+    """Number of the `size`! assignments with at least k agreements, given the rook numbers from `start` <= k on."""
     if k <= 0:
         return math.factorial(size)
     last = start + len(rooks) - 1
     count = 0
-    # The factorials (size - j)! are shared out as in Horner's scheme: each step multiplies by a small number.
+    # The factorials (size - j)! are built as in Horner's scheme: each step multiplies by a small number.
     for j in range(k, last + 1):
         signed = math.comb(j - 1, k - 1) * rooks[j - start]
         count = count * (size - j + 1) + (signed if (j - k) % 2 == 0 else -signed)

@@ -29,7 +29,7 @@ TABLE_BUDGET, TABLE_LIMIT = 1_000_000, 10_000_000
 
 _agreements = partial(np.trace, axis1=-2, axis2=-1)
 _MOST_LABELS = 1000
-"""Different labels up to which there are confusion tables: 8 MB each."""
+"""Most labels of a confusion table: 8 MB each."""
 _BLOCK_ENTRIES = 2**20
 """Words or counts held at a time; no result depends on it."""
 _ROUNDING = 2.0**-40
@@ -39,17 +39,17 @@ _WRONG = "the statistic must turn confusion counts [..., gold label, label] into
 
 @dataclass(frozen=True)
 class Association:
-    """Whether labels depend on gold labels. `p_interval`, `exceed` and `resamples` are None when p is exact."""
+    """Result of `association_test`. `p_interval`, `exceed` and `resamples` are None if p is exact."""
 
     statistic: float
     p_value: float
     log10_p: float
     """log10 of the p-value; right also where `p_value` is below the smallest double."""
     p_interval: Interval | None
-    """Clopper-Pearson interval, at level 0.95, for the p-value that resamples -> infinity would give."""
+    """Clopper-Pearson interval, at level 0.95, for the p-value of infinitely many resamples."""
     method: Literal["exact", "montecarlo"]
     reason: str
-    """Why this method was taken."""
+    """Why this method was used."""
     exceed: int | None
     """Number of resamples at least as extreme; two-sided, in the smaller tail."""
     resamples: int | None
@@ -57,7 +57,7 @@ class Association:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class AssociationOptions:
     """The options of `association_test`."""
 
     statistic: Literal["agreements"] | Statistic = option(
@@ -85,8 +85,8 @@ class Options:
     seed: int = same(Settings, "seed", doc="The same seed gives the same result everywhere.")
 
 
-@takes(Options)
-def association_test(gold: Iterable[object], labels: Iterable[object], options: Options) -> Association:
+@takes(AssociationOptions)
+def association_test(gold: Iterable[object], labels: Iterable[object], options: AssociationOptions) -> Association:
     """Randomization test of labels against gold labels: would the same labels in random order do as well?
 
     Under the null hypothesis labels are independent of gold labels: all n! assignments of the given labels to the
@@ -95,11 +95,11 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
     Args:
         gold: `[instance]` gold labels, all text or all numbers; compared as they are.
         labels: `[instance]` the labels to test, for the same instances in the same order.
-        options: see `Options`.
+        options: see `AssociationOptions`.
 
     Raises:
         InputError: labels that are missing, of mixed types or of unequal number; an option outside its domain; a
-            function that does not give finite real numbers; no exact test where one was asked for.
+            function that does not give finite real numbers; no exact test for method="exact".
 
     Reference: Noreen (1989), "Computer intensive methods for testing hypotheses"; for two labels, Fisher's exact test.
 
@@ -117,9 +117,8 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
         if settings.method == "exact":
             raise InputError(f'no exact test: {answer.reason}; use method="auto"')
         return _montecarlo(question, settings, answer.reason)
-    found, reason = answer
-    counted = ("exact", reason, None, None, question.size)
-    return Association(question.observed, found.p_value, found.log10_p, None, *counted)
+    (p_value, log10_p, *_), reason = answer
+    return Association(question.observed, p_value, log10_p, None, "exact", reason, None, None, question.size)
 
 
 class _Question(NamedTuple):
@@ -131,13 +130,13 @@ class _Question(NamedTuple):
 
 
 def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
-    """Places of the labels `[side, instance]` among all labels, sorted."""
+    """Codes `[side, instance]` of the labels: positions among all labels, sorted."""
     sides: dict[str, list[Any]] = {}
     for name, given in (("gold", gold), ("labels", labels)):
         if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
             raise InputError(f"{name} must be a sequence of labels, one per instance, got a {type(given).__name__}")
         sides[name] = [label.item() if isinstance(label, np.generic) else label for label in given]
-        for place, label in enumerate(sides[name]):
+        for position, label in enumerate(sides[name]):
             first, problem = (sides["gold"] or [label])[0], ""
             # Infinity and NaN are the numbers that do not give 0 here.
             if not (isinstance(label, str) or (isinstance(label, (int, float)) and label - label == 0)):
@@ -145,12 +144,12 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
             elif isinstance(label, str) != isinstance(first, str):
                 problem = f"but gold[0] is {first!r}; expected all text or all numbers"
             if problem:
-                raise InputError(f"{name}[{place}] is {' '.join(repr(label).split())[:60]}; {problem}")
+                raise InputError(f"{name}[{position}] is {' '.join(repr(label).split())[:60]}; {problem}")
     counts = [len(side) for side in sides.values()]
     if counts[0] != counts[1] or not counts[0]:
         raise InputError(f"expected a gold label and a label for each instance, got {counts[0]} and {counts[1]}")
-    places = {label: place for place, label in enumerate(sorted({*sides["gold"], *sides["labels"]}))}
-    return np.array([[places[label] for label in side] for side in sides.values()])
+    codes = {label: code for code, label in enumerate(sorted({*sides["gold"], *sides["labels"]}))}
+    return np.array([[codes[label] for label in side] for side in sides.values()])
 
 
 def _question(codes: np.ndarray, statistic: str | Statistic) -> _Question:
@@ -162,7 +161,7 @@ def _question(codes: np.ndarray, statistic: str | Statistic) -> _Question:
         expected = f'"agreements", or a function of confusion counts where there are at most {_MOST_LABELS} labels'
         raise InputError(f"statistic must be {expected}; got {statistic!r} for {num_labels} labels")
     table = assignments.confusion_counts(codes[0], codes[1:], num_labels)
-    together = _evaluate(statistic, np.tile(table, (2, 3, 1, 1)))  # nothing but the last two axes may count
+    together = _evaluate(statistic, np.tile(table, (2, 3, 1, 1)))  # only the last two axes may matter
     (observed,) = _evaluate(statistic, table)
     if (abs(together - observed) > _ROUNDING * abs(observed)).any():
         raise InputError(_WRONG)
@@ -184,24 +183,24 @@ def _evaluate(function: Statistic, tables: np.ndarray) -> np.ndarray:
 
 
 def _exact(question: _Question, settings: Settings) -> tuple[ExactP, str] | NotEligible:
-    """The exact p-value and how it was found: cheap counting first, then tables, then dear counting."""
+    """The exact p-value and the reason: cheap counting first, then tables, then expensive counting."""
     if settings.method == "montecarlo":
         return NotEligible("as asked")
     longest, most = (AGREEMENT_LIMIT, TABLE_LIMIT) if settings.method == "exact" else (AGREEMENT_BUDGET, TABLE_BUDGET)
     gold_counts, label_counts = question.counts
-    asked = (gold_counts.tolist(), label_counts.tolist(), int(question.observed), settings.alternative)
-    cost = assignments.agreement_cost(*asked) if question.function is _agreements else math.inf
-    dear = cost > AGREEMENT_BUDGET
-    tables = assignments.confusion_tables(gold_counts, label_counts, most=most) if dear else None
+    arguments = (gold_counts.tolist(), label_counts.tolist(), int(question.observed), settings.alternative)
+    cost = assignments.agreement_cost(*arguments) if question.function is _agreements else math.inf
+    expensive = cost > AGREEMENT_BUDGET
+    tables = assignments.confusion_tables(gold_counts, label_counts, most=most) if expensive else None
     if tables is not None:
         parts = (tables[part].astype(np.float64) for part in _blocks(len(tables), tables[0].size))
         values = np.concatenate([_evaluate(question.function, part) for part in parts])
         tails = _tails(values, question.observed, settings.alternative)
         have = "confusion table has" if len(tables) == 1 else "confusion tables have"
-        found = assignments.tables_p(assignments.log_assignments(tables), tails)
-        return found, f"{len(tables):,} {have} these margins"
+        p = assignments.tables_p(assignments.log_assignments(tables), tails)
+        return p, f"{len(tables):,} {have} these margins"
     if cost <= longest:
-        return assignments.agreements_p(*asked), "agreements are counted as rooks"
+        return assignments.agreements_p(*arguments), "agreements are counted as rooks"
     return NotEligible(f"counting would pass the budget of {most:,} confusion tables (or of memory for them)")
 
 
@@ -209,19 +208,20 @@ def _montecarlo(question: _Question, settings: Settings, reason: str) -> Associa
     """The Monte Carlo p-value and its interval, two-sided both doubled.
 
     The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
-    proportion is wrong; it is too high only where one tail is clearly the smaller, and then the other plays no part.
+    proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
     """
     counts = _tails(_sample(question, settings), question.observed, settings.alternative).sum(axis=1)
     exceed = int(counts.min())
     p_value = min(len(counts) * float(montecarlo_p(exceed, settings.fixed_resamples)), 1.0)
     interval = clopper_pearson(np.array([exceed]), settings.fixed_resamples, settings.level)
     low, high = (min(len(counts) * float(end[0]), 1.0) for end in interval)
-    drawn = ("montecarlo", reason, exceed, settings.fixed_resamples, question.size)
-    return Association(question.observed, p_value, math.log10(p_value), Interval(low, high), *drawn)
+    counts = (exceed, settings.fixed_resamples, question.size)
+    interval = Interval(low, high)
+    return Association(question.observed, p_value, math.log10(p_value), interval, "montecarlo", reason, *counts)
 
 
 def _sample(question: _Question, settings: Settings) -> np.ndarray:
-    """Statistics `[resample]` of random assignments. Instances are sorted: their order in the data has no say."""
+    """Statistics `[resample]` of random assignments. Instances are sorted: their order does not matter."""
     num_labels = question.counts.shape[1]
     gold, labels = (np.repeat(np.arange(num_labels), counts) for counts in question.counts)
     tables = 0 if question.function is _agreements else num_labels**2
@@ -236,7 +236,7 @@ def _sample(question: _Question, settings: Settings) -> np.ndarray:
 
 
 def _blocks(count: int, entries: int) -> Iterator[slice]:
-    """Slices of `count` items of so many entries each."""
+    """Slices of `count` items with `entries` numbers each."""
     step = max(1, _BLOCK_ENTRIES // entries)
     return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
@@ -244,7 +244,7 @@ def _blocks(count: int, entries: int) -> Iterator[slice]:
 def _shuffle(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Label codes `[instance]` in random orders `[row, instance]`, for the rows of `row_keys`.
 
-    A code ends a 64-bit key of random bits, and the keys are sorted. Random ties are too rare to matter.
+    Each code ends a 64-bit key of random bits, and the keys are sorted. Ties are too rare to matter.
     """
     size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
     random = words(rows, 2 * size).astype(np.uint64)
@@ -255,7 +255,7 @@ def _shuffle(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _tails(values: np.ndarray, observed: float, alternative: Alternative) -> np.ndarray:
-    """Whether values `[...]` are in each tail `[tail, ...]`: as large as observed, as small, or both; ties count."""
+    """Whether values `[...]` lie in each tail `[tail, ...]` (as large as observed, as small, or both); ties count."""
     tolerance = np.float64(_ROUNDING * max(abs(observed), float(abs(values).max())))
     sides: tuple[Alternative, ...] = ("greater", "less") if alternative == "two-sided" else (alternative,)
     return np.array([extreme(values, np.float64(observed), tolerance, side) for side in sides])

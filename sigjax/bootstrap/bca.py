@@ -10,12 +10,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Percentile, Spread, Targets, quantile, standard_errors
+from sigjax.bootstrap.intervals import Percentile, Spread, Targets, quantiles, standard_errors
 from sigjax.bootstrap.replicates import of_targets
 from sigjax.metrics import sample_scores
 from sigjax.records import Interval
 from sigjax.resample.tally import scores
-from sigjax.testing.problem import Case, NotFinite, SampleCase
+from sigjax.testing.problem import Case, SampleCase, check_finite
 from sigjax.units.sums import total
 
 _NORMAL = NormalDist()
@@ -45,11 +45,11 @@ class Bca(Percentile):
         observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
         below = map(share_below, rows, observed.tolist(), tolerance.tolist())
         levels = [self.levels(places.start + place, share) for place, share in enumerate(below)]
-        errors = standard_errors(rows).tolist()
-        return [
-            Spread(error, ends and Interval(*quantile(row, ends)))
-            for row, error, ends in zip(rows, errors, levels, strict=True)
-        ]
+        found = []
+        for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
+            interval = ends and Interval(*(float(each[0]) for each in quantiles(row[None], ends)))
+            found.append(Spread(error, interval))
+        return found
 
 
 def accelerations(case: Case | SampleCase, members: np.ndarray) -> list[float]:
@@ -82,9 +82,7 @@ def jackknife_scores(case: Case | SampleCase) -> np.ndarray:
             units = case.units
             left = (total - values for total, values in zip(units.totals, units.values, strict=True))
             found = np.stack([scores(case.metric.score, sums, units.divisors) for sums in left])
-    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
-    if wrong.size:
-        raise NotFinite((int(wrong[0]),))
+    check_finite(found)
     return found
 
 

@@ -1,8 +1,8 @@
 r"""Standard errors by the delta method, $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, without resamples.
 
-g is the gradient of the score at the sums, by central differences in NumPy, so that no number depends on the device. It
-is what the bootstrap of the same units would give for endless resamples, if the score were linear; for a mean, the
-standard deviation (ddof = 0) divided by the root of the number of units. Reference: Efron and Tibshirani (1993),
+g is the gradient of the score at the sums, by central differences in NumPy, so that no number depends on the device. If
+the score were linear, infinitely many bootstrap resamples of the units would give the same; for a mean, it is the
+standard deviation (ddof = 0) divided by the root of the number of units. References: Efron and Tibshirani (1993),
 section 21; Davison and Hinkley (1997), section 2.7.2.
 """
 
@@ -24,7 +24,7 @@ NO_VARIANCE = 2.0**-40
 
 
 def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, step: float) -> np.ndarray:
-    """How a score of sums `[stat, row]` -> `[row]` changes with a statistic, `[row]`: a difference of two steps.
+    """The derivative of a score of sums `[stat, row]` -> `[row]` by a statistic, `[row]`, as a central difference.
 
     Example:
         >>> slope(lambda sums: sums[0] / sums[1], np.array([[3.0], [4.0]]), 0, 2.0**-17)
@@ -33,7 +33,7 @@ def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, 
     moved = np.zeros((len(at), 1))
     moved[stat] = step
     ahead, here, behind = (score(at + sign * moved) for sign in (1.0, 0.0, -1.0))
-    # At the edge of where there is a score, the difference to one side.
+    # At the edge of the domain of the score, a one-sided difference.
     lower, upper = (np.where(np.isfinite(each), each, here) for each in (behind, ahead))
     width = (np.isfinite(behind) * step + np.isfinite(ahead) * step).clip(min=step)
     return (upper - lower) / width
@@ -65,9 +65,9 @@ def delta_method_errors(
 def influences(
     values: np.ndarray, strata: np.ndarray, score: Callable[[Array], Array]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each unit moves the score of each system by, `[system, unit]`; and the 2-norm if no terms cancelled."""
+    """The influence of each unit on each score, `[system, unit]`; and the 2-norm of each row if no terms cancelled."""
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
-    # From the first unit of each stratum: what does not vary is 0, and not rounding.
+    # Relative to the first unit of each stratum, what does not vary is exactly 0.
     apart = values - values[:, starts][:, strata]
     sizes = np.bincount(strata)[:, None]
     apart = apart - (np.add.reduceat(apart, starts, axis=1) / sizes)[:, strata]
@@ -81,16 +81,16 @@ def influences(
                 term = gradient * apart[system, :, stat]
                 found[system] += term
                 bounds[system] += np.abs(term)
-    return found, np.array([_norm(row) for row in bounds])
+    return found, norms(bounds)
 
 
 def _error(influences: np.ndarray, largest: float) -> float:
     """The 2-norm, 0 where it is rounding."""
-    error = _norm(influences)
+    error = float(norms(influences[None])[0])
     return error if error > math.sqrt(NO_VARIANCE) * largest else 0.0
 
 
-def _norm(row: np.ndarray) -> float:
-    """The 2-norm, also where squares leave the range of a double."""
-    exponent = math.frexp(float(np.abs(row).max()))[1]
-    return math.ldexp(math.sqrt(float(total(np.square(np.ldexp(row, -exponent))))), exponent)
+def norms(rows: np.ndarray) -> np.ndarray:
+    """2-norms `[row]` of rows `[row, number]`, also where squares leave the range of a double."""
+    exponents = np.frexp(np.abs(rows).max(axis=1))[1]
+    return np.ldexp(np.sqrt(total(np.square(np.ldexp(rows, -exponents[:, None])))), exponents)

@@ -91,7 +91,7 @@ class Percentile:
         """Spreads of the targets at `places`, from all their replicates `[target, resample]`, whose order is lost."""
         del places
         errors = standard_errors(rows).tolist()
-        found = zip(errors, *(end.tolist() for end in _ends(rows, self.level)), strict=True)
+        found = zip(errors, *(ends.tolist() for ends in quantiles(rows, quantile_levels(self.level))), strict=True)
         return [Spread(error, Interval(low, high)) for error, low, high in found]
 
     def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
@@ -133,13 +133,20 @@ def standard_error(replicates: np.ndarray) -> float:
         >>> standard_error(np.array([1.0, 2.0, 3.0]))
         1.0
     """
+    return float(standard_errors(replicates[None])[0])
+
+
+def standard_errors(replicates: np.ndarray) -> np.ndarray:
+    """Standard error of each row of replicates `[target, resample]`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = math.sqrt(variance(replicates))
-    if _SAFE < found < math.inf:
-        return found
-    # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
-    exponent = math.frexp(float(np.abs(replicates).max()))[1]
-    return math.ldexp(math.sqrt(variance(np.ldexp(replicates, -exponent))), exponent)
+        errors = np.sqrt(variance(replicates))
+    unsafe = ~((_SAFE < errors) & (errors < math.inf))
+    if unsafe.any():
+        # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
+        rows = replicates[unsafe]
+        exponents = np.frexp(np.abs(rows).max(axis=1))[1]
+        errors[unsafe] = np.ldexp(np.sqrt(variance(np.ldexp(rows, -exponents[:, None]))), exponents)
+    return errors
 
 
 def percentile_interval(replicates: np.ndarray, level: float) -> Interval:
@@ -149,17 +156,8 @@ def percentile_interval(replicates: np.ndarray, level: float) -> Interval:
         >>> percentile_interval(np.arange(101.0), 0.5)
         Interval(low=25.0, high=75.0)
     """
-    (low,), (high,) = _ends(replicates[None].copy(), level)
+    (low,), (high,) = quantiles(replicates[None].copy(), quantile_levels(level))
     return Interval(float(low), float(high))
-
-
-def standard_errors(replicates: np.ndarray) -> np.ndarray:
-    """Standard error of each row of replicates `[target, resample]`."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        errors = np.sqrt(variance(replicates))
-    for row in np.flatnonzero(~((_SAFE < errors) & (errors < math.inf))):
-        errors[row] = standard_error(replicates[row])
-    return errors
 
 
 def basic_spread(percentile: Spread, observed: float) -> Spread:
@@ -175,18 +173,9 @@ def basic_spread(percentile: Spread, observed: float) -> Spread:
     return percentile._replace(interval=Interval(2.0 * observed - high, 2.0 * observed - low))
 
 
-def quantile(replicates: np.ndarray, levels: tuple[float, float]) -> tuple[float, float]:
-    """Two quantiles, the lower first, of replicates `[resample]`, whose order is lost; as NumPy interpolates."""
-    last = len(replicates) - 1
-    low = of_rank(replicates[None], levels[0] * last, 0)
-    high = of_rank(replicates[None], levels[1] * last, math.floor(levels[0] * last))
-    return float(low[0]), float(high[0])
-
-
-def _ends(values: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of the percentile intervals of `values` `[target, resample]`, whose order is lost: two `[target]`."""
-    last = values.shape[1] - 1
-    low, high = (each * last for each in quantile_levels(level))
+def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Two quantiles, the lower first, of each row of `values` `[target, resample]`, whose order is lost."""
+    low, high = (level * (values.shape[1] - 1) for level in levels)
     return of_rank(values, low, 0), of_rank(values, high, math.floor(low))
 
 

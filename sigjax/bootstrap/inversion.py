@@ -8,7 +8,7 @@ both one-sided tests of all shifts at once need only the means of d over random 
 $$p_{greater}(\theta) = \frac{\#\{k : m_k \le \theta\} + E + 1}{K + 1}, \quad
 p_{less}(\theta) = \frac{\#\{k : m_k \ge \theta\} + E + 1}{K + 1}$$
 
-and $\theta$ is in the interval if and only if both are above $\alpha / 2 = (1 - level) / 2$. That is so from the r-th
+and $\theta$ is in the interval if and only if both are above $\alpha / 2 = (1 - level) / 2$. This holds from the r-th
 smallest to the r-th largest of the K - E means, ends included, with $r = \lfloor \alpha (K + 1) / 2 \rfloor - E$. There
 is no interval where r is below 1: too few resamples, or, as $p \ge 2^{-N}$ of the empty set, too few units. All
 $2^N - 1$ sets that are not empty, where they are no more than resamples, are the same with E = 0: the 1 in p is the
@@ -20,7 +20,7 @@ to the units evenly: $d_i - \theta / N$, so that scores over F are multiplied by
 
 For means, such sums, and ratios whose denominators the systems share, the interval holds at the level for every N if
 the differences less their shift are symmetric about 0, and 0 is in it if and only if neither one-sided permutation test
-of the same resamples rejects at $\alpha / 2$. For other metrics both are so but for what vanishes with N.
+of the same resamples rejects at $\alpha / 2$. For other metrics both hold up to terms that vanish with N.
 
 Reference: Hartigan (1969), "Using subsample values as typical values"; Tritchler (1984), "On inverting permutation
 tests"; Garthwaite (1996), "Confidence intervals from randomization tests".
@@ -53,11 +53,11 @@ from sigjax.testing.problem import Case
 
 _SCALES = (0.25, 0.5, 2.0)
 _HOMOGENEOUS = 2.0**-20
-"""Part of a score by which it may miss what it is expected to be on scaled sums."""
+"""Relative error that is allowed on scaled sums."""
 _LONGEST = 64
-"""Of so many units or more, no resample leaves all out (chance below 1e-18 each)."""
+"""With this many units or more, no resample swaps none (probability below 1e-18)."""
 _ROWS = 2**12
-"""Sets, or masks, that are made at a time."""
+"""Sets that are made at a time."""
 
 Score = Callable[[np.ndarray], np.ndarray]
 
@@ -65,7 +65,7 @@ Score = Callable[[np.ndarray], np.ndarray]
 def degree(case: Case) -> int:
     """0 if scores do not depend on the scale of the sums, 1 if they are proportional to it.
 
-    A quarter, half and twice the sums of all systems, and of the absolute values, tell.
+    Tried on a quarter, half and twice the sums of all systems, and on those of absolute values.
 
     Raises:
         InputError: they are neither.

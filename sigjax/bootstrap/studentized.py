@@ -19,7 +19,7 @@ import numpy as np
 
 from sigjax.bootstrap.delta_method import NO_VARIANCE, STEP, slope
 from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, Targets
-from sigjax.records import InputError, Interval, Settings
+from sigjax.records import InputError, Interval
 from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import draws_projection, places_in
@@ -58,7 +58,7 @@ class _Layout(NamedTuple):
 
 
 class Studentized(Percentile):
-    """Studentized intervals; their targets are the scores and deltas, then the t of each.
+    """Studentized intervals; their targets are the scores and deltas, then the t of each. All replicates are kept.
 
     Raises:
         InputError: the memory is too small.
@@ -76,11 +76,6 @@ class Studentized(Percentile):
         own = np.where(targets.members == targets.num_systems, self.num_rows, targets.members)
         of_t = np.stack([places, none], axis=1)
         self.targets = targets._replace(members=np.concatenate([own, of_t]).astype(np.int32))
-
-    def keeps(self, resamples: int, settings: Settings) -> bool:
-        """All replicates are always kept: a summary would need other numbers."""
-        del resamples, settings
-        return True
 
     def finished(self, spreads: list[Spread]) -> list[Spread]:
         r"""Bootstrap standard errors with intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$."""

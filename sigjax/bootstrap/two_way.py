@@ -1,23 +1,23 @@
 r"""Standard errors and t intervals where runs are trained models: for new runs and new instances.
 
-A score, or a delta, is linearised: x[u, r] is what run r of unit u moves it by (g . s, with the gradient g of the score
+A score, or a delta, is linearised: x[u, r] is the influence of run r of unit u (g . s, with the gradient g of the score
 at the sums). Its variance has a part that all runs of a unit share, one that all units of a run share, and a rest. With
 U units and R runs, row sums x[u, .] and column sums x[., r], and sums of squares about the means,
 
     V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
     V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
 
-V_units and V_runs both hold the rest, which is therefore taken off once: the estimate by the method of moments of a
-linear mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same
-units, while V_runs and V_rest are those of system a plus those of system b, whose runs are taken for independent. In
-strata V_units is added up over them, each with its own mean and number of units.
+V_units and V_runs both contain the rest, so it is subtracted once: the estimate by the method of moments of a linear
+mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same units,
+while V_runs and V_rest are those of system a plus those of system b, whose runs are taken to be independent. V_units is
+a sum over strata, each with its own mean and number of units.
 
 The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k
 over the parts: U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for each rest; but at least
-the smaller of U - 1 and R - 1, which taking V_rest off may fall short of where units are few.
+the smaller of U - 1 and R - 1, which subtracting V_rest may fall short of where units are few.
 
-A two-way bootstrap (Owen 2007) would hold its level less well: of R runs its variance is (R - 1) / R times too small,
-and it knows no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
+A two-way bootstrap (Owen 2007) would hold its level less well: with R runs its variance is (R - 1) / R times too small,
+and it has no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
 (2011), "Robust inference with multiway clustering".
 """
 
@@ -32,14 +32,14 @@ import numpy as np
 from sigjax.bootstrap.delta_method import NO_VARIANCE, influences
 from sigjax.bootstrap.intervals import Spread
 from sigjax.records import Array, Interval
-from sigjax.testing.problem import Case, NotFinite, Pair
+from sigjax.testing.problem import Case, Pair, check_finite
 from sigjax.testing.tails import t_quantile
 from sigjax.units.sums import total, variance
 from sigjax.units.units import Units
 
 
 class Error(NamedTuple):
-    """A standard error, and of how many degrees of freedom it is."""
+    """A standard error and its degrees of freedom."""
 
     standard_error: float
     freedom: float
@@ -47,7 +47,7 @@ class Error(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What the runs of each system add to a variance, each `[system]`."""
+    """What the runs of each system add to a variance, `[system]`."""
 
     runs: np.ndarray
     rest: np.ndarray
@@ -61,9 +61,7 @@ def two_way_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     """
     question, level = case.question, case.settings.level
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, question.pairs)
-    for system, error in enumerate(of_systems):
-        if not math.isfinite(error.standard_error):
-            raise NotFinite((system,))
+    check_finite(np.array([[error.standard_error] for error in of_systems]))
     systems = [_spread(score, error, level) for score, error in zip(question.scores, of_systems, strict=True)]
     return systems, [
         _spread(question.delta(pair), error, level) for pair, error in zip(question.pairs, of_pairs, strict=True)
@@ -76,7 +74,7 @@ def two_way_errors(
 ) -> tuple[list[Error], list[Error]]:
     """The errors of the scores of all systems, and of the deltas of pairs; every unit has every run.
 
-    They are not finite where the slope of the score is not.
+    An error is not finite where the slope of the score is not.
 
     Example:
         >>> from sigjax import Evaluation
@@ -142,7 +140,7 @@ def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
 
 
 def _spread(observed: float, error: Error, level: float) -> Spread:
-    """The t interval about what was observed."""
+    """The t interval around the observed score."""
     width = error.standard_error
     if width:
         width *= t_quantile(level, error.freedom)

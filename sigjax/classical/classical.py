@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from sigjax.classical.applicable import all_tests
 from sigjax.classical.tests import ONE_UNIT, ClassicalTest, LeftOut
-from sigjax.comparison.compare import Options as CompareOptions
-from sigjax.comparison.compare import compare
+from sigjax.comparison.compare import CompareOptions, compare
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Alternative, Comparison, Device, Evaluation, InputError, Resamples, Test
 from sigjax.records.metric import AnyMetric
@@ -89,7 +88,7 @@ class ClassicalTests:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class ClassicalOptions:
     """The options of `classical_tests`."""
 
     metric: AnyMetric | None = option(
@@ -105,8 +104,8 @@ class Options:
     progress: bool = same(CompareOptions, "progress", default=False)
 
 
-@takes(Options)
-def classical_tests(*systems: Any, options: Options) -> ClassicalTests:
+@takes(ClassicalOptions)
+def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     r"""The classical tests of two systems beside the permutation test and the bootstrap test.
 
     Paired t, Wald z, sign, Wilcoxon and McNemar take the differences $d_i$ of units on the one statistic by which the
@@ -119,7 +118,7 @@ def classical_tests(*systems: Any, options: Options) -> ClassicalTests:
     Args:
         systems: an `Evaluation` of two systems; or two arrays, a and b, `[instance]` or `[instance, input]`, of the
             same instances in the same order.
-        options: see `Options`.
+        options: see `ClassicalOptions`.
 
     Raises:
         InputError: not two systems; an evaluation and also `metric`; and what `compare` refuses.

@@ -1,8 +1,7 @@
-"""The classical tests of paired results: one difference a unit, system a minus system b.
+"""The classical tests of paired results: one difference per unit, system a minus system b.
 
-They make the same use of pairs as the permutation test does; what each assumes beyond that is in its record. Where all
-differences are 0 there is nothing to test: p = 1, whatever the alternative. Differences should be whole numbers (fixed
-point), so that zeros and ties are what they seem.
+What each assumes beyond independent units is in its record. Where all differences are 0, p = 1, whatever the
+alternative. Differences should be whole numbers (fixed point), so that zeros and ties are exact.
 """
 
 import math
@@ -15,7 +14,7 @@ from sigjax.testing.tails import binomial_upper, chi_square_tail, normal_tail, t
 from sigjax.units.sums import total, variance
 
 MOST_RANKS = 500
-"""Differences other than 0 up to which the Wilcoxon test is exact (some hundredths of a second)."""
+"""Up to this many differences other than 0, the Wilcoxon test is exact (takes some hundredths of a second)."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +23,11 @@ class ClassicalTest:
 
     Attributes:
         name: the test.
-        statistic: t, z or chi-square; of the sign test and the exact McNemar tests the number of units on which a is
-            ahead; of the Wilcoxon test the sum of the ranks of these.
+        statistic: t, z or chi-square; for the sign test and the exact McNemar tests the number of units on which a is
+            ahead; for the Wilcoxon test the sum of their ranks.
         p_value: the p-value.
-        assumes: what must hold for the p-value to be right, in a line; all tests assume that units are independent.
-        paired: False for the tests that take the results of the two systems for independent of each other.
+        assumes: what the p-value needs beyond independent units, in one line.
+        paired: False for the tests that take the two systems to be independent.
     """
 
     name: str
@@ -40,7 +39,7 @@ class ClassicalTest:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A test that cannot be had for these data, and why."""
+    """A test that does not apply to these data, and why."""
 
     name: str
     reason: str
@@ -58,8 +57,8 @@ def paired_t(
 ) -> ClassicalTest | LeftOut:
     r"""Paired t test, $t = \bar d / (s_d / \sqrt n)$ with n - 1 degrees of freedom; $s_d$ has ddof = 1.
 
-    `differences` `[unit]` may also be those of folds, a number a fold and system. Those that differ by at most
-    `rounding` are equal. Same as `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
+    `differences` `[unit]` may be those of folds, too. Differences within `rounding` of each other are equal. Same as
+    `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
 
     Example:
         >>> result = paired_t(np.array([1, 2, 3]), "two-sided")
@@ -70,8 +69,7 @@ def paired_t(
     if isinstance(t, str):
         return LeftOut(name, t)
     p_value = t_tail(t, len(differences) - 1, alternative) if differences.any() else 1.0
-    assumes = assumes or "differences are normal, or many"
-    return ClassicalTest(name, t, p_value, assumes)
+    return ClassicalTest(name, t, p_value, assumes or "differences are normal, or many")
 
 
 def wald_z(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0.0) -> ClassicalTest | LeftOut:
@@ -87,8 +85,7 @@ def wald_z(differences: np.ndarray, alternative: Alternative, *, rounding: float
     z = _standardised(differences, rounding)
     if isinstance(z, str):
         return LeftOut(WALD, z)
-    assumes = "differences are many"
-    return ClassicalTest(WALD, z, normal_tail(z, alternative) if differences.any() else 1.0, assumes)
+    return ClassicalTest(WALD, z, normal_tail(z, alternative) if differences.any() else 1.0, "differences are many")
 
 
 def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTest:
@@ -102,8 +99,7 @@ def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTes
         0.125
     """
     above, below = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-    zeros = len(differences) - above - below
-    assumes = f"sizes do not count; {_left_out(zeros)}"
+    assumes = f"sizes do not count; {_left_out(len(differences) - above - below)}"
     return ClassicalTest(SIGN, float(above), _binomial_tail(above, below, alternative), assumes)
 
 
@@ -136,11 +132,11 @@ def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: int
 def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalTest | LeftOut]:
     r"""McNemar's test of 0/1 results: exact, mid-p, and chi-square without and with correction.
 
-    With `above` = b units on which only system a is right and `below` = c on which only b is: the exact p is binomial,
-    mid-p counts the outcomes that are just as extreme as b half (two-sided: b and c, or for b = c this one), chi-square
-    is $(b - c)^2 / (b + c)$, corrected $\max(|b - c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. Without
-    differences p = 1. As statsmodels' `mcnemar`, whose correction gives p < 1 for b = c. Reference: Fagerland et al.
-    (2013), "The McNemar test for binary matched-pairs data: mid-p and asymptotic are better than exact conditional".
+    On `above` = b units only system a is right, on `below` = c only system b. The exact p is binomial; mid-p gives the
+    outcomes exactly as extreme as b half their weight; chi-square is $(b - c)^2 / (b + c)$, corrected
+    $\max(|b - c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. Without differences p = 1. As statsmodels' `mcnemar`,
+    whose correction gives p < 1 for b = c. Reference: Fagerland et al. (2013), "The McNemar test for binary
+    matched-pairs data: mid-p and asymptotic are better than exact conditional".
 
     Example:
         >>> [round(test.p_value, 4) for test in mcnemar(9, 1, "two-sided")]
@@ -154,10 +150,7 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
     tests: list[ClassicalTest | LeftOut] = [
         ClassicalTest(MCNEMAR[0], float(above), _binomial_tail(above, below, alternative), "results are 0 or 1"),
         ClassicalTest(
-            MCNEMAR[1],
-            float(above),
-            _binomial_mid_p(above, below, alternative),
-            "as exact; ties count half: less strict",
+            MCNEMAR[1], float(above), _mid_p(above, below, alternative), "as exact; ties count half: less strict"
         ),
     ]
     for name, size in zip(MCNEMAR[2:], (abs(above - below), max(abs(above - below) - 1, 0)), strict=True):
@@ -171,7 +164,7 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
 
 
 def _standardised(differences: np.ndarray, rounding: float) -> float | str:
-    """The mean by its standard error, or why there is none."""
+    """The mean divided by its standard error, or why there is none."""
     if len(differences) < 2:
         return ONE_UNIT
     if not differences.any():
@@ -194,12 +187,12 @@ def _binomial_tail(above: int, below: int, alternative: Alternative) -> float:
     return binomial_upper(above if alternative == "greater" else below, both)
 
 
-def _binomial_mid_p(above: int, below: int, alternative: Alternative) -> float:
+def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     both = above + below
     if both == 0:
         return 1.0
     if alternative == "two-sided" and above == below:
-        # Every outcome is as extreme, and the tie is one outcome and not two: 1 - P(X = b) / 2.
+        # Every outcome is as extreme, and b = c is one outcome, not two: 1 - P(X = b) / 2.
         return 0.5 + binomial_upper(above + 1, both)
     if alternative == "two-sided":
         return binomial_upper(max(above, below), both) + binomial_upper(max(above, below) + 1, both)
@@ -217,7 +210,7 @@ def _doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
 
 
 def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
-    """The tail of the sum of the ranks that have a plus, each with probability 1/2, by adding rank after rank."""
+    """The tail of the sum of ranks, each of which counts with probability 1/2: the law is built rank by rank."""
     total = int(doubled.sum())
     chance = np.zeros(total + 1)
     chance[0] = 1.0

@@ -1,8 +1,8 @@
-"""The classical tests that take two systems for independent of each other, and what that costs.
+"""The classical tests that take two systems to be independent, and what that costs.
 
-Systems that are run on one test set are correlated: what is hard for one is hard for the other. The variance of their
-difference is then smaller than the sum of their variances, and these tests see less than there is. They stand here for
-comparison. Reference: Yeh (2000), section 2.
+Systems run on one test set are correlated: what is hard for one is hard for the other. The variance of their difference
+is then smaller than the sum of their variances, and these tests lose power. They are here for comparison. Reference:
+Yeh (2000), section 2.
 """
 
 import math
@@ -10,12 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.classical.tests import (
-    ONE_UNIT,
-    TWO_SIDED_ONLY,
-    ClassicalTest,
-    LeftOut,
-)
+from sigjax.classical.tests import ONE_UNIT, TWO_SIDED_ONLY, ClassicalTest, LeftOut
 from sigjax.records import Alternative
 from sigjax.testing.tails import chi_square_tail, normal_tail, t_tail
 from sigjax.units.sums import total, variance
@@ -31,7 +26,7 @@ class Dependence(NamedTuple):
     correlation: float | None
     """r12; None where a system does not vary."""
     factor: float | None
-    """s_d-ind / s_d: how many times too large the standard deviation of the difference is under independence."""
+    """s_d-ind / s_d: how many times too large independence makes the standard deviation of the difference."""
 
 
 def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> ClassicalTest | LeftOut:
@@ -107,8 +102,8 @@ def dependence(a: np.ndarray, b: np.ndarray) -> Dependence:
     r"""Correlation $r_{12}$ of two systems and the factor $s_{d-ind} / s_d$ that independence costs.
 
     $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$ and $s_{d-ind}^2 = s_1^2 + s_2^2$. `a` and `b` `[unit]` are the scores
-    without each unit in turn (jackknife): for a mean, r12 is then the correlation of the results of the units, and for
-    other metrics that of what units contribute. Reference: Yeh (2000), section 2.1.
+    without each unit in turn (jackknife): for a mean, r12 is then the correlation of the results of units, for other
+    metrics that of their contributions. Reference: Yeh (2000), section 2.1.
 
     Example:
         >>> result = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
@@ -118,7 +113,7 @@ def dependence(a: np.ndarray, b: np.ndarray) -> Dependence:
     if len(a) < 2:
         return Dependence(None, None)
     largest = float(max(np.abs(a).max(), np.abs(b).max()))
-    # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
+    # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
     a, b = (np.ldexp(each, -math.frexp(largest)[1]) for each in (a, b))
     rounding = _ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
     first, second, both = (math.sqrt(variance(each)) for each in (a, b, a - b))

@@ -7,25 +7,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 from cyclopts import App
 
-from sigjax.classical.classical import Options as ClassicalOptions
-from sigjax.classical.classical import classical_tests
+from sigjax.classical.classical import ClassicalOptions, classical_tests
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options, write, write_text
-from sigjax.comparison.compare import Options as CompareOptions
+from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options
+from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.compare import compare as run_compare
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, read_metrics, save_evaluations
 from sigjax.readers.options import FileOptions, ReadOptions
 from sigjax.records.options import option, required, same, values
 from sigjax.run.processes import joined
-from sigjax.studies.audit import Options as AuditOptions
+from sigjax.studies.audit import AuditOptions
 from sigjax.studies.audit import audit as run_audit
-from sigjax.studies.equivalence import PairsOptions
+from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.equivalence import equivalence as run_equivalence
-from sigjax.studies.power import Options as PowerOptions
+from sigjax.studies.power import PowerOptions
 from sigjax.studies.power import power as run_power
 from sigjax.studies.text import equivalence_json, equivalence_text
 from sigjax.version import __version__
@@ -64,9 +64,10 @@ class Inputs(FileOptions):
             **values(self, FileOptions, progress=progress),
         )
 
-    def reads(self, paths: Files) -> list[str | Path]:
-        """All files that are read, and names of columns that may be files of labels."""
-        return [*paths, *self.input, *(each for each in (self.cluster, self.strata) if each is not None)]
+    def check(self, paths: Files, *written: Any, here: bool = True) -> None:
+        """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
+        more = [self.cluster, self.strata, *(getattr(record, "extend", None) for record in written)]
+        check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,22 +102,15 @@ def compare(paths: Files, inputs: Inputs, asked: CompareOptions, output: Output,
     # Before the data are read: one process that cannot read them ends the run.
     with joined(processes.coordinator, processes.num_processes, processes.process_id) as share:
         first = share.index == 0
-        _check_report(inputs.reads(paths), asked, output, here=first)
+        inputs.check(paths, output, asked, here=first)
         _compare(inputs.evaluations(paths, progress=first), asked, output, first=first)
-
-
-def _check_report(read: Sequence[str | Path], asked: CompareOptions, output: Output, *, here: bool = True) -> None:
-    """Refuse files that cannot be written, or would be written over what is read or over each other."""
-    earlier = [] if asked.extend is None else [Path(asked.extend)]  # pyright: ignore[reportArgumentType]
-    checkpoint = None if asked.checkpoint is None else Path(asked.checkpoint)
-    check_outputs([*read, *earlier], {"--output": output.output, "--checkpoint": checkpoint}, here=here)
 
 
 def _compare(evaluations: Sequence[Evaluation], asked: CompareOptions, output: Output, *, first: bool = True) -> None:
     """Compare; the first process shows the progress and writes the report."""
     report = run_compare(evaluations, **values(asked, progress=first))
     if first:
-        write(report, output.format, output.output)
+        output.write(report)
 
 
 @app.command(name="tests")
@@ -126,16 +120,13 @@ def show_tests(paths: Files, inputs: Inputs, asked: ClassicalOptions, results: R
 
     Of more than two systems, take two with --systems A B.
     """
-    check_outputs(inputs.reads(paths), {"--output": results.output})
+    inputs.check(paths, results)
     options = values(asked, progress=True)
     tests = [classical_tests(each, **options) for each in inputs.evaluations(paths)]
     from sigjax.classical.text import to_json, to_text  # rich takes longer to import than most tests to run
 
-    if results.format == "json":
-        write_text(to_json(tests), "json", results.output)
-    else:
-        shown = text_options(results.output)
-        write_text("\n".join(to_text(each, **shown) for each in tests), "text", results.output)
+    shown = text_options(results.output)
+    results.write(lambda: "\n".join(to_text(each, **shown) for each in tests), partial(to_json, tests))
 
 
 @app.command
@@ -145,7 +136,7 @@ def extract(paths: Files, inputs: Inputs, saved: Saved) -> None:
 
     `sigjax compare EVAL.npz` then takes all metrics that are in the file.
     """
-    check_outputs(inputs.reads(paths), {"--output": saved.output})
+    inputs.check(paths, saved)
     save_evaluations(str(saved.output), inputs.evaluations(paths))
 
 
@@ -156,7 +147,7 @@ def audit(paths: Files, inputs: Inputs, asked: AuditOptions, results: Results, f
 
     Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures.
     """
-    check_outputs(inputs.reads(paths), {"--output": results.output, "--figure": figure.figure})
+    inputs.check(paths, results, figure)
     study = run_audit(inputs.evaluations(paths), **values(asked))
     results.write(study.__str__, study.to_json)
     figure.write(study)
@@ -169,17 +160,17 @@ def power(paths: Files, inputs: Inputs, asked: PowerOptions, results: Results, f
 
     Each repetition draws instances from the data with replacement and tests them.
     """
-    check_outputs(inputs.reads(paths), {"--output": results.output, "--figure": figure.figure})
+    inputs.check(paths, results, figure)
     study = run_power(inputs.evaluations(paths), **values(asked))
     results.write(study.__str__, study.to_json)
     figure.write(study)
 
 
 @app.command
-@flags(Inputs, PairsOptions, Results)
-def equivalence(paths: Files, inputs: Inputs, asked: PairsOptions, results: Results) -> None:
+@flags(Inputs, EquivalencePairsOptions, Results)
+def equivalence(paths: Files, inputs: Inputs, asked: EquivalencePairsOptions, results: Results) -> None:
     """Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST)."""
-    check_outputs(inputs.reads(paths), {"--output": results.output})
+    inputs.check(paths, results)
     pairs = run_equivalence(inputs.evaluations(paths), **values(asked))
     results.write(partial(equivalence_text, pairs), partial(equivalence_json, pairs))
 
@@ -188,7 +179,7 @@ def equivalence(paths: Files, inputs: Inputs, asked: PairsOptions, results: Resu
 @flags(CompareOptions, Output)
 def demo(asked: CompareOptions, output: Output) -> None:
     """Compare five named-entity taggers on a bundled example."""
-    _check_report([], asked, output)
+    Inputs().check([], output, asked)
     with as_file(files("sigjax") / "data" / "demo.tsv") as path:
         evaluation = read(path, metric="fscore")
     _compare([evaluation], asked, output)

@@ -53,7 +53,9 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     about: options.Option = field.metadata["option"]
     kind, more = _written(types_of(record)[name])
     default = inspect.Parameter.empty if field.default is MISSING else field.default
-    if default is False or default == ():
+    if isinstance(default, tuple) and default:
+        more["show_default"] = ", ".join
+    elif default is False or default == ():
         more |= {"show_default": False, "negative": ""}
     long = f"--{name.replace('_', '-')}"
     names = [long, SHORT[name]] if name in SHORT else [long]

@@ -6,7 +6,7 @@ import codecs
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -19,8 +19,7 @@ from sigjax.report.report import Report
 from sigjax.run.host import is_terminal
 
 Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
-Written = Mapping[str, Path | None]
-"""What a command writes, by option; no file for --output means standard output."""
+_WRITTEN = ("output", "figure", "checkpoint")
 _PLAIN_SIGNS = str.maketrans("─–…·█▓▒", "--~.#%+")
 
 
@@ -31,10 +30,14 @@ class Output:
     format: Format = option("text", "How to write the report.", group="Main options")
     output: Path | None = option(None, "Write to this file instead of the terminal.", group="Main options")
 
+    def write(self, report: Report) -> None:
+        """Write a report."""
+        _write_pieces(_pieces(report, self.format, self.output), self.format, self.output)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """Where results that are no `Report` go."""
+    """Where results other than a `Report` go."""
 
     format: Literal["text", "json"] = same(Output, "format")
     output: Path | None = same(Output, "output")
@@ -58,20 +61,23 @@ class Figure:
             write_figure(study.plot(), self.figure)
 
 
-def check_outputs(read: Sequence[str | Path], written: Written, *, here: bool = True) -> None:
-    """Refuse, before the work, what could not be written after it, or would be written over something else.
+def check_outputs(read: Sequence[str | Path], *records: object, here: bool = True) -> None:
+    """Refuse, before the work, files that cannot be written, or would be written over what is read or each other.
 
     Args:
         read: the files that the command reads.
-        written: the files that it writes.
+        records: options, among them `output`, `figure` and `checkpoint`, the files that the command writes.
         here: whether this process writes them.
 
     Raises:
         InputError: naming the file.
     """
     inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
+    files = {
+        f"--{name}": getattr(record, name, None) for record in records for name in _WRITTEN if hasattr(record, name)
+    }
     earlier: dict[str, Path] = {}
-    for flag, path in written.items():
+    for flag, path in files.items():
         if path is None:
             continue
         if any(same_file(path, file) for file in inputs):
@@ -82,22 +88,17 @@ def check_outputs(read: Sequence[str | Path], written: Written, *, here: bool = 
         earlier[flag] = path
         if here:
             check_place(path)
-    if here and written["--output"] is None and sys.stdout is None:
+    if here and "--output" not in earlier and sys.stdout is None:
         raise InputError("standard output is closed; give --output FILE")
-
-
-def write(report: Report, format: Format, output: Path | None) -> None:
-    """Write a report to a file (UTF-8) or to stdout."""
-    write_pieces(_pieces(report, format, output), format, output)
 
 
 def write_text(text: str, format: Format, output: Path | None) -> None:
     """Write text, which ends with one line break, to a file (UTF-8) or to stdout."""
-    write_pieces([text.rstrip("\n") + "\n"], format, output)
+    _write_pieces([text.rstrip("\n") + "\n"], format, output)
 
 
-def write_pieces(pieces: Iterable[str], format: Format, output: Path | None) -> None:
-    """Write the pieces of a text, one after the other, to a file (UTF-8) or to stdout."""
+def _write_pieces(pieces: Iterable[str], format: Format, output: Path | None) -> None:
+    """Write text piece by piece."""
     try:
         if output is None:
             encoding = sys.stdout.encoding or "utf-8"
@@ -166,28 +167,22 @@ def write_figure(figure: Any, path: Path) -> None:
 
 def _pieces(report: Report, format: Format, output: Path | None) -> Iterable[str]:
     """The text of a report: in pieces where it grows with the pairs, else in one; it ends with one line break."""
-    from sigjax.report import csv_pieces, json_pieces
+    from sigjax.report import csv_pieces, json_pieces, to_text
 
     renderers: dict[Format, Callable[[], Iterable[str]]] = {
-        "text": lambda: [_text(report, output)],
+        "text": lambda: [to_text(report, **text_options(output))],
         "json": lambda: json_pieces(report),
         "markdown": lambda: [report.to_markdown()],
         "latex": lambda: [report.to_latex()],
         "csv": lambda: csv_pieces(report),
-        # A browser that opens the file must know how names and dashes are written.
+        # Without it browsers guess the encoding of names and dashes.
         "html": lambda: ['<meta charset="utf-8">\n', report.to_html()],
     }
     return renderers[format]()
 
 
-def _text(report: Report, output: Path | None) -> str:
-    from sigjax.report import to_text
-
-    return to_text(report, **text_options(output))
-
-
 def text_options(output: Path | None) -> dict[str, Any]:
-    """Width and colour of text: those of the terminal only where the text goes there."""
+    """Width and colour of text: those of the terminal if it goes there."""
     from sigjax.report.text import WIDTH_OF_FILES
 
     if output is not None:

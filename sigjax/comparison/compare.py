@@ -25,7 +25,7 @@ Path = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(Settings):
+class CompareOptions(Settings):
     """All options of `compare`: the settings, and what changes how the work is done but never the numbers."""
 
     device: Device = option("auto", "Where to compute; changes the time, never the numbers.", group="Running")
@@ -54,8 +54,8 @@ class Options(Settings):
     )
 
 
-@takes(Options)
-def compare(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Report:
+@takes(CompareOptions)
+def compare(evaluation: Evaluation | Sequence[Evaluation], options: CompareOptions) -> Report:
     """Test which systems differ by more than chance: all pairs, or each system against a baseline.
 
     In a program of several processes that have called `jax.distributed.initialize`, all of them must make the same
@@ -64,7 +64,7 @@ def compare(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> 
     Args:
         evaluation: the statistics of the systems (`sigjax.read`, `Evaluation.from_arrays`), or several evaluations of
             the same systems on the same instances, one per metric.
-        options: see `Options` and `Settings`.
+        options: see `CompareOptions` and `Settings`.
 
     Returns:
         A `Report`: iterate over its `Comparison` records, print it, or use its `to_...` methods.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sigjax.comparison.compare import Options, compare
+from sigjax.comparison.compare import CompareOptions, compare
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Alternative, Comparison, Device, IntervalKind, Method, Resamples, Variant
 from sigjax.records.metric import AnyMetric
@@ -19,14 +19,14 @@ class PermutationOptions:
     """The options of `permutation_test`."""
 
     metric: AnyMetric = option("mean", METRIC)
-    method: Method = same(Options, "method")
-    alternative: Alternative = same(Options, "alternative")
-    resamples: Resamples = same(Options, "resamples")
-    seed: int = same(Options, "seed")
-    mid_p: bool = same(Options, "mid_p")
-    budget: float | None = same(Options, "budget")
-    memory: float = same(Options, "memory")
-    device: Device = same(Options, "device")
+    method: Method = same(CompareOptions, "method")
+    alternative: Alternative = same(CompareOptions, "alternative")
+    resamples: Resamples = same(CompareOptions, "resamples")
+    seed: int = same(CompareOptions, "seed")
+    mid_p: bool = same(CompareOptions, "mid_p")
+    budget: float | None = same(CompareOptions, "budget")
+    memory: float = same(CompareOptions, "memory")
+    device: Device = same(CompareOptions, "device")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,14 +34,14 @@ class BootstrapOptions:
     """The options of `bootstrap_test`."""
 
     metric: AnyMetric = option("mean", METRIC)
-    method: Literal["auto", "exact", "montecarlo"] = same(Options, "method")
-    alternative: Alternative = same(Options, "alternative")
-    resamples: int = same(Options, "resamples")
-    level: float = same(Options, "level")
-    interval: IntervalKind = same(Options, "interval", "percentile")
-    variant: Variant = same(Options, "variant")
-    seed: int = same(Options, "seed")
-    device: Device = same(Options, "device")
+    method: Literal["auto", "exact", "montecarlo"] = same(CompareOptions, "method")
+    alternative: Alternative = same(CompareOptions, "alternative")
+    resamples: int = same(CompareOptions, "resamples")
+    level: float = same(CompareOptions, "level")
+    interval: IntervalKind = same(CompareOptions, "interval", "percentile")
+    variant: Variant = same(CompareOptions, "variant")
+    seed: int = same(CompareOptions, "seed")
+    device: Device = same(CompareOptions, "device")
 
 
 @takes(PermutationOptions)

@@ -1,13 +1,17 @@
-"""What `compare` refuses before it runs: options outside their domain, evaluations that do not belong together."""
+"""What `compare` refuses before it runs: options that contradict each other, evaluations that do not fit together."""
 
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
+from operator import attrgetter
 
+from sigjax.bootstrap.registry import KINDS
 from sigjax.records import Design, Evaluation, InputError, SampleMetric, Settings
 
 _RESAMPLED = ("maxt", "minp")
 """Corrections by the resamples of all pairs together."""
+_frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
+"""All that the evaluations of one comparison share."""
 
 
 def check_together(settings: Settings) -> None:
@@ -26,18 +30,19 @@ def check_together(settings: Settings) -> None:
 
 
 def _check_design(settings: Settings) -> None:
-    """Refuse a design that nothing asked for makes use of, or that what is asked for knows nothing of."""
+    """Refuse a design that no test or interval uses, and tests and intervals that ignore the design."""
+    interval = KINDS[settings.interval]
     if settings.design == "crossed":
         if "permutation" not in settings.tests:
             raise InputError("design crossed belongs to the permutation test; ask for it, or use design nested")
         if settings.correction in _RESAMPLED:
             raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design crossed")
-        if settings.interval == "inversion":
-            raise InputError("interval inversion swaps whole instances; use percentile with design crossed")
+        if interval.needs == "swaps":
+            raise InputError(f"interval {settings.interval} swaps whole instances; use percentile with design crossed")
     if settings.design == "nested":
-        if "bootstrap" not in settings.tests and settings.interval == "none":
+        if "bootstrap" not in settings.tests and interval.needs == "nothing":
             raise InputError("design nested belongs to the bootstrap; ask for its test or intervals, or use crossed")
-        if settings.interval in ("bca", "studentized", "inversion"):
+        if interval.whole:
             raise InputError(f"interval {settings.interval} takes whole instances; use percentile with design nested")
     if settings.design == "models":
         if settings.tests != ("permutation",):
@@ -46,14 +51,14 @@ def _check_design(settings: Settings) -> None:
             raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design models")
         if settings.leaderboard:
             raise InputError("the leaderboard draws instances, not runs; leave it out with design models")
-        if settings.interval not in ("two-way", "none"):
+        if interval.needs not in ("runs", "nothing"):
             raise InputError(f"interval {settings.interval} is not for trained models; use two-way with design models")
-    elif settings.interval == "two-way":
-        raise InputError("interval two-way is for runs that are trained models; use it with design models")
+    elif interval.needs == "runs":
+        raise InputError(f"interval {settings.interval} is for runs that are trained models; use it with design models")
 
 
 def _check_resampled(settings: Settings) -> None:
-    """Refuse what has no resamples of all pairs together."""
+    """Refuse options that leave no resamples of all pairs together."""
     name = f"correction {settings.correction}"
     if settings.tests != ("permutation",):
         raise InputError(f"{name} belongs to the permutation test; ask for no other test with it")
@@ -64,43 +69,46 @@ def _check_resampled(settings: Settings) -> None:
 
 
 def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> None:
-    """Refuse evaluations that do not belong together, and a baseline that is not there."""
+    """Refuse evaluations that do not fit together or to the settings, and an unknown baseline."""
     if not all(isinstance(each, Evaluation) for each in evaluations):
         raise InputError("expected an Evaluation, as sigjax.read and Evaluation.from_arrays give it, or a list of them")
     if not evaluations:
         raise InputError("there is no evaluation to compare on")
-    first = evaluations[0]
-    for other in evaluations[1:]:
-        if _frame(other) != _frame(first):
-            raise InputError(
-                "the evaluations differ in their systems, instances, units, clusters or strata; compare them apart"
-            )
-    if first.unit == "response":
-        _check_responses(first, settings)
-    names = [each.metric.name for each in evaluations]
-    for each in evaluations:
-        if settings.correction in _RESAMPLED and isinstance(each.metric, SampleMetric):
-            raise InputError(
-                f"correction {settings.correction} needs a function of sums, and {each.metric.name!r} is none; use holm"
-            )
-        if settings.design != "together":
-            _check_runs(each, settings.design)
-        if settings.design == "models":
-            _check_models(each)
+    first, names = evaluations[0], [each.metric.name for each in evaluations]
+    if any(_frame(other) != _frame(first) for other in evaluations[1:]):
+        raise InputError(
+            "the evaluations differ in their systems, instances, units, clusters or strata; compare them apart"
+        )
     if len(set(names)) < len(names):
         raise InputError(f"two evaluations have the metric {max(names, key=names.count)!r}; give each metric once")
-    if settings.interval in ("studentized", "inversion"):
-        for each in evaluations:
-            if isinstance(each.metric, SampleMetric):
-                kind = settings.interval
-                raise InputError(f"{each.metric.name!r} is no metric of sums, as {kind} intervals need; use bca")
+    if first.unit == "response":
+        _check_responses(first, settings)
+    if settings.design != "together":
+        _check_runs(first, settings.design)
+    if settings.design == "models":
+        _check_models(first)
+    for each in evaluations:
+        if isinstance(each.metric, SampleMetric):
+            _check_sample(each.metric.name, settings)
     if settings.baseline is not None and settings.baseline not in first.systems:
         close = get_close_matches(settings.baseline, first.systems) or first.systems[:12]
         raise InputError(f"baseline {settings.baseline!r} is not a system; did you mean {' or '.join(close)}?")
 
 
+def _check_sample(metric: str, settings: Settings) -> None:
+    """Refuse what needs sums, for a metric of whole samples."""
+    for option, of_sums, instead in (
+        ("correction", _RESAMPLED, "holm"),
+        ("interval", tuple(name for name, kind in KINDS.items() if kind.of_sums), "bca"),
+        ("design", ("crossed", "nested", "models"), "together"),
+    ):
+        value = getattr(settings, option)
+        if value in of_sums:
+            raise InputError(f"{option} {value} needs a metric of sums, and {metric!r} is none; use {instead}")
+
+
 def _check_responses(evaluation: Evaluation, settings: Settings) -> None:
-    """Refuse what takes responses for a sample, or not one by one."""
+    """Refuse options that draw responses or group them."""
     if "bootstrap" in settings.tests:
         raise InputError(
             "the bootstrap draws instances, but these are responses, which are no sample of anything: read the files "
@@ -117,15 +125,12 @@ def _check_responses(evaluation: Evaluation, settings: Settings) -> None:
 
 
 def _check_runs(evaluation: Evaluation, design: Design) -> None:
-    """Refuse an evaluation that a design which tells runs apart cannot be had of."""
+    """Refuse an evaluation without runs, or whose runs of one instance lie in several clusters."""
     if evaluation.runs is None:
         raise InputError(
             f"design {design} needs repeated runs, and every instance was run once; name their column (--runs), or "
             "give runs to from_arrays, or use design together"
         )
-    if isinstance(evaluation.metric, SampleMetric):
-        name = evaluation.metric.name
-        raise InputError(f"design {design} needs a function of sums, and {name!r} is none; use design together")
     clusters: dict[str, str] = {}
     for instance, cluster in zip(evaluation.ids or (), evaluation.clusters or (), strict=False):
         if clusters.setdefault(instance, cluster) != cluster:
@@ -136,7 +141,7 @@ def _check_runs(evaluation: Evaluation, design: Design) -> None:
 
 
 def _check_models(evaluation: Evaluation) -> None:
-    """Refuse runs that are not whole: a trained model has a result on every instance."""
+    """Refuse missing results: a trained model has one on every instance."""
     ids, runs = evaluation.ids or (), evaluation.runs or ()
     labels = dict.fromkeys(runs)
     if len(labels) < 2:
@@ -149,16 +154,3 @@ def _check_models(evaluation: Evaluation) -> None:
             f"instance {wrong!r} has no run {lacking!r}: design models exchanges whole runs, which need a result on "
             "every instance; leave that instance or that run out"
         )
-
-
-def _frame(evaluation: Evaluation) -> tuple[object, ...]:
-    """All but the numbers and the metric."""
-    return (
-        evaluation.systems,
-        evaluation.num_instances,
-        evaluation.ids,
-        evaluation.clusters,
-        evaluation.strata,
-        evaluation.runs,
-        evaluation.unit,
-    )

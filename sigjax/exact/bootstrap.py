@@ -26,7 +26,7 @@ from sigjax.records import Alternative, Variant
 
 _QUANTILE_TOLERANCE = 1e-12
 _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
-"""Relative rounding error of a few dozen operations: what the error bounds are multiples of."""
+"""Relative rounding error of a few dozen operations; error bounds are multiples of it."""
 
 
 class BootstrapP(NamedTuple):
@@ -36,7 +36,7 @@ class BootstrapP(NamedTuple):
     log10_p: float
     """Right also where `p_value` is below the smallest double; -inf where no resample is extreme."""
     error_bound: float
-    """The p-value is right up to this fraction of itself."""
+    """Bound on the relative error."""
 
 
 class Tail(NamedTuple):
@@ -44,7 +44,7 @@ class Tail(NamedTuple):
 
     log_p: float
     error_bound: float
-    """p is right up to this fraction of itself."""
+    """Bound on the relative error."""
 
 
 class Law(NamedTuple):
@@ -52,8 +52,8 @@ class Law(NamedTuple):
 
     first: int
     probabilities: np.ndarray
-    """[value]; what is left out has probability below 1e-17. Values that no draws reach have rounding noise
-    around 0: cutting it off on one side would add up over a wide grid."""
+    """[value]; values left out have probability below 1e-17. Values that no draws reach have rounding noise around 0:
+    cutting it off on one side would add up over a wide grid."""
     step: int
 
 
@@ -78,9 +78,8 @@ def law(lattice: DrawLattice, theta: float = 0.0) -> Law:
 def quantile(law: Law, q: float) -> int:
     """The smallest x with P(X* <= x) >= q, for q in (0, 1): the generalised inverse, without interpolation.
 
-    Small samples put whole fractions on their values, so q is often exactly a cumulative sum; rounding must not move
-    the answer to the next value. The tolerance of 1e-12 is well above the rounding of the sum and far below any
-    probability that matters to an interval.
+    In small samples q is often exactly a cumulative sum, and rounding must not move the answer to the next value. The
+    tolerance of 1e-12 is well above the rounding of the sum and far below any probability that matters.
 
     Example:
         >>> quantile(Law(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
@@ -102,7 +101,7 @@ def below(law: Law, x: int) -> float:
 
 
 def log_tail(lattice: DrawLattice, edge: int) -> float:
-    """The natural logarithm of P(X* >= edge), also far below the smallest double; -inf where X* never gets there.
+    """Natural logarithm of P(X* >= edge), also far below the smallest double; -inf where X* cannot reach the edge.
 
     Use `lattice.mirrored()` and -edge for P(X* <= edge).
 
@@ -127,7 +126,7 @@ def tail(lattice: DrawLattice, edge: int) -> Tail:
     if steps > lattice.top:
         return Tail(-math.inf, 0.0)
     if edge <= lattice.total:
-        # The tail is the larger part: what is missing has the better accuracy.
+        # The tail is the larger part: its complement is more accurate.
         below = tail(lattice.mirrored(), 1 - edge)
         missing = math.exp(below.log_p)
         return Tail(math.log1p(-missing), _ROUNDING + below.error_bound * missing / (1.0 - missing))
@@ -170,8 +169,8 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
 def cost(lattice: DrawLattice) -> int:
     """Terms of the characteristic function, rows times grid, of the law and of a two-sided test of the data.
 
-    This is the most that they can take. Of many units most frequencies drop out early, and the work is that of one
-    FFT a stratum: hundreds of times less where the rows are many.
+    An upper limit: with many units most frequencies drop out early, and one FFT per stratum is the main work, hundreds
+    of times less for many rows.
 
     Example:
         >>> from sigjax.exact.draws import draw_lattice
@@ -190,7 +189,7 @@ def cost(lattice: DrawLattice) -> int:
 
 
 def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
-    """Length of the FFT of a law: the least number with the factors 2, 3, 5 only that holds the window."""
+    """Length of the FFT of a law: the least fast length that holds the window."""
     first, last = window(lattice, tilted)
     return smooth_length(last - first + 1)
 

@@ -29,23 +29,31 @@ from sigjax.exact.tilt import line_tilts, log_moment
 from sigjax.records import Alternative
 
 BRACKET_WIDTH = 0.01
-"""A bracket counts as exact when its width is at most this share of its upper end."""
+"""A bracket counts as exact when its width is at most this fraction of its upper end."""
 _AIM = 0.6 * BRACKET_WIDTH
 """The width that the step is chosen for."""
 _SPARE = math.log(1e4 / BRACKET_WIDTH) + 8.0
-"""x makes the last factor above exp(-_SPARE); exp(-8) allows for the distance between Chernoff's bound and the
-probability itself."""
+"""x makes the last factor above exp(-_SPARE); exp(-8) allows for the gap between Chernoff's bound and the
+probability."""
+Score = Callable[[np.ndarray], np.ndarray]
+"""Values of S `[value]` -> differences of scores `[value]`."""
+Tail = Callable[[float], "Bracket"]
+"""edge > 0 -> bracket of P(S >= edge)."""
+_PLACES = 1025
+"""Values of S at which monotonicity of the score is checked."""
+_FAN = 65
+"""Values of S evaluated at once in a search."""
 
 
 class Bracket(NamedTuple):
-    """Natural logarithms of two numbers with the p-value between them."""
+    """Natural logarithms of a lower and an upper bound on a p-value."""
 
     log_low: float
     log_high: float
 
 
 class Step(NamedTuple):
-    """How finely to round."""
+    """The rounding grid."""
 
     size: float
     """h, in units of S."""
@@ -54,7 +62,7 @@ class Step(NamedTuple):
 
 
 def choose_step(lattice: Lattice, edge: float) -> Step:
-    """The coarsest step that makes the bracket of P(S >= edge) narrow enough; known before anything is computed."""
+    """The coarsest step that makes the bracket of P(S >= edge) narrow enough, before anything is computed."""
     steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
     deviation = math.sqrt(float((steps**2) @ multiplicity))
     theta = _tilt(steps, multiplicity, edge)
@@ -118,26 +126,15 @@ def _grid_tail(lattice: Lattice, edge: float, *, round_up: bool) -> tuple[float,
 
 
 def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
-    """The lattice of rounded differences; those that round to 0 are part of the remainder."""
+    """The lattice of rounded differences, without those that round to 0, which the remainder holds."""
     steps, place = np.unique(sizes, return_inverse=True)
     counts = np.bincount(place, weights=multiplicity).astype(np.int64)
     steps, counts = steps[steps > 0], counts[steps > 0]
     return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
 
 
-Score = Callable[[np.ndarray], np.ndarray]
-"""Values of S `[value]` -> differences of scores `[value]`."""
-Tail = Callable[[float], Bracket]
-"""edge > 0 -> bracket of P(S >= edge)."""
-
-_PLACES = 1025
-"""Values of S at which the score is checked to be monotone."""
-_FAN = 65
-"""Values of S evaluated at once in a search."""
-
-
 class Edges(NamedTuple):
-    """Where the extreme sums begin, counted from small to extreme; S takes whole numbers."""
+    """Where the extreme sums begin, ordered from small to extreme; S takes whole numbers."""
 
     extreme: float
     """The first sum that is extreme."""
@@ -157,7 +154,7 @@ def find_edges(
     sign = 1.0 if upward else -1.0
 
     def size(values: np.ndarray) -> np.ndarray:
-        """The difference, turned so that it grows with the value and is extreme when large."""
+        """The difference, signed so that it grows with the value and is extreme when large."""
         if alternative == "two-sided":
             return np.abs(score(values))
         return score(sign * values) if alternative == "greater" else -score(-sign * values)
@@ -198,7 +195,7 @@ def _log_rest(log_p: float) -> float:
 
 
 def _first(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
-    """The first whole number between `low` and `high` that a monotone condition holds for; high + 1 if none."""
+    """The first whole number from `low` to `high` for which a monotone condition holds; high + 1 if none."""
     high += 1.0
     while high - low > 0.5:
         places = np.unique(np.floor(np.linspace(low, high - 1.0, _FAN)))

@@ -21,17 +21,17 @@ DEVIATIONS = 9.0
 """Half-width of the window in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
-"""Frequencies at which the characteristic function is below exp(-42) = 6e-19 are left out."""
+"""Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
 _DENSE = 2**14
 """Terms up to which the bound costs more than it saves."""
 _BLOCK = 2**18
 """Terms computed at a time, to stay in cache."""
 _MOST_LEAN = 300.0
-"""Coins that lean further are certain, and cosh would overflow."""
+"""Coins with a larger lean are certain, and cosh would overflow."""
 
 
 def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
-    """Lengths of a grid that holds the window around any mean of S, or all that S can reach, in steps of 2 of S.
+    """Lengths, in steps of 2 of S, of a grid that holds the window around any mean of S, or all that S can reach.
 
     By Hoeffding's inequality the mass outside is at most 2 exp(-c^2 / 2) an axis with c = 9 standard deviations, 6e-18,
     under any tilt, since each term keeps the range [-v, v].
@@ -50,13 +50,13 @@ def window_mass(lattice: Lattice, lengths: tuple[int, ...]) -> float:
 def line_probabilities(
     steps: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, length: int, first: np.ndarray
 ) -> np.ndarray:
-    """P_theta(K = first + k) `[pair, k]` for k = 0 ... length - 1, for several pairs with one axis.
+    """P_theta(K = first + k) `[pair, k]`, k = 0 ... length - 1, for several pairs with one axis.
 
     Args:
         steps: `[pair, row]` int64; rows that are padding have multiplicity 0.
         multiplicity: `[pair, row]`.
         theta: `[pair]` tilts.
-        length: values of the grid; K is counted modulo this.
+        length: values of the grid; K is taken modulo this.
         first: `[pair]` int64: the first value of K.
 
     Returns:
@@ -125,7 +125,7 @@ def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
 
 
 def fft_length(values: int) -> int:
-    """A length, at least `values`, that an FFT likes: even, and a power of two times 1, 9/8, 5/4 or 3/2.
+    """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2.
 
     Example:
         >>> [fft_length(n) for n in (1, 3, 17, 1000, 1100)]
@@ -137,7 +137,7 @@ def fft_length(values: int) -> int:
 
 
 def _centred(number: np.ndarray, whole: int) -> np.ndarray:
-    """Whole numbers (as float64, below 2^53) modulo `whole`, between minus and plus half of it."""
+    """Whole numbers (float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
     return number - whole * np.rint(number / whole)
 
 

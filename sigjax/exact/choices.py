@@ -18,13 +18,18 @@ import numpy as np
 from sigjax.exact.lattice import NotEligible
 
 _MOST_CHOICES = 1_000_000
-"""Up to 11 runs of each system have so few."""
+"""Enough for 11 runs per system."""
 _A_SUM = 1e-7
-"""Nominal seconds: a sum of one statistic, listed and scored."""
+"""Nominal seconds to list and score a sum of one statistic."""
+_LARGEST_KEY = 2**62
+_MOST_OF_UNIT = 2**14
+"""Sums of one unit."""
+_A_TERM, _A_STEP, _A_SORT, _A_COUNT = 5e-10, 4e-6, 1.5e-7, 4e-5
+"""Nominal seconds per: term on a grid, addition of arrays, number of a list to sort, output counted."""
 
 
 class Choices(NamedTuple):
-    """What listing all choices takes."""
+    """The cost of listing all choices."""
 
     number: int
     seconds: float
@@ -33,7 +38,7 @@ class Choices(NamedTuple):
 
 
 def find_choices(num_runs: int, num_stats: int) -> Choices | NotEligible:
-    """Plan for so many runs of each of two systems, with so many statistics.
+    """Plan for `num_runs` runs of each of two systems.
 
     Example:
         >>> find_choices(4, 1).number, find_choices(11, 1).number
@@ -48,7 +53,7 @@ def find_choices(num_runs: int, num_stats: int) -> Choices | NotEligible:
 
 
 def half_sums(runs: np.ndarray) -> np.ndarray:
-    """The sums of every choice of half of the rows of `runs` `[run of both, stat]`, `[choice, stat]`.
+    """The sums `[choice, stat]` of every half of the rows of `runs` `[run of both, stat]`.
 
     Example:
         >>> half_sums(np.array([[1], [2], [10], [20]])).ravel()
@@ -57,7 +62,7 @@ def half_sums(runs: np.ndarray) -> np.ndarray:
     half = len(runs) // 2
     sums = {0: np.zeros((1, runs.shape[1]), runs.dtype)}
     for place, run in enumerate(runs):
-        # So many must be chosen by now that the runs left can make up the half.
+        # Enough must be chosen by now for the remaining runs to complete the half.
         least, most = max(0, half - (len(runs) - place - 1)), min(half, place + 1)
         sums = {
             chosen: np.concatenate(
@@ -69,32 +74,27 @@ def half_sums(runs: np.ndarray) -> np.ndarray:
 
 
 _EPSILON = float(np.finfo(np.float64).eps)
-_LARGEST_KEY = 2**62
-_MOST_OF_UNIT = 2**14
-"""Sums of one unit."""
-_A_TERM, _A_STEP, _A_SORT, _A_COUNT = 5e-10, 4e-6, 1.5e-7, 4e-5
-"""Nominal seconds: a term on a grid, one addition of arrays, a number in a list that is sorted, an output counted."""
 
 
 class Patterns(NamedTuple):
-    """What two systems' outputs may be exchanged for, before any sum is counted."""
+    """The exchangeable outputs of two systems, and the cost of the law of their sums."""
 
     pooled: np.ndarray
-    """[output of both, axis] int64: the outputs of both systems, unit by unit, in whole steps from the smallest."""
+    """[output of both, axis] int64: outputs of both systems, unit by unit, in steps from the unit's smallest."""
     sizes: np.ndarray
-    """[unit]: how many outputs each system has of it."""
+    """[unit]: outputs per system."""
     varying: np.ndarray
-    """[axis]: the statistics that differ within units; of the others the first system has what it had."""
+    """[axis]: the statistics that differ within units; exchanges do not change the others."""
     step: np.ndarray
-    """[axis] int64: what a step is worth."""
+    """[axis] int64: size of a step, in fixed point."""
     low: np.ndarray
-    """[unit, axis] int64: the smallest sum of a unit, in steps."""
+    """[unit, axis] int64: smallest sum of a unit, in steps."""
     lowest: np.ndarray
-    """[axis] int64: the smallest sum of all, in fixed point."""
+    """[axis] int64: smallest total sum, in fixed point."""
     reach: np.ndarray
     """[axis] int64: steps from the smallest sum to the largest."""
     on_grid: bool
-    """Whether all whole numbers up to the largest sum are held, or a list of the sums that there are."""
+    """Hold all whole numbers up to the largest sum, or else a list of the attained sums."""
     seconds: float
     """Nominal."""
     num_bytes: float
@@ -112,7 +112,7 @@ class SumLaw(NamedTuple):
 
 
 def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns | NotEligible:
-    """Plan for outputs `[output, stat]` (int64) of two systems, of units that have so many outputs `[unit]` of each.
+    """Plan for outputs `[output, stat]` (int64) of two systems; `sizes` `[unit]` are the outputs per unit and system.
 
     Example:
         >>> found = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
@@ -147,7 +147,7 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 
 
 def _seconds_to_count(pooled: np.ndarray, sizes: np.ndarray, own: np.ndarray) -> float:
-    """For the laws of units `[unit]` that have so many sums each; units with the same outputs are counted once."""
+    """Cost of the laws of the units, with `own` `[unit]` sums each; units with the same outputs are counted once."""
     values, seconds = math.prod(int(each) + 1 for each in pooled.max(axis=0)), 0.0
     for size in np.unique(sizes).tolist():
         kinds = min(int((sizes == size).sum()), math.comb(values + 2 * size - 1, 2 * size))
@@ -162,7 +162,7 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
     of_output = np.repeat(sizes, 2 * sizes)
     for size in np.unique(sizes).tolist():
         units = sizes == size
-        # Where no output varies there are no columns, and -1 could not tell the number of units.
+        # There are no columns if no output varies, and then -1 cannot stand for the number of units.
         shape = int(units.sum()), 2 * size, pooled.shape[1]
         alike = np.sort(pooled[of_output == size].reshape(shape), axis=1)
         low[units], high[units] = alike[:, :size].sum(axis=1), alike[:, size:].sum(axis=1)
@@ -197,10 +197,10 @@ def sum_law(patterns: Patterns) -> SumLaw:
 
 
 def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different sums of half of these whole numbers, ascending, and their shares of all choices."""
+    """The distinct sums of half of these whole numbers, ascending, and their shares of all choices."""
     size, radix = len(keys) // 2, len(keys) + 1
     found, counts = np.zeros(1, np.int64), np.ones(1)
-    for key in (keys * radix + 1).tolist():  # the last digit tells how many are chosen
+    for key in (keys * radix + 1).tolist():  # the last digit counts the chosen ones
         found, place = np.unique(np.concatenate([found, found + key]), return_inverse=True)
         counts = np.bincount(place, np.concatenate([counts, counts])) / 2.0  # of many outputs they would overflow
         kept = found % radix <= size
@@ -212,7 +212,7 @@ def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _join_on_grid(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The law of the sum of two whole numbers, the first with all values from 0 on."""
+    """The law of the sum of two whole numbers, the first held for all values from 0 on."""
     joined = np.zeros(len(values) + int(shifts[-1]))
     for shift, share in zip(shifts.tolist(), shares.tolist(), strict=True):
         joined[shift : shift + len(values)] += share * chances
@@ -222,6 +222,6 @@ def _join_on_grid(
 def _join_lists(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The law of the sum of two whole numbers, of which only values that there are are held."""
+    """The law of the sum of two whole numbers, holding attained values only."""
     found, place = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
     return found, np.bincount(place, (chances[:, None] * shares).ravel())

@@ -15,16 +15,17 @@ units thus give the paper's halving, and a few large units do not lengthen the p
 
 import math
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigjax.exact.lattice import Lattice
 from sigjax.records import Array
 from sigjax.run.backend import compiled
+from sigjax.run.loops import cut, expect, scan
 
 _SMALLEST_SIZE = 64
-"""Arrays are padded to at least this length: small problems share one program."""
+"""Arrays have at least this length, so that small problems share one program."""
 
 
 def dp_null(lattice: Lattice) -> np.ndarray:
@@ -33,8 +34,8 @@ def dp_null(lattice: Lattice) -> np.ndarray:
         F_n(k) = (F_{n-1}(k) + F_{n-1}(k - d_n)) / 2
 
     Only positive numbers are added, so small probabilities keep their digits until they underflow: with n units, a
-    computed P is off by at most n eps P + n 2^-1022, where eps = 2^-52. The work is that of `dp_cost`, the memory that
-    of a few arrays of the size of the result.
+    computed P is off by at most n eps P + n 2^-1022, where eps = 2^-52. It needs `dp_cost` additions and a few arrays
+    of the size of the result.
 
     Returns:
         P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
@@ -49,7 +50,7 @@ def dp_null(lattice: Lattice) -> np.ndarray:
     start, moves = _packed(lattice, shape)
     before = np.zeros(_padded_size(size))
     before[start] = 1.0
-    # The units added to round up their number move by 0, which averages the distribution with itself: exact.
+    # Padding units move by 0, which averages the distribution with itself: exact.
     padded_moves = np.zeros(_padded_size(len(moves)), np.int64)
     padded_moves[: len(moves)] = moves
     after = np.asarray(compiled(_add_units)(before, padded_moves))
@@ -57,26 +58,25 @@ def dp_null(lattice: Lattice) -> np.ndarray:
 
 
 def dp_cost(lattice: Lattice) -> int:
-    """Additions that `dp_null` makes: units times points of the grid."""
+    """Additions of `dp_null`: units times points of the grid."""
     return int(lattice.multiplicity.sum()) * math.prod((lattice.reach + 1).tolist())
 
 
 def _add_units(before: Array, moves: Array) -> Array:
     """Add units that move `[unit]` points upwards or not at all to a distribution `[point]`."""
-    import jax.numpy as jnp
-    from jax import lax
+    expect(before, (None,), np.float64)
+    expect(moves, (None,), np.int64)
+    xp = before.__array_namespace__()
 
-    size = before.shape[0]
+    def add(distribution: Array, move: Array) -> tuple[Array, Any]:
+        room = xp.concatenate([xp.zeros_like(distribution), distribution])
+        return 0.5 * (distribution + cut(room, len(distribution) - move, len(distribution))), ()
 
-    def add(distribution: Array, move: Array) -> tuple[Array, None]:
-        room = jnp.concatenate([jnp.zeros_like(distribution), distribution])
-        return 0.5 * (distribution + lax.dynamic_slice(room, (size - move,), (size,))), None
-
-    return lax.scan(add, before, moves)[0]
+    return scan(add, before, moves)[0]
 
 
 def _packed(lattice: Lattice, shape: tuple[int, ...]) -> tuple[int, np.ndarray]:
-    """The index where every unit has its second sign, and how far up the first sign of each is, `[unit]`, all > 0."""
+    """The index at which every unit has its second sign, and how far its first sign moves up, `[unit]`, all > 0."""
     strides = np.array([math.prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
     moves = lattice.rows @ strides
     # A row stands for either of its signs: the first is the one with the larger index.
@@ -85,7 +85,7 @@ def _packed(lattice: Lattice, shape: tuple[int, ...]) -> tuple[int, np.ndarray]:
 
 
 def _padded_size(size: int) -> int:
-    """The next of the sizes 4, 5, 6 and 7 times a power of two, so that few programs are compiled."""
+    """The next of 4, 5, 6 and 7 times a power of two, so that few programs are compiled."""
     step = 2 ** max(0, size.bit_length() - 3)
     return max(_SMALLEST_SIZE, -(-size // step) * step)
 
@@ -96,13 +96,13 @@ class Level(NamedTuple):
     lengths: tuple[int, ...]
     """[axis]: coefficients of each polynomial, powers of two."""
     products: int
-    """How many come from the level below."""
+    """Polynomials from the level below."""
     entering: np.ndarray
     """[unit, axis] int64: rows of the units that enter."""
 
     @property
     def nodes(self) -> int:
-        """How many polynomials there are."""
+        """Number of polynomials."""
         return self.products + len(self.entering)
 
 
@@ -189,10 +189,9 @@ def _stacked(products: np.ndarray, level: Level, lengths: tuple[int, ...]) -> np
 
 def _multiply(left: Array, right: Array) -> Array:
     """Products of polynomials `[node, coefficient...]` whose lengths are even and hold the products."""
-    import jax.numpy as jnp
-
-    axes = tuple(range(1, left.ndim))
-    return jnp.fft.irfftn(jnp.fft.rfftn(left, axes=axes) * jnp.fft.rfftn(right, axes=axes), axes=axes)
+    expect(left, right.shape, np.float64)
+    fft, axes = left.__array_namespace__().fft, tuple(range(1, left.ndim))
+    return fft.irfftn(fft.rfftn(left, axes=axes) * fft.rfftn(right, axes=axes), axes=axes)
 
 
 def _padded_nodes(nodes: int) -> int:

@@ -26,13 +26,13 @@ class DrawLattice(NamedTuple):
     values: np.ndarray
     """[row] int64: distinct k = (x - smallest x of the stratum) / scale, ascending from 0 within each stratum."""
     counts: np.ndarray
-    """[row] int64: how many units of the stratum have this value."""
+    """[row] int64: units of the stratum with this value."""
     strata: np.ndarray
-    """[row] int64: code of the stratum, 0, 1, ... ascending; strata without variation are left out."""
+    """[row] int64: ascending codes 0, 1, ... of strata; those without variation are left out."""
     offset: int
     """The smallest value of X*."""
     scale: int
-    """Greatest common divisor of all differences within strata; 1 where there are none."""
+    """Greatest common divisor of all differences within strata; 1 if there are none."""
 
     @property
     def starts(self) -> np.ndarray:
@@ -68,7 +68,7 @@ class DrawLattice(NamedTuple):
 
 
 def draw_lattice(values: np.ndarray, strata: np.ndarray) -> DrawLattice:
-    """Reduce one whole number a unit, `[unit]` int64; `strata` `[unit]` holds codes from 0 in ascending order.
+    """Reduce one whole number per unit, `[unit]` int64; `strata` `[unit]` holds ascending codes from 0.
 
     Example:
         >>> draw_lattice(np.array([5, 1, 5, 9, 7, 7]), np.array([0, 0, 0, 0, 1, 1]))
@@ -103,11 +103,11 @@ class Tilt(NamedTuple):
     variance: float
     """Variance of K."""
     centres: np.ndarray
-    """[stratum] int64: the whole number nearest to the mean of one draw."""
+    """[stratum] int64: whole number nearest to the mean of one draw."""
 
 
 def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
-    """Chances and moments under a tilt by `theta`, for a lattice that has rows.
+    """Chances and moments under a tilt by `theta`; the lattice has rows.
 
     Example:
         >>> lattice = draw_lattice(np.array([0, 0, 1]), np.zeros(3, int))
@@ -128,8 +128,8 @@ def tilt(lattice: DrawLattice, theta: float = 0.0) -> Tilt:
 def standard_error(lattice: DrawLattice) -> float:
     r"""Bootstrap standard error of X*: $\sqrt{\sum_h N_h \sigma_h^2}$, with the population variance of each stratum.
 
-    This is where the standard deviation (ddof = 1) of endless resamples ends. Reference: Efron and Tibshirani (1993),
-    chapter 5.
+    The limit of the standard deviation (ddof = 1) for infinitely many resamples. Reference: Efron and Tibshirani
+    (1993), chapter 5.
 
     Example:
         >>> standard_error(draw_lattice(np.array([1, 5, 1, 5]), np.zeros(4, int)))
@@ -139,7 +139,7 @@ def standard_error(lattice: DrawLattice) -> float:
 
 
 def tilt_to(lattice: DrawLattice, mean: int) -> Tilt:
-    """The tilt with theta >= 0 under which K has this mean (or 0, or nearly `top`, at the ends), by bisection."""
+    """The tilt, theta >= 0, under which K has this mean (at the ends 0, or nearly `top`), by bisection."""
     # At this theta the mean is within 1 of the top: each draw falls short by at most R n exp(-theta).
     units = int(lattice.sizes.sum())
     low, high = 0.0, 2.0 * math.log(units) + math.log(int(lattice.tops.max())) + 1.0
@@ -152,8 +152,7 @@ def tilt_to(lattice: DrawLattice, mean: int) -> Tilt:
 def log_moment(lattice: DrawLattice, tilted: Tilt, edge: int) -> float:
     """The logarithm of E exp(theta (K - edge)) under the bootstrap.
 
-    Terms are measured from the centres of the draws, so that they are of the size of the result rather than of theta
-    times the sum.
+    Terms are measured from the centres of the draws, so they have the size of the result, not of theta times the sum.
     """
     sizes, starts, theta = lattice.sizes, lattice.starts, tilted.theta
     chances = lattice.counts / sizes[lattice.strata]
@@ -166,7 +165,7 @@ def log_moment(lattice: DrawLattice, tilted: Tilt, edge: int) -> float:
 
 
 def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
-    """First and last value of K that are kept: around the mean, or the whole range where that is smaller.
+    """First and last value of K to keep: around the mean, or the whole range if that is smaller.
 
     Bernstein's inequality: P(|K - mean| >= x) <= 2 exp(-x^2 / (2 V + 2/3 R x)), with V the variance and R the range of
     one draw. The half-width is the x at which this is WINDOW_LOSS.
@@ -178,7 +177,7 @@ def window(lattice: DrawLattice, tilted: Tilt) -> tuple[int, int]:
 
 
 def smooth_length(at_least: int) -> int:
-    """The least number, from `at_least` on, whose prime factors are 2, 3 and 5: FFTs of such lengths are fast."""
+    """The least number from `at_least` on with no prime factors but 2, 3 and 5: a fast FFT length."""
     best = 1 << (at_least - 1).bit_length()
     five = 1
     while five < best:
@@ -191,10 +190,10 @@ def smooth_length(at_least: int) -> int:
 
 
 def significant_frequencies(lattice: DrawLattice, tilted: Tilt, length: int) -> np.ndarray:
-    """Frequencies, of those from 0 to `length // 2`, where the characteristic function may exceed exp(-60).
+    """Frequencies from 0 to `length // 2` at which the characteristic function may exceed exp(-60).
 
-    An FFT of the chances of one draw finds them: its error of 1e-16 is too large for a power of a million, but not for
-    this choice. Mostly few are left, as the sum of many draws is smooth.
+    An FFT of the chances of one draw selects them: its error of 1e-16 is too large for a power of a million, but not
+    for this choice. Few usually remain, since the sum of many draws is smooth.
     """
     log_size = np.zeros(length // 2 + 1)
     for rows, size in _by_stratum(lattice):
@@ -228,7 +227,7 @@ def log_characteristic(
 
 
 def _by_stratum(lattice: DrawLattice) -> list[tuple[slice, int]]:
-    """The rows and the number of draws of each stratum."""
+    """Rows and number of draws of each stratum."""
     ends = [*lattice.starts[1:].tolist(), len(lattice.values)]
     rows = [slice(start, end) for start, end in zip(lattice.starts.tolist(), ends, strict=True)]
     return list(zip(rows, lattice.sizes.tolist(), strict=True))

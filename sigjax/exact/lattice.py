@@ -15,9 +15,11 @@ import numpy as np
 
 MOST_AXES = 2
 _MOST_NAMES = 4
-"""Statistics named in a reason: the many of a metric of texts would hide it."""
+"""Statistics named in a reason; text metrics have many."""
 _LARGEST_KEY = 2**62
 _LARGEST_SUM = 2.0**53
+_SAFE = 2**30
+"""Products of numbers below this cannot overflow; larger numbers become Python integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,7 @@ class Lattice:
 
     @property
     def axes(self) -> int:
-        """The number of axes: 0 for identical systems."""
+        """Number of axes: 0 for identical systems."""
         return self.rows.shape[1]
 
 
@@ -92,7 +94,7 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
 
 
 def _distinct(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows, the first number of each made positive, and how often they occur; in ascending order."""
+    """Distinct rows up to their sign, ascending, the first number of each positive; and how often each occurs."""
     if differences.shape[1] == 1:
         values, counts = np.unique(np.abs(differences[:, 0]), return_counts=True)
         return values[:, None], counts
@@ -105,13 +107,9 @@ def _distinct(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if np.prod(np.array(spans, object)) >= _LARGEST_KEY:
         values, counts = np.unique(rows, axis=0, return_counts=True)
         return values, counts
-    # One whole number a row is far quicker to sort.
+    # One whole number per row sorts far faster.
     keys, counts = np.unique(np.ravel_multi_index(tuple((rows - low).T), spans), return_counts=True)
     return np.stack(np.unravel_index(keys, spans), axis=1) + low, counts
-
-
-_SAFE = 2**30
-"""Products of two numbers below this cannot overflow; larger ones are taken as Python's whole numbers."""
 
 
 class Coordinates(NamedTuple):
@@ -124,9 +122,9 @@ class Coordinates(NamedTuple):
 
 
 def coordinates(rows: np.ndarray, weights: np.ndarray, most_axes: int) -> Coordinates | None:
-    """Write rows `[row, stat]` (int64) in a basis of the lattice they generate; None if it has more axes than asked.
+    """Write rows `[row, stat]` (int64) in a basis of their lattice; None if it has more than `most_axes`.
 
-    With two axes, the rows with large `weights` `[row]` (whole numbers) get the shortest coordinates.
+    With two axes, rows with large `weights` `[row]` (whole numbers) get the shortest coordinates.
 
     Example:
         >>> coordinates(np.array([[2, 4], [6, 12], [10, 20]]), np.ones(3, int), 2)

@@ -11,7 +11,7 @@ large, one more tilt has its mean at the worst point.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,18 @@ from sigjax.exact.charfun import (
 )
 from sigjax.exact.lattice import Lattice
 from sigjax.exact.tilt import line_tilts, log_moment, plane_tilt, spread, windows
+
+_ACCURACY = 1e-9
+"""Relative error from which one more tilt is worth its time."""
+_MOST_TILTS = 12
+_SEARCHES = 8
+_LARGEST_EXPONENT = 600.0
+_NEAR = 2.0
+"""Rates below this need no tilt: probabilities of one in ten."""
+_NEGLIGIBLE = 70.0
+"""Points whose Chernoff bound is below exp(-70) of the likeliest point's are left out and counted as error."""
+_WINDOW = 41.0
+"""The mass outside a window is below exp(-41) = 2e-18 on each side."""
 
 
 class Lines(NamedTuple):
@@ -45,16 +57,15 @@ class Lines(NamedTuple):
 
 
 class Mass(NamedTuple):
-    """Logarithms of a probability and of a bound on its error."""
+    """Natural logarithms of a probability (-inf for an empty set) and of a bound on its error."""
 
-    log_p: np.ndarray
-    """[pair]; -inf for an empty set."""
-    log_error: np.ndarray
-    """[pair]."""
+    log_p: Any
+    """[pair], or a number for one pair."""
+    log_error: Any
 
 
 def join_lines(lattices: Sequence[Lattice]) -> Lines:
-    """Put pairs with one axis on a common grid, rows padded to the longest."""
+    """Pairs with one axis on a common grid, rows padded to the longest."""
     most = max(len(lattice.rows) for lattice in lattices)
     steps, multiplicity = np.zeros((2, len(lattices), most), np.int64)
     for pair, lattice in enumerate(lattices):
@@ -72,23 +83,23 @@ def join_lines(lattices: Sequence[Lattice]) -> Lines:
 
 
 def line_values(lines: Lines, farthest: np.ndarray) -> np.ndarray:
-    """Values of S from 0 or 1 up to `farthest` `[pair]`, then repeating the last: `[pair, value]`."""
+    """Values of S `[pair, value]` from 0 or 1 up to `farthest` `[pair]`, then repeating the last."""
     lowest = lines.reach % 2
     count = int(((farthest - lowest) // 2).max()) + 1
     return np.minimum(lowest[:, None] + 2 * np.arange(count), farthest[:, None])
 
 
 def upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
-    """Probability of a set of values `hit` `[pair, value]` out of `line_values`, repetitions not hit."""
+    """Probability of the values `hit` `[pair, value]` among `line_values`; repetitions are not hit."""
     start = hit.argmax(axis=1)
     edge = lines.reach % 2 + 2 * start
     theta = line_tilts(lines.steps, lines.multiplicity, edge.astype(np.float64))
     tilted = line_probabilities(lines.steps, lines.multiplicity, theta, lines.length, (edge + lines.reach) // 2)
     # What is beyond reach, or beyond the half of a window, has come round from below the edge.
     last = np.where(lines.length > lines.reach, lines.reach - edge, np.minimum(lines.reach - edge, lines.length)) // 2
-    place = start[:, None] + np.arange(lines.length)
-    counted = np.take_along_axis(hit, np.minimum(place, hit.shape[1] - 1), axis=1)
-    counted &= (place < hit.shape[1]) & (np.arange(lines.length) <= last[:, None])
+    index = start[:, None] + np.arange(lines.length)
+    counted = np.take_along_axis(hit, np.minimum(index, hit.shape[1] - 1), axis=1)
+    counted &= (index < hit.shape[1]) & (np.arange(lines.length) <= last[:, None])
     weight = np.where(counted, np.exp(-2.0 * theta[:, None] * np.arange(lines.length)), 0.0)
     mass = (weight * tilted).sum(axis=1)
     noise = rounding(lines.coins, (lines.length,)) * np.linalg.norm(tilted, axis=1) * np.linalg.norm(weight, axis=1)
@@ -102,38 +113,18 @@ def upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
     return Mass(log_p, log_error)
 
 
-_ACCURACY = 1e-9
-"""Relative error from which one more tilt is worth its time."""
-_MOST_TILTS = 12
-_SEARCHES = 8
-_LARGEST_EXPONENT = 600.0
-_NEAR = 2.0
-"""Rates below this need no tilt: probabilities of one in ten."""
-_NEGLIGIBLE = 70.0
-"""Points are left out where Chernoff's bound is exp(-70) of that of the likeliest; what they add counts as error."""
-_WINDOW = 41.0
-"""The mass outside of a window is below exp(-41) = 2e-18 on each side."""
-
-
 class Plane(NamedTuple):
-    """The points of half a box around 0 that S can reach."""
+    """The points that S can reach in half a box around 0."""
 
     lattice: Lattice
     values: np.ndarray
     """[point, axis] int64: the first axis from 0 or 1, the second from minus to plus its half-width."""
     log_outside: float
-    """Logarithm of a bound on the mass outside of the box."""
+    """Logarithm of a bound on the mass outside the box."""
 
 
-class Estimate(NamedTuple):
-    """Logarithms of a probability, and of a bound on its error."""
-
-    log_p: float
-    log_error: float
-
-
-class Known(NamedTuple):
-    """What one tilt, or the best of several at each point, says of the points of a set."""
+class Tilted(NamedTuple):
+    """The points of a set under one tilt, or under the best of several at each point."""
 
     exponent: np.ndarray
     """[point]: log of M(theta) exp(-theta.s)."""
@@ -146,7 +137,7 @@ class Known(NamedTuple):
 
 
 def make_plane(lattice: Lattice, exponent: float) -> Plane:
-    """The box outside of which lies less than exp(-exponent) on each side, or all that S can reach."""
+    """The box outside which less than exp(-exponent) lies on each side, or all that S can reach."""
     reach = lattice.reach
     widest = windows(lattice.rows, lattice.multiplicity, np.zeros(2), exponent).max(axis=1)
     half = np.minimum(reach, np.ceil(widest).astype(np.int64) // 2 * 2 + reach % 2)
@@ -155,9 +146,9 @@ def make_plane(lattice: Lattice, exponent: float) -> Plane:
 
 
 def plane_values(lattice: Lattice, half: np.ndarray) -> np.ndarray:
-    """Values `[value, axis]` in a box around 0 with half-widths `half`: those in the hull of what S can reach.
+    """Values `[value, axis]` in a box of half-widths `half` around 0 and in the hull of what S can reach.
 
-    The first axis goes from 0 or 1, since the rest are mirror images.
+    The first axis starts at 0 or 1: the rest are mirror images.
     """
     first, second = np.arange(half[0] % 2, half[0] + 1, 2), np.arange(-half[1], half[1] + 1, 2)
     lowest, highest = _hull(lattice, first)
@@ -165,11 +156,11 @@ def plane_values(lattice: Lattice, half: np.ndarray) -> np.ndarray:
     return np.stack([first[places[0]], second[places[1]]], axis=1)
 
 
-def plane_mass(plane: Plane, times: np.ndarray) -> Estimate:
+def plane_mass(plane: Plane, times: np.ndarray) -> Mass:
     """The sum of times P(S = s) over the points, `times` `[point]` being 0, 1 or 2."""
     lattice, counted = plane.lattice, np.flatnonzero(times)
     if not counted.size:
-        return Estimate(-math.inf, plane.log_outside)
+        return Mass(-math.inf, plane.log_outside)
     points, times = plane.values[counted], times[counted]
     theta, start = _likeliest(lattice, points)
     # Most points lie so far out that Chernoff's bound makes them negligible.
@@ -184,7 +175,7 @@ def plane_mass(plane: Plane, times: np.ndarray) -> Estimate:
         worst = int(level.argmax())
         estimate = _sum(best, times, used, float(level[worst]))
         if used == _MOST_TILTS or estimate.log_error < estimate.log_p + math.log(_ACCURACY):
-            return Estimate(estimate.log_p, float(np.logaddexp(estimate.log_error, log_outside)))
+            return Mass(estimate.log_p, float(np.logaddexp(estimate.log_error, log_outside)))
         mean = points[worst].astype(np.float64)
         theta = plane_tilt(lattice.rows, lattice.multiplicity, mean)
         # Where Chernoff's bound alone makes the points negligible, their probabilities are not needed.
@@ -192,10 +183,10 @@ def plane_mass(plane: Plane, times: np.ndarray) -> Estimate:
         negligible = most < estimate.log_p + math.log(0.1 * _ACCURACY)
         more = (_bounded if negligible else _tilted)(lattice, points, theta)
         better = more.exponent + np.log(more.noise + more.aliased) < level
-        best, used = Known(*(np.where(better, new, old) for new, old in zip(more, best, strict=True))), used + 1
+        best, used = Tilted(*(np.where(better, new, old) for new, old in zip(more, best, strict=True))), used + 1
 
 
-def _sum(best: Known, times: np.ndarray, used: int, scale: float) -> Estimate:
+def _sum(best: Tilted, times: np.ndarray, used: int, scale: float) -> Mass:
     """Add up the points, each by its best tilt out of those `used`."""
     weight = times * np.exp(np.minimum(best.exponent - scale, _LARGEST_EXPONENT))
     total = float((weight * best.probability).sum())
@@ -204,11 +195,11 @@ def _sum(best: Known, times: np.ndarray, used: int, scale: float) -> Estimate:
     error = math.sqrt(used) * float(np.linalg.norm((weight * best.noise)[inside])) + float(weight[~inside].sum())
     error += used * float((weight * best.aliased).max())
     with np.errstate(divide="ignore"):
-        return Estimate(float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale))
+        return Mass(float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale))
 
 
 def _hull(lattice: Lattice, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest value on the second axis that S can reach with each value of the first `[first]`.
+    """Lowest and highest value that S can reach on the second axis, for each value `[first]` on the first.
 
     The hull is a polygon with the rows as its sides: its upper edge takes them in the order of falling slope.
     """
@@ -224,21 +215,21 @@ def _hull(lattice: Lattice, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _likeliest(lattice: Lattice, points: np.ndarray) -> tuple[np.ndarray, int]:
-    """The first tilt, and the place of the point where the rate is lowest, its mean; no tilt where that is near 0.
+    """The first tilt and the index of its mean, the point with the lowest rate; no tilt where that is near 0.
 
-    The rate is replaced by its quadratic approximation at the last point, until the point stays.
+    The rate is replaced by its quadratic approximation at the last point until the point stays.
     """
-    theta, place, mean = np.zeros(2), -1, np.zeros(2)
+    theta, index, mean = np.zeros(2), -1, np.zeros(2)
     for _ in range(_SEARCHES):
         inverse = np.linalg.pinv(spread(lattice.rows, lattice.multiplicity, theta), hermitian=True)
         x, y = points[:, 0] - mean[0], points[:, 1] - mean[1]
         rate = x * (theta[0] + 0.5 * inverse[0, 0] * x + inverse[0, 1] * y) + y * (theta[1] + 0.5 * inverse[1, 1] * y)
-        before, place = place, int(rate.argmin())
-        if place == before or (before < 0 and rate[place] < _NEAR):
+        before, index = index, int(rate.argmin())
+        if index == before or (before < 0 and rate[index] < _NEAR):
             break
-        mean = points[place].astype(np.float64)
+        mean = points[index].astype(np.float64)
         theta = plane_tilt(lattice.rows, lattice.multiplicity, mean)
-    return theta, place
+    return theta, index
 
 
 def _exponents(lattice: Lattice, points: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -247,14 +238,14 @@ def _exponents(lattice: Lattice, points: np.ndarray, theta: np.ndarray) -> np.nd
     return moment - (theta[0] * points[:, 0] + theta[1] * points[:, 1])
 
 
-def _bounded(lattice: Lattice, points: np.ndarray, theta: np.ndarray) -> Known:
+def _bounded(lattice: Lattice, points: np.ndarray, theta: np.ndarray) -> Tilted:
     """Chernoff's bound alone."""
     nothing, one = np.zeros(len(points)), np.ones(len(points))
-    return Known(_exponents(lattice, points, theta), nothing, one, nothing)
+    return Tilted(_exponents(lattice, points, theta), nothing, one, nothing)
 
 
-def _tilted(lattice: Lattice, points: np.ndarray, theta: np.ndarray) -> Known:
-    """Tilted probabilities of the points in a window around the tilted mean, and Chernoff's bound elsewhere."""
+def _tilted(lattice: Lattice, points: np.ndarray, theta: np.ndarray) -> Tilted:
+    """Tilted probabilities in a window around the tilted mean, Chernoff's bound elsewhere."""
     lean = lattice.rows @ theta
     mean, total = (lattice.multiplicity * np.tanh(lean)) @ lattice.rows, lattice.multiplicity @ lattice.rows
     below, above = windows(lattice.rows, lattice.multiplicity, theta, _WINDOW).T
@@ -262,14 +253,14 @@ def _tilted(lattice: Lattice, points: np.ndarray, theta: np.ndarray) -> Known:
     highest = np.minimum(np.ceil((mean + above + total) / 2).astype(np.int64), (total + lattice.reach) // 2)
     lengths = tuple(fft_length(int(count)) for count in highest - lowest + 1)
     on_grid = plane_probabilities(lattice.rows, lattice.multiplicity, theta, lengths, lowest)
-    place = [((points[:, axis] + int(total[axis])) >> 1) - int(lowest[axis]) for axis in range(2)]
-    inside = (place[0] >= 0) & (place[0] < lengths[0]) & (place[1] >= 0) & (place[1] < lengths[1])
-    flat = np.where(inside, place[0] * lengths[1] + place[1], 0)
+    index = [((points[:, axis] + int(total[axis])) >> 1) - int(lowest[axis]) for axis in range(2)]
+    inside = (index[0] >= 0) & (index[0] < lengths[0]) & (index[1] >= 0) & (index[1] < lengths[1])
+    flat = np.where(inside, index[0] * lengths[1] + index[1], 0)
     # The change of measure subtracts large numbers.
     error = float(rounding(lattice.coins, lengths)) + EPSILON * 2.0 * float(np.abs(theta) @ lattice.reach)
     noise = min(error * float(np.linalg.norm(on_grid)), 0.5)
     cut = np.count_nonzero(highest - lowest < lattice.reach)
-    return Known(
+    return Tilted(
         _exponents(lattice, points, theta),
         np.where(inside, on_grid.ravel()[flat], 0.0),
         np.where(inside, noise, 1.0),

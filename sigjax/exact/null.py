@@ -27,13 +27,13 @@ SetMass = Callable[[np.ndarray, np.ndarray], Mass]
 _MOST_COINS = 50
 """With so few coins a p-value times 2^coins is a whole number that a double can hold."""
 _SPARE = 30.0
-"""What lies outside the box is below exp(-30) = 1e-13 of the p-value."""
+"""The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
 _FAR = 40.0
-"""The first box is made for p-values above exp(-50) at most."""
+"""The first box serves p-values above exp(-50)."""
 
 
 class Asked(NamedTuple):
-    """What is asked of each pair."""
+    """What counts as extreme, for each pair."""
 
     delta: np.ndarray
     """[pair]: the observed difference."""
@@ -55,9 +55,9 @@ class ExactP(NamedTuple):
     log10_p: float
     """Right also where `p_value` is below the smallest double."""
     error_bound: float = 0.0
-    """The p-value is right up to this fraction of itself; 0 where it is a whole number of 2^coins outcomes."""
+    """Bound on the relative error; 0 where the p-value is a whole number of 2^coins outcomes."""
     bracket: tuple[float, float] | None = None
-    """What the p-value certainly lies between, where it is not known more closely; it is the upper end."""
+    """Certain bounds on the p-value, where it is not known more closely; `p_value` is the upper one."""
 
 
 def line_ps(lattices: Sequence[Lattice], delta: Delta, asked: Asked) -> list[ExactP]:
@@ -124,10 +124,10 @@ def full_p(
 ) -> ExactP:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
-    `error` tells the bound on the absolute error of a sum of them.
+    `error` maps a sum of them to a bound on its absolute error.
     """
     reach = lattice.reach
-    # Rounding makes other values seem possible, and a score need not be a number there.
+    # Rounding gives some impossible values a probability, and a score need not be a number there.
     values = np.arange(reach[0] % 2, reach[0] + 1, 2)[:, None] if lattice.axes == 1 else plane_values(lattice, reach)
     chances = probabilities[tuple((values + reach).T // 2)]
     values, chances = values[None, chances > 0.0], chances[None, chances > 0.0]
@@ -158,13 +158,13 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, asked: Asked
 
 
 def signs_p(lattice: Lattice, delta: Delta, asked: Asked, pair: int) -> ExactP:
-    """Exact p-value from all signs of few units."""
+    """Exact p-value from all sign vectors of few units."""
     found = delta(np.array([pair]), sign_sums(lattice)[None])
     return outcomes_p(found, asked.at(np.array([pair])), lattice.coins)
 
 
 def outcomes_p(delta: np.ndarray, asked: Asked, coins: int) -> ExactP:
-    """Exact p-value from the differences of scores of all signs but the first, `[1, outcome]`."""
+    """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +."""
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
         with np.errstate(divide="ignore"):
@@ -176,7 +176,7 @@ def outcomes_p(delta: np.ndarray, asked: Asked, coins: int) -> ExactP:
 
 
 def bracketed_p(found: Bracket, coins: int | None) -> ExactP:
-    """The upper end of a bracket; `coins` where both ends were counted in whole outcomes."""
+    """The upper end of a bracket; `coins` if both ends were counted in whole outcomes."""
     width = -math.expm1(found.log_low - found.log_high)
     if width == 0.0 and coins is not None:
         return _rounded(found.log_high, 0.0, coins)
@@ -192,13 +192,13 @@ def _settle(
     asked: Asked,
     coins: Sequence[int] | np.ndarray,
 ) -> list[ExactP]:
-    """From differences of scores `[pair, value]` to p-values; `mirrored` tells values that are not their own mirror."""
+    """P-values from differences of scores `[pair, value]`; `mirrored` marks values that are not their own mirror."""
     mirrored = mirrored & valid
     hit = extreme(delta, asked.delta, asked.tolerance, asked.alternative) & valid
     image = extreme(-delta, asked.delta, asked.tolerance, asked.alternative) & mirrored
     log_p, log_error = mass(hit, image)
     if (log_p > math.log(0.5)).any():
-        # Close to 1 the rest is the small number, and tells its digits.
+        # Close to 1 the complement is the small number, and has more digits.
         rest = mass(valid & ~hit, mirrored & ~image)
         likely = log_p > math.log(0.5)
         with np.errstate(divide="ignore"):  # pairs that are not likely
@@ -223,7 +223,7 @@ def _tied(delta: np.ndarray, asked: Asked) -> np.ndarray:
 
 
 def _rounded(log_p: float, error: float, coins: int) -> ExactP:
-    """The p-value; with few coins, the whole number of outcomes (or half of one, for mid-p) that it must be."""
+    """The p-value; with few coins, rounded to a whole number of outcomes (or half of one, for mid-p)."""
     p_value = math.exp(log_p)
     outcomes = 2.0 ** (min(int(coins), _MOST_COINS) + 1) * p_value
     if coins <= _MOST_COINS and error * outcomes < 0.25:

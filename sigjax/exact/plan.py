@@ -1,7 +1,7 @@
-"""Which exact way a pair takes, and what it costs, known before anything is computed.
+"""Which exact algorithm a pair takes, and its cost, known before anything is computed.
 
-Costs are counted in nominal seconds: terms times constants measured once on a slow core. They do not depend on the
-machine at hand, so that the same data take the same way everywhere.
+Costs are nominal seconds: terms times constants measured once on a slow core. They do not depend on the machine, so
+the same data take the same algorithm everywhere.
 """
 
 import math
@@ -19,11 +19,11 @@ from sigjax.exact.tilt import windows
 Way = Literal["identical", "line", "plane", "halves", "signs", "bracket", "dp", "tree"]
 
 _PATIENCE = 1.0
-"""Nominal seconds that an exact value may take where a bracket would do."""
+"""Nominal seconds that an exact value may take where a bracket would be narrow enough."""
 _BOX = 80.0
-"""Exponent of the box of two axes that costs are counted for: that of a p-value near 1e-20."""
+"""Exponent of the two-axis box whose cost is counted: that of a p-value near 1e-20."""
 _MANY = 200
-"""From so many coins on, a random frequency has a characteristic function of exp(-coins / 4) or so."""
+"""From this many coins on, the characteristic function is near exp(-coins / 4) at a random frequency."""
 _LARGEST_STEP = 2**40
 """Differences beyond this are not exact in the arithmetic of a grid."""
 
@@ -41,12 +41,12 @@ class Plan(NamedTuple):
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The way for a lattice, if there is one within the memory.
+    """The algorithm for a lattice, if one fits into memory.
 
     Args:
         lattice: the pair.
-        method: "dp", "tree", or anything else for the best way.
-        rounded: whether the statistics are reals held rounded, so that their lattice means nothing.
+        method: "dp", "tree", or anything else for the fastest.
+        rounded: the statistics are rounded reals, so their lattice means nothing.
         num_bytes: memory that may be used.
     """
     if lattice.axes == 0:
@@ -65,7 +65,7 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
 
 
 def _on_one_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
-    """The quickest of the exact ways; a bracket where they take too long or too much."""
+    """The fastest exact algorithm; a bracket where all take too long or too much memory."""
     plans = [*_halves(lattice)] if rounded else [*_halves(lattice), _line(lattice)]
     quick = [plan for plan in plans if plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes]
     if quick:
@@ -78,7 +78,7 @@ def _on_one_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan |
 
 
 def _too_large(plan: Plan, num_bytes: float) -> NotEligible:
-    """The reason, with what would have been needed."""
+    """The reason, with the memory needed."""
     return NotEligible(f"an exact test takes about {_gib(plan.num_bytes)} GiB, more than {_gib(num_bytes)}")
 
 
@@ -125,7 +125,7 @@ def _plane(lattice: Lattice) -> Plan:
 
 
 def _named(lattice: Lattice, way: Literal["dp", "tree"]) -> Plan:
-    """The algorithms of Zmigrod et al. hold all that the sum can reach."""
+    """The algorithms of Zmigrod et al. hold every value that the sum can reach."""
     points = float(np.prod(lattice.reach.astype(np.float64) + 1.0))
     if way == "dp":
         return Plan("dp", lattice, 0.2 + 1.5e-9 * dp_cost(lattice), 60.0 * points)

@@ -17,10 +17,15 @@ from sigjax.exact.lattice import MOST_AXES, Lattice
 
 MOST_SIGNS = 20
 """2^19 sums, and their mirror images."""
+MOST_COINS = 44
+"""Half of them have 2^22 sums: 32 MiB."""
+_MOST_POINTS = 2**22
+_SECONDS = 1e-7
+"""Nominal, to score a point and sort the scores."""
 
 
 def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
-    """The units of two systems `[unit, stat]` (int64) that differ, as they are; None if there are too many.
+    """The units on which two systems `[unit, stat]` (int64) differ, one row each; None if there are too many.
 
     Example:
         >>> few_units(np.array([[3, 1], [2, 2]]), np.array([[1, 4], [2, 2]])).rows
@@ -33,7 +38,7 @@ def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
 
 
 def sign_sums(lattice: Lattice) -> np.ndarray:
-    """The sums `[outcome, stat]` of all signs but that of the first unit, which is +: the rest are mirror images.
+    """The sums `[outcome, stat]` of all sign vectors whose first sign is +: the rest are mirror images.
 
     Example:
         >>> sign_sums(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int))).ravel()
@@ -50,17 +55,13 @@ def signs_cost(lattice: Lattice) -> float:
     return lattice.axes * math.ldexp(0.5, lattice.coins)
 
 
-MOST_COINS = 44
-"""Half of them have 2^22 sums: 32 MiB."""
-
-
 def halves_cost(lattice: Lattice) -> int:
     """Sums to sort and to look up."""
     return 2 ** (lattice.coins // 2 + 1)
 
 
 def count_from(lattice: Lattice, edge: int) -> int:
-    """How many of the 2^coins sign vectors give S >= edge, for one axis.
+    """How many of the 2^coins sign vectors give S >= edge, on one axis.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice
@@ -88,22 +89,17 @@ def _sums(steps: np.ndarray) -> np.ndarray:
     return sums
 
 
-_MOST_POINTS = 2**22
-_SECONDS = 1e-7
-"""Nominal, for a point: to score it and to sort the scores."""
-
-
 class SignLaw(NamedTuple):
-    """Values that S takes, and how likely they are."""
+    """Values of S and their probabilities."""
 
     values: np.ndarray
     """[value, axis] int64."""
     chances: np.ndarray
-    """[value] float64, right up to 1e-10 or so in all."""
+    """[value] float64, with a total error near 1e-10."""
 
 
 def law_seconds(lattice: Lattice) -> float:
-    """Nominal seconds that the law and scores of its values take; infinite where it has too many values."""
+    """Nominal seconds to compute and score the law; infinite if it has too many values."""
     points = min(_grid_points(lattice), _num_signs(lattice))
     return points * _SECONDS if points <= _MOST_POINTS else math.inf
 
@@ -111,7 +107,7 @@ def law_seconds(lattice: Lattice) -> float:
 def sign_law(lattice: Lattice) -> SignLaw:
     """The law of S: all signs of few units, or the characteristic function on a grid, whichever has fewer values.
 
-    What a grid leaves out lies beyond 9 standard deviations, or is as small as rounding.
+    A grid leaves out what lies beyond 9 standard deviations or is as small as rounding errors.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice

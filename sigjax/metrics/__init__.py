@@ -5,7 +5,8 @@ function scores one system, a million resamples, NumPy and traced JAX arrays. Wh
 `SampleMetric`, a function of whole columns (`moments`, `ranks`; `sample` and `standard` check and prepare them). A
 metric of texts is a `TextMetric`, which also says how texts are counted (`texts` -> `cache` -> `extract`). Nothing here
 resamples, reads files or knows about tests. Read `ratios`, `fscore` and `registry` first. A new metric is a record in
-one of these files and its name in `registry`; `info`, readers and the laws in `tests/test_laws.py` take it from there.
+the tuple at the end of a file, and a new file one name in `registry`, from where `info` and the readers take it;
+`tests/test_laws.py` asks for a second formula.
 """
 
 from sigjax.metrics.arrays import evaluation_from_arrays as evaluation_from_arrays

@@ -20,11 +20,8 @@ _LINKS = ("sure_matched", "possible_matched", "predicted", "sure")
 def aer_score(sums: Array) -> Array:
     r"""Alignment error rate, $1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)$; lower is better.
 
-    Args:
-        sums: `[..., stat]` with stat = (matched, predicted, sure), where matched counts sure matches twice.
-
-    Returns:
-        `[...]` in [0, 1]; 1 where nothing is predicted and there is nothing to find.
+    Sums `[..., stat]` with stat = (matched, predicted, sure), where matched counts sure matches twice, give scores
+    `[...]` in [0, 1]; 1 where nothing is predicted and there is nothing to find.
 
     Example:
         >>> float(aer_score(np.array([30.0, 20.0, 20.0])))
@@ -64,3 +61,4 @@ ALIGNMENT_RECALL = Metric(
     portable=True,
 )
 """$|A \\cap S| / |S|$."""
+ALIGNMENT = (AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL)

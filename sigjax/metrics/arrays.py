@@ -1,4 +1,4 @@
-"""The door for arrays: what a person gives -> an `Evaluation` that every later part can rely on."""
+"""Where arrays come in: they are checked and become an `Evaluation` that later parts rely on."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from sigjax.metrics.registry import resolve_metric
 from sigjax.records import Array, Evaluation, InputError, Metric, SampleMetric
 
 LARGEST_WHOLE = 2**53
-"""Doubles hold every whole number up to here."""
+"""Doubles hold every whole number up to this one."""
 
 
 def evaluation_from_arrays(
@@ -63,7 +63,7 @@ def check_enough(num_systems: int) -> None:
 
 
 def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -> None:
-    """Refuse two instances of one id, or two runs of one id and label."""
+    """Refuse two instances with the same id, or two runs with the same id and label."""
     if ids is None:
         if runs is not None:
             raise InputError("runs: without ids nothing tells which runs are of the same instance; give ids")
@@ -88,7 +88,7 @@ def _numbers(name: str, values: object) -> np.ndarray:
             f"system {name!r}: cannot be read as numbers ({str(error).splitlines()[0]}); give their values, outside of "
             "functions that JAX traces (jax.jit, jax.vmap, jax.grad)"
         ) from None
-    if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float64):  # bfloat16 and its like, unknown to NumPy
+    if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float64):  # such as bfloat16, unknown to NumPy
         array = array.astype(np.float64)
     if array.dtype.kind in "biu":
         if array.size and (array.max() > LARGEST_WHOLE or array.min() < -LARGEST_WHOLE):
@@ -112,11 +112,10 @@ def _numbers(name: str, values: object) -> np.ndarray:
 
 
 def check_kept(what: str, values: Any, array: np.ndarray) -> None:
-    """Refuse reals `array`, made of `values`, of which some are not kept: large whole numbers among them, or tiny ones.
+    """Refuse an `array` of reals, made of `values`, that a float64 array does not keep.
 
     Raises:
-        InputError: a whole number of Python beyond 2**53 has become a double beside others, or a number that is not 0
-            is too small for a double.
+        InputError: a Python integer beyond 2**53 stands among reals, or a number is too small for a double, but not 0.
     """
     kept = array.astype(np.float64)
     if not isinstance(values, np.ndarray) and np.any(np.abs(kept) >= LARGEST_WHOLE):
@@ -128,7 +127,7 @@ def check_kept(what: str, values: Any, array: np.ndarray) -> None:
 
 
 def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np.ndarray:
-    """Statistics `[instance, stat]` of one system; a refusal names the system."""
+    """Statistics `[instance, stat]` of one system, which errors name."""
     try:
         return metric.extract(*values.T)
     except InputError as error:
@@ -136,7 +135,7 @@ def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np
 
 
 def _whole(stats: np.ndarray) -> np.ndarray:
-    """int64 where every number is whole (and exact as a double), else float64."""
+    """int64 if every number is whole (and exact as a double), else float64."""
     if stats.dtype.kind == "i":
         return stats
     if np.all(stats == np.rint(stats)) and np.abs(stats).max(initial=0.0) <= LARGEST_WHOLE:

@@ -17,11 +17,8 @@ def macro_fscore(sums: Array) -> Array:
     The mean is over the classes that are gold or predicted in what is scored, as in scikit-learn; a class that only
     other systems predict does not count.
 
-    Args:
-        sums: `[..., stat]` with stat = (correct of each class, predicted of each class, gold of each class).
-
-    Returns:
-        `[...]` in [0, 1]; 0 where there is nothing to score.
+    Sums `[..., stat]` with stat = (correct of each class, predicted of each class, gold of each class) give scores
+    `[...]` in [0, 1]; 0 where there is nothing to score.
 
     Example:
         >>> import numpy as np
@@ -62,11 +59,8 @@ def matthews(sums: Array) -> Array:
     $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$ for n instances, of which c are right,
     $p_k$ are predicted as class k and $g_k$ are of that class.
 
-    Args:
-        sums: `[..., stat]` with stat = (correct, predicted of each class, gold of each class).
-
-    Returns:
-        `[...]` in [-1, 1]; 0 where the predictions, or the gold labels, are all of one class.
+    Sums `[..., stat]` with stat = (correct, predicted of each class, gold of each class) give scores `[...]` in
+    [-1, 1]; 0 where the predictions, or the gold labels, are all of one class.
 
     Example:
         >>> import numpy as np
@@ -82,11 +76,7 @@ def matthews(sums: Array) -> Array:
 def cohen_kappa(sums: Array) -> Array:
     r"""Cohen's kappa, the agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$, as in `matthews`.
 
-    Args:
-        sums: as in `matthews`.
-
-    Returns:
-        `[...]` up to 1; 0 where predictions and gold labels are all of the same class. Reference: Cohen (1960).
+    Scores `[...]` are up to 1; 0 where predictions and gold labels are all of the same class. Reference: Cohen (1960).
 
     Example:
         >>> import numpy as np

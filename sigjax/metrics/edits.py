@@ -19,12 +19,8 @@ from sigjax.records import Array, Metric
 def error_rate_score(sums: Array) -> Array:
     r"""WER or CER, $errors / ref\_len$.
 
-    Args:
-        sums: `[..., stat]` with stat = (errors, ref_len).
-
-    Returns:
-        `[...]` from 0, and above 1 where outputs are much too long. Without any reference 1, or 0 where there is no
-        output either.
+    Sums `[..., stat]` with stat = (errors, ref_len) give scores `[...]` from 0, and above 1 where outputs are much too
+    long. Without any reference 1, or 0 where there is no output either.
 
     Example:
         >>> float(error_rate_score(np.array([5.0, 40.0])))
@@ -36,8 +32,7 @@ def error_rate_score(sums: Array) -> Array:
 def ter_score(sums: Array) -> Array:
     r"""TER, $100\,edits / ref\_len$, in percent; otherwise as `error_rate_score`.
 
-    Args:
-        sums: `[..., stat]` with stat = (edits, ref_len), both times the number of references: whole numbers.
+    Both statistics are times the number of references: whole numbers.
 
     Example:
         >>> float(ter_score(np.array([5.0, 40.0])))

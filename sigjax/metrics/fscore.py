@@ -22,11 +22,8 @@ FBETA = re.compile(r"f\d+(\.\d+)?")
 def f1_score(sums: Array) -> Array:
     r"""F1, the harmonic mean of precision and recall, $2\,tp / (predicted + gold)$.
 
-    Args:
-        sums: `[..., stat]` with stat = (tp, predicted, gold).
-
-    Returns:
-        `[...]` in [0, 1]; 0 where nothing is predicted and there is nothing to find.
+    Sums `[..., stat]` with stat = (tp, predicted, gold) give scores `[...]` in [0, 1]; 0 where nothing is predicted and
+    there is nothing to find.
 
     Example:
         >>> float(f1_score(np.array([30.0, 40.0, 80.0])))
@@ -58,12 +55,8 @@ def fbeta(name: str) -> Metric | None:
 def fscore_ratios_score(sums: Array) -> Array:
     r"""F1 of a recall and a precision that count different things (coreference): $2 p r / (p + r)$.
 
-    Args:
-        sums: `[..., stat]` with stat = (recall numerator, recall denominator, precision numerator, precision
-            denominator).
-
-    Returns:
-        `[...]` in [0, 1]; 0 where either is 0 or its denominator is.
+    Sums `[..., stat]` with stat = (recall numerator and denominator, precision numerator and denominator) give scores
+    `[...]` in [0, 1]; 0 where either is 0 or its denominator is.
 
     Example:
         >>> float(fscore_ratios_score(np.array([1.0, 2.0, 1.0, 4.0]))) == 2 * 0.5 * 0.25 / 0.75
@@ -76,11 +69,8 @@ def fscore_ratios_score(sums: Array) -> Array:
 def fscore_errors_score(sums: Array) -> Array:
     r"""F1 from correct items and errors, $2\,tp / (2\,tp + incorrect)$: section 2 of Zmigrod et al. (2022).
 
-    Args:
-        sums: `[..., stat]` with stat = (tp, incorrect), where incorrect = false positives + false negatives.
-
-    Returns:
-        `[...]` in [0, 1]; 0 where there is nothing.
+    Sums `[..., stat]` with stat = (tp, incorrect), the latter false positives and false negatives, give scores `[...]`
+    in [0, 1]; 0 where there is nothing.
 
     Example:
         >>> float(fscore_errors_score(np.array([3.0, 2.0])))
@@ -126,3 +116,4 @@ FSCORE_RATIOS = Metric(
 FSCORE_ERRORS = Metric(
     "fscore-errors", fscore_errors_score, _ERRORS, partial(stack_nonnegative, _ERRORS, (0, 1)), _ERRORS
 )
+FSCORES = (PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, LAS, UAS, UPOS)

@@ -1,4 +1,7 @@
-"""Variance and Pearson's correlation: moments about a mean that is itself drawn, so that they are no sums."""
+"""Variance and Pearson's correlation: moments about a mean that is itself drawn, so that they are no sums.
+
+Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They give `[...]`.
+"""
 
 import numpy as np
 
@@ -10,13 +13,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 def variance(value: Array, weights: Array) -> Array:
     r"""Sample variance, $\sum_i w_i (x_i - \bar x)^2 / (n - 1)$ with $n = \sum_i w_i$ (ddof = 1).
 
-    Args:
-        value: `[instance]`.
-        weights: `[..., instance]` how often each instance is drawn.
-
-    Returns:
-        `[...]` in the unit of the values squared, as `numpy.var(ddof=1)` of the repeated instances; NaN for one
-        instance.
+    As `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
 
     Example:
         >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
@@ -32,13 +29,7 @@ def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
     $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$. Reference: Pearson (1895), "Note on regression and inheritance
     in the case of two parents".
 
-    Args:
-        prediction: `[instance]`.
-        gold: `[instance]`.
-        weights: `[..., instance]` how often each instance is drawn.
-
-    Returns:
-        `[...]` in [-1, 1], as `scipy.stats.pearsonr`; NaN where all drawn values of a column are equal.
+    Scores are in [-1, 1], as `scipy.stats.pearsonr`; NaN where all drawn values of a column are equal.
 
     Example:
         >>> float(correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 1.0]), np.ones(3)))
@@ -90,3 +81,4 @@ CORRELATION = SampleMetric(
     standardize=("zscore", "zscore"),
     rounding=_correlation_rounding,
 )
+MOMENTS = (VARIANCE, CORRELATION)

@@ -1,5 +1,6 @@
 """Median, area under the ROC curve, Spearman's and Kendall's correlations: functions of the order of the values.
 
+Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They give `[...]`.
 Weights leave the order alone: values are sorted once for all resamples. Sums are of whole numbers, and so exact: ties
 are ties.
 """
@@ -19,14 +20,7 @@ _MOST_EXACT = 2**17
 
 
 def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Median: the middle value, or the mean of the two in the middle where their number is even.
-
-    Args:
-        value: `[instance]`.
-        weights: `[..., instance]` how often each instance is drawn.
-
-    Returns:
-        `[...]` in the unit of the values, as `numpy.median` of the repeated instances.
+    """Median, the middle value or the mean of the two in the middle; as `numpy.median` of the repeated instances.
 
     Example:
         >>> float(median(np.array([5.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])))
@@ -48,13 +42,7 @@ def auc(score: np.ndarray, label: np.ndarray, weights: np.ndarray) -> np.ndarray
     below, or up to, $s_i$, and $W_1$, $W_0$ all of each label: Mann and Whitney's U over $W_1 W_0$. Reference: Hanley
     and McNeil (1982), "The meaning and use of the area under a receiver operating characteristic (ROC) curve".
 
-    Args:
-        score: `[instance]`.
-        label: `[instance]` 1 for positive instances, 0 for negative ones.
-        weights: `[..., instance]` how often each instance is drawn.
-
-    Returns:
-        `[...]` in [0, 1]; NaN where one of the labels is not drawn.
+    Labels are 1 for positive instances, 0 for negative ones. Scores are in [0, 1]; NaN where a label is not drawn.
 
     Example:
         >>> float(auc(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0.0, 0.0, 1.0, 1.0]), np.ones(4)))
@@ -75,13 +63,7 @@ def spearman(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> n
     the deviation of a rank from the mean rank among the $n = \sum_i w_i$ drawn. Reference: Spearman (1904), "The proof
     and measurement of association between two things".
 
-    Args:
-        prediction: `[instance]`.
-        gold: `[instance]`.
-        weights: `[..., instance]` how often each instance is drawn.
-
-    Returns:
-        `[...]` in [-1, 1], as `scipy.stats.spearmanr`; NaN where all drawn values of a column are equal.
+    Scores are in [-1, 1], as `scipy.stats.spearmanr`; NaN where all drawn values of a column are equal.
 
     Example:
         >>> float(spearman(np.array([1.0, 2.0, 9.0, 7.0]), np.array([1.0, 5.0, 6.0, 8.0]), np.ones(4)))
@@ -96,7 +78,7 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
     r"""Kendall's tau-b: concordant less discordant pairs of instances, over the geometric mean of the untied ones.
 
     $(C - D) / \sqrt{(n_0 - n_p)(n_0 - n_g)}$ of $n_0 = n (n - 1) / 2$ pairs, of which $n_p$ and $n_g$ are tied by
-    prediction and by gold. Arguments and values as in `spearman`, equal to `scipy.stats.kendalltau`. Inversions are
+    prediction and by gold. Scores are in [-1, 1], as `scipy.stats.kendalltau`; NaN as in `spearman`. Inversions are
     counted bit by bit of the ranks of gold, in $n \log n$ steps. Reference: Kendall (1945), "The treatment of ties in
     ranking problems".
 
@@ -201,3 +183,4 @@ SPEARMAN = SampleMetric(
     rounding=_whole_sums_rounding,
 )
 KENDALL = replace(SPEARMAN, name="kendall", function=kendall)
+RANKS = (MEDIAN, AUC, SPEARMAN, KENDALL)

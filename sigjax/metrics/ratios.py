@@ -25,13 +25,9 @@ def divide(numerator: Array, denominator: Array) -> Array:
 
 
 def ratio_score(sums: Array) -> Array:
-    r"""Ratio of sums, $\sum_i n_i / \sum_i d_i$; precision and recall are such ratios.
+    r"""Ratio of sums, $\sum_i n_i / \sum_i d_i$, such as precision and recall; 0 where the denominator is 0.
 
-    Args:
-        sums: `[..., stat]` with stat = (numerator, denominator).
-
-    Returns:
-        `[...]`; 0 where the denominator is 0.
+    Sums `[..., stat]` with stat = (numerator, denominator) give scores `[...]`.
 
     Example:
         >>> float(ratio_score(np.array([3.0, 4.0])))
@@ -41,10 +37,7 @@ def ratio_score(sums: Array) -> Array:
 
 
 def mean_score(sums: Array) -> Array:
-    r"""Mean, $\sum_i x_i / n$: `ratio_score` with stat = (value, count).
-
-    It is a function of its own, by which the intervals of proportions know means.
-    """
+    r"""Mean, $\sum_i x_i / n$: `ratio_score` under its own name, by which intervals of proportions know means."""
     return ratio_score(sums)
 
 
@@ -117,3 +110,4 @@ TOKEN_ACCURACY = replace(
     ACCURACY, extract=partial(stack_counts, _TOKENS, [(0, 1)]), inputs=_TOKENS, shared_inputs=("tokens",)
 )
 """Accuracy of tokens where the instance is a sentence."""
+RATIOS = (MEAN, ACCURACY, RATIO)

@@ -6,23 +6,20 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.metrics.alignment import AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL
+from sigjax.metrics.alignment import ALIGNMENT
 from sigjax.metrics.classes import restore_class_metric
 from sigjax.metrics.edits import ERROR_RATES
-from sigjax.metrics.fscore import FSCORE, FSCORE_ERRORS, FSCORE_RATIOS, LAS, PRECISION, RECALL, UAS, UPOS, fbeta
-from sigjax.metrics.moments import CORRELATION, VARIANCE
-from sigjax.metrics.ranks import AUC, KENDALL, MEDIAN, SPEARMAN
-from sigjax.metrics.ratios import ACCURACY, MEAN, RATIO
+from sigjax.metrics.fscore import FSCORES, fbeta
+from sigjax.metrics.moments import MOMENTS
+from sigjax.metrics.ranks import RANKS
+from sigjax.metrics.ratios import MEAN, RATIOS
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.sacrebleu import SACREBLEU
 from sigjax.records import Array, InputError, Metric, SampleMetric
 
-_OF_NUMBERS = (MEAN, ACCURACY, RATIO, PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS)
-_OF_ANNOTATION = (LAS, UAS, UPOS, AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL)
 _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
-_SUMMED = (*_OF_NUMBERS, *_OF_ANNOTATION, *(each.metric for each in _OF_TEXTS))
-_SAMPLED = (MEDIAN, VARIANCE, CORRELATION, SPEARMAN, KENDALL, AUC)
-METRICS: dict[str, Metric | SampleMetric] = {metric.name: metric for metric in (*_SUMMED, *_SAMPLED)}
+_OF_SUMS = (*RATIOS, *FSCORES, *ALIGNMENT, *(each.metric for each in _OF_TEXTS))
+METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *MOMENTS, *RANKS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 
 

@@ -33,11 +33,8 @@ def bleu_score(sums: Array) -> Array:
     precisions are one quotient of two products, and their geometric mean is two square roots. Products of four counts
     up to 2**53 are far from the largest double.
 
-    Args:
-        sums: `[..., stat]` whole numbers, stat as in `BLEU_STATS`.
-
-    Returns:
-        `[...]` in [0, 100]; 0 where nothing matches, and where the output has no n-gram of some order.
+    Sums `[..., stat]`, whole numbers with stat as in `BLEU_STATS`, give scores `[...]` in [0, 100]; 0 where nothing
+    matches, and where the output has no n-gram of some order.
 
     Example:
         >>> round(float(bleu_score(np.array([9.0, 10.0, 8.0, 6.0, 4.0, 2.0, 9.0, 8.0, 7.0, 6.0]))), 6)
@@ -67,11 +64,7 @@ def decay(x: Array) -> Array:
     tangent). The exponential functions of libraries and devices differ in the last bit, and compilers fuse products
     with sums, which rounds once less. Here no product meets a sum, so that there is nothing to fuse.
 
-    Args:
-        x: `[...]` float64, from -infinity to 0.
-
-    Returns:
-        `[...]` in [0, 1]; 0 below -707.5.
+    Float64 `[...]` from -infinity to 0 give `[...]` in [0, 1]; 0 below -707.5.
 
     Example:
         >>> decay(np.array([0.0, -1.0, -800.0]))
@@ -101,11 +94,8 @@ def chrf_score(sums: Array) -> Array:
     P is the mean of $match_n / hyp_n$ over the orders n, and R that of $match_n / ref_n$; orders of which the output or
     the references have no n-gram do not count (sacrebleu's effective order).
 
-    Args:
-        sums: `[..., stat]` whole numbers with stat = (hyp, ref, match) of each order.
-
-    Returns:
-        `[...]` in [0, 100]; 0 where nothing matches.
+    Sums `[..., stat]`, whole numbers with stat = (hyp, ref, match) of each order, give scores `[...]` in [0, 100]; 0
+    where nothing matches.
 
     Example:
         >>> counts = [[10 - n, 12 - n, 8 - n] for n in range(6)]

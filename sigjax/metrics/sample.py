@@ -1,4 +1,4 @@
-"""What a `SampleMetric` gives on the data: scores, how far rounding moves them, and whether it is what it says."""
+"""A `SampleMetric` on the data: its scores, how far rounding moves them, and whether it is what it declares."""
 
 import warnings
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _LOOKS = 8
 """Random resamples on which rounding is measured."""
 _MARGIN = 64.0
-"""So many times what is seen on these is granted to all others."""
+"""Rounding elsewhere may be this many times what these show."""
 _DROWNED = 2.0**-20
-"""Rounding of this share of the score is refused: differences would drown in it. So is the same share of this share of
-the numbers or their squares, where a score should be 0 and is not quite."""
+"""Rounding of this share of the score is refused: differences would drown in it. Where a score should be 0 and is not
+quite, the square of this share of the numbers, or of their squares, is refused."""
 _UNEQUAL = 2.0**20
-"""So many times the rounding error make two values different beyond doubt."""
+"""Values further apart than this many rounding errors are different beyond doubt."""
 
 
 def sample_scores(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
     """Scores `[system]` of columns `[system, input, instance]`.
 
     Raises:
-        InputError: the function fails, or gives something else than a number.
+        InputError: the function fails, or does not give a number.
 
     Example:
         >>> from sigjax.metrics import METRICS
@@ -54,7 +54,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
-    """How far rounding can move scores of two systems `[input, instance]` that have exchanged some of their instances.
+    """How far rounding can move scores of two systems `[input, instance]` after exchanges of instances.
 
     Raises:
         InputError: the score depends on the order of the instances.
@@ -66,9 +66,9 @@ def pair_rounding(metric: SampleMetric, a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
-    """How far rounding moves scores on tables `[input, instance]` like these: what another order of instances shows.
+    """How far rounding moves scores on tables `[input, instance]` like these, measured by reordering the instances.
 
-    Nothing is assumed of the function; numbers are not moved, since it may compare them.
+    Nothing is assumed about the function; the numbers stay as they are, since it may compare them.
     """
     rng, largest, moved = np.random.default_rng(1), 0.0, 0.0
     weights, size = np.ones(tables[0].shape[1]), float(np.abs(tables).max())
@@ -78,7 +78,7 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 score, again = (_call(metric, each, weights) for each in orders)
-        except InputError:  # undefined on this resample; if it is on the data, that is said elsewhere
+        except InputError:  # undefined on this resample; on the data it is refused elsewhere
             continue
         if np.isfinite(score) and np.isfinite(again):
             largest, moved = max(largest, abs(score)), max(moved, abs(score - again))
@@ -91,7 +91,7 @@ def _measured(metric: SampleMetric, tables: Sequence[np.ndarray]) -> float:
 
 
 def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndarray) -> None:
-    """Refuse a function that the standardization its metric declares would change.
+    """Refuse a function that changes with the standardization that its metric declares.
 
     Raises:
         InputError: naming both numbers.
@@ -104,7 +104,7 @@ def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndar
         sigjax.InputError: metric 'mean' gives 2 for the numbers of a system, but 0 once they are standardized
         (center); leave standardize out
     """
-    if not metric.standardize or metric.rounding is not None:  # who has analysed the rounding knows the function
+    if not metric.standardize or metric.rounding is not None:  # such metrics have been analysed
         return
     tolerances = _UNEQUAL * (system_roundings(metric, columns) + system_roundings(metric, standard))
     scores = sample_scores(metric, columns), sample_scores(metric, standard)
@@ -117,7 +117,7 @@ def check_standards(metric: SampleMetric, columns: np.ndarray, standard: np.ndar
 
 
 def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
-    """Refuse a function of weights that differs from itself on instances repeated as often as the weights say.
+    """Refuse a function whose value for weights is not that for instances repeated as often as the weights say.
 
     Raises:
         InputError: naming both numbers.
@@ -140,7 +140,7 @@ def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
         by_repeats = _call(metric, of_repeated, np.ones(weights.sum()))
         if metric.vectorized:
             _check_rows(metric, of_system, np.stack([weights] * 3).astype(np.float64), by_weights, tolerance)
-        if abs(by_weights - by_repeats) > tolerance:  # NaN for both, or for one by rounding, is no proof
+        if abs(by_weights - by_repeats) > tolerance:  # NaN of both, or of one by rounding, proves nothing
             raise InputError(
                 f"metric {metric.name!r} gives {by_weights:g} for the weights 2, 0, 1, ..., but {by_repeats:g} for "
                 "instances repeated so often; weights are how often each instance is drawn"
@@ -150,7 +150,7 @@ def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
 def _check_rows(
     metric: SampleMetric, columns: np.ndarray, weights: np.ndarray, expected: float, tolerance: float
 ) -> None:
-    """Refuse a function that does not give the expected number for each row of weights `[row, instance]`."""
+    """Refuse a function that does not give the expected number for every row of weights `[row, instance]`."""
     try:
         with np.errstate(all="ignore"):
             found: Any = np.asarray(metric.function(*columns, weights))

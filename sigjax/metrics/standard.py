@@ -1,7 +1,7 @@
-"""Columns on a common scale: what systems exchange where a score does not depend on the scale of a system.
+"""Columns on a common scale, which systems exchange where a score does not depend on the scale of a system.
 
-Numbers are taken as the decimals they are written as, and the arithmetic is exact up to one last rounding: what is
-equal stays equal, between systems too, whatever the offset.
+Numbers are taken as the decimals they are written as, and the arithmetic is exact up to one final rounding: equal
+numbers stay equal, also between systems, whatever the offset.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
     test sensitive to differences in areas for comparing ROC curves from a paired design".
 
     Raises:
-        InputError: `standardize` does not say one known thing of each input, or the spread of the numbers is beyond
+        InputError: `standardize` does not have one known word for each input, or the spread of the numbers is beyond
             the range of a double.
 
     Example:
@@ -52,7 +52,7 @@ def standardized(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
 
 
 def what_is_exchanged(metric: SampleMetric) -> str:
-    """What the reason of a permutation test adds.
+    """The words that a permutation test adds to its reason.
 
     Example:
         >>> from sigjax.metrics import METRICS
@@ -80,7 +80,7 @@ def _centred(values: list[float], counts: list[int]) -> list[float]:
 def _zscores(values: list[float], counts: list[int]) -> list[float]:
     r"""$(x_i - \bar x) / \sqrt{\sum_j (x_j - \bar x)^2 / n}$, rounded towards 0 to a fixed grid; 0 for equal values.
 
-    A grid, since equal numbers must be rounded alike, however they were written as quotients.
+    On a grid equal numbers are rounded alike, whatever quotients they come from.
     """
     apart, _ = _deviations(values, counts)
     squares = sum(count * each * each for each, count in zip(apart, counts, strict=True))
@@ -89,7 +89,7 @@ def _zscores(values: list[float], counts: list[int]) -> list[float]:
 
 
 def _midranks(values: list[float], counts: list[int]) -> list[float]:
-    """1 for the least, the mean of their ranks for equal values."""
+    """Ranks from 1; equal values have the mean of their ranks."""
     del values
     up_to = np.cumsum(counts)
     return ((2 * up_to - counts + 1) / 2.0).tolist()

@@ -1,7 +1,7 @@
 """What a file format is to the rest: a record with a name, how it is known, and how it becomes an `Evaluation`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sigjax.files.opening import decode_text, read_bytes
@@ -83,6 +83,21 @@ class Format:
             return True
         named = metric in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(metric) is not None)
         return named or self.offers(metric)
+
+    def check_options(self, options: Options, what: str) -> None:
+        """Refuse options that mean nothing for `what`, which is of this format."""
+        for name in ("filter", "swap", "one_based", "runs", "tokenize", "lowercase"):
+            if getattr(options, name) and name not in self.options:
+                raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
+        if options.unit == "response" and "unit" not in self.options:
+            raise InputError(f"--unit response needs spans, links, brackets or terms; the {what} has none")
+
+
+def directed(evaluation: Evaluation, options: Options) -> Evaluation:
+    """The evaluation with the direction of its metric as in `lower_is_better`."""
+    if not options.lower_is_better:
+        return evaluation
+    return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=False))
 
 
 def read_lines(file: str, *, at_least: int = 0) -> list[str]:

@@ -95,11 +95,12 @@ def join_sheets(
             values, kept, note = settle_missing(values[:, used], systems, name, metric, options.missing)
             instances = used[kept].tolist()
             clusters, strata = (None if each is None else [each[i] for i in instances] for each in labels)
-            ids, runs = _ids_and_runs(sheets[0], [keys[i] for i in instances])
+            ids = None if sheets[0].ids is None else [keys[i] for i in instances]
+            runs = None if sheets[0].runs is None else [run for _, run in ids or ()]
             evaluation = evaluation_from_arrays(
                 dict(zip(systems, values, strict=True)),
                 metric=metric,
-                ids=ids,
+                ids=ids if runs is None else [id for id, _ in ids or ()],
                 clusters=clusters,
                 strata=strata,
                 runs=runs,
@@ -151,26 +152,12 @@ def _keys(sheet: Sheet) -> Sequence[Key]:
     if len(set(keys)) < len(keys):
         first: dict[Key, int] = {}
         row = next(row for row, key in enumerate(keys) if first.setdefault(key, row) != row)
-        remedy = "ids must be unique in each run"
-        if sheet.runs is None:
-            remedy = "ids must be unique"
-            if sheet.id_column is not None:
-                remedy += (
-                    f" (--id NAME takes another column than {show(sheet.id_column)}, --runs NAME tells trials apart)"
-                )
+        hint = "" if sheet.id_column is None else f" (column {show(sheet.id_column)}; see --id and --runs)"
         raise InputError(
             f"{sheet.file}, {sheet.place(row)}: instance {_show(sheet, keys[row])} of system {show(sheet.system)} is "
-            f"also on {sheet.place(first[keys[row]])}; {remedy}"
+            f"also on {sheet.place(first[keys[row]])}; ids must be unique in each run{hint}"
         )
     return keys
-
-
-def _ids_and_runs(sheet: Sheet, keys: Sequence[Key]) -> tuple[Sequence[object] | None, Sequence[object] | None]:
-    """What `keys` are made of, as in `sheet`."""
-    if sheet.ids is None or sheet.runs is None:
-        return (None if sheet.ids is None else keys), None
-    ids, runs = zip(*keys, strict=True) if keys else ((), ())
-    return ids, runs
 
 
 def _show(sheet: Sheet, key: Key) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sigjax.files.opening import naming
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.numerals import parse_number, parse_numbers
 from sigjax.readers.options import show, suggest
@@ -170,8 +171,6 @@ def _numbers_slowly(table: Table, name: str, *, hint: str) -> np.ndarray:
 
 
 def _number(table: Table, row: int, name: str, cell: str, *, hint: str) -> float:
-    """A cell as a number; a refusal names its place."""
-    try:
+    """A cell as a number."""
+    with naming(place(table, row, name)):
         return parse_number(cell, hint=hint, missing="repair it, or leave the cell empty where it is missing")
-    except InputError as error:
-        raise InputError(f"{place(table, row, name)}: {error}") from None

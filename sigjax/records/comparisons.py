@@ -1,4 +1,4 @@
-"""Comparisons in columns: an array for each field, and a record only where one is asked for."""
+"""Comparisons in columns: one array per field; records are made when asked for."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from sigjax.records.comparison import Comparison
 from sigjax.records.settings import Interval
 
 _BLOCK = 2**12
-"""Records that are made at a time when all are gone through."""
+"""Records made at a time when iterating."""
 _KINDS = {"float": "number", "float | None": "number", "int | None": "count", "Interval | None": "interval"}
-"""How the fields of a `Comparison` are held, by their types; those of other types repeat few values."""
+"""How fields of these types are held; those of other types repeat few values."""
 FIELDS = {field.name: _KINDS.get(str(field.type), "repeated") for field in fields(Comparison)}
+
+_OPTIONAL = {field.name for field in fields(Comparison) if "None" in str(field.type)}
 
 
 class Repeated(NamedTuple):
@@ -23,26 +25,26 @@ class Repeated(NamedTuple):
 
     values: tuple[Any, ...]
     codes: np.ndarray
-    """[row] whole numbers: places among the values."""
+    """[row] indices into the values."""
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> Repeated:
         """The column of these values, which are hashable."""
-        places: dict[Any, int] = {}
-        codes = [places.setdefault(value, len(places)) for value in values]
-        return cls(tuple(places), np.array(codes, np.int32))
+        indices: dict[Any, int] = {}
+        codes = [indices.setdefault(value, len(indices)) for value in values]
+        return cls(tuple(indices), np.array(codes, np.int32))
 
     @classmethod
     def joined(cls, parts: Sequence[Repeated]) -> Repeated:
         """One column after the other."""
-        places = dict.fromkeys(value for part in parts for value in part.values)
-        code = {value: place for place, value in enumerate(places)}
+        values = tuple(dict.fromkeys(value for part in parts for value in part.values))
+        code = {value: index for index, value in enumerate(values)}
         codes = [np.array([code[value] for value in part.values], np.int32)[part.codes] for part in parts]
-        return cls(tuple(places), np.concatenate(codes))
+        return cls(values, np.concatenate(codes))
 
     @classmethod
     def constant(cls, value: Any, count: int) -> Repeated:
-        """The column that has one value in every row."""
+        """The column with one value in every row."""
         return cls((value,), np.zeros(count, np.int8))
 
     def mapped(self, function: Callable[[Any], Any]) -> np.ndarray:
@@ -104,22 +106,22 @@ class Comparisons(Sequence[Comparison]):
         return cls({name: _joined([part.column(name) for part in parts]) for name in FIELDS})
 
     def column(self, name: str) -> Any:
-        """The column of a field, as the arguments have it."""
+        """The column of a field, in the form of the arguments."""
         return self._columns[name]
 
     def values(self, name: str) -> list[Any]:
-        """The values of a field, as the records have them."""
+        """The values of a field as records hold them."""
         column, kind = self._columns[name], FIELDS[name]
         if kind == "interval":
             return [None if low != low else Interval(low, high) for low, high in column.tolist()]
         if kind == "count":
             return [None if value < 0 else value for value in column.tolist()]
-        if kind == "number" and _may_miss(name):
+        if kind == "number" and name in _OPTIONAL:
             return [None if value != value else value for value in column.tolist()]
         return column.tolist()
 
     def where(self, name: str, value: Any) -> Comparisons:
-        """The comparisons whose field, one of few different values, has this value."""
+        """The comparisons with this value in a `Repeated` column."""
         column = self.column(name)
         if column.values == (value,):
             return self
@@ -129,7 +131,7 @@ class Comparisons(Sequence[Comparison]):
         return self.at(rows)
 
     def changed(self, **columns: Column) -> Comparisons:
-        """The same with other columns for some fields."""
+        """The same with some columns replaced."""
         return Comparisons(self._columns | columns)
 
     def blocks(self, size: int) -> Iterator[Comparisons]:
@@ -137,20 +139,20 @@ class Comparisons(Sequence[Comparison]):
         return (self[start : start + size] for start in range(0, len(self), size))
 
     def at(self, rows: Any) -> Comparisons:
-        """The comparisons of some rows: places, or a slice."""
+        """The comparisons of some rows: indices, or a slice."""
         return Comparisons(
             {name: each.at(rows) if isinstance(each, Repeated) else each[rows] for name, each in self._columns.items()}
         )
 
     @overload
-    def __getitem__(self, place: int) -> Comparison: ...
+    def __getitem__(self, index: int) -> Comparison: ...
     @overload
-    def __getitem__(self, place: slice) -> Comparisons: ...
-    def __getitem__(self, place: int | slice) -> Comparison | Comparisons:
-        """The record at a place, or the comparisons of a slice."""
-        if isinstance(place, slice):
-            return self.at(place)
-        row = range(len(self))[place]  # with the error of a sequence
+    def __getitem__(self, index: slice) -> Comparisons: ...
+    def __getitem__(self, index: int | slice) -> Comparison | Comparisons:
+        """The record at an index, or the comparisons of a slice."""
+        if isinstance(index, slice):
+            return self.at(index)
+        row = range(len(self))[index]  # raises the IndexError of a sequence
         return next(iter(self.at(slice(row, row + 1))))
 
     def __len__(self) -> int:
@@ -176,13 +178,6 @@ class Comparisons(Sequence[Comparison]):
         """Name the number of pairs and the first record."""
         first = f", the first {self[0]!r}" if len(self) else ""
         return f"<Comparisons: {len(self):,}{first}>"
-
-
-_OPTIONAL = {field.name for field in fields(Comparison) if "None" in str(field.type)}
-
-
-def _may_miss(name: str) -> bool:
-    return name in _OPTIONAL
 
 
 def _column(values: list[Any], kind: str) -> Column:

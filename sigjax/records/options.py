@@ -78,13 +78,11 @@ def required(doc: str, more: str = "", **rest: Any) -> dict[str, Option]:
 
 
 def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any:
-    """A field that is the option of another record, with some changes; `help` refers to `compare` for the rest."""
+    """A field that is the option of another record, with some changes; for more than a line, `help` names `compare`."""
     known = options_of(record)[name]
-    about = known.metadata["option"]
-    about = replace(about, more="See `compare`." if about.more else "") if "doc" not in changes else about
-    return field(
-        default=known.default if default is MISSING else default, metadata={"option": replace(about, **changes)}
-    )
+    about: Option = known.metadata["option"]
+    about = replace(about, **({"more": about.more and "See `compare`."} | changes))
+    return field(default=known.default if default is MISSING else default, metadata={"option": about})
 
 
 def options_of(record: type) -> dict[str, Field[Any]]:
@@ -113,55 +111,54 @@ def check(record: object) -> None:
     Raises:
         InputError: naming the option, its domain and what was given.
     """
+    kinds = types_of(type(record))
     for name, each in options_of(type(record)).items():
-        kind, value, about = types_of(type(record))[name], getattr(record, name), each.metadata["option"]
-        if not _holds(kind, value, about):
-            raise InputError(f"{name} must be {_domain(kind, about)}, got {value!r}")
+        words, holds = _domain(kinds[name], each.metadata["option"])
+        value = getattr(record, name)
+        if not holds(value):
+            raise InputError(f"{name} must be {words}, got {value!r}")
 
 
-def _holds(kind: Any, value: Any, about: Option) -> bool:
-    """Whether a value is in the domain of a type; any value is in that of a type that is not listed here."""
-    number = not isinstance(value, bool)
-    if kind in (bool, NoneType):
-        return isinstance(value, kind)
-    if kind is int:
-        return number and isinstance(value, int) and about.least <= value <= about.most
-    if kind is float:
-        return number and isinstance(value, int | float) and about.above < value < about.below
+def _domain(kind: Any, about: Option) -> tuple[str, Callable[[Any], bool]]:
+    """The domain of a type in words, and whether a value is in it; text and other types are not checked here."""
     origin, members = get_origin(kind), get_args(kind)
-    if origin is Literal:
-        return value in members
-    if origin in (Union, UnionType):
-        return any(_holds(member, value, about) for member in members)
-    if origin is Sequence:
-        if not isinstance(value, Sequence) or isinstance(value, str):
-            return False
-        distinct = bool(value) and all(value.count(each) == 1 for each in value)
-        return members[0] is str or distinct and all(_holds(members[0], each, about) for each in value)
-    return isinstance(value, Mapping) if origin is Mapping else True
-
-
-def _domain(kind: Any, about: Option) -> str:
-    """The domain of a type in words."""
     if kind is bool:
-        return "true or false"
+        return "true or false", lambda value: isinstance(value, bool)
     if kind is int:
-        return f"a whole number from {about.least:,} to {about.most:,}"
+        words = f"a whole number from {about.least:,} to {about.most:,}"
+        return words, lambda value: _is_number(value, int) and about.least <= value <= about.most
     if kind is float:
-        bounded = about.below < np.inf
-        return f"a number between {about.above:g} and {about.below:g}" if bounded else f"a number above {about.above:g}"
-    origin, members = get_origin(kind), get_args(kind)
+        words = f"a number above {about.above:g}"
+        if about.below < np.inf:
+            words = f"a number between {about.above:g} and {about.below:g}"
+        return words, lambda value: _is_number(value, int | float) and about.above < value < about.below
     if origin is Literal:
-        return members[0] if len(members) == 1 else f"one of {', '.join(members)}"
-    if origin in (Union, UnionType):
-        several = [member for member in members if get_origin(member) is Sequence]
-        return " or ".join(_domain(member, about) for member in several or members if member is not NoneType)
+        return ", ".join(members) if len(members) == 1 else f"one of {', '.join(members)}", members.__contains__
+    if origin is Mapping:
+        return "a mapping such as {'name': 'column'}", lambda value: isinstance(value, Mapping)
+    if origin is Sequence and members[0] is str:
+        return "a list of names", _is_list
     if origin is Sequence:
-        if members[0] is str:
-            return "a list of names"
-        member = _domain(members[0], about).removeprefix("one of ").replace("a whole number", "whole numbers")
-        return f"one or more {'of ' if get_origin(members[0]) is Literal else ''}{member}, each once"
-    return "a mapping such as {'name': 'column'}"
+        words, holds = _domain(members[0], about)
+        words = words.replace("one of", "of").replace("a whole number", "whole numbers")
+        return (
+            f"one or more {words}, each once",
+            lambda values: _is_list(values) and 0 < len(values) == len(set(values)) and all(map(holds, values)),
+        )
+    if origin in (Union, UnionType):
+        parts = [_domain(member, about) for member in members if member is not NoneType]
+        lists = [words for words, _ in parts if words.startswith("one or more")]
+        words = " or ".join(lists or [words for words, _ in parts])
+        return words, lambda value: any(holds(value) for _, holds in parts) or (value is None and NoneType in members)
+    return "", lambda value: True
+
+
+def _is_number(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 class Takes(Protocol[Made, Keywords]):

@@ -136,7 +136,6 @@ class Settings:
         "and intervals and standard errors are near those of all (within a sixth of the standard error that a limit "
         "has from sampling). Pairs whose results would take more (some 250 to 800 bytes each) are refused before "
         "anything is computed.",
-        group="Running",
         above=0,
     )
     family: Family = option(

@@ -6,15 +6,18 @@ block)`; the words of the resample are the cipher of the counters (k % BLOCK, la
 nothing but its place: not on how many instances or resamples there are, nor on tiles, devices or processes.
 """
 
+from functools import partial
+
 import numpy as np
 
 from sigjax.records import Array
+from sigjax.run.loops import barrier, expect, in_cache
 
 BLOCK = 1024
 """Resamples in a block. Part of the definition of the random numbers, not a tuning knob."""
 
-_CACHED_LANES = 2**16
-"""Lanes that NumPy draws at a time, so that its passes stay in the cache (twice as fast)."""
+_CACHED_WORDS = 2**17
+"""Words that NumPy draws at a time, so that its passes stay in the cache (twice as fast)."""
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
 
@@ -91,17 +94,15 @@ def words(rows: Array, num_words: int) -> Array:
 
     Each counter (place, lane) gives two words: the first of each lane, in order, then the second of each lane.
     """
+    expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     lanes = xp.arange(num_words // 2, dtype=xp.uint32)[None, :]
-    if xp is not np:
-        from jax.lax import optimization_barrier
+    if xp is np:
+        return in_cache(partial(_write_words, lanes), rows, np.empty((len(rows), num_words), np.uint32), _CACHED_WORDS)
+    # Both halves straight from the cipher: from words of 64 bits that are taken apart, XLA on CPU may fail to make
+    # vectors (up to twenty times slower). The barrier keeps a GPU from drawing a word anew for each use.
+    return barrier(xp.concatenate(lane_pair(rows[:, None, :], lanes), axis=1))
 
-        # Both halves straight from the cipher: from words of 64 bits that are taken apart, XLA on CPU may fail to make
-        # vectors (up to twenty times slower). The barrier keeps a GPU from drawing a word anew for each use.
-        return optimization_barrier(xp.concatenate(lane_pair(rows[:, None, :], lanes), axis=1))
-    out = np.empty((len(rows), num_words), np.uint32)
-    step = max(1, _CACHED_LANES // max(lanes.size, 1))
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        out[part, : lanes.size], out[part, lanes.size :] = lane_pair(rows[part, None, :], lanes)
-    return out
+
+def _write_words(lanes: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    out[:, : lanes.size], out[:, lanes.size :] = lane_pair(rows[:, None, :], lanes)

@@ -18,9 +18,12 @@ import numpy as np
 from sigjax.records import Array
 from sigjax.resample.bits import lane_pair, lane_words
 from sigjax.resample.plans import Draws, by_word, padded_units, scaled
+from sigjax.run.loops import expect, look_up, popcount, repeat
 
 MOST_WORDS = 2
 """With more words a matrix product is faster (measured): each of them takes the random numbers anew."""
+_WIDTH = 32
+"""What a row counts for where no weights are made: vectors of some thousand rows stay in cache."""
 _UNROLLED = 8
 """Lanes that one step of a loop takes: enough work to pay for the step."""
 
@@ -86,13 +89,18 @@ class FusedSwap(NamedTuple):
     """[] int32: steps beyond are padding."""
     fields: Fields
 
+    @property
+    def width(self) -> int:
+        """Numbers that a row holds at a time."""
+        return _WIDTH
+
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
 
         def add(total: Array, word: int, lane: Array, digits: Array) -> Array:
             drawn = lane_words(rows, lane)
             for digit, worth in zip(digits, self.worth[word], strict=True):
-                total = total + _count_ones(drawn & digit).astype(worth.dtype) * worth
+                total = total + popcount(drawn & digit).astype(worth.dtype) * worth
             return total
 
         return self.fields.sums(_loop(add, rows, self.starts, self.num_steps, self.digits))
@@ -108,12 +116,17 @@ class FusedDraws(NamedTuple):
     num_steps: np.ndarray
     fields: Fields
 
+    @property
+    def width(self) -> int:
+        """Numbers that a row holds at a time."""
+        return _WIDTH
+
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that each row `[row, 3]` draws."""
 
         def add(total: Array, word: int, lane: Array, draws: Array) -> Array:
             for drawn, (start, size) in zip(lane_pair(rows, lane), draws, strict=True):
-                total = total + _look_up(self.tables[word], scaled(drawn, size) + start)
+                total = total + look_up(self.tables[word], scaled(drawn, size) + start)
             return total
 
         return self.fields.sums(_loop(add, rows, self.tables[:, -1], self.num_steps, self.draws))
@@ -185,6 +198,7 @@ def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
 
 def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
     """Words `[word, row]`: `add(total [row], word, lane, data of the lane)` over the lanes of all steps."""
+    expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     # Made from the rows, so that JAX knows that the words differ from device to device.
     none = (rows[:, 0] ^ rows[:, 0]).astype(starts.dtype)
@@ -197,24 +211,4 @@ def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Arra
             totals = tuple(add(total, word, lane, of_step[i]) for word, total in enumerate(totals))
         return totals
 
-    if xp is np:
-        for place in range(int(num_steps)):
-            first = step(np.int32(place), first)
-        return np.stack(first)
-    from jax.lax import fori_loop
-
-    return xp.stack(fori_loop(0, num_steps, step, first))
-
-
-def _look_up(table: Array, place: Array) -> Array:
-    if isinstance(table, np.ndarray):
-        return table[place]
-    return table.at[place].get(mode="promise_in_bounds")
-
-
-def _count_ones(words: Array) -> Array:
-    if isinstance(words, np.ndarray):
-        return np.bitwise_count(words)
-    from jax.lax import population_count
-
-    return population_count(words)
+    return xp.stack(repeat(step, num_steps, first))

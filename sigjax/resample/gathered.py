@@ -10,7 +10,7 @@ depends on the metric and the work alone: so do the numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +18,9 @@ import numpy as np
 from sigjax.records import Array
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
-from sigjax.run.backend import check_callable, is_traceable, jax_scope, jitted
+from sigjax.run.backend import check_callable, compiled, host_scope, is_traceable
 from sigjax.run.host import ahead, num_cores
+from sigjax.run.loops import over_rows
 from sigjax.units.units import Sample
 
 _TILE_ELEMENTS = 2**19
@@ -71,7 +72,7 @@ def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) ->
     if num_instances < _LONG_SORT:
         return False
     columns = (np.zeros(num_instances),) * num_arrays
-    with jax_scope(), np.errstate(all="ignore"):
+    with host_scope(), np.errstate(all="ignore"):
         by_jax = isinstance(call(*columns), jax.Array)  # it would sort there without being compiled, too
         return not by_jax and " sort[" in str(jax.make_jaxpr(call)(*columns))
 
@@ -180,12 +181,7 @@ def _over_rows(function: Function, same: Sequence[Array], varying: Sequence[Arra
     """`call(*same [instance], *varying [row, instance])` for each row."""
     if function.vectorized:
         return function.call(*same, *varying)
-    xp = varying[0].__array_namespace__()
-    if xp is np:
-        return np.array([function.call(*same, *of_row) for of_row in zip(*varying, strict=True)], np.float64)
-    from jax import vmap
-
-    return vmap(partial(function.call, *same))(*varying).astype(xp.float64)
+    return over_rows(partial(function.call, *same), varying)
 
 
 def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.ndarray:
@@ -193,14 +189,4 @@ def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.n
         # What is not finite is refused later, with the systems' names.
         with np.errstate(all="ignore"):
             return kernel(*arrays, function=function)
-    import jax
-
-    program = _compile(kernel, function)
-    # On the CPU, whatever the default device.
-    with jax_scope(), jax.default_device(jax.local_devices(backend="cpu")[0]):
-        return np.asarray(program(*arrays))
-
-
-@lru_cache(maxsize=64)
-def _compile(kernel: Callable[..., Array], function: Function) -> Callable[..., Array]:
-    return jitted(partial(kernel, function=function), "cpu")
+    return np.asarray(compiled(kernel, (("function", function),), "cpu")(*arrays))  # whatever the device

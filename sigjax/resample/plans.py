@@ -13,16 +13,13 @@ References: Davison and Hinkley (1997), "Bootstrap methods and their application
 units alike, Owen (2007), "The pigeonhole bootstrap".
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigjax.records import Array
 from sigjax.resample.bits import words
-
-_CACHED_DRAWS = 2**17
-"""Draws that NumPy counts at a time."""
+from sigjax.run.loops import counts, expect, scan
 
 
 class Draws(NamedTuple):
@@ -93,13 +90,8 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
 
     Each draw is `start + floor(word * size / 2**32)`, so a unit's probability differs from 1/size by less than 2**-32.
     """
-    xp = rows.__array_namespace__()
-    if xp is np:
-        return _count_in_cache(rows, draws, dtype)
-    row = xp.arange(len(rows))[:, None]
     # Bytes stay closer to the core. A unit is not drawn 256 times: of more units than that the chance is below 1e-500.
-    counts = xp.zeros((len(rows), padded_units(len(draws.size))), xp.uint8)
-    return counts.at[row, drawn_units(rows, draws)].add(1).astype(dtype)
+    return counts(lambda rows: drawn_units(rows, draws), rows, padded_units(len(draws.size)), dtype, np.uint8)
 
 
 def drawn_units(rows: Array, draws: Draws) -> Array:
@@ -113,22 +105,6 @@ def drawn_units(rows: Array, draws: Draws) -> Array:
 def scaled(words: Array, sizes: Array) -> Array:
     """Random words (uint32) as uint64 numbers from 0 to below `sizes` (uint64): floor(word * size / 2**32)."""
     return words.astype(np.uint64) * sizes >> np.uint64(32)
-
-
-def _count_in_cache(rows: np.ndarray, draws: Draws, dtype: Any) -> np.ndarray:
-    """Count the draws a few rows at a time, so that NumPy's passes stay in the cache."""
-    width = padded_units(len(draws.size))
-    counts = np.empty((len(rows), width), dtype)
-    step = max(1, _CACHED_DRAWS // width)
-    for start in range(0, len(rows), step):
-        units = drawn_units(rows[start : start + step], draws)
-        units += np.arange(0, len(units) * width, width, dtype=np.int32)[:, None]
-        counts[start : start + step] = np.bincount(units.ravel(), minlength=len(units) * width).reshape(-1, width)
-    return counts
-
-
-_CACHED_DRAWS = 2**17
-"""Draws that NumPy counts at a time."""
 
 
 class NestedDraws(NamedTuple):
@@ -190,6 +166,8 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
         rows: `[row, 3]`, see `bits`.
         left: `[place, unit]` of `outputs_left`.
     """
+    expect(rows, (None, 3), np.uint32)
+    expect(left, (None, None), np.uint64)
     xp = rows.__array_namespace__()
     num_places, num_units = left.shape
     random = words(rows, 2 * left.size).reshape(len(rows), 2, num_units, num_places)
@@ -214,36 +192,13 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
         chosen = (scaled(word, size) < needed) & (size > 0)
         return needed - chosen.astype(np.uint64), chosen
 
-    return _over_places(step, needed, random, pool)
-
-
-def _over_places(step: Callable[..., tuple[Array, Array]], carry: Array, *parts: Array) -> tuple[Array, Array]:
-    """`carry, result = step(carry, parts)` place by place: the last carry, and all results."""
-    if not isinstance(carry, np.ndarray):
-        from jax.lax import scan
-
-        return scan(step, carry, parts)
-    found = []
-    for of_place in zip(*parts, strict=True):
-        carry, result = step(carry, of_place)
-        found.append(result)
-    return carry, np.stack(found)
+    return scan(step, needed, (random, pool))
 
 
 def nested(rows: Array, drawn: NestedDraws, dtype: type) -> Array:
     """Counts `[row, padded output]`: how often each output is drawn."""
-    xp = rows.__array_namespace__()
-    width = padded_outputs(drawn)
-    if xp is not np:
-        row = xp.arange(len(rows))[:, None]
-        return xp.zeros((len(rows), width), dtype).at[row, drawn_outputs(rows, drawn)].add(1)
-    counts = np.empty((len(rows), width), dtype)
-    step = max(1, _CACHED_DRAWS // width)
-    for start in range(0, len(rows), step):
-        outputs = drawn_outputs(rows[start : start + step], drawn)
-        outputs += np.arange(0, len(outputs) * width, width)[:, None]
-        counts[start : start + step] = np.bincount(outputs.ravel(), minlength=len(outputs) * width).reshape(-1, width)
-    return counts
+    expect(rows, (None, 3), np.uint32)
+    return counts(lambda rows: drawn_outputs(rows, drawn), rows, padded_outputs(drawn), dtype, dtype)
 
 
 def padded_outputs(drawn: NestedDraws) -> int:

@@ -25,6 +25,7 @@ from sigjax.resample.plans import (
     padded_units,
     swap,
 )
+from sigjax.run.loops import product
 
 _LAST_WHOLE = {np.int32: 2**31, np.float32: 2**24, np.float64: 2**53}
 _LARGEST_BYTE = 127
@@ -62,9 +63,14 @@ class SwapProduct(NamedTuple):
     matrix: np.ndarray
     """[padded unit, column] float32 or float64; whole numbers, and zeros where there is no unit."""
 
+    @property
+    def width(self) -> int:
+        """Numbers that a row holds at a time."""
+        return len(self.matrix)
+
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
-        return project(swap(rows, self.draws, self.matrix.dtype), self.matrix).astype(np.float64)
+        return product(swap(rows, self.draws, self.matrix.dtype), self.matrix).astype(np.float64)
 
 
 class SwapBytes(NamedTuple):
@@ -74,6 +80,11 @@ class SwapBytes(NamedTuple):
     matrix: np.ndarray
     """[column, padded unit] int8, zeros where there is no unit. On the left of the masks it gives each column's sums in
     a run, and XLA on CPU is fastest so (measured)."""
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row holds at a time."""
+        return self.matrix.shape[1] // 4
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
@@ -91,9 +102,14 @@ class DrawsProduct(NamedTuple):
     matrix: np.ndarray
     """As above."""
 
+    @property
+    def width(self) -> int:
+        """Numbers that a row holds at a time."""
+        return len(self.matrix)
+
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` of the matrix's type over the units that each row `[row, 3]` draws."""
-        return project(bootstrap(rows, self.draws, self.matrix.dtype), self.matrix)
+        return product(bootstrap(rows, self.draws, self.matrix.dtype), self.matrix)
 
 
 class CrossedProduct(NamedTuple):
@@ -113,7 +129,7 @@ class CrossedProduct(NamedTuple):
         """Sums `[2 * padded column, row]` float64 over the outputs that go, and then over those that come for them."""
         xp = rows.__array_namespace__()
         masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
-        return xp.concatenate([project(mask.astype(self.matrix.dtype), self.matrix) for mask in masks]).astype(
+        return xp.concatenate([product(mask.astype(self.matrix.dtype), self.matrix) for mask in masks]).astype(
             np.float64
         )
 
@@ -132,7 +148,7 @@ class NestedProduct(NamedTuple):
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` of the matrix's type over the outputs that each row `[row, 3]` draws."""
-        return project(nested(rows, self.drawn, self.matrix.dtype.type), self.matrix)
+        return product(nested(rows, self.drawn, self.matrix.dtype.type), self.matrix)
 
 
 Projection = SwapProduct | SwapBytes | DrawsProduct | CrossedProduct | NestedProduct | FusedSwap | FusedDraws
@@ -221,17 +237,3 @@ def _padded(columns: np.ndarray, dtype: Any, padded: int | None = None) -> np.nd
     matrix = np.zeros((rows, -(-count // _COLUMN_MULTIPLE) * _COLUMN_MULTIPLE), dtype)
     matrix[:num_units, :count] = columns.T
     return matrix
-
-
-def project(weights: Array, matrix: Array) -> Array:
-    """Sums `[column, row]` (whole numbers, exact) of weights `[row, unit]` times a matrix `[unit, column]`."""
-    xp = matrix.__array_namespace__()
-    if xp is np:
-        sums = weights @ matrix
-    else:
-        from jax.lax import optimization_barrier
-
-        # The default product of a GPU rounds its inputs to ten bits, which would not be exact. Without the barrier XLA
-        # on CPU folds the transpose into the product, which then takes ten times longer.
-        sums = optimization_barrier(xp.matmul(weights, matrix, precision="highest"))
-    return sums.T

@@ -41,13 +41,12 @@ def count_swaps(
         The first resample of a piece; `[pair]` int64, how many of its resamples are at least as extreme as observed,
         by the pair alone or, on a ladder, by the largest statistic so far; `[pair]` bool, every delta was finite.
     """
-    kernel = _swap_tile if isinstance(pairs, Pairs) else _maxima_tile
     count, num_stats = pairs.left.shape
     blocks = type(pairs)(*in_blocks(pairs, min(count, max(1, _PAIR_STATS // num_stats))))
     static = (("score", score), ("alternative", alternative))
     # Compiled for a CPU, statistics go into scores one by one: only deltas are held.
     held = blocks.left[0, :, 0].size if run.backend.platform == "cpu" else blocks.left[0].size
-    for start, (counts, ok) in stream(kernel, static, (problem, blocks), run, size=held):
+    for start, (counts, ok) in stream(_swap_tile, static, (problem, blocks), run, size=held):
         yield start, counts.sum(axis=0).ravel()[:count], ok.all(axis=0).ravel()[:count]
 
 
@@ -86,17 +85,10 @@ def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
 
 
 def _swap_tile(
-    rows: Array, valid: Array, problem: Problem, pairs: Pairs, *, score: Score, alternative: Alternative
+    rows: Array, valid: Array, problem: Problem, pairs: Pairs | Ladder, *, score: Score, alternative: Alternative
 ) -> tuple[Array, ...]:
-    sums = problem.projection.sums(rows)
-    return swap_exceed(sums, valid, pairs, problem.divisors, score=score, alternative=alternative)
-
-
-def _maxima_tile(
-    rows: Array, valid: Array, problem: Problem, ladder: Ladder, *, score: Score, alternative: Alternative
-) -> tuple[Array, ...]:
-    sums = problem.projection.sums(rows)
-    return swap_maxima(sums, valid, ladder, problem.divisors, score=score, alternative=alternative)
+    tally: Any = swap_exceed if isinstance(pairs, Pairs) else swap_maxima
+    return tally(problem.projection.sums(rows), valid, pairs, problem.divisors, score=score, alternative=alternative)
 
 
 def _scores_tile(

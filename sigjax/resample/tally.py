@@ -11,9 +11,10 @@ import numpy as np
 
 from sigjax.records import Alternative, Array, Variant
 from sigjax.resample.project import Places
+from sigjax.run.loops import expect, map_items, running_maximum, scan, stack_last
 
 _LANES = 64
-"""Counts that are added up side by side: a few vectors, and no memory in between."""
+"""Counts added up side by side: a few vectors, and no memory in between."""
 _CACHED_SYSTEMS = 64
 """Systems that NumPy scores at a time on some hundred resamples, so that its passes stay in the cache."""
 
@@ -35,10 +36,24 @@ class Pairs(NamedTuple):
     """[pair] float64: deltas closer than this are ties."""
 
 
+class Ladder(NamedTuple):
+    """What successive maxima need of each pair, the pair with the smallest observed statistic first."""
+
+    left: np.ndarray
+    """As in `Pairs`, like the next three."""
+    right: np.ndarray
+    totals_a: np.ndarray
+    totals_b: np.ndarray
+    scale: np.ndarray
+    """[pair] float64: statistic = scale times delta."""
+    limit: np.ndarray
+    """[pair] float64: maxima from here on are at least as extreme as the observed statistic."""
+
+
 def scores(score: Callable[[Array], Array], sums: Array, divisors: Array | None) -> Array:
     """Scores `[...]` of fixed-point sums `[..., stat]` (float64) in units of 1 / divisors `[stat]`; None means 1."""
-    found = score(sums if divisors is None else sums / divisors)
-    return np.asarray(found, np.float64) if isinstance(sums, np.ndarray) else found
+    values = score(sums if divisors is None else sums / divisors)
+    return np.asarray(values, np.float64) if isinstance(sums, np.ndarray) else values
 
 
 def extreme(delta: Array, observed: Array, tolerance: Array, alternative: Alternative) -> Array:
@@ -55,6 +70,16 @@ def extreme(delta: Array, observed: Array, tolerance: Array, alternative: Altern
     if alternative == "less":
         return delta <= observed + tolerance
     return abs(delta) >= abs(observed) - tolerance
+
+
+def statistic(delta: Array, alternative: Alternative) -> Array:
+    """A number that is large where delta is extreme.
+
+    Example:
+        >>> statistic(np.array([-0.2, 0.1]), "two-sided"), statistic(np.array([-0.2, 0.1]), "less")
+        (array([0.2, 0.1]), array([ 0.2, -0.1]))
+    """
+    return abs(delta) if alternative == "two-sided" else delta if alternative == "greater" else -delta
 
 
 def swap_exceed(
@@ -79,6 +104,7 @@ def swap_exceed(
     Returns:
         `[block, pair]` int64 counts, and `[block, pair]` bool: every delta was finite.
     """
+    _expect_blocks(sums, valid, pairs)
     xp = sums.__array_namespace__()
 
     def of_block(pairs: Pairs) -> tuple[Array, Array]:
@@ -87,52 +113,75 @@ def swap_exceed(
         counts = xp.sum(hit & valid[None, :], axis=1, dtype=xp.int64)
         return counts, xp.isfinite(xp.sum(delta, axis=1))
 
-    if xp is not np:
-        from jax.lax import map as map_blocks
+    return map_items(of_block, pairs)
 
-        return map_blocks(of_block, pairs)
-    found = [of_block(Pairs(*block)) for block in zip(*pairs, strict=True)]
-    counts, finite = zip(*found, strict=True)
-    return np.stack(counts), np.stack(finite)
+
+def _expect_blocks(sums: Array, valid: Array, pairs: Any) -> None:
+    """Shapes of the swap kernels; `pairs` are `Pairs` or a `Ladder`, in blocks."""
+    expect(sums, (None, len(valid)), np.float64)
+    expect(valid, (None,), bool)
+    expect(pairs.left, (None, None, None), np.int32)
+    expect(pairs.totals_a, pairs.left.shape, np.float64)
+
+
+def swap_maxima(
+    sums: Array,
+    valid: Array,
+    ladder: Ladder,
+    divisors: Array | None,
+    *,
+    score: Callable[[Array], Array],
+    alternative: Alternative,
+) -> tuple[Array, Array]:
+    """Count the swaps whose largest statistic, over a pair and all before it, is as extreme as the pair's observed one.
+
+    Arguments and results are those of `swap_exceed`. Rows carry their maxima from block to block; maxima do not round.
+    """
+    _expect_blocks(sums, valid, ladder)
+    xp = sums.__array_namespace__()
+
+    def of_block(largest: Array, block: Ladder) -> tuple[Array, tuple[Array, Array]]:
+        delta = swapped_deltas(sums, block, divisors, score)
+        steps = statistic(delta, alternative) * block.scale[:, None]
+        maxima = xp.maximum(running_maximum(steps), largest)
+        counts = xp.sum((maxima >= block.limit[:, None]) & valid[None, :], axis=1, dtype=xp.int64)
+        return maxima[-1], (counts, xp.isfinite(xp.sum(delta, axis=1)))
+
+    largest = xp.minimum(sums[0], -xp.inf)  # made of the sums, as JAX wants what begins a loop on the same devices
+    return scan(of_block, largest, ladder)[1]
 
 
 def swapped_deltas(sums: Array, pairs: Any, divisors: Array | None, score: Callable[[Array], Array]) -> Array:
     """Delta `[pair, row]` of each pair on each swap, from sums `[column, row]`; `pairs` are `Pairs` or a `Ladder`."""
     shifts = [sums[left] - sums[right] for left, right in zip(pairs.left.T, pairs.right.T, strict=True)]
-    swapped_a = _together([total[:, None] - shift for total, shift in zip(pairs.totals_a.T, shifts, strict=True)])
-    swapped_b = _together([total[:, None] + shift for total, shift in zip(pairs.totals_b.T, shifts, strict=True)])
+    swapped_a = stack_last([total[:, None] - shift for total, shift in zip(pairs.totals_a.T, shifts, strict=True)])
+    swapped_b = stack_last([total[:, None] + shift for total, shift in zip(pairs.totals_b.T, shifts, strict=True)])
     return scores(score, swapped_a, divisors) - scores(score, swapped_b, divisors)
 
 
 def in_blocks(parts: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...]:
-    """Parts `[pair, ...]` of pairs as `[block, pair, ...]`, the last block filled up with the last pair."""
+    """Parts `[pair, ...]` of pairs as `[block, pair, ...]`, the last block padded with the last pair."""
     count = len(parts[0])
-    places = np.minimum(np.arange(-(-count // size) * size), count - 1).reshape(-1, size)
-    return tuple(part[places] for part in parts)
+    index = np.minimum(np.arange(-(-count // size) * size), count - 1).reshape(-1, size)
+    return tuple(part[index] for part in parts)
 
 
 def replicate_scores(sums: Array, places: Places, divisors: Array | None, *, score: Callable[[Array], Array]) -> Array:
     """Score `[system, row]` (float64) of every system on every resample, from sums `[column, row]`."""
+    expect(sums, (None, None), float)
+    expect(places.column, (None, None), np.int32)
+    expect(places.offset, places.column.shape, np.float64)
     xp = sums.__array_namespace__()
 
     def of_systems(column: Array, offset: Array) -> Array:
         by_stat = zip(column.T, offset.T, strict=True)
         stats = [sums[of_stat].astype(xp.float64) + added[:, None] for of_stat, added in by_stat]
-        return scores(score, _together(stats), divisors)
+        return scores(score, stack_last(stats), divisors)
 
     if xp is not np:
         return of_systems(*places)
     blocks = [slice(start, start + _CACHED_SYSTEMS) for start in range(0, len(places.column), _CACHED_SYSTEMS)]
     return np.concatenate([of_systems(places.column[block], places.offset[block]) for block in blocks])
-
-
-def _together(stats: list[Array]) -> Array:
-    """Statistics, each `[system, row]`, as `[system, row, stat]`."""
-    if isinstance(stats[0], np.ndarray):
-        return np.moveaxis(np.stack(stats), 0, -1)  # a score reads each of them in a run
-    # XLA cuts what was joined along the last axis apart again: each statistic goes straight into the score, and no
-    # array of all of them is gathered, transposed and read.
-    return stats[0].__array_namespace__().stack(stats, axis=-1)
 
 
 def null_replicates(replicates: Array, delta: Array, variant: Variant) -> Array:
@@ -152,12 +201,13 @@ class Deltas(NamedTuple):
 
 
 def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, variant: Variant) -> Array:
-    """How many bootstrap scores of JAX speak against each of the `Deltas` `[pair]`: `[pair]` int64.
+    """How many bootstrap replicates `[system, row]` are as extreme as each of the `Deltas` `[pair]`: `[pair]` int64.
 
-    `replicates` are `[system, row]`, a multiple of 64 rows.
+    For JAX; the number of rows is a multiple of 64.
     """
-    from jax.lax import map as map_pairs
-
+    expect(replicates, (None, None), np.float64)
+    expect(deltas[0], (None, 2), np.int32)
+    expect(deltas[1], (len(deltas[0]),), np.float64)
     xp, columns = replicates.__array_namespace__(), _in_lanes(replicates)
 
     def of_pair(of: tuple[Array, ...]) -> Array:
@@ -166,23 +216,24 @@ def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, v
         in_lane = xp.sum(extreme(null, delta, tolerance, alternative), axis=0, dtype=xp.int32)
         return xp.sum(in_lane, dtype=xp.int64)
 
-    return map_pairs(of_pair, deltas)
+    return map_items(of_pair, deltas)
 
 
 def count_at_most(steps: Array, targets: Array, thresholds: Array) -> Array:
-    """How many differences of two rows of `steps` are at most each threshold.
+    """How many differences of two rows of `steps` are at most each threshold, for JAX.
 
     Args:
-        steps: `[system, row]` int32 of JAX, a multiple of 64 rows, at most 255 times 64.
-        targets: `[target, 2]`, two rows each.
+        steps: `[system, row]` int32; a multiple of 64 rows, at most 255 times 64.
+        targets: `[target, 2]`: two rows of `steps` each.
         thresholds: `[target, threshold]` int32.
 
     Returns:
-        `[target, threshold]` int64. Four counts at a time are added up in one word: a sum for each would take its
-        operands anew from memory.
+        `[target, threshold]` int64. Four counts are added up in one word: a sum for each would read its operands
+        from memory anew.
     """
-    from jax.lax import map as map_targets
-
+    expect(steps, (None, None), np.int32)
+    expect(targets, (len(thresholds), 2), int)
+    expect(thresholds, (None, None), np.int32)
     xp, columns = steps.__array_namespace__(), _in_lanes(steps)
 
     def of_target(of: tuple[Array, Array]) -> Array:
@@ -198,13 +249,13 @@ def count_at_most(steps: Array, targets: Array, thresholds: Array) -> Array:
             counts += [xp.sum(together >> (8 * i) & 0xFF, dtype=xp.int64) for i in range(len(fields))]
         return xp.stack(counts)
 
-    return map_targets(of_target, (targets, thresholds))
+    return map_items(of_target, (targets, thresholds))
 
 
 def products(values: Array) -> Array:
-    """Products of each two rows of `values` `[system, row]` (float64, whole numbers): `[system, system]`.
+    """Products of all pairs of rows of `values` `[system, row]` (float64, whole numbers): `[system, system]`.
 
-    They are exact where no sum of squares passes 2**53.
+    Exact where no sum of squares passes 2**53.
     """
     return values @ values.T
 
@@ -212,71 +263,3 @@ def products(values: Array) -> Array:
 def _in_lanes(values: Array) -> Array:
     """Values `[system, row]` as `[system, row of lanes, lane]`: counts of 32 bits, one a lane, fill wide vectors."""
     return values.reshape(len(values), -1, _LANES)
-
-
-class Ladder(NamedTuple):
-    """What successive maxima over the pairs need of each, the pair with the smallest observed statistic first."""
-
-    left: np.ndarray
-    """As in `Pairs`, and so are the next three."""
-    right: np.ndarray
-    totals_a: np.ndarray
-    totals_b: np.ndarray
-    scale: np.ndarray
-    """[pair] float64: what makes a statistic of a delta."""
-    limit: np.ndarray
-    """[pair] float64: a maximum from here on is at least as extreme as the observed statistic."""
-
-
-def swap_maxima(
-    sums: Array,
-    valid: Array,
-    ladder: Ladder,
-    divisors: Array | None,
-    *,
-    score: Callable[[Array], Array],
-    alternative: Alternative,
-) -> tuple[Array, Array]:
-    """Count the swaps on which the largest statistic, of a pair and all before it, is as extreme as the pair's own.
-
-    Arguments and results are those of `swap_exceed`. Rows carry their maxima from block to block; maxima do not round.
-    """
-    xp = sums.__array_namespace__()
-
-    def of_block(largest: Array, block: Ladder) -> tuple[Array, tuple[Array, Array]]:
-        delta = swapped_deltas(sums, block, divisors, score)
-        steps = statistic(delta, alternative) * block.scale[:, None]
-        maxima = xp.maximum(_running_maximum(steps), largest)
-        counts = xp.sum((maxima >= block.limit[:, None]) & valid[None, :], axis=1, dtype=xp.int64)
-        return maxima[-1], (counts, xp.isfinite(xp.sum(delta, axis=1)))
-
-    largest = xp.minimum(sums[0], -xp.inf)  # made of the sums, as JAX wants what begins a loop on the same devices
-    if xp is not np:
-        from jax.lax import scan
-
-        return scan(of_block, largest, ladder)[1]
-    found = []
-    for block in zip(*ladder, strict=True):
-        largest, of_pairs = of_block(largest, Ladder(*block))
-        found.append(of_pairs)
-    counts, finite = zip(*found, strict=True)
-    return np.stack(counts), np.stack(finite)
-
-
-def statistic(delta: Array, alternative: Alternative) -> Array:
-    """What is large where delta is extreme.
-
-    Example:
-        >>> statistic(np.array([-0.2, 0.1]), "two-sided"), statistic(np.array([-0.2, 0.1]), "less")
-        (array([0.2, 0.1]), array([ 0.2, -0.1]))
-    """
-    return abs(delta) if alternative == "two-sided" else delta if alternative == "greater" else -delta
-
-
-def _running_maximum(values: Array) -> Array:
-    """Maxima `[pair, row]` over the pairs so far."""
-    if isinstance(values, np.ndarray):
-        return np.maximum.accumulate(values, axis=0)
-    from jax.lax import cummax
-
-    return cummax(values, axis=0)

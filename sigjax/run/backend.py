@@ -19,13 +19,34 @@ import numpy as np
 
 from sigjax.records import Array, Device, InputError
 
+_SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
+"""Work that NumPy finishes sooner is not worth compiling, nor, where JAX is not loaded yet, loading it (measured)."""
+_OPTIONS: dict[str | None, dict[str, Any]] = {"cpu": {"xla_cpu_prefer_vector_width": 512}}
+"""Wide vectors, where the processor has them, make the fused kernels up to twice as fast (measured)."""
+_FEW_COLUMNS = 6
+"""Up to this many columns are added up as masks are drawn."""
+
+_AXIS = "device"
+"""Name of the axis of devices."""
+
 _process = {"forked": False}
+
+
+class Backend(NamedTuple):
+    """NumPy (no devices) or the devices of one JAX platform."""
+
+    platform: str
+    """numpy, cpu or gpu."""
+    devices: tuple[Any, ...] = ()
+
+
+NUMPY = Backend("numpy")
 
 
 def _after_fork() -> None:
     """Note whether the parent had started JAX: its threads are missing here, and calls would wait for them forever."""
     bridge = sys.modules.get("jax._src.xla_bridge")
-    # JAX has no public function that tells; should this name go, JAX counts as started.
+    # JAX has no public function for this; should the name go, JAX counts as started.
     _process["forked"] |= bridge is not None and bool(getattr(bridge, "_backends", True))
 
 
@@ -56,7 +77,7 @@ def check_callable() -> None:
 
 @contextmanager
 def jax_scope() -> Iterator[None]:
-    """While it lasts, JAX computes in float64 on this thread, compiles, and takes arrays of NumPy, whatever is set."""
+    """Within it, JAX computes in float64 on this thread, compiles, and takes NumPy arrays, whatever the user set."""
     import jax
 
     with (
@@ -70,61 +91,73 @@ def jax_scope() -> Iterator[None]:
 
 
 def host_scope() -> AbstractContextManager[None]:
-    """The same for a metric written with `jax.numpy` that is called on the host, where JAX is loaded."""
+    """`jax_scope` for functions called on the host, which may be written with `jax.numpy`; nothing without JAX."""
     return jax_scope() if "jax" in sys.modules else nullcontext()
 
 
-_SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
-"""Work that NumPy finishes sooner is not worth compiling, and where JAX is not loaded yet, loading it (measured)."""
-
-
-_OPTIONS: dict[str | None, dict[str, Any]] = {"cpu": {"xla_cpu_prefer_vector_width": 512}}
-"""Wide vectors, where the processor has them, make the fused kernels up to twice as fast (measured)."""
-
-
-_FEW_COLUMNS = 6
-"""So many are added up as masks are drawn."""
-
-
-class Backend(NamedTuple):
-    """NumPy (no devices) or the devices of one JAX platform."""
-
-    platform: str
-    """numpy, cpu or gpu."""
-    devices: tuple[Any, ...] = ()
-
-
-NUMPY = Backend("numpy")
-
-
-def jitted(function: Callable[..., Any], platform: str | None = None) -> Callable[..., Any]:
-    """The function as JAX compiles it, once for each set of shapes. Nothing else in sigjax calls `jax.jit`."""
-    import jax
-
-    return jax.jit(function, compiler_options=_OPTIONS.get(platform))
-
-
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)
 def compiled(
-    kernel: Callable[..., Any], static: tuple[tuple[str, Any], ...] = (), platform: str | None = None
+    kernel: Callable[..., Any],
+    static: tuple[tuple[str, Any], ...] = (),
+    platform: str | None = None,
+    devices: tuple[Any, ...] = (),
+    *,
+    summed: bool = False,
 ) -> Callable[..., Any]:
     """A kernel `(*arrays, **static) -> arrays`, compiled for its static arguments; it computes in float64 and int64.
 
-    It runs on JAX's default device, which is of the `platform` where one is named. The same kernel and static arguments
-    give the same program.
+    The same arguments give the same program, compiled once for each set of shapes. Nothing else calls `jax.jit`.
+
+    Args:
+        kernel: the function.
+        static: keyword arguments it is compiled for.
+        platform: run on its first device; JAX's default device if None.
+        devices: run on all of these instead: the first argument and the results are split among them along their
+            first axis, and other arguments are whole on each.
+        summed: the results are the same on all devices: sums over them.
 
     Example:
         >>> np.asarray(compiled(lambda x, power: x**power, (("power", 3),))(np.arange(3.0)))
         array([0., 1., 8.])
     """
-    program = jitted(partial(kernel, **dict(static)), platform)
+    import jax
+
+    function, home = partial(kernel, **dict(static)), None
+    if devices:
+        platform, split, whole = devices[0].platform, sharding(devices, split=True), sharding(devices, split=False)
+
+        def on_device(*arrays: Array) -> Any:
+            return jax.lax.psum(function(*arrays), _AXIS) if summed else function(*arrays)
+
+        def program(first: Array, *others: Array) -> Any:
+            specs = (split.spec, *(whole.spec for _ in others))
+            out = whole.spec if summed else split.spec
+            return jax.shard_map(on_device, mesh=split.mesh, in_specs=specs, out_specs=out)(first, *others)
+    else:
+        program, home = function, platform and jax.local_devices(backend=platform)[0]
+    run = jax.jit(program, compiler_options=_OPTIONS.get(platform))
 
     def call(*arrays: Array) -> Any:
         check_callable()
-        with jax_scope():
-            return program(*arrays)
+        with jax_scope(), jax.default_device(home) if home else nullcontext():
+            return run(*arrays)
 
     return call
+
+
+def sharding(devices: tuple[Any, ...], *, split: bool) -> Any:
+    """How arrays lie on devices: split among them along the first axis, or whole on each."""
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    return NamedSharding(Mesh(np.array(devices), (_AXIS,)), PartitionSpec(_AXIS) if split else PartitionSpec())
+
+
+def on_each(devices: tuple[Any, ...], data: Any) -> Any:
+    """Arrays, alone or in tuples, whole on each device."""
+    import jax
+
+    with jax_scope():
+        return jax.device_put(data, sharding(devices, split=False))
 
 
 def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool:

@@ -1,8 +1,8 @@
-"""The state of a run in a file, so that a run that was killed goes on from there.
+"""The state of a run in a file, from which a killed run continues.
 
-Random words depend on the seed and the resample alone. So the state of a stage (one test of one metric) is how many
-resamples are done and what was made of them, and what is made of the rest is the same as without a break. The file is
-an .npz archive without pickle: a JSON header, and the arrays of every stage begun. It appears whole or not at all.
+Random words depend on the seed and the resample alone. So the state of a stage (one test of one metric) is the number
+of resamples done and their results, and the rest is the same as without a break. The file is an .npz archive without
+pickle: a JSON header and the arrays of every stage begun. It is replaced atomically.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from sigjax.run.fingerprint import Identity, difference
 
 _SCHEMA = "sigjax-checkpoint/1"
 _SECONDS = 5.0
-"""Between two states, at least."""
+"""Least time between two writes."""
 _SHARE = 0.1
-"""Part of the time that writing may take."""
+"""Fraction of the time that writing may take."""
 _SAME_SCORE = 1e-9
-"""Relative difference of two scores from which they are not those of one metric: rounding is far below."""
+"""Relative difference above which two scores are of different metrics; rounding is far below."""
 
 Name = tuple[str, ...]
 
 
 class State(NamedTuple):
-    """What a stage has reached."""
+    """The progress of a stage."""
 
     done: int
     """Resamples before this one are done."""
@@ -40,13 +40,13 @@ class State(NamedTuple):
 
 
 class Checkpoint:
-    """The states of all stages of a run: those given, those found in the file, and those reached since.
+    """The states of all stages of a run: those given, those in the file, and those reached since.
 
     Args:
-        path: the file, made when it does not exist; None to write nothing.
-        identity: what the run is of; a file of another one is refused.
-        states: what is known from elsewhere.
-        kept: whether states are kept, by this process or by another one of the run; by default where there is a file.
+        path: the file, created if it does not exist; None to write nothing.
+        identity: the fingerprint of the run; a file with another one is refused.
+        states: states known from elsewhere.
+        kept: whether any process of the run keeps states; by default, whether there is a file.
 
     Raises:
         InputError: the file cannot be read or written, is no checkpoint, or belongs to other data or settings.
@@ -74,7 +74,7 @@ class Checkpoint:
             raise InputError(f"{path}: no checkpoint can be written ({error.strerror}); give another file") from None
 
     def save(self, name: Name, state: State, *, finished: bool) -> None:
-        """Take note of a state, and write all if the stage is finished or the last time is long enough ago."""
+        """Note a state, and write all if the stage is finished or the last write was long enough ago."""
         if self._path is None or not (finished or time.monotonic() >= self._due):
             return
         self.states[name] = state
@@ -110,19 +110,19 @@ class Stage(NamedTuple):
         return self._replace(name=(*self.name, name))
 
     def state(self) -> State | None:
-        """What this stage has reached."""
+        """The progress of this stage, if any."""
         return self.checkpoint.states.get(self.name)
 
     def save(self, done: int, **arrays: np.ndarray) -> None:
-        """Keep what this stage has reached, when it is time to."""
+        """Keep the progress of this stage, if a write is due."""
         self.checkpoint.save(self.name, State(done, arrays), finished=False)
 
     def finish(self, done: int, **arrays: np.ndarray) -> None:
-        """Keep what this stage has come to."""
+        """Keep the result of this stage."""
         self.checkpoint.save(self.name, State(done, arrays), finished=True)
 
     def check_scores(self, scores: np.ndarray) -> None:
-        """Refuse scores `[system]` that are not those of the earlier run: a metric of the same name is another one."""
+        """Refuse scores `[system]` that differ from the earlier run's: another metric has the same name."""
         state = self.state()
         if state is None:
             self.finish(0, scores=scores)
@@ -134,25 +134,25 @@ class Stage(NamedTuple):
 
 
 NO_STAGE = Stage(Checkpoint(None, {}, {}))
-"""Where nothing is kept."""
+"""Keeps nothing."""
 
 
 def pack(file: IO[bytes], identity: Identity, states: Mapping[Name, State]) -> None:
-    """Write what a checkpoint holds."""
+    """Write a checkpoint."""
     np.savez(file, **_packed(identity, states))  # pyright: ignore[reportArgumentType]
 
 
 def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Name, State]]:
-    """The header and the states that `pack` has written; any error where the file is damaged."""
+    """The header and states written by `pack`; a damaged file may raise any error."""
     with np.load(file, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
-        # NumPy does not see damage that makes an array shorter, and gives bytes where no array begins.
+        # NumPy misses damage that shortens an array, and returns bytes where no array begins.
         if archive.zip.testzip() is not None or not all(isinstance(each, np.ndarray) for each in arrays.values()):
             raise ValueError("damaged")
         header = json.loads(arrays["header"].tobytes())
         return {**header, "run": {**header["run"]}}, {
-            tuple(stage["name"]): State(stage["done"], {name: arrays[f"{place}.{name}"] for name in stage["arrays"]})
-            for place, stage in enumerate(header["stages"])
+            tuple(stage["name"]): State(stage["done"], {name: arrays[f"{index}.{name}"] for name in stage["arrays"]})
+            for index, stage in enumerate(header["stages"])
         }
 
 
@@ -160,7 +160,7 @@ def _packed(identity: Identity, states: Mapping[Name, State]) -> dict[str, np.nd
     stages = [{"name": name, "done": state.done, "arrays": [*state.arrays]} for name, state in states.items()]
     header = json.dumps({"schema": _SCHEMA, "run": identity, "stages": stages})
     arrays = {
-        f"{place}.{name}": array for place, state in enumerate(states.values()) for name, array in state.arrays.items()
+        f"{index}.{name}": array for index, state in enumerate(states.values()) for name, array in state.arrays.items()
     }
     return {"header": np.frombuffer(header.encode(), np.uint8)} | arrays
 

@@ -1,4 +1,4 @@
-"""What determines a report: the data, the settings and the version. Two runs of which it is the same go together."""
+"""What determines a report: the data, the settings and the version. Runs with the same fingerprint can be joined."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SCHEMA = "sigjax/1"
 """Of reports in JSON."""
 
 ADDED = {"family": "metric", "leaderboard": False}
-"""What earlier runs had of settings that came later."""
+"""Values, in earlier runs, of settings that were added later."""
 
 Identity = dict[str, Any]
 """Values as JSON has them: `sigjax` (the version), the settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
 
 
 def data_hash(evaluations: Sequence[Evaluation]) -> str:
-    """The first 16 hexadecimal digits of a SHA-256 hash of all that evaluations hold, but for notes and functions.
+    """The first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
 
     Example:
         >>> from sigjax import Evaluation
@@ -43,7 +43,7 @@ def data_hash(evaluations: Sequence[Evaluation]) -> str:
 
 
 def identity_of(evaluations: Sequence[Evaluation], settings: Settings, data: str) -> Identity:
-    """What a run is of; `data` is the hash of the evaluations."""
+    """The fingerprint of a run; `data` is the hash of the evaluations."""
     first = evaluations[0]
     found = {"sigjax": __version__} | asdict(settings)
     found |= {"systems": sorted(first.systems), "metrics": [each.metric.name for each in evaluations]}
@@ -52,7 +52,7 @@ def identity_of(evaluations: Sequence[Evaluation], settings: Settings, data: str
 
 
 def difference(there: Identity, here: Identity) -> str | None:
-    """The first difference between two runs, in words; None where there is none.
+    """The first difference between two runs, in words, or None.
 
     Example:
         >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
@@ -60,7 +60,7 @@ def difference(there: Identity, here: Identity) -> str | None:
         >>> difference({"seed": 7, "data": "ab"}, {"seed": 7, "data": "cd"})
         'the data (numbers, ids, clusters, strata, or the order of the systems) are others'
     """
-    # A setting that is newer than a report had its default there.
+    # A setting newer than a report had its default there.
     there, here = (json.loads(json.dumps(asdict(Settings()))) | each for each in (there, here))
     for name in dict.fromkeys((*here, *there)):
         old, new = (run.get(name, ADDED.get(name)) for run in (there, here))

@@ -25,6 +25,18 @@ _MANY = 32
 
 Given = TypeVar("Given")
 Found = TypeVar("Found")
+_SHARE = 0.5
+WORTH_A_BAR = 1.0
+"""Seconds of work from which a progress bar is drawn."""
+_MISSING = "not installed"
+_EXTRAS = {
+    "mt": "sacrebleu",
+    "rouge": "rouge-score",
+    "ir": "pytrec-eval-terrier",
+    "dataframe": "narwhals",
+    "parquet": "pyarrow",
+    "plot": "matplotlib",
+}
 
 
 def num_cores() -> int:
@@ -34,13 +46,13 @@ def num_cores() -> int:
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The threads of a process: one that is forked has none of those of its parent."""
+    """The threads of a process; a forked process has none of its parent's."""
     del process
     return ThreadPoolExecutor(num_cores(), "sigjax")
 
 
 def ahead(function: Callable[[Given], Found], items: Iterable[Given], workers: int) -> Iterator[Found]:
-    """The function of each item, in order, while so many threads work ahead; without threads for one.
+    """The function of each item, in order, while `workers` threads work ahead; without threads for one worker.
 
     Example:
         >>> list(ahead(lambda x: x * x, range(5), workers=2))
@@ -53,7 +65,7 @@ def ahead(function: Callable[[Given], Found], items: Iterable[Given], workers: i
     try:
         for item in items:
             waiting.append(_pool(os.getpid()).submit(function, item))
-            # One more than can run: nobody waits while a result is looked at.
+            # One more than can run: no thread idles while a result is used.
             if len(waiting) > workers:
                 yield waiting.popleft().result()
         while waiting:
@@ -64,7 +76,7 @@ def ahead(function: Callable[[Given], Found], items: Iterable[Given], workers: i
 
 
 def in_threads(function: Callable[[Given], Found], items: Sequence[Given]) -> list[Found]:
-    """The function of each item, on all cores where there are many items."""
+    """The function of each item, on all cores if there are many items."""
     cores = num_cores()
     if cores == 1 or len(items) < _MANY:
         return [function(item) for item in items]
@@ -75,20 +87,17 @@ def in_threads(function: Callable[[Given], Found], items: Sequence[Given]) -> li
 
 
 def shared_out(kernel: Callable[..., Array], values: np.ndarray, *items: np.ndarray) -> np.ndarray:
-    """A compiled `kernel(values, *items [item, ...]) -> [item, ...]`, on all cores: each call runs on one."""
+    """A compiled `kernel(values, *items [item, ...]) -> [item, ...]`, in one call per core."""
     count, cores = len(items[0]), num_cores()
     if not count:
         return np.zeros(0, np.int64)
-    places = np.minimum(np.arange(-(-count // cores) * cores), count - 1).reshape(cores, -1)
-    parts = _pool(os.getpid()).map(lambda part: np.asarray(kernel(values, *(item[part] for item in items))), places)
+    index = np.minimum(np.arange(-(-count // cores) * cores), count - 1).reshape(cores, -1)
+    parts = _pool(os.getpid()).map(lambda part: np.asarray(kernel(values, *(item[part] for item in items))), index)
     return np.concatenate(list(parts))[:count]
 
 
-_SHARE = 0.5
-
-
 def gib(shape: tuple[int, int]) -> float:
-    """GiB of replicates `shape` [row, resample].
+    """GiB of replicates `[row, resample]` of this shape.
 
     Example:
         >>> gib((2, 2**26))
@@ -98,12 +107,12 @@ def gib(shape: tuple[int, int]) -> float:
 
 
 def fits(needed: float, settings: Settings) -> bool:
-    """Whether replicates of so many GiB may be kept."""
+    """Whether replicates of this many GiB may be kept."""
     return needed <= _SHARE * settings.memory
 
 
 def memory_for(needed: float) -> float:
-    """The least memory of the settings, in GiB to two decimals, for replicates of so many GiB.
+    """The least `memory` setting, in GiB to two decimals, for replicates of this many GiB.
 
     Example:
         >>> memory_for(0.123)
@@ -112,18 +121,14 @@ def memory_for(needed: float) -> float:
     return math.ceil(100.0 * needed / _SHARE) / 100.0
 
 
-WORTH_A_BAR = 1.0
-"""Seconds of work from which a progress bar is drawn."""
-
-
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person sees what is written to a stream; a stream that the caller has closed is None, or closed."""
+    """Whether a stream is a terminal; it may be None or closed."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
 @contextmanager
 def progress_bar(label: str, total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
-    """Give a function that takes how many are done so far; nothing is drawn unless stderr is a terminal."""
+    """Yield a function that takes how many are done so far; the bar is drawn only if stderr is a terminal."""
     if not (shown and is_terminal(sys.stderr)):
         yield lambda done: None
         return
@@ -136,19 +141,8 @@ def progress_bar(label: str, total: int, *, shown: bool) -> Iterator[Callable[[i
         yield lambda done: bar.update(task, completed=done)
 
 
-_MISSING = "not installed"
-_EXTRAS = {
-    "mt": "sacrebleu",
-    "rouge": "rouge-score",
-    "ir": "pytrec-eval-terrier",
-    "dataframe": "narwhals",
-    "parquet": "pyarrow",
-    "plot": "matplotlib",
-}
-
-
 def installed() -> dict[str, str]:
-    """Versions, devices and extras, as name -> text.
+    """Versions, devices and extras: name -> text.
 
     Example:
         >>> list(installed())
@@ -156,7 +150,7 @@ def installed() -> dict[str, str]:
     """
     extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
     packages = versions() | {"jaxlib": installed_version("jaxlib")}
-    named = {name: found or _MISSING for name, found in packages.items()}
+    named = {name: version or _MISSING for name, version in packages.items()}
     return named | {"devices": _devices(), "extras": ", ".join(extras)}
 
 

@@ -1,6 +1,6 @@
 """Joining several processes to one run, for a program that does nothing else: the command line.
 
-Where another process is lost, JAX aborts this one and writes pages about it. Here one line takes their place.
+If another process is lost, JAX aborts this one and writes pages about it; here one line replaces them.
 """
 
 from __future__ import annotations
@@ -23,53 +23,53 @@ from sigjax.records import InputError
 from sigjax.run.share import ALONE, ProcessLost, Share, lost_message
 
 _HEARTBEAT_SECONDS = 30
-"""A process that has been silent for so long is lost."""
+"""A process silent for this long is lost."""
 _START_SECONDS = 300
 """How long processes wait for each other at the start."""
 _GRACE_SECONDS = 1.0
-"""How long one that has failed stays, so that others that have met the same tell it and not that this one was lost."""
+"""How long a failed process stays, so that others with the same error report it, and not that this one was lost."""
 _SIZES = {"SLURM_STEP_NODELIST": "SLURM_NTASKS", "OMPI_MCA_orte_hnp_uri": "OMPI_COMM_WORLD_SIZE"}
-"""What JAX knows SLURM's srun and Open MPI's mpirun by, and where these say how many processes they have started."""
+"""Variables by which JAX recognises SLURM's srun and Open MPI's mpirun, and those with the number of processes."""
 _WRITTEN_BY_JAX = b"distributed service detected fatal errors"
 """Part of what JAX writes before it aborts."""
 
 
 @contextmanager
 def joined(coordinator: str | None, num_processes: int | None, process_id: int | None) -> Iterator[Share]:
-    """Join the other processes of a run for a while: those told of, or else those that srun or mpirun has started.
+    """Join the other processes of a run for a while: those given, or else those that srun or mpirun started.
 
-    Where there are others, only Python can write to stdout and stderr from here on. The program must end by `end`.
+    If there are others, only Python can write to stdout and stderr from here on, and the program must end by `end`.
 
     Raises:
         InputError: there is no such run, or it cannot start.
-        ProcessLost: another process has ended too early.
+        ProcessLost: another process ended too early.
     """
-    told = _checked(coordinator, num_processes, process_id)
-    if told[1] == 1 if told else not launched(os.environ):
+    address = _checked(coordinator, num_processes, process_id)
+    if address[1] == 1 if address else not launched(os.environ):
         yield ALONE
         return
     _tellers.append(
         teller := _Teller(f"not all processes of the run have come within {_START_SECONDS} seconds; start all of them")
     )
-    _initialize(told)
+    _initialize(address)
     import jax
 
-    # JAX takes SIGTERM for mere notice, and Python would act on Ctrl-C only after it has waited for the others.
+    # JAX treats SIGTERM as mere notice, and Python would act on Ctrl-C only after waiting for the others.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     share = Share(jax.process_index(), jax.process_count())
     teller.message = lost_message(share)
     try:
-        share.total(np.zeros(1, np.int64))  # connected while all are here: later some may read for minutes
+        share.total(np.zeros(1, np.int64))  # connect while all are here: later some may read files for minutes
         yield share
     except ProcessLost:
-        teller.lock.acquire()  # now the caller tells it
+        teller.lock.acquire()  # now the caller reports it
         raise
     jax.distributed.shutdown()
 
 
 def end(code: int) -> None:
-    """End the program with an exit code; where it has failed, without the wait for other processes that JAX has."""
+    """End the program with an exit code; after a failure, without JAX's wait for other processes."""
     if code and _tellers:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -79,7 +79,7 @@ def end(code: int) -> None:
 
 
 def launched(environment: Mapping[str, str]) -> bool:
-    """Whether srun or mpirun has started this process and others.
+    """Whether srun or mpirun started this process and others.
 
     Example:
         >>> launched({"SLURM_STEP_NODELIST": "node[1-2]", "SLURM_NTASKS": "2"}), launched({"SLURM_NTASKS": "2"})
@@ -102,7 +102,7 @@ def _checked(coordinator: str | None, num_processes: int | None, process_id: int
     return coordinator, num_processes, process_id
 
 
-def _initialize(told: tuple[str, int, int] | None) -> None:
+def _initialize(address: tuple[str, int, int] | None) -> None:
     import jax
 
     initialize = partial(
@@ -111,12 +111,12 @@ def _initialize(told: tuple[str, int, int] | None) -> None:
         initialization_timeout=_START_SECONDS,
     )
     try:
-        if told is None:
+        if address is None:
             initialize()
         else:
             # By default, process 0 could be reached through all networks of its machine.
-            address = os.environ.get("JAX_COORDINATOR_BIND_ADDRESS", told[0])
-            initialize(*told, cluster_detection_method="deactivate", coordinator_bind_address=address)
+            bound = os.environ.get("JAX_COORDINATOR_BIND_ADDRESS", address[0])
+            initialize(*address, cluster_detection_method="deactivate", coordinator_bind_address=bound)
     except (RuntimeError, ValueError) as error:
         raise InputError(
             f"the processes cannot be joined ({str(error).splitlines()[0]}); give a --coordinator HOST:PORT whose host "
@@ -125,27 +125,27 @@ def _initialize(told: tuple[str, int, int] | None) -> None:
 
 
 _tellers: list[_Teller] = []
-"""At most one; kept to the end, because the abort calls it."""
+"""At most one; kept to the end, since the abort handler calls it."""
 
 
 class _Teller:
-    """Keeps for Python what goes to the user, and tells of an abort by JAX in one line."""
+    """Reserves stdout and stderr for Python, and reports an abort by JAX in one line."""
 
     def __init__(self, message: str) -> None:
         self.message = message
         self.lock = threading.Lock()
-        """Held by who tells that a process was lost, so that only one does."""
+        """Held by whoever reports the lost process, so that only one does."""
         sys.stdout.flush()
         sys.stderr.flush()
         self._stderr = os.dup(2)
         sys.stdout = open(os.dup(1), "w", encoding=sys.stdout.encoding)
         sys.stderr = open(self._stderr, "w", encoding=sys.stderr.encoding, errors="backslashreplace", buffering=1)
-        # What libraries write: how they are connected, to stdout, and many lines before they abort.
+        # Libraries write connection details to stdout, and many lines before they abort.
         self._log = tempfile.TemporaryFile()
         os.dup2(self._log.fileno(), 1)
         os.dup2(self._log.fileno(), 2)
         if os.name == "posix":
-            # Python's own handlers come too late: abort ends the process when the handler in C returns.
+            # Python's own handlers come too late: abort ends the process when the C handler returns.
             self._handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(self._on_abort)
             ctypes.CDLL(None).signal(int(signal.SIGABRT), self._handler)
 
@@ -153,10 +153,10 @@ class _Teller:
         del number
         written = os.pread(self._log.fileno(), 2**20, 0)
         if _WRITTEN_BY_JAX not in written:
-            os.write(self._stderr, written)  # something else: the process ends as it would have
+            os.write(self._stderr, written)  # another cause: the process ends as it would have
             return
         if self.lock.acquire(blocking=False):
             os.write(self._stderr, f"sigjax: error: {self.message}\n".encode())
         else:
-            time.sleep(10.0)  # the other one ends the process
+            time.sleep(10.0)  # the other thread ends the process
         os._exit(1)

@@ -1,7 +1,7 @@
-"""The share of one process in a run of several, on one or many machines (`jax.distributed`).
+"""The share of one process in a run of several processes, on one or many machines (`jax.distributed`).
 
-All processes run the same comparison and divide the resamples. Each needs the sum over all of them of counts that are
-whole numbers, which is the same for every division; so the report is that of one process.
+All processes run the same comparison and divide the resamples among them. They exchange only sums of whole numbers,
+which are the same for every division, so the report is that of a single process.
 """
 
 from __future__ import annotations
@@ -9,16 +9,14 @@ from __future__ import annotations
 import hashlib
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from sigjax.records import InputError
-from sigjax.run.backend import jax_scope, jitted
+from sigjax.records import Array, InputError
+from sigjax.run.backend import compiled, jax_scope, sharding
 
 _EXCHANGED = 2**22
-"""Numbers that are exchanged at a time, where there are many."""
+"""Numbers exchanged at a time."""
 
 
 class ProcessLost(RuntimeError):
@@ -27,13 +25,13 @@ class ProcessLost(RuntimeError):
 
 @dataclass(frozen=True)
 class Share:
-    """Which part of the work is this process's."""
+    """The part of the work that belongs to this process."""
 
     index: int = 0
     count: int = 1
 
     def part(self, resamples: range) -> range:
-        """The resamples of this process: as many as of every other, or one more or fewer.
+        """The resamples of this process; the numbers of any two processes differ by at most one.
 
         Example:
             >>> [Share(index, 3).part(range(10, 20)) for index in range(3)]
@@ -43,7 +41,7 @@ class Share:
         return resamples[size * self.index // self.count : size * (self.index + 1) // self.count]
 
     def total(self, numbers: np.ndarray) -> np.ndarray:
-        """The sum over all processes of int64 numbers, an array of the same shape in each.
+        """The sum over all processes of int64 arrays of the same shape.
 
         Raises:
             ProcessLost: another process has ended.
@@ -51,7 +49,7 @@ class Share:
         return numbers if self.count == 1 else _total(numbers, self)
 
     def complete(self, values: np.ndarray) -> None:
-        """Fill in what the other processes know of `values` `[row, resample]` (float64), of which each knows its part.
+        """Fill in the other processes' parts of `values` `[row, resample]` (float64).
 
         Raises:
             ProcessLost: another process has ended.
@@ -68,7 +66,7 @@ class Share:
             values[:, start : start + width] = self.total(piece.view(np.int64)).view(np.float64)
 
     def first(self, data: bytes) -> bytes:
-        """The bytes of process 0, in all of them.
+        """The bytes of process 0, in every process.
 
         Raises:
             ProcessLost: another process has ended.
@@ -84,7 +82,7 @@ class Share:
         return words[0].view(np.uint8)[:length].tobytes()
 
     def check_alike(self, parts: dict[str, bytes]) -> None:
-        """Refuse to go on where another process does something else; each of the `parts` says what is done.
+        """Refuse to go on if another process does something else: name -> description of what is done.
 
         Raises:
             InputError: this process, or another, differs from process 0.
@@ -109,7 +107,7 @@ ALONE = Share()
 
 
 def current_share() -> Share:
-    """The share of this process, where the program has called `jax.distributed.initialize`; else all of the work."""
+    """The share of this process if `jax.distributed.initialize` was called; else all of the work."""
     jax = sys.modules.get("jax")
     if jax is None or not jax.distributed.is_initialized():
         return ALONE
@@ -117,7 +115,7 @@ def current_share() -> Share:
 
 
 def lost_message(share: Share) -> str:
-    """What to tell the user who has lost a process."""
+    """The message for a lost process."""
     other = f"process {1 - share.index}" if share.count == 2 else "another process"
     return (
         f"{other} of {share.count} was lost: it ended before the report was done, or it cannot be reached "
@@ -126,31 +124,24 @@ def lost_message(share: Share) -> str:
 
 
 def _total(numbers: np.ndarray, share: Share) -> np.ndarray:
-    import jax
-
-    program, sharding, device = _program()
-    try:
-        with jax_scope():
-            mine = jax.device_put(numbers[None], device)
-            shape = (share.count, *numbers.shape)
-            parts = jax.make_array_from_single_device_arrays(shape, sharding, [mine])
-            return np.asarray(program(parts).addressable_data(0))[0]
-    except RuntimeError as error:
-        raise ProcessLost(lost_message(share)) from error
-
-
-@lru_cache(maxsize=1)
-def _program() -> tuple[Any, Any, Any]:
-    """The program that adds up over all processes, how its argument lies, and the device of this process.
+    """The sum over all processes.
 
     One CPU device of each process takes part, whatever the resamples run on: processes may have different devices, and
     GPUs would wait without end for a process that is lost.
     """
     import jax
-    from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
     first = {device.process_index: device for device in reversed(jax.devices("cpu"))}
-    mesh = Mesh(np.array([first[index] for index in range(jax.process_count())]), ("process",))
-    apart, same = PartitionSpec("process"), PartitionSpec()
-    added = jax.shard_map(lambda part: jax.lax.psum(part, "process"), mesh=mesh, in_specs=apart, out_specs=same)
-    return jitted(added, "cpu"), NamedSharding(mesh, apart), first[jax.process_index()]
+    devices = tuple(first[index] for index in range(share.count))
+    try:
+        with jax_scope():
+            mine = jax.device_put(numbers[None], devices[share.index])
+            shape = (share.count, *numbers.shape)
+            parts = jax.make_array_from_single_device_arrays(shape, sharding(devices, split=True), [mine])
+        return np.asarray(compiled(_itself, devices=devices, summed=True)(parts).addressable_data(0))[0]
+    except RuntimeError as error:
+        raise ProcessLost(lost_message(share)) from error
+
+
+def _itself(part: Array) -> Array:
+    return part

@@ -25,7 +25,7 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class AuditOptions(StudyOptions):
     """The options of `audit`."""
 
     test: Test | Sequence[Test] = same(StudyOptions, "test", ("permutation", "bootstrap"))
@@ -37,8 +37,8 @@ class Options(StudyOptions):
     )
 
 
-@takes(Options)
-def audit(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Audit:
+@takes(AuditOptions)
+def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) -> Audit:
     r"""Measure the type-I error of tests on the user's own data, by pairs for which the null hypothesis is true.
 
     *Swaps.* A repetition swaps the outputs of each unit of two systems or not, each with probability 1/2, and tests the
@@ -55,7 +55,7 @@ def audit(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Au
 
     Args:
         evaluation: the statistics of the systems, or several evaluations of the same systems, one a metric.
-        options: see `Options`.
+        options: see `AuditOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, a single unit, or too

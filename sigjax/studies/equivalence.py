@@ -14,7 +14,7 @@ from sigjax.bootstrap.intervals import Spread, standard_error
 from sigjax.bootstrap.registry import in_closed_form, interval_kinds
 from sigjax.bootstrap.sampled import all_replicates
 from sigjax.bootstrap.shared_draws import SharedDraws
-from sigjax.comparison.compare import Options as CompareOptions
+from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.errors import check_units, named_errors
 from sigjax.comparison.metric_kinds import kind_of, make_case
 from sigjax.comparison.paired import BootstrapOptions
@@ -33,12 +33,12 @@ from sigjax.testing.runner import Runner
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class EquivalenceOptions:
     """The options of both functions."""
 
     margin: float = field(
         metadata=required(
-            "Largest difference that does not matter, on the scale of the metric.", "Fix it beforehand.", above=0
+            "Largest score difference that does not matter; fix it beforehand.", above=0, group="Main options"
         )
     )
     claim: Claim = option(
@@ -66,22 +66,22 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairOptions(Options):
+class EquivalencePairOptions(EquivalenceOptions):
     """The options of `equivalence_test`."""
 
     metric: AnyMetric = same(BootstrapOptions, "metric")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairsOptions(Options):
+class EquivalencePairsOptions(EquivalenceOptions):
     """The options of `equivalence`."""
 
     baseline: str | None = same(Settings, "baseline")
     correction: Correction = same(Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.')
 
 
-@takes(PairOptions)
-def equivalence_test(a: Any, b: Any, options: PairOptions) -> Equivalence:
+@takes(EquivalencePairOptions)
+def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equivalence:
     r"""Test that two systems are alike up to a margin: two one-sided paired tests (TOST).
 
     The null hypotheses are $\delta \le -m$ and $\delta \ge m$; equivalence is shown where both are rejected, so that
@@ -95,7 +95,7 @@ def equivalence_test(a: Any, b: Any, options: PairOptions) -> Equivalence:
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.
         b: the same instances, in the same order, of the second system.
-        options: see `PairOptions`.
+        options: see `EquivalencePairOptions`.
 
     Raises:
         InputError: a margin that is not above 0, an option outside its domain, one instance, data or a metric that
@@ -111,17 +111,19 @@ def equivalence_test(a: Any, b: Any, options: PairOptions) -> Equivalence:
         (0.0, 0.506, 0.0036, True)
     """
     evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=options.metric)
-    (found,) = equivalence(evaluation, **values(options, Options))
+    (found,) = equivalence(evaluation, **values(options, EquivalenceOptions))
     return found
 
 
-@takes(PairsOptions)
-def equivalence(evaluation: Evaluation | Sequence[Evaluation], options: PairsOptions) -> tuple[Equivalence, ...]:
+@takes(EquivalencePairsOptions)
+def equivalence(
+    evaluation: Evaluation | Sequence[Evaluation], options: EquivalencePairsOptions
+) -> tuple[Equivalence, ...]:
     """`equivalence_test` of all pairs of systems, or of each system against a baseline, on the same resamples.
 
     Args:
         evaluation: see `compare`.
-        options: see `PairsOptions`.
+        options: see `EquivalencePairsOptions`.
 
     Raises:
         InputError: see `equivalence_test`.

@@ -32,21 +32,19 @@ _PILOT_RESAMPLES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(StudyOptions):
+class PowerOptions(StudyOptions):
     """The options of `power`."""
 
     repetitions: int = same(StudyOptions, "repetitions", 500, least=2)
     instances: Sequence[int] = field(
-        metadata=required(
-            "Numbers of instances to draw (of units, where there are clusters or runs).", least=2, most=10_000_000
-        )
+        metadata=required("Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000)
     )
     level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
     target: float = option(_SIZE, "The power that detectable differences are for.", above=0, below=1)
 
 
-@takes(Options)
-def power(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Power:
+@takes(PowerOptions)
+def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) -> Power:
     r"""Estimate the power of tests for other numbers of instances, and the least difference that they find.
 
     A repetition draws as many instances from the pilot data, with replacement (of each stratum its share), and tests
@@ -57,7 +55,7 @@ def power(evaluation: Evaluation | Sequence[Evaluation], options: Options) -> Po
 
     Args:
         evaluation: the pilot data of the systems, or several evaluations of the same systems, one a metric.
-        options: see `Options`.
+        options: see `PowerOptions`.
 
     Raises:
         InputError: an option or the data cannot be used, a metric that is no function of sums, or a single unit.

@@ -1,5 +1,5 @@
-"""Evaluation -> units: what is exchangeable, as whole numbers in fixed point.
+"""Evaluation -> units: what a test resamples, as whole numbers in fixed point.
 
-Read `units` first; `fixed_point` makes every sum exact whatever its order, `outputs` tells repeated runs apart, and
+Read `units` first; `fixed_point` makes every sum exact whatever its order, `outputs` keeps repeated runs apart, and
 `sums` adds floats in one fixed order.
 """

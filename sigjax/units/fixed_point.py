@@ -1,4 +1,4 @@
-"""Numbers as whole multiples of a small step, so that every sum of them is exact whatever the order."""
+"""Numbers as whole multiples of a small step, so that every sum is exact whatever its order."""
 
 import math
 from typing import NamedTuple
@@ -23,9 +23,9 @@ class FixedPoint(NamedTuple):
 
 
 def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
-    """One statistic `[system, instance]`: exact decimals if it is written in decimals, else a grid of powers of two.
+    """One statistic `[system, instance]`: as exact decimals if possible, else rounded to a grid of powers of two.
 
-    The sum of the sizes of any system stays below `limit`.
+    The sum of absolute values of any system stays below `limit`.
     """
     with np.errstate(over="ignore"):
         sizes = total(np.abs(column).astype(np.float64))

@@ -1,7 +1,7 @@
-"""The outputs of a unit: what systems that were run several times gave for it, one in each run.
+"""The outputs of units: a system that was run several times has one output per unit and run.
 
-Designs that tell runs apart exchange outputs (crossed) or draw them (nested) within a unit, or exchange whole runs, the
-outputs of all units (models); else a unit is their sum.
+Designs that keep runs apart exchange (crossed) or draw (nested) outputs within a unit, or exchange whole runs, the
+outputs of all units (models). For the design "together" a unit is the sum of its outputs.
 """
 
 from typing import NamedTuple
@@ -15,9 +15,9 @@ class Outputs(NamedTuple):
     """The outputs of all systems on the units of a test."""
 
     values: np.ndarray
-    """[system, output, stat] int64, in the fixed point of the units; the outputs of a unit stand together."""
+    """[system, output, stat] int64, in the fixed point of the units; outputs of a unit are adjacent."""
     sizes: np.ndarray
-    """[unit] int64: how many outputs a unit has of each system, one a run."""
+    """[unit] int64: how many outputs each system has on it, one per run."""
 
     @property
     def unit(self) -> np.ndarray:
@@ -51,7 +51,7 @@ def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> 
 
 
 def whole_runs(outputs: Outputs) -> Outputs:
-    """The sums over all units of each run: the outputs of one unit, the test set. Every unit must have every run.
+    """Sums over all units for each run: the outputs of one unit, the test set. Every unit must have every run.
 
     Example:
         >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
@@ -62,14 +62,14 @@ def whole_runs(outputs: Outputs) -> Outputs:
 
 
 def _check_runs(evaluation: Evaluation, unit: np.ndarray, sizes: np.ndarray) -> None:
-    """Refuse a cluster of which not every instance has all runs `[unit]` of the cluster."""
+    """Refuse a cluster in which some instance lacks a run of the cluster."""
     names, instance = np.unique(np.array(evaluation.ids), return_inverse=True)
     num_instances = np.bincount(np.unique(unit * len(names) + instance) // len(names))
-    # No run of an instance is there twice: there are as many rows as instances times runs, or fewer.
+    # No run of an instance occurs twice, so that there are at most instances times runs rows.
     wrong = np.flatnonzero(np.bincount(unit) != num_instances * sizes)
     if wrong.size:
         label = (evaluation.clusters or ())[int((unit == wrong[0]).argmax())]
         raise InputError(
-            f"cluster {label!r}: its instances have different runs; a design that tells runs apart takes clusters in "
+            f"cluster {label!r}: its instances have different runs; a design that keeps runs apart takes clusters in "
             "which every instance has the same runs (or leave the clusters out)"
         )

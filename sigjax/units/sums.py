@@ -1,16 +1,16 @@
-"""Sums of floats in one order: NumPy's own depends on its version, and on where the numbers lie in memory."""
+"""Sums of floats in one order: that of NumPy depends on its version and on the layout of memory."""
 
 import numpy as np
 
 _ROWS = 32
-"""Rows that are added up at a time."""
+"""Rows that are added at a time."""
 
 
 def total(values: np.ndarray) -> np.ndarray:
-    """Sums `[...]` of float64 numbers `[..., n]`, the same to the last bit in every version of NumPy, on any processor.
+    """Sums `[...]` of float64 numbers `[..., n]`, the same to the last bit with every NumPy and processor.
 
-    The numbers are laid out in 32 rows, the rows are added up from the first to the last, and so on until 32 numbers
-    are left. What rounding does grows with the logarithm of n, as in pairwise summation.
+    The numbers are laid out in 32 rows, which are added from the first to the last, and so on until 32 numbers are
+    left. The rounding error grows with the logarithm of n, as in pairwise summation.
 
     Example:
         >>> total(np.full((2, 1000), 0.125))
@@ -27,7 +27,7 @@ def total(values: np.ndarray) -> np.ndarray:
 
 
 def variance(values: np.ndarray) -> np.ndarray:
-    """Variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, summed by `total`; `numpy.var` but for rounding.
+    """Variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, summed by `total`; else as `numpy.var`.
 
     Example:
         >>> float(variance(np.array([1.0, 2.0, 3.0])))

@@ -1,8 +1,8 @@
-"""Evaluation -> units: what is exchangeable, as whole numbers.
+"""Evaluation -> units, as whole numbers.
 
-A unit is what a test resamples: an instance with all its runs, or a cluster of instances that are not independent of
-each other. Its statistics are kept in fixed point, as int64 multiples of a small step, so that every later sum is exact
-whatever the order, the device or the number of threads: equal inputs give equal sums, and ties are ties.
+A unit is what a test resamples: an instance with all its runs, or a cluster of instances that depend on each other. Its
+statistics are int64 multiples of a small step, so that every later sum is exact whatever the order, the device or the
+number of threads: equal inputs give equal sums, and ties are ties.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from sigjax.units.outputs import Outputs, outputs_of
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _SCORE_ROUNDING = 32 * _EPSILON
-"""Relative rounding error granted to a score: a few operations in float64."""
+"""Bound on the relative rounding error of a score: a few operations in float64."""
 _STEP = 2.0**-20
 """Relative step of the finite differences."""
 _LARGEST_SUM = 2**53
 """Sums of resamples stay below this, so that float64 holds them exactly."""
 _MOST_DRAWS = 32
-"""A bootstrap draws no unit more often than this (chance below 1e-30), which bounds the sums."""
+"""A bootstrap draws no unit more often than this (but for a chance below 1e-30), which bounds the sums."""
 _WORST_ERROR = 1e-7
-"""Relative rounding error of a score from which the numbers are refused: differences would drown in it."""
+"""Numbers are refused from this relative rounding error of a score: differences would drown in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +34,19 @@ class Units:
     """Statistics of all systems on the units of a test, in fixed point."""
 
     values: np.ndarray
-    """[system, unit, stat] int64, in steps of 1 / divisors; units of a stratum stand together."""
+    """[system, unit, stat] int64, in steps of 1 / divisors; units of a stratum are adjacent."""
     divisors: np.ndarray | None
-    """[stat] float64; None where every step is 1 (the statistics are whole numbers)."""
+    """[stat] float64; None if every step is 1 (the statistics are whole numbers)."""
     strata: np.ndarray
     """[unit]: code of the stratum, ascending from 0."""
     sizes: np.ndarray
     """[unit] how many instances each unit has."""
     relative_error: float
-    """Bound on the relative error of a score: float64 rounding and, for reals, the rounding to fixed point."""
+    """Bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
     exact: bool
-    """Whether the values are the statistics themselves: whole numbers or decimals, not rounded reals."""
+    """Whether the values are the statistics, whole numbers or decimals, and not rounded reals."""
     outputs: Outputs | None = None
-    """The outputs of which each unit is the sum, for designs that tell runs apart."""
+    """The outputs whose sum each unit is, for designs that keep runs apart."""
 
     @cached_property
     def totals(self) -> np.ndarray:
@@ -54,7 +54,7 @@ class Units:
         return _sums(self.values)
 
     def unscaled(self, sums: np.ndarray) -> np.ndarray:
-        """Fixed-point sums `[..., stat]` (float64) in the units of the statistics, as a score takes them."""
+        """Fixed-point sums `[..., stat]` (float64) as sums of the statistics, which a score takes."""
         return sums if self.divisors is None else sums / self.divisors
 
 
@@ -62,7 +62,7 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
     """Sum the statistics of each cluster (or keep the instances), in fixed point, sorted by stratum.
 
     Raises:
-        InputError: a cluster lies in two strata, or its instances have different runs where the design tells runs
+        InputError: a cluster lies in two strata, or its instances have different runs although the design keeps runs
             apart, or the numbers differ so much in size that one grid cannot hold them.
 
     Example:
@@ -77,7 +77,7 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
     most = min(evaluation.num_instances if design in ("crossed", "models") else num_units, _MOST_DRAWS)
     limit = _LARGEST_SUM // most
     if design == "nested":
-        limit //= int(np.bincount(unit).max())  # a unit that is drawn may give one of its outputs every time
+        limit //= int(np.bincount(unit).max())  # a drawn unit may give the same output every time
     columns = [fixed_point(evaluation.stats[:, :, stat], limit) for stat in range(evaluation.stats.shape[2])]
     for name, column in zip(evaluation.metric.stat_names, columns, strict=True):
         if column.error.max() > _WORST_ERROR:
@@ -110,12 +110,12 @@ def _of_units(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> n
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The inputs of a `SampleMetric` for all systems, and the units that their instances belong to."""
+    """The inputs of a `SampleMetric` for all systems, and the units of their instances."""
 
     columns: np.ndarray
     """[system, input, instance] float64; standardized where the metric says so."""
     unit: np.ndarray
-    """[instance]: its unit; the units are in the order of `Units`, so that they meet the same random words."""
+    """[instance]: its unit; units are in the order of `Units`, so that they get the same random words."""
     strata: np.ndarray
     """[unit]: as in `Units`."""
 
@@ -129,7 +129,7 @@ class Sample:
         return np.argsort(self.unit, kind="stable")
 
     def instances(self, drawn: np.ndarray) -> np.ndarray:
-        """The instances of the units drawn `[draw]`, in the order of the draws.
+        """The instances of the drawn units `[draw]`, in the order of the draws.
 
         Example:
             >>> sample = Sample(np.zeros((2, 1, 3)), np.array([0, 1, 0]), np.array([0, 0]))
@@ -143,7 +143,7 @@ class Sample:
 
 
 def make_sample(evaluation: Evaluation) -> Sample:
-    """The instances of an evaluation as they are, with their units.
+    """The inputs of an evaluation as they are, with the units of the instances.
 
     Raises:
         InputError: a cluster lies in two strata.
@@ -155,7 +155,7 @@ def make_sample(evaluation: Evaluation) -> Sample:
 def units_of_instances(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
     """The unit of each instance `[instance]`, and the stratum of each unit `[unit]`, ascending.
 
-    Within a stratum units are in the order of their first instances.
+    Units of a stratum are in the order of their first instances.
 
     Raises:
         InputError: a cluster lies in two strata.
@@ -170,7 +170,7 @@ def units_of_instances(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unit_labels(evaluation: Evaluation) -> tuple[str, ...] | None:
-    """[instance] label of the unit of each instance; None where every instance is a unit of its own."""
+    """[instance] label of its unit; None where every instance is its own unit."""
     if evaluation.clusters is not None:
         return evaluation.clusters
     return None if evaluation.runs is None else evaluation.ids
@@ -185,10 +185,10 @@ def observed_scores(units: Units, metric: Metric) -> np.ndarray:
 def tolerances(units: Units, metric: Metric) -> np.ndarray:
     """How far rounding can move the score of each system, `[system]`.
 
-    The relative error of the sums is carried through the score by finite differences, from sums of absolute values, so
-    that the bound does not vanish where terms of opposite sign happen to cancel.
+    Finite differences carry the relative error of the sums through the score. Their steps are in proportion to sums of
+    absolute values, so that the bound does not vanish where terms of opposite sign cancel.
     """
-    # Outputs of a unit that cancel in its sum need not cancel when they are exchanged or drawn.
+    # Outputs that cancel in the sum of a unit need not cancel when they are exchanged or drawn.
     sizes = _sums(np.abs(units.values if units.outputs is None else units.outputs.values))
     scores = observed_scores(units, metric)
     scale = np.abs(scores)
@@ -207,7 +207,7 @@ def _sums(values: np.ndarray) -> np.ndarray:
 
 
 def _codes_of_units(strata: tuple[str, ...], clusters: tuple[str, ...] | None, unit: np.ndarray) -> np.ndarray:
-    """Stratum code of each unit; a cluster must lie in one stratum."""
+    """Stratum code of each unit; a cluster must lie within one stratum."""
     code = _codes(strata)
     if clusters is None:
         return code

@@ -50,7 +50,7 @@ def read_long(table: Table, options: Options, *, system: str) -> Reading:
                 _take(table.lines, rows) if table.row_word == "line" else None,
                 id_column,
             )
-            for name, rows in _rows_of(label_column(table, system))
+            for name, rows in _rows_of(label_column(table, system)).items()
         ]
         return join_sheets(sheets, options, order=ids if runs is None else list(zip(ids, runs, strict=True)))
 
@@ -63,13 +63,12 @@ def read_long(table: Table, options: Options, *, system: str) -> Reading:
     return evaluate
 
 
-def _rows_of(systems: Sequence[str]) -> list[tuple[str, np.ndarray]]:
-    """Name of each system and its rows, in order of appearance."""
-    names = list(dict.fromkeys(systems))
-    index = {name: k for k, name in enumerate(names)}
-    codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
-    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    return list(zip(names, rows, strict=True))
+def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
+    """Name of each system -> its rows."""
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(systems):
+        rows.setdefault(name, []).append(row)
+    return {name: np.array(own) for name, own in rows.items()}
 
 
 def _take(cells: Sequence[Any], rows: np.ndarray) -> list[Any]:

@@ -1,0 +1,51 @@
+"""Tails of known laws, against formulas in rational numbers and numbers of 60 digits."""
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import pytest
+
+from sigjax.testing.tails import binomial_upper, chi_square_tail, normal_tail, t_quantile, t_tail
+
+
+def tail_of_t(t, degrees):
+    """P(T >= t) for an even number of degrees of freedom (Abramowitz and Stegun 26.7.4), `Decimal`."""
+    with localcontext() as context:
+        context.prec = 500
+        square = Decimal(degrees) / (degrees + Decimal(t) ** 2)
+        term = found = Decimal(1)
+        for k in range(1, degrees // 2):
+            term *= square * (2 * k - 1) / (2 * k)
+            found += term
+        return (1 - (1 - square).sqrt() * found) / 2
+
+
+@pytest.mark.parametrize("degrees", [2, 8, 98, 2032])
+@pytest.mark.parametrize("t", ["1e-6", "0.3", "2", "8", "30", "35"])
+def test_tails_of_t_are_right_where_they_are_tiny(t, degrees):
+    """Down to 1e-200 for t = 35 and 2,032 degrees of freedom."""
+    upper = tail_of_t(t, degrees)
+    assert t_tail(float(t), degrees, "greater") == pytest.approx(float(upper), rel=1e-12, abs=0.0)
+    assert t_tail(-float(t), degrees, "two-sided") == pytest.approx(float(2 * upper), rel=1e-12, abs=0.0)
+    assert t_tail(float(t), degrees, "less") == pytest.approx(float(1 - upper), rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("degrees", [1.35, 2.5, 9.0, 2033.0])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+def test_quantiles_of_t_have_their_tail(level, degrees):
+    assert t_tail(t_quantile(level, degrees), degrees, "two-sided") == pytest.approx(1.0 - level, rel=1e-10)
+
+
+@pytest.mark.parametrize("z", [1e-4, 0.5, 4.0, 10.0, 30.0, 37.0])
+def test_tails_of_the_normal_and_chi_square_laws(z):
+    both = math.erfc(z / math.sqrt(2.0))
+    assert normal_tail(-z, "two-sided") == pytest.approx(both, rel=1e-12, abs=0.0)
+    assert normal_tail(z, "greater") == normal_tail(-z, "less") == pytest.approx(both / 2.0, rel=1e-12, abs=0.0)
+    assert chi_square_tail(z * z) == pytest.approx(both, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(9, 10), (77, 100), (900, 1000), (700, 700)])
+def test_binomial_tails_are_sums_of_coefficients(successes, trials):
+    expected = Fraction(sum(math.comb(trials, k) for k in range(successes, trials + 1)), 2**trials)
+    assert binomial_upper(successes, trials) == pytest.approx(float(expected), rel=1e-12, abs=0.0)
