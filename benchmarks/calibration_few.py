@@ -24,8 +24,7 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.comparison.assemble import make_case
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of, make_case
 from sigjax.comparison.run_tests import run_tests
 from sigjax.records import Interval, IntervalKind, Settings
 from sigjax.testing.p_values import clopper_pearson

@@ -23,7 +23,7 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
 from sigjax.testing.p_values import clopper_pearson

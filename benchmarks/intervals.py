@@ -13,7 +13,7 @@ from scipy import stats
 from sizes import GROUP, make_case
 
 import sigjax
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.records import IntervalKind
 from sigjax.testing.runner import Runner

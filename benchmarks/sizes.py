@@ -15,7 +15,7 @@ from nulls import KINDS, Kind
 import sigjax
 from sigjax.classical.applicable import all_tests
 from sigjax.classical.tests import ClassicalTest, mcnemar, paired_t
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.permutation.montecarlo import swap_problem
 from sigjax.records import Alternative, Metric, Settings, Test, Variant
@@ -171,7 +171,7 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
         settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
         answered = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))
         found = answered.outcomes["permutation"]
-        if any(method != "exact" for method, _ in found.way.values):
+        if any(method != "exact" for method in found.method.values):
             return
         yield name, _counts(found.p_value, None if mid_p else _attainable_exactly(case))
         if len(_apart(case)[1]) > 1:

@@ -8,7 +8,7 @@ from oracles import random_counts
 from scipy.stats import binom
 
 from sigjax import Evaluation, compare
-from sigjax.comparison.assemble import make_case
+from sigjax.comparison.metric_kinds import make_case
 from sigjax.exact import signs
 from sigjax.exact.lattice import pair_lattice
 from sigjax.exact.signs import sign_law

@@ -13,8 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
 from sigjax.bootstrap.intervals import percentile_interval, standard_error
-from sigjax.testing.corrections import adjust, log10_adjusted
-from sigjax.testing.p_values import bootstrap_exceed, clopper_pearson, montecarlo_p
+from sigjax.testing.p_values import adjust, bootstrap_exceed, clopper_pearson, log10_adjusted, montecarlo_p
 
 NAMES = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 

@@ -11,7 +11,7 @@ from scipy.stats._resampling import BootstrapResult  # a public result, of a pri
 from sigjax import Evaluation, SampleMetric, compare
 from sigjax.bootstrap.bca import acceleration, bca_levels, jackknife_scores, share_below
 from sigjax.bootstrap.shared_draws import system_replicates
-from sigjax.comparison.assemble import make_case
+from sigjax.comparison.metric_kinds import make_case
 from sigjax.records import Settings
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY

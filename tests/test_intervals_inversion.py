@@ -13,7 +13,7 @@ from test_laws import REGISTRY, make
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.bootstrap import inversion
 from sigjax.bootstrap.inversion import degree, rank_of_ends
-from sigjax.comparison.assemble import make_case
+from sigjax.comparison.metric_kinds import make_case
 from sigjax.records import Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap

@@ -10,7 +10,7 @@ from reports import make_report
 from rich.cells import cell_len
 
 from sigjax import Evaluation, compare
-from sigjax.ranking.significance_ranks import standings
+from sigjax.ranking.significance_ranks import significance_ranks
 from sigjax.records import Settings
 from sigjax.report import to_html, to_json, to_latex, to_markdown, to_text
 
@@ -88,7 +88,10 @@ def test_json_holds_standings(board):
 
 def with_standings(report):
     names = [one.name for one in report.systems]
-    found = standings(names, report.comparisons, report.settings)
+    decided = [one for one in report if one.better and one.p_adjusted < report.settings.alpha]
+    better = np.array([names.index(one.better) for one in decided], int)
+    worse = np.array([names.index(one.a) + names.index(one.b) for one in decided], int) - better
+    found = significance_ranks(better, worse, len(names))
     systems = (replace(one, **each._asdict()) for one, each in zip(report.systems, found, strict=True))
     return replace(report, systems=tuple(systems))
 

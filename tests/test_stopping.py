@@ -16,7 +16,7 @@ from sigjax import Evaluation, InputError, association_test, bootstrap_test, com
 from sigjax.cli import main
 from sigjax.records import Settings
 from sigjax.testing import stopping
-from sigjax.testing.corrections import adjust
+from sigjax.testing.p_values import adjust
 from sigjax.testing.stopping import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.bootstrap import studentized
 from sigjax.bootstrap.intervals import targets_of
 from sigjax.bootstrap.studentized import Studentized
-from sigjax.comparison.assemble import make_case
+from sigjax.comparison.metric_kinds import make_case
 from sigjax.records import Settings
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, draws_from_strata

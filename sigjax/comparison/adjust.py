@@ -18,18 +18,17 @@ from sigjax.multiple.maxt import StepDown, joint_maxt, maxt, num_columns
 from sigjax.multiple.minp import minp
 from sigjax.records import Settings, Test
 from sigjax.run.backend import numpy_seconds
-from sigjax.testing.corrections import adjust, log10_adjusted
-from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.p_values import adjust, log10_adjusted, montecarlo_p
 from sigjax.testing.problem import Case
 from sigjax.testing.result import Outcomes
 from sigjax.testing.runner import Runner, swap_seconds
 
 _STATISTIC = 1.5e-8
-"""Seconds that NumPy takes for a statistic of a pair on a resample."""
+"""Seconds of NumPy per pair and resample."""
 
 
 class Adjusted(NamedTuple):
-    """What is said of the pairs of one metric by one test, after the correction."""
+    """Adjusted p-values and decisions of one metric by one test."""
 
     p_adjusted: np.ndarray
     """[pair]"""
@@ -48,9 +47,9 @@ def others_of(before: Sequence[Answers], num_metrics: int, num_pairs: int, setti
 
 
 def adjust_all(family: Sequence[Answers], counted: StepDown | None, settings: Settings) -> list[dict[Test, Adjusted]]:
-    """What each metric of a family says of its pairs, test by test, when all are adjusted together.
+    """Adjusted p-values and decisions of a family, by metric and test.
 
-    `counted` is what maxt or minp has counted over the family, where that is the correction.
+    `counted` holds the counts of maxt or minp over the family, where that is the correction.
     """
     ends = list(accumulate(len(answers.pairs) for answers in family))
     found: list[dict[Test, Adjusted]] = [{} for _ in family]
@@ -75,7 +74,7 @@ def _adjusted(outcomes: Outcomes, counted: StepDown | None, settings: Settings) 
 
 
 def step_down(cases: Sequence[Case], runner: Runner) -> StepDown:
-    """What maxt or minp counts over the pairs of a family.
+    """The counts of maxt or minp over the pairs of a family.
 
     Raises:
         NotFinite: a metric gave NaN or infinity.

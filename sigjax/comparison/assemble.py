@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Spread
-from sigjax.bootstrap.registry import interval_kinds
 from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, step_down
 from sigjax.comparison.errors import check_units, named_errors
-from sigjax.comparison.kinds import Kind, OfSums, kind_of
+from sigjax.comparison.metric_kinds import MetricKind, OfSums, kind_of, make_case
 from sigjax.comparison.notes import (
     identical_systems,
     interval_notes,
@@ -22,30 +20,27 @@ from sigjax.comparison.notes import (
     stops,
     too_few_runs,
     too_few_units,
-    without_positions,
+    without_bootstrap_ranks,
 )
 from sigjax.comparison.run_tests import Answers, run_tests
-from sigjax.comparison.unclustered import with_unclustered
-from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
+from sigjax.comparison.unclustered import unclustered_errors
 from sigjax.multiple.decision import SETTLED
 from sigjax.multiple.maxt import StepDown
-from sigjax.ranking.bootstrap_ranks import Position
-from sigjax.ranking.significance_ranks import standings
+from sigjax.ranking.bootstrap_ranks import BootstrapRank
+from sigjax.ranking.significance_ranks import SignificanceRank, significance_ranks
 from sigjax.records import (
     Column,
     Comparisons,
     Evaluation,
     Repeated,
-    SampleMetric,
     Settings,
     SystemScore,
     Test,
 )
 from sigjax.testing.p_values import p_intervals
-from sigjax.testing.problem import Case, NotFinite, Question, SampleCase
+from sigjax.testing.problem import Case, Question, SampleCase
 from sigjax.testing.result import Outcomes
 from sigjax.testing.runner import Runner
-from sigjax.units.units import make_sample, make_units, observed_scores, tolerances
 
 
 class Leaderboard(NamedTuple):
@@ -72,7 +67,7 @@ def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Lead
         InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
     """
     settings = runner.settings
-    kinds: list[Kind] = []
+    kinds: list[MetricKind] = []
     for each in evaluations:
         with named_errors([each], runner):
             kinds.append(kind_of(make_case(each, settings)))
@@ -81,8 +76,9 @@ def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Lead
     for each, kind in zip(evaluations, kinds, strict=True):
         others = others_of([one.answers for one in found], len(kinds), len(kind.case.question.members), settings)
         with named_errors([each], runner):
-            _check(each, kind.case, runner.part(each.metric.name))
-            answers = run_tests(kind, runner.part(each.metric.name), draws, others)
+            own = runner.part(each.metric.name)
+            _check(each, kind.case, own)
+            answers = run_tests(kind, own, draws, others)
         found.append(_Answered(each, kind.case, answers))
     families = [[one] for one in found] if settings.family == "metric" else [found]
     reach = _reach(families, settings)
@@ -96,8 +92,8 @@ def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Lead
 
 def _check(evaluation: Evaluation, case: Case | SampleCase, runner: Runner) -> None:
     """Refuse what cannot be tested, or is not what the run that is to go on has tested."""
-    by_name = sorted(zip(evaluation.systems, case.question.scores, strict=True))
-    runner.stage.part("scores").check_scores(np.array([score for _, score in by_name]))
+    by_name = sorted(range(len(evaluation.systems)), key=evaluation.systems.__getitem__)
+    runner.stage.part("scores").check_scores(np.array(case.question.scores)[by_name])
     if "bootstrap" in case.settings.tests:
         check_units(len(case.units.strata), "the bootstrap test", "; use --test permutation")
 
@@ -133,125 +129,95 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Adjusted], reach: 
         notes.append("one unit: no standard errors and no intervals")
     elif settings.interval != "none" or "bootstrap" in settings.tests:
         notes += lone_units(evaluation)
-    if settings.leaderboard and answers.positions is None and num_units > 1:
-        notes.append(without_positions(len(evaluation.systems), settings))
-    comparisons = _comparisons(answered, of_tests)
+    if settings.leaderboard and answers.ranks is None and num_units > 1:
+        notes.append(without_bootstrap_ranks(len(evaluation.systems), settings))
+    unclustered = np.full(len(evaluation.systems), np.nan), np.full(len(case.question.members), np.nan)
+    if isinstance(case, Case) and evaluation.clusters is not None and answers.systems[0].standard_error is not None:
+        unclustered = unclustered_errors(evaluation, case.question.members, settings.design)
+    p_adjusted = of_tests[settings.tests[0]].p_adjusted
+    comparisons = _comparisons(answered, of_tests, unclustered[1])
     notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(case, answers)]
-    positions = answers.positions or [Position()] * len(evaluation.systems)
-    systems = _systems(evaluation, case, answers.systems, positions, comparisons)
-    shown = with_unclustered(evaluation, systems, comparisons, settings.design)
-    return Leaderboard(*shown, tuple(notes), num_units)
+    return Leaderboard(_systems(answered, p_adjusted, unclustered[0]), comparisons, tuple(notes), num_units)
 
 
-def make_case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
-    """What is asked of the units of an evaluation, with the observed scores.
-
-    Raises:
-        InputError: the metric does not work on the data.
-        NotFinite: a score is NaN or infinite.
-    """
-    metric = evaluation.metric
-    if isinstance(metric, SampleMetric):
-        given = make_sample(evaluation)
-        sample = replace(given, columns=standardized(metric, given.columns))
-        check_standards(metric, given.columns, sample.columns)
-        check_weights(metric, sample.columns)
-        scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
-        return SampleCase(sample, metric, _question(evaluation, settings, scores, errors), settings)
-    units = make_units(evaluation, settings.design)
-    check_score(metric, units.unscaled(units.totals))
-    scores, errors = observed_scores(units, metric), tolerances(units, metric)
-    return Case(units, metric, _question(evaluation, settings, scores, errors), settings)
-
-
-def _question(evaluation: Evaluation, settings: Settings, scores: np.ndarray, errors: np.ndarray) -> Question:
-    wrong = np.flatnonzero(~np.isfinite(scores))
-    if wrong.size:
-        raise NotFinite((int(wrong[0]),))
-    return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()))
-
-
-def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
-    """Positions (a, b) `[pair, 2]` int32: all pairs in the order of the data, or each system against the baseline."""
-    count = len(evaluation.systems)
-    if settings.baseline is None:
-        return np.stack(np.triu_indices(count, 1), axis=1).astype(np.int32)
-    others, base = np.arange(count, dtype=np.int32), evaluation.systems.index(settings.baseline)
-    return np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)
-
-
-def _systems(
-    evaluation: Evaluation,
-    case: Case | SampleCase,
-    spreads: Sequence[Spread],
-    positions: Sequence[Position],
-    comparisons: Comparisons,
-) -> tuple[SystemScore, ...]:
-    """Scores with their spread and standing, best first (ties in the order of the data)."""
-    sign = -1.0 if evaluation.metric.higher_is_better else 1.0
-    question, kind = case.question, interval_kinds(case).systems
-    order = sorted(range(len(question.scores)), key=lambda system: sign * question.scores[system])
-    names, metric = [evaluation.systems[system] for system in order], evaluation.metric.name
+def _systems(answered: _Answered, p_adjusted: np.ndarray, unclustered: np.ndarray) -> tuple[SystemScore, ...]:
+    """Scores with their spread and ranks, best first (ties in the order of the data)."""
+    evaluation, case, answers = answered
+    question, metric = case.question, evaluation.metric
+    sign, count = -1.0 if metric.higher_is_better else 1.0, len(evaluation.systems)
+    order = sorted(range(count), key=lambda system: sign * question.scores[system])
+    significant = [SignificanceRank()] * count
+    if case.settings.baseline is None and case.settings.alternative == "two-sided":
+        significant = _significance_ranks(question, order, p_adjusted < case.settings.alpha)
+    ranks = answers.ranks or [BootstrapRank()] * count
     return tuple(
         SystemScore(
-            name,
-            metric,
+            evaluation.systems[system],
+            metric.name,
             question.scores[system],
-            *spreads[system],
-            *standing,
-            *positions[system],
-            interval_kind=kind if spreads[system].interval else None,
+            *answers.systems[system],
+            *significance,
+            *ranks[system],
+            None if math.isnan(unclustered[system]) else float(unclustered[system]),
+            answers.interval_kinds.systems if answers.systems[system].interval else None,
         )
-        for system, name, standing in zip(order, names, standings(names, comparisons, case.settings), strict=True)
+        for system, significance in zip(order, significant, strict=True)
     )
+
+
+def _significance_ranks(question: Question, order: Sequence[int], decided: np.ndarray) -> list[SignificanceRank]:
+    """What the decisions `[pair]` say of the systems in this order, best first."""
+    scores, position = np.array(question.scores), np.argsort(order)
+    a, b = question.members.T
+    pairs = position[question.members[decided & (scores[a] != scores[b])]]  # the better system has the lower position
+    return significance_ranks(pairs.min(axis=1), pairs.max(axis=1), len(order))
 
 
 _NONE = (np.nan, np.nan)
 
 
-def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted]) -> Comparisons:
+def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted], unclustered: np.ndarray) -> Comparisons:
     """The comparisons of all pairs, test by test."""
     evaluation, case, answers = answered
-    question, settings, kind = case.question, case.settings, interval_kinds(case).pairs
+    question, settings = case.question, case.settings
     higher, names, (a, b) = evaluation.metric.higher_is_better, evaluation.systems, question.members.T
     scores, deltas, count = np.array(question.scores), question.deltas, len(question.members)
     intervals = np.array([each.interval or _NONE for each in answers.pairs], np.float64)
     better = np.where(deltas == 0, len(names), np.where((deltas > 0) == higher, a, b))
-    of_pairs = {
+    same = np.zeros(count, np.int8)
+    of_pairs: dict[str, Column] = {
         "a": Repeated(names, a),
         "b": Repeated(names, b),
-        "metric": Repeated.constant(evaluation.metric.name, count),
+        "metric": Repeated((evaluation.metric.name,), same),
         "score_a": scores[a],
         "score_b": scores[b],
         "delta": deltas,
         "better": Repeated((*names, None), better.astype(np.int32)),
         "standard_error": np.array([each.standard_error for each in answers.pairs], np.float64),
-        "standard_error_unclustered": np.broadcast_to(np.nan, count),
+        "standard_error_unclustered": unclustered,
         "interval": intervals,
-        "interval_kind": Repeated((kind, None), np.isnan(intervals[:, 0]).astype(np.int8)),
-        "settings": Repeated.constant(settings, count),
+        "interval_kind": Repeated((answers.interval_kinds.pairs, None), np.isnan(intervals[:, 0]).astype(np.int8)),
+        "settings": Repeated((settings,), same),
     }
-    return Comparisons.joined(
-        [
-            Comparisons(of_pairs | _of_test(test, outcomes, of_tests[test], settings))
-            for test, outcomes in answers.outcomes.items()
-        ]
-    )
+    parts = [
+        Comparisons(of_pairs | {"test": Repeated((test,), same)} | _of_test(outcomes, of_tests[test], settings))
+        for test, outcomes in answers.outcomes.items()
+    ]
+    return Comparisons.joined(parts)
 
 
-def _of_test(test: Test, outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict[str, Column]:
+def _of_test(outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict[str, Column]:
     """The columns of all pairs that a test gives."""
     drawn = np.where(outcomes.resamples < 0, settings.fixed_resamples, outcomes.resamples)
     return {
-        "test": Repeated.constant(test, len(drawn)),
         "p_value": outcomes.p_value,
         "log10_p": outcomes.log10_p,
         "p_interval": p_intervals(outcomes, settings),
         "p_adjusted": adjusted.p_adjusted,
         "log10_p_adjusted": adjusted.log10_adjusted,
         "error_bound": outcomes.error_bound,
-        "method": Repeated.of(method for method, _ in outcomes.way.values).at(outcomes.way.codes),
-        "reason": Repeated.of(reason for _, reason in outcomes.way.values).at(outcomes.way.codes),
+        "method": outcomes.method,
+        "reason": outcomes.reason,
         "exceed": outcomes.exceed,
         "resamples": np.where(outcomes.is_sampled, drawn, -1),
         "settled": Repeated(SETTLED, adjusted.decisions.settled),

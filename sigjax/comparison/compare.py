@@ -7,7 +7,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sigjax.comparison.assemble import leaderboards, pairs_of
+from sigjax.comparison.assemble import leaderboards
+from sigjax.comparison.metric_kinds import pairs_of
 from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.comparison.workload import WORTH_A_LINE, workload
 from sigjax.records import Comparisons, Device, Evaluation, Settings

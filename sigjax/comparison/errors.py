@@ -1,4 +1,4 @@
-"""Errors of the tests, in the words of the person who asked: with the names of the metric and of the systems."""
+"""Errors of the tests as messages that name the metric and the systems."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from sigjax.testing.runner import Runner
 
 @contextmanager
 def named_errors(evaluations: Sequence[Evaluation], runner: Runner) -> Iterator[None]:
-    """Errors with the names of the metric and the systems, which are tested together where there are several metrics.
+    """Turn errors of tests into messages; several metrics are those tested together.
 
     Raises:
         InputError: in place of every error of the tests.

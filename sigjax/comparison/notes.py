@@ -1,4 +1,4 @@
-"""Notes: what a reader of the numbers should know, in one sentence each."""
+"""Notes: what readers of the numbers should know, one sentence each."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ import numpy as np
 
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.jackknife import effective_degrees
-from sigjax.bootstrap.registry import KINDS, interval_kinds
+from sigjax.bootstrap.registry import KINDS, Names
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Comparisons, Evaluation, Settings, Test
 from sigjax.run.host import gib, memory_for
@@ -17,7 +17,7 @@ from sigjax.testing.stopping import most_resamples
 from sigjax.units.units import units_of_instances
 
 _NAMED = 100
-"""Pairs that a note names at most."""
+"""Largest number of pairs that a note names."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
 
@@ -132,7 +132,7 @@ def lone_units(evaluation: Evaluation) -> list[str]:
     return [f"{which} {verb} in the bootstrap, so standard errors and intervals are too small"]
 
 
-def without_positions(num_systems: int, settings: Settings) -> str:
+def without_bootstrap_ranks(num_systems: int, settings: Settings) -> str:
     """A note on replicates that would take too much memory to look at all of them together."""
     needed = memory_for(gib((num_systems, settings.fixed_resamples)))
     return (
@@ -145,12 +145,17 @@ def interval_notes(case: Case | SampleCase, answers: Answers) -> list[str]:
     """Notes on the intervals of one metric."""
     if answers.pairs[0].standard_error is None:
         return []
-    return [*_kinds(case), *_few_units(case), *_alike(case, answers), *_missing(case, answers)]
+    return [
+        *_kinds(case, answers.interval_kinds),
+        *_few_units(case, answers.interval_kinds),
+        *_alike(answers),
+        *_missing(case, answers),
+    ]
 
 
-def _kinds(case: Case | SampleCase) -> list[str]:
+def _kinds(case: Case | SampleCase, kinds: Names) -> list[str]:
     """Of which kind intervals are where the option does not say it, and whether they hold together."""
-    kinds, asked, metric = interval_kinds(case), case.settings.interval, case.metric.name
+    asked, metric = case.settings.interval, case.metric.name
     notes = []
     if kinds.systems == "wilson":
         notes.append(f"{metric}: intervals of scores are Wilson's, those of deltas Tango's (score intervals)")
@@ -165,9 +170,9 @@ def _kinds(case: Case | SampleCase) -> list[str]:
     return [*notes, *filter(None, [KINDS[asked].note])]
 
 
-def _few_units(case: Case | SampleCase) -> list[str]:
+def _few_units(case: Case | SampleCase, kinds: Names) -> list[str]:
     """Where intervals of the default kind are known to miss the truth too often, or to be long."""
-    if interval_kinds(case).pairs != "t" or not isinstance(case, Case):
+    if kinds.pairs != "t" or not isinstance(case, Case):
         return []
     units, degrees = len(case.units.strata), effective_degrees(case)
     notes = []
@@ -184,9 +189,9 @@ def _few_units(case: Case | SampleCase) -> list[str]:
     return notes
 
 
-def _alike(case: Case | SampleCase, answers: Answers) -> list[str]:
+def _alike(answers: Answers) -> list[str]:
     """How many systems and pairs have an interval by t of no length."""
-    if interval_kinds(case).pairs not in ("t", "two-way"):
+    if answers.interval_kinds.pairs not in ("t", "two-way"):
         return []
     whom = _counted(answers, lambda each: each.interval is not None and each.standard_error == 0.0)
     if not whom:

@@ -10,13 +10,13 @@ import numpy as np
 from sigjax.bootstrap.exact import bootstrap_outcomes, linear_spreads
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.inversion import degree, inverted_intervals
-from sigjax.bootstrap.registry import KINDS, draws_intervals, in_closed_form
+from sigjax.bootstrap.registry import KINDS, Names, draws_intervals, in_closed_form, interval_kinds
 from sigjax.bootstrap.sampled import Sampled, sampled_bootstrap
 from sigjax.bootstrap.shared_draws import SharedDraws
-from sigjax.comparison.kinds import Kind, bootstraps
+from sigjax.comparison.metric_kinds import MetricKind, bootstraps
 from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes
-from sigjax.ranking.bootstrap_ranks import Position, positions
+from sigjax.ranking.bootstrap_ranks import BootstrapRank, bootstrap_ranks
 from sigjax.records import Repeated, Test
 from sigjax.testing.problem import Case, NotExact
 from sigjax.testing.result import Outcome, Outcomes, completed
@@ -33,8 +33,10 @@ class Answers(NamedTuple):
     """How the score of each system varies."""
     pairs: list[Spread]
     """How the delta of each pair varies, in the order of the question."""
-    positions: list[Position] | None = None
-    """How each system ranks on bootstrap resamples, where that was asked for and can be had."""
+    interval_kinds: Names = Names(None, None)
+    """Of which kinds the intervals are."""
+    ranks: list[BootstrapRank] | None = None
+    """The rank of each system on bootstrap resamples, where these are asked for and fit into memory."""
 
 
 class _Bootstrap(NamedTuple):
@@ -51,7 +53,7 @@ class _Bootstrap(NamedTuple):
 
 
 def run_tests(
-    kind: Kind, runner: Runner, draws: SharedDraws | None = None, others: np.ndarray | None = None
+    kind: MetricKind, runner: Runner, draws: SharedDraws | None = None, others: np.ndarray | None = None
 ) -> Answers:
     """Run the tests that the settings ask for.
 
@@ -86,31 +88,29 @@ def run_tests(
     outcomes: dict[Test, Outcomes] = {}
     if permuted:
         outcomes["permutation"] = completed(exact, which, swapped)
-    sampled = Sampled(Outcomes.of([]), [], [], None)
+    systems, pairs, sampled = bootstrap.systems, bootstrap.pairs, None
     if bootstrap.sampled is not None:
         sampled = _sample(kind, runner, draws, bootstrap, bootstrap.sampled.reason)
-    systems, pairs = sampled.systems or bootstrap.systems, sampled.pairs or bootstrap.pairs
+        systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if power is not None:
             pairs = _inverted(case, runner, power, pairs)
         if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
             systems, pairs = interval.closed(case)
+    kinds = interval_kinds(case)
     if "bootstrap" in settings.tests:
-        outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: sampled.outcomes)
-    ranks = _positions(kind, runner, draws, sampled.replicates) if settings.leaderboard else None
-    return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, ranks)
+        none = Outcomes.of([]) if sampled is None else sampled.outcomes
+        outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: none)
+    ranks = _ranks(kind, runner, draws, sampled) if settings.leaderboard else None
+    return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, kinds, ranks)
 
 
-def _without_sampling(kind: Kind) -> _Bootstrap:
+def _without_sampling(kind: MetricKind) -> _Bootstrap:
     """What the bootstrap says without sampling, and why the rest of it samples."""
     case, settings, num_pairs = kind.case, kind.case.settings, len(kind.case.question.members)
-    found = _Bootstrap(
-        [Spread()] * len(case.question.scores), [Spread()] * num_pairs, None, [NotEligible("")],
-        np.zeros(num_pairs, np.int8),
-    )  # fmt: skip
-    if not bootstraps(case):
-        return found
-    if KINDS[settings.interval].needs == "runs":
+    systems, pairs = [Spread()] * len(case.question.scores), [Spread()] * num_pairs
+    found = _Bootstrap(systems, pairs, None, [NotEligible("")], np.zeros(num_pairs, np.int8))
+    if not bootstraps(case) or KINDS[settings.interval].needs == "runs":
         return found
     if settings.method == "montecarlo":
         return found._replace(sampled=NotEligible("as asked"))
@@ -135,7 +135,7 @@ def _without_sampling(kind: Kind) -> _Bootstrap:
     return found._replace(sampled=sampled)
 
 
-def _sample(kind: Kind, runner: Runner, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
+def _sample(kind: MetricKind, runner: Runner, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
     """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
     case, settings = kind.case, kind.case.settings
     refused = np.array([isinstance(each, NotEligible) for each in exact.found])
@@ -152,9 +152,10 @@ def _inverted(case: Case, runner: Runner, power: int, pairs: list[Spread]) -> li
     return [each._replace(interval=interval) for each, interval in zip(pairs, intervals, strict=True)]
 
 
-def _positions(kind: Kind, runner: Runner, draws: SharedDraws, replicates: np.ndarray | None) -> list[Position] | None:
-    """How each system ranks on bootstrap resamples; None where there is one unit, or too little memory."""
+def _ranks(kind: MetricKind, runner: Runner, draws: SharedDraws, sampled: Sampled | None) -> list[BootstrapRank] | None:
+    """The rank of each system on bootstrap resamples; None where there is one unit, or too little memory."""
     if len(kind.case.units.strata) == 1:
         return None
+    drawn = None if sampled is None else sampled.replicates
     with kind.sized(runner, 0, draws=True).run("leaderboard") as run:
-        return positions(kind.case, run, replicates, partial(kind.replicates, draws=draws))
+        return bootstrap_ranks(kind.case, run, drawn, partial(kind.replicates, draws=draws))

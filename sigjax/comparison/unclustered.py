@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
 from sigjax.bootstrap.delta_method import delta_method_errors
 from sigjax.bootstrap.two_way import two_way_errors
-from sigjax.records import Comparisons, Design, Evaluation, SampleMetric, SystemScore
+from sigjax.records import Design, Evaluation, Metric
 from sigjax.units.units import make_units, units_of_instances
 
 
-def with_unclustered(
-    evaluation: Evaluation, systems: tuple[SystemScore, ...], comparisons: Comparisons, design: Design
-) -> tuple[tuple[SystemScore, ...], Comparisons]:
-    """The records with `standard_error_unclustered`, where there are clusters and standard errors, of a metric of sums.
+def unclustered_errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
 
     Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
     variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
 
     Example:
         >>> from sigjax import Evaluation
-        >>> from sigjax import compare
         >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
-        >>> report = compare(Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"]))
-        >>> [(round(each.standard_error_unclustered, 6), round(each.standard_error, 6)) for each in report.systems]
-        [(0.25, 0.5), (0.216506, 0.25)]
+        >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
+        >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
+        array([0.25    , 0.216506])
     """
-    metric = evaluation.metric
-    if evaluation.clusters is None or isinstance(metric, SampleMetric) or systems[0].standard_error is None:
-        return systems, comparisons
-    places = {name: place for place, name in enumerate(evaluation.systems)}
-    first, second = (comparisons.column(name).mapped(places.__getitem__).tolist() for name in ("a", "b"))
-    tested = list(zip(first, second, strict=True))
-    pairs = list(dict.fromkeys(tested))
+    metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
+    assert isinstance(metric, Metric)
     if design == "models":
         alone = make_units(replace(evaluation, clusters=None), design)
         of_systems, of_pairs = (
@@ -46,11 +37,8 @@ def with_unclustered(
     if design == "nested":
         within = delta_method_errors(*_within(evaluation), metric.score, pairs)
         of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])
-    errors = dict(zip(pairs, np.where(np.isfinite(of_pairs), of_pairs, np.nan).tolist(), strict=True))
-    return (
-        tuple(replace(one, standard_error_unclustered=_finite(of_systems[places[one.name]])) for one in systems),
-        comparisons.changed(standard_error_unclustered=np.array([errors[pair] for pair in tested])),
-    )
+    of_systems[~np.isfinite(of_systems)], of_pairs[~np.isfinite(of_pairs)] = np.nan, np.nan
+    return of_systems, of_pairs
 
 
 def _independent(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +55,3 @@ def _within(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
     unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
     order = np.argsort(unit, kind="stable")
     return evaluation.stats[:, order].astype(np.float64), unit[order]
-
-
-def _finite(error: float) -> float | None:
-    return float(error) if math.isfinite(error) else None

@@ -1,4 +1,4 @@
-"""What a comparison takes, before it is begun: about how long, and how much memory for its pairs."""
+"""What a comparison will take: roughly how long, and how much memory for its pairs."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from sigjax.testing.alike import num_problems, ones_of
 from sigjax.testing.stopping import LOOKS
 
 WORTH_A_LINE = 60.0
-"""Seconds from which a person is told."""
+"""Seconds of work from which a warning is logged."""
 _PAIR, _ANOTHER_TEST, _SAMPLED, _DRAWN = 250, 200, 100, 250
-"""Bytes of a pair while its columns are made: by itself, for another test, where it is sampled, for its interval."""
+"""Bytes per pair while columns are made: for the pair, another test, a sampled p-value, a drawn interval."""
 _SMALL = 2.0**-8
-"""GiB of columns that are never refused."""
+"""GiB of columns that are always allowed."""
 _RECORD = 1e-5
-"""Seconds of a pair in columns and text; these and the following are those of a slow machine with two cores."""
+"""Seconds per pair, for columns and text; this and what follows were measured on a slow machine with two cores."""
 _PROBLEM = 1.5e-3
-"""Of a problem that is planned and computed without sampling."""
+"""Seconds per problem that is planned and computed exactly."""
 _LINE, _LAW = 5e-5, 1e-3
-"""Nominal seconds, as budgets count them, of the simplest exact test and of the law of a bootstrap."""
+"""Nominal seconds, as budgets count them: the simplest exact test, and the law of a bootstrap."""
 _RESAMPLE = 3e-9
-"""Of a pair on a resample."""
+"""Seconds per pair and resample."""
 _INFLUENCE = 4e-9
-"""Of a pair on an instance, for an interval by the jackknife."""
+"""Seconds per pair and instance, for an interval by the jackknife."""
 _TOGETHER = 1.5e-8
-"""Of a pair on a resample of maxt or minp."""
+"""Seconds per pair and resample of maxt or minp."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
-"""Up to so many problems are counted, which takes seconds."""
+"""Problems are counted up to these sizes, which takes seconds."""
 
 
 class Workload(NamedTuple):
-    """What a comparison takes."""
+    """What a comparison will take."""
 
     systems: int
     pairs: int
     """Of all metrics."""
     seconds: float
-    """About, on two cores."""
+    """Roughly, on two cores."""
     columns: float
     """GiB of the columns of all pairs."""
     replicates: float
@@ -75,7 +75,7 @@ class Workload(NamedTuple):
 
 
 def workload(evaluations: Sequence[Evaluation], settings: Settings) -> Workload:
-    """About what the comparison of these evaluations takes; nothing in the size of the pairs is made."""
+    """Estimate what a comparison will take; no array with one entry per pair is made."""
     count = len(evaluations[0].systems)
     pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
     parts = [_part(each, pairs, settings) for each in evaluations]
@@ -90,22 +90,22 @@ def workload(evaluations: Sequence[Evaluation], settings: Settings) -> Workload:
 
 
 class _Part(NamedTuple):
-    """What is done for one metric, as far as it is known before."""
+    """The work for one metric, as far as it is known beforehand."""
 
     problems: int
-    """Planned, and most of them computed, without sampling."""
+    """Number of problems that are planned, and mostly computed, exactly."""
     swaps: bool
     """Whether many p-values come from swaps."""
     draws: bool
     """Whether intervals come from draws."""
     moved: int
-    """Instances whose influences give intervals without draws; 0 where these are not asked for."""
+    """Number of instances whose influences give the intervals; 0 where intervals are of another kind."""
 
 
 def _part(evaluation: Evaluation, pairs: int, settings: Settings) -> _Part:
     drawn, swapped = draws_intervals(evaluation.metric, settings), "permutation" in settings.tests
     drawn |= "bootstrap" in settings.tests
-    moved = evaluation.num_instances if in_closed_form(evaluation.metric, settings) else 0
+    moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
     if settings.method == "montecarlo":
         return _Part(0, swapped, drawn, moved)
     budget, problems, line = exact_budget(settings), pairs, _LAW
@@ -118,7 +118,7 @@ def _part(evaluation: Evaluation, pairs: int, settings: Settings) -> _Part:
 
 
 def _bytes(part: _Part, settings: Settings) -> int:
-    """Of a pair, while its columns are made."""
+    """Bytes per pair while columns are made."""
     return (
         _PAIR
         + _ANOTHER_TEST * (len(settings.tests) - 1)

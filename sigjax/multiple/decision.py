@@ -1,15 +1,17 @@
-r"""Would endless resamples change the decision on a pair, and how many would do?
+r"""Would infinitely many resamples change the decision on a pair, and how many resamples are enough?
 
 **The rule.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the probability q of each
 step) gets a Clopper-Pearson interval with error `ERROR` / (numbers of the family: the pairs of one metric, or of all
 metrics of the report, as the settings say). No adjusted p-value falls when one of these numbers rises, so that the
-adjusted p-values of endless resamples lie between the adjusted lower ends and the adjusted upper ends. A decision is
-settled when both lie on the same side of alpha, and so does the reported one, which the intervals are widened to hold.
+adjusted p-values of infinitely many resamples lie between the adjusted lower ends and the adjusted upper ends. A
+decision is settled when both lie on the same side of alpha, and so does the reported one, which the intervals are
+widened to hold.
 
 *Its error.* By the union bound all intervals of a family hold their numbers with probability 1 - `ERROR`, whatever the
-numbers and however they depend on each other: that any settled decision is not the one of endless resamples has at
-most the probability `ERROR`. This is also what `resamples="auto"` promises; there the intervals are those by which the
-test stopped. Exact p-values enter as they are, and their decisions are judged too: the correction takes all pairs.
+numbers and however they depend on each other: the probability that any settled decision differs from that of infinitely
+many resamples is at most `ERROR`. This is also what `resamples="auto"` promises; there the intervals are those by which
+the test stopped. Exact p-values enter as they are; their decisions can be unsettled too, as the correction takes all
+pairs.
 
 *Where it does not apply.* minP counts by ranks among the resamples themselves. So its counts are not binomial, and no
 decision is said to be settled or not (see `minp`).
@@ -32,7 +34,7 @@ import numpy as np
 
 from sigjax.multiple.maxt import StepDown
 from sigjax.records import Settings
-from sigjax.testing.corrections import adjust
+from sigjax.testing.p_values import adjust
 from sigjax.testing.result import Outcomes
 from sigjax.testing.stopping import ERROR, agree, bounds
 
@@ -45,17 +47,17 @@ SETTLED = (False, True, None)
 
 
 class Decisions(NamedTuple):
-    """How sure the decisions on pairs are."""
+    """Which decisions are settled."""
 
     settled: np.ndarray
-    """[pair] int8: place in `SETTLED`, None where no resamples have a part in the decision."""
+    """[pair] int8: index into `SETTLED`; None where the decision does not depend on resamples."""
     resamples_needed: np.ndarray
     """[pair] int64: the least of 1, 2, 3 and 5 times a power of ten that is expected to settle it; -1 where it is
     settled, or where `MOST_RESAMPLES` would not, and as above."""
 
 
 class _Known(NamedTuple):
-    """What is known of the numbers that decide; fields of arrays are `[pair]`."""
+    """Bounds and estimates of the numbers that decide; arrays are `[pair]`."""
 
     low: np.ndarray
     high: np.ndarray
@@ -71,7 +73,7 @@ class _Known(NamedTuple):
 def decisions(outcomes: Outcomes, step_down: StepDown | None, settings: Settings) -> Decisions:
     """Whether the decisions of one family are settled, pair by pair (see the top of this file).
 
-    `step_down` is what maxt has counted over the family, where that is the correction.
+    `step_down` holds the counts of maxt over the family, where that is the correction.
 
     Example:
         >>> from sigjax.testing.result import Outcome
@@ -104,7 +106,7 @@ def known_bounds(outcomes: Outcomes) -> np.ndarray:
 
 
 def _of_stops(outcomes: Outcomes, adjusted: Callable[[np.ndarray], np.ndarray]) -> _Known:
-    """What a test knows that has stopped by itself: the bounds are those by which it did."""
+    """The bounds by which a test has stopped."""
     sampled, resamples = outcomes.is_sampled, np.maximum(outcomes.resamples, 0)
     low, high = known_bounds(outcomes).T
     estimate = np.where(sampled, _estimate(np.maximum(outcomes.exceed, 0), resamples), outcomes.p_value)
@@ -118,7 +120,7 @@ def _of_counts(
     adjusted: Callable[[np.ndarray], np.ndarray],
     settings: Settings,
 ) -> _Known:
-    """What counts `[pair]` of a fixed number of resamples say of the sampled pairs; the others are known."""
+    """Intervals from the counts `[pair]` of a fixed number of resamples; other p-values are known."""
     resamples, count = settings.fixed_resamples, int(sampled.sum())
     share, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
 
@@ -137,12 +139,12 @@ def _of_counts(
 
 
 def _estimate(exceed: np.ndarray, resamples: np.ndarray | int) -> np.ndarray:
-    """The share of hits among endless resamples, where nothing is known of it (Jeffreys); never 0 or 1."""
+    """Posterior mean of the share of hits under the Jeffreys prior; never 0 or 1."""
     return (exceed + 0.5) / (resamples + 1.0)
 
 
 def _needed(known: _Known, settled: np.ndarray, alpha: float) -> np.ndarray:
-    """The numbers of resamples `[pair]` that are expected to settle what is not; -1 for none."""
+    """Numbers of resamples `[pair]` expected to settle the open decisions; -1 for none."""
     found, waiting = np.full(len(settled), -1), ~settled
     moving = waiting & known.sampled
     if not waiting.any():

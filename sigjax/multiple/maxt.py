@@ -52,7 +52,7 @@ class StepDown(NamedTuple):
     exceed: np.ndarray
     """int64: on how many resamples the most extreme of this pair and all less extreme ones reaches this pair."""
     order: np.ndarray
-    """Places of the pairs, the least extreme one first."""
+    """Positions of the pairs, the least extreme one first."""
 
     def adjusted(self, p_values: np.ndarray) -> np.ndarray:
         """The largest of the p-values `[pair]` of the steps down to each pair, `[pair]`.
@@ -101,21 +101,21 @@ class Steps(NamedTuple):
     """Rounding error of a statistic."""
 
 
-def standardised(case: Case) -> Steps:
-    """The statistics of all pairs of a metric.
+def standardised(case: Case, metric: int = 0) -> Steps:
+    """The statistics of all pairs of a metric, whose position among several is `metric`.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
         InputError: a delta that single units do not change.
     """
-    question, deviations = case.question, _deviations(case)
+    question, deviations = case.question, _deviations(case, metric)
     with np.errstate(divide="ignore"):
         scale = np.where(deviations > 0.0, 1.0 / deviations, 0.0)
     return Steps(statistic(question.deltas, case.settings.alternative) * scale, scale, question.rounding * scale)
 
 
 def in_order(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
-    """The places of the pairs in ascending order of their statistics, and in this order what a maximum must reach."""
+    """Positions of the pairs, ascending by statistic, and in this order what a maximum must reach."""
     order = np.argsort(steps.observed, kind="stable")
     # A maximum may come from any pair so far, and is as uncertain as that one.
     rounding = np.maximum.accumulate(steps.rounding[order])
@@ -124,7 +124,7 @@ def in_order(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
 
 
 def step_down(counts: np.ndarray, order: np.ndarray) -> StepDown:
-    """The counts of each pair, from those in ascending order; `order` are the places of the pairs in it.
+    """Counts by pair, from counts in ascending order of the statistics.
 
     Example:
         >>> step_down(np.array([4, 0, 1]), np.array([2, 0, 1])).exceed
@@ -135,18 +135,13 @@ def step_down(counts: np.ndarray, order: np.ndarray) -> StepDown:
     return StepDown(exceed, order)
 
 
-def _deviations(case: Case) -> np.ndarray:
-    """Standard deviations `[pair]` of delta under swaps, to first order (see the top of this file), 0 if mere rounding.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-        InputError: a delta that single units do not change.
-    """
+def _deviations(case: Case, metric: int) -> np.ndarray:
+    """Standard deviations `[pair]` of delta under swaps, to first order; 0 where they are mere rounding."""
     question, found = case.question, np.empty(len(case.question.members))
     for place, pair in enumerate(question.pairs):
         deviation, tolerance = _deviation(case, pair), question.tolerance(pair)
         if not math.isfinite(deviation):
-            raise NotFinite(pair)
+            raise NotFinite(pair, metric)
         if deviation <= tolerance < abs(question.delta(pair)):
             raise InputError(
                 f"correction maxt needs a score that single instances change, and {case.metric.name!r} is none; "
@@ -166,7 +161,7 @@ def _deviation(case: Case, pair: Pair) -> float:
         part = slice(start, start + width)
         half = (units.values[a, part] - units.values[b, part]) / 2.0
         with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
-            high, low = (scores(case.metric.score, middle + step, units.divisors) for step in (half, -half))
+            high, low = scores(case.metric.score, np.stack([middle + half, middle - half]), units.divisors)
             steps[part] = high - low
     # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
     exponent = math.frexp(float(np.abs(steps).max()))[1]
@@ -183,7 +178,7 @@ class Swapped(NamedTuple):
     pairs: list[Pairs]
     """[metric]"""
     places: list[tuple[int, int]]
-    """[hypothesis] (metric, place of the pair), metric by metric."""
+    """[hypothesis] (metric, position of the pair), metric by metric."""
 
     def sums(self, run: Run) -> list[np.ndarray]:
         """Sums `[column, resample]` of each metric, on the same swaps."""
@@ -192,7 +187,7 @@ class Swapped(NamedTuple):
         return [*(swapped_sums(problem, quiet) for problem in others), swapped_sums(last, run)]
 
     def statistics(self, sums: Sequence[np.ndarray], hypothesis: int) -> np.ndarray:
-        """What is large where delta is extreme, `[resample]`, for one hypothesis.
+        """The statistic of one hypothesis, `[resample]`: large where delta is extreme.
 
         Raises:
             NotFinite: the metric gave NaN or infinity.
@@ -206,7 +201,7 @@ class Swapped(NamedTuple):
 
 
 def num_columns(cases: Sequence[Case]) -> int:
-    """How many sums a resample has at most, in all metrics."""
+    """The largest number of sums per resample, over all metrics."""
     return sum(len(case.units.values) * case.units.values.shape[2] for case in cases)
 
 
@@ -225,7 +220,8 @@ def joint_maxt(cases: Sequence[Case], run: Run) -> StepDown:
         InputError: a delta that single units do not change.
     """
     together = swapped(cases, run)
-    steps = Steps(*map(np.concatenate, zip(*_steps(cases), strict=True)))
+    of_metrics = [standardised(case, metric) for metric, case in enumerate(cases)]
+    steps = Steps(*map(np.concatenate, zip(*of_metrics, strict=True)))
     order, limit = in_order(steps)
 
     def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
@@ -239,13 +235,3 @@ def joint_maxt(cases: Sequence[Case], run: Run) -> StepDown:
             yield piece.start, exceed
 
     return step_down(add_up(pieces, len(order), 0, run.resamples, run), order)
-
-
-def _steps(cases: Sequence[Case]) -> list[Steps]:
-    found = []
-    for metric, case in enumerate(cases):
-        try:
-            found.append(standardised(case))
-        except NotFinite as error:
-            raise NotFinite(error.systems, metric) from None
-    return found

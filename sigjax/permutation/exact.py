@@ -1,4 +1,4 @@
-"""The permutation test without sampling: which pairs take which way, and what it says of them."""
+"""The permutation test without sampling: the method for each pair, and its p-value."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -18,14 +18,14 @@ from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
 from sigjax.testing.result import Outcome
 
 AUTO_BUDGET = 10.0
-"""Nominal seconds of exact tests that method="auto" spends on an evaluation."""
+"""Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
 EXACT_BUDGET = 600.0
-"""The same for a method that is asked for by name."""
+"""The same for an exact method asked for by name."""
 _EPSILON = float(np.finfo(np.float64).eps)
 _TOGETHER = 2**21
-"""Values that pairs with one axis may have together on a common grid."""
+"""Largest number of grid values of pairs that are computed together on one axis."""
 SMALLEST_DP = 1e-280
-"""Below this the dynamic program has lost probabilities to underflow."""
+"""Below this, the dynamic program has lost probabilities to underflow."""
 
 _WAYS = {
     "identical": "no unit differs",
@@ -51,7 +51,7 @@ def exact_tests(case: Case, pairs: Sequence[Pair]) -> list[Outcome | NotEligible
 
 
 def plan_exact(case: Case, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
-    """For each of some pairs, how to test it exactly, or why not; the budget is for all of them.
+    """How to test each pair exactly, or why not; the budget is for all of them.
 
     Raises:
         NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
@@ -70,7 +70,7 @@ def plan_exact(case: Case, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligib
 
 
 def _plan(a: np.ndarray, b: np.ndarray, case: Case) -> Plan | NotEligible:
-    """The way for one pair of statistics `[unit, stat]`; where all signs are few, they may be the cheapest."""
+    """The method for one pair of statistics `[unit, stat]`; where few units differ, all signs may be the cheapest."""
     method, num_bytes = case.settings.method, case.settings.memory * 2**30
     plan = pair_lattice(a, b, case.metric.stat_names)
     if isinstance(plan, Lattice):
@@ -92,7 +92,7 @@ def exact_budget(settings: Settings) -> float:
 
 
 def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotEligible]:
-    """The pairs that are left when the budget has paid for the cheapest exact tests; costs are nominal seconds.
+    """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds.
 
     Raises:
         NotExact: an exact method was asked for, and all take too long.
@@ -137,32 +137,28 @@ def _outcome(case: Case, pair: Pair, plan: Plan, found: ExactP | NotEligible) ->
 
 
 def _reason(plan: Plan, metric: Metric) -> str:
-    """Which way was taken, and the statistics that differ: they may be more than `_WAYS` counts, see `basis`."""
+    """The method, and the statistics that differ: more than the axes where they are linearly related."""
     lattice, reason = plan.lattice, _WAYS[plan.way]
     varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
     if varying.size:
-        related = ": linearly related" if varying.size > lattice.axes else ""
+        related = ": linearly related" if varying.size > lattice.rows.shape[1] else ""
         reason += f" ({', '.join(metric.stat_names[i] for i in varying)}{related})"
     return reason + (f"; bracket narrower than {BRACKET_WIDTH:.0%}" if plan.way == "bracket" else "")
 
 
 def _groups(plans: dict[Pair, Plan]) -> Iterator[list[Pair]]:
-    """Pairs with one axis whose grids and numbers of rows are alike, so many as fit into memory together."""
-
-    def size(pair: Pair) -> tuple[int, int]:
-        lattice = plans[pair].lattice
-        return grid_lengths(lattice)[0], (len(lattice.rows) - 1).bit_length()
-
-    for (length, rows), alike in groupby(sorted(plans, key=size), key=size):
+    """Pairs with one axis, grouped by grid and number of rows; groups are small enough to be computed together."""
+    sizes = {
+        pair: (grid_lengths(plan.lattice)[0], (len(plan.lattice.rows) - 1).bit_length()) for pair, plan in plans.items()
+    }
+    for (length, rows), alike in groupby(sorted(plans, key=sizes.__getitem__), key=sizes.__getitem__):
         pairs = list(alike)
         many = max(1, _TOGETHER // (length * 2**rows))
         yield from (pairs[start : start + many] for start in range(0, len(pairs), many))
 
 
 def _asked(case: Case, pairs: Sequence[Pair]) -> Criterion:
-    deltas = np.array([case.question.delta(pair) for pair in pairs])
-    tolerances = np.array([case.question.tolerance(pair) for pair in pairs])
-    return Criterion(deltas, tolerances, case.settings.alternative, case.settings.mid_p)
+    return Criterion(*case.question.observed(pairs), case.settings.alternative, case.settings.mid_p)
 
 
 def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
@@ -173,9 +169,9 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
     def delta(places: np.ndarray, values: np.ndarray) -> np.ndarray:
         apart = values @ basis[places]
         together = both[places, None, :]
+        sums = np.stack([(together + apart) / 2.0, (together - apart) / 2.0])
         with np.errstate(all="ignore"):
-            of_a = scores(case.metric.score, (together + apart) / 2.0, case.units.divisors)
-            of_b = scores(case.metric.score, (together - apart) / 2.0, case.units.divisors)
+            of_a, of_b = scores(case.metric.score, sums, case.units.divisors)
             found = of_a - of_b
         wrong = ~np.isfinite(found).all(axis=1)
         if wrong.any():
@@ -186,7 +182,7 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
 
 
 def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
-    """The exact test of one pair that is not tested together with others."""
+    """The exact test of one pair by itself."""
     lattice = plan.lattice
     asked, delta = _asked(case, [pair]), pair_deltas(case, [pair], {pair: plan})
     if plan.way == "identical":

@@ -41,7 +41,7 @@ def _exchanged_outcomes(
     find: Callable[[Case, Pair], _Plan | NotEligible],
     outcome: Callable[[Case, Pair, _Plan], Outcome | NotEligible],
 ) -> dict[Pair, Outcome | NotEligible]:
-    """The outcomes of the pairs whose plans the settings allow, and why the other pairs have none.
+    """The exact test of each pair whose plan fits the settings, or why there is none.
 
     Raises:
         NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
@@ -108,11 +108,11 @@ def _exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, 
     units, question, settings = case.units, case.question, case.settings
     both = units.totals[pair[0]] + units.totals[pair[1]]
     with np.errstate(all="ignore"):
-        first, second = (scores(case.metric.score, sums, units.divisors) for sums in (of_a, both - of_a))
+        first, second = scores(case.metric.score, np.stack([of_a, both - of_a]), units.divisors)
     if not np.isfinite(first - second).all():
         raise NotFinite(pair)
-    delta, tolerance = np.array([question.delta(pair)]), np.array([question.tolerance(pair)])
-    return chances_p(first - second, chances, error, Criterion(delta, tolerance, settings.alternative, settings.mid_p))
+    asked = Criterion(*question.observed([pair]), settings.alternative, settings.mid_p)
+    return chances_p(first - second, chances, error, asked)
 
 
 def models_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:

@@ -22,7 +22,7 @@ from sigjax.testing.stopping import Count, count_until_settled
 from sigjax.units.outputs import whole_runs
 
 _FEW, _STEP = 16, 8
-"""Few pairs are all counted on, and more until so many times fewer are left: compiling anew takes seconds."""
+"""Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
 
 
 def counted_outcomes(
@@ -50,7 +50,7 @@ def counted_outcomes(
 
 
 def swap_counter(case: Case, tested: np.ndarray, run: Run) -> Count:
-    """What counts the swaps at least as extreme as observed, for some of the pairs at these places."""
+    """Count the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
     metric, settings = case.metric, case.settings
     problem, packed = swap_problem(case, tested, run)
 
@@ -70,7 +70,7 @@ def swap_counter(case: Case, tested: np.ndarray, run: Run) -> Count:
 
 
 def swap_problem(case: Case, places: np.ndarray | slice, run: Run) -> tuple[Problem, Pairs]:
-    """What the engine needs to swap the pairs at these places."""
+    """The arrays that the engine needs to swap the pairs at these positions."""
     units, question = case.units, case.question
     projection, of_first, of_second = _projection(case, run)
     (a, b), delta = question.members[places].T, question.deltas[places]
@@ -88,9 +88,9 @@ def swap_problem(case: Case, places: np.ndarray | slice, run: Run) -> tuple[Prob
 
 
 def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
-    """The way to the sums that the first system of a pair gives away, and gets: where those of each system are.
+    """The projection to the sums that the first system of a pair gives away, and gets, and the columns of each.
 
-    Both are `[system, stat]`, places of columns; a whole unit gives and gets the same places.
+    Both column indices are `[system, stat]`; they are the same where whole units are swapped.
     """
     units, compiled = case.units, bool(run.backend.devices)
     if units.outputs is None or case.settings.design == "nested":
@@ -110,9 +110,9 @@ def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarra
 def add_up(
     pieces: Callable[[Run], Iterator[tuple[int, np.ndarray]]], num_pairs: int, start: int, end: int, run: Run
 ) -> np.ndarray:
-    """Counts `[pair]` of the resamples from `start` to `end`: what the stage has, and then what is to be counted.
+    """Counts `[pair]` over the resamples from `start` to `end`, going on from where the stage stands.
 
-    `pieces` gives the first resample of a piece and its counts `[pair]`, for a part of the run.
+    `pieces` yields the first resample of a piece and its counts `[pair]`, for a part of the run.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
@@ -139,7 +139,7 @@ def add_up(
 
 
 def _few_sizes(places: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
-    """The places `[pair]`, where programs are compiled repeated up to one of few numbers of pairs."""
+    """Pad positions `[pair]` to one of a few sizes, so that few shapes are compiled."""
     size = num_pairs if run.backend.devices else len(places)
     while size > _FEW and len(places) <= size // _STEP:
         size //= _STEP

@@ -86,7 +86,7 @@ def exact_sample(case: SampleCase, plan: SamplePlan) -> list[Outcome | NotEligib
 
 
 def sample_counter(case: SampleCase, plan: SamplePlan, tested: np.ndarray, run: Run) -> Count:
-    """What counts the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
+    """As `montecarlo.swap_counter`."""
     sampled = [case.question.pair(place) for place in tested]
     tolerances = {pair: _tolerance(case, pair) for pair in sampled}
 

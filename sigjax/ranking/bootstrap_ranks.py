@@ -39,7 +39,7 @@ _ROUNDING = 1e-9
 """Statistics that differ by less than this part of themselves are ties."""
 
 
-class Position(NamedTuple):
+class BootstrapRank(NamedTuple):
     """What bootstrap resamples say of one system, as in `SystemScore`; None where there are none to look at."""
 
     bootstrap_ranks: tuple[int, int] | None = None
@@ -47,10 +47,10 @@ class Position(NamedTuple):
     in_confidence_set: bool | None = None
 
 
-def positions(
+def bootstrap_ranks(
     case: Case | SampleCase, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
-) -> list[Position] | None:
-    """The position of each system, or None where the replicates do not fit into memory.
+) -> list[BootstrapRank] | None:
+    """The rank of each system, or None where the replicates do not fit into memory.
 
     Args:
         case: the case.
@@ -77,7 +77,8 @@ def positions(
         p_values = mcs_p(np.subtract(values, goodness[:, None], out=values), goodness, rounding)
         run.stage.finish(run.resamples, ranks=ranks, mcs_p=np.array(p_values))
     return [
-        Position((low, high), p, p >= settings.alpha) for (low, high), p in zip(ranks.tolist(), p_values, strict=True)
+        BootstrapRank((low, high), p, p >= settings.alpha)
+        for (low, high), p in zip(ranks.tolist(), p_values, strict=True)
     ]
 
 

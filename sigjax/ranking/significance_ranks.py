@@ -4,19 +4,17 @@ The systems come best first. Nothing is assumed of the decisions: they need not 
 """
 
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-
-from sigjax.records import Comparisons, Settings
 
 LETTERS = string.ascii_letters
 _LETTERED = 100
 """Systems that get letters at most: nobody reads more, and cliques of very many systems take long to find."""
 
 
-class Standing(NamedTuple):
+class SignificanceRank(NamedTuple):
     """What the decisions say of one system, as in `SystemScore`; None where not all pairs are tested in both ways."""
 
     rank_interval: tuple[int, int] | None = None
@@ -24,26 +22,19 @@ class Standing(NamedTuple):
     cluster: int | None = None
 
 
-def standings(names: Sequence[str], comparisons: Comparisons, settings: Settings) -> list[Standing]:
-    """The standing of each system, by the first test of the settings; `names` are those of the systems, best first."""
-    if settings.baseline is not None or settings.alternative != "two-sided":
-        return [Standing()] * len(names)
-    beats = _beats(names, comparisons.where("test", settings.tests[0]), settings)
-    letters = compact_letters(beats | beats.T) if len(names) <= _LETTERED else None
-    each = zip(rank_intervals(beats), letters or [None] * len(names), significance_clusters(beats), strict=True)
-    return [Standing(*of_system) for of_system in each]
+def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> list[SignificanceRank]:
+    """What the decisions say of each system, best first.
 
-
-def _beats(names: Sequence[str], comparisons: Comparisons, settings: Settings) -> np.ndarray:
-    """`[system, system]` bool: whether the first system is significantly better than the second."""
-    place: dict[str | None, int] = {name: position for position, name in enumerate(names)}
-    a, b, better = (
-        comparisons.column(field).mapped(lambda name: place.get(name, -1)) for field in ("a", "b", "better")
-    )
-    decided = (comparisons.column("p_adjusted") < settings.alpha) & (better >= 0)
-    beats = np.zeros((len(names), len(names)), bool)
-    beats[better[decided], (a + b - better)[decided]] = True
-    return beats
+    Args:
+        better: `[pair]` position of the better system, of all pairs that differ significantly.
+        worse: `[pair]` position of the other one.
+        count: number of systems.
+    """
+    beats = np.zeros((count, count), bool)
+    beats[better, worse] = True
+    letters = compact_letters(beats | beats.T) if count <= _LETTERED else None
+    each = zip(rank_intervals(beats), letters or [None] * count, significance_clusters(beats), strict=True)
+    return [SignificanceRank(*of_system) for of_system in each]
 
 
 def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sigjax.bootstrap.registry import in_closed_form
-from sigjax.comparison.assemble import make_case
 from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.errors import check_units, named_errors
+from sigjax.comparison.metric_kinds import make_case
 from sigjax.comparison.paired import BootstrapOptions
 from sigjax.comparison.validate import check_evaluations
 from sigjax.metrics import evaluation_from_arrays
@@ -23,7 +23,7 @@ from sigjax.run.backend import host_scope
 from sigjax.studies.formulas import share_interval
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import Tested, bootstrap_tests, closed_tests, interval_level
-from sigjax.testing.corrections import adjust
+from sigjax.testing.p_values import adjust
 from sigjax.testing.problem import Case, Pair, SampleCase
 from sigjax.testing.runner import Runner
 

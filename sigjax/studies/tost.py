@@ -12,7 +12,7 @@ from sigjax.bootstrap.jackknife import effective_degrees
 from sigjax.bootstrap.registry import interval_kinds
 from sigjax.bootstrap.sampled import all_replicates
 from sigjax.bootstrap.shared_draws import SharedDraws
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.records import InputError, Interval, Settings, Variant
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.testing.p_values import montecarlo_p

@@ -13,7 +13,7 @@ import numpy as np
 from sigjax.classical.applicable import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
 from sigjax.classical.tests import ClassicalTest
 from sigjax.comparison.compare import CompareOptions
-from sigjax.comparison.kinds import kind_of
+from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.exact.plan import Plan
 from sigjax.permutation.exact import plan_exact
@@ -100,7 +100,7 @@ def run_trials(
             for test in settings.tests:
                 outcomes = _outcomes(case, test, count, device)
                 p_values[test][part] = outcomes.p_value
-                methods[test][part] = [method for method, _ in outcomes.way.tolist()]
+                methods[test][part] = outcomes.method.tolist()
             advance(part.stop)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
 

@@ -1,8 +1,9 @@
-"""Pairs whose tests without sampling are the same problem, so that each is computed once.
+"""Pairs whose exact tests are the same problem, so that each problem is computed once.
 
-Systems that are right or wrong on each unit (or differ in one statistic of two values) leave few problems: two pairs
-with as many units on which only the first, and only the second, system has the higher value have the same differences
-but for their order. A thousand systems on 200 units have half a million pairs and some thousand problems.
+Systems that are right or wrong on each unit (or differ in one statistic of two values) leave few problems: where two
+pairs have equally many units on which only the first, and only the second, system has the higher value, their
+differences are the same in another order. A thousand systems on 200 units have half a million pairs but some thousand
+problems.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from sigjax.testing.problem import Case, Pair
 _LARGEST = 2**24
 """Units up to which counts are exact in single precision."""
 _BLOCK = 2**20
-"""Pairs whose counts are looked up together."""
+"""Pairs that are counted together."""
 _PLACES = 129
-"""Sums at which a score is checked to be linear."""
+"""Number of sums at which linearity is checked."""
 _LINEAR = 1e-11
-"""Deviation from a line, relative to the largest score, that is put down to rounding."""
+"""Deviation from a line, relative to the largest score, that counts as rounding."""
 
 
 class Alike(NamedTuple):
     """Pairs sorted by problem."""
 
     first: list[Pair]
-    """[problem] its first pair, which stands for all."""
+    """[problem] its first pair, which represents all."""
     which: np.ndarray
     """[pair] the problem of each pair."""
 
 
 def alike(case: Case) -> Alike:
-    """Sort the pairs of a case by problem; each has its own where problems cannot be told apart by counting.
+    """Sort the pairs of a case by problem; where counting does not identify problems, each pair is its own.
 
     A problem is the number of units on which the first system has the higher value, and on which the second has. It
     decides the law of delta where systems differ in one statistic that takes two values, and the score is linear in it.

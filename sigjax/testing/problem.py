@@ -1,4 +1,4 @@
-"""What is asked: the pairs of one evaluation by one metric, and the errors that only their tests can meet."""
+"""What is tested: the pairs of one evaluation by one metric; and the errors that their tests may raise."""
 
 from __future__ import annotations
 
@@ -30,21 +30,25 @@ class Question(NamedTuple):
         return [(a, b) for a, b in self.members.tolist()]
 
     def pair(self, place: Any) -> Pair:
-        """The pair at a place."""
+        """The pair at a position."""
         a, b = self.members[place].tolist()
         return a, b
+
+    def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The `delta` and the `tolerance` of some pairs `[pair, 2]`, each `[pair]`."""
+        a, b = np.asarray(pairs).T
+        scores, tolerances = np.array(self.scores), np.array(self.tolerances)
+        return scores[a] - scores[b], 2.0 * (tolerances[a] + tolerances[b])
 
     @property
     def deltas(self) -> np.ndarray:
         """Observed score_a - score_b, `[pair]`."""
-        scores = np.array(self.scores)
-        return scores[self.members[:, 0]] - scores[self.members[:, 1]]
+        return self.observed(self.members)[0]
 
     @property
     def rounding(self) -> np.ndarray:
         """The `tolerance` of each pair, `[pair]`."""
-        tolerances = np.array(self.tolerances)
-        return 2.0 * (tolerances[self.members[:, 0]] + tolerances[self.members[:, 1]])
+        return self.observed(self.members)[1]
 
     def delta(self, pair: Pair) -> float:
         """Observed score_a - score_b."""
@@ -56,7 +60,7 @@ class Question(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One evaluation and what is asked of it."""
+    """One evaluation by a metric of sums, with the pairs to test and the settings."""
 
     units: Units
     metric: Metric
@@ -65,7 +69,7 @@ class Case(NamedTuple):
 
 
 class SampleCase(NamedTuple):
-    """One evaluation by a metric that is no function of sums, and what is asked of it."""
+    """The same for a metric that is not a function of sums."""
 
     units: Sample
     metric: SampleMetric
@@ -85,7 +89,7 @@ class NotExact(ValueError):
 class NotFinite(ValueError):
     """The metric gave NaN or infinity on resamples of the system or systems at these positions.
 
-    Where several metrics are tested together, `metric` is the place of the one that did.
+    Where several metrics are tested together, `metric` is the position of that one.
     """
 
     def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
@@ -106,7 +110,7 @@ def check_finite(scores: np.ndarray) -> None:
 
 
 def raise_together(error: NotFinite | None, share: Share) -> None:
-    """Raise what this process, or else another one, has met; all processes call it at the same place.
+    """Raise the error of this process, or else that of another one; all processes call this at the same point.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.

@@ -1,4 +1,4 @@
-"""What a test says of one pair, and of many, before names and corrections."""
+"""Results of a test, for one pair and for many, before names and corrections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Way = Literal["exact", "dp", "tree", "montecarlo"]
 
 
 class Outcome(NamedTuple):
-    """The p-value of one pair and how it was found."""
+    """The p-value of one pair and the method behind it."""
 
     p_value: float
     log10_p: float
@@ -26,9 +26,9 @@ class Outcome(NamedTuple):
     error_bound: float | None = None
     """Bound on the relative error of an exact p-value."""
     bracket: tuple[float, float] | None = None
-    """What an exact p-value certainly lies between, where it is not known more closely; or see `stopping`."""
+    """Certain bounds of an exact p-value that is not known more closely; or see `stopping`."""
     resamples: int | None = None
-    """Where a test that stops by itself has stopped; else the settings know."""
+    """Where a test with resamples="auto" stopped; None for the number in the settings."""
 
 
 class Outcomes(NamedTuple):
@@ -36,8 +36,8 @@ class Outcomes(NamedTuple):
 
     p_value: np.ndarray
     log10_p: np.ndarray
-    way: Repeated
-    """Method and reason."""
+    method: Repeated
+    reason: Repeated
     exceed: np.ndarray
     """int64: -1 when exact."""
     error_bound: np.ndarray
@@ -45,11 +45,11 @@ class Outcomes(NamedTuple):
     bracket: np.ndarray
     """[pair, 2]: NaN where there is none."""
     resamples: np.ndarray
-    """int64: -1 where the settings know, and when exact."""
+    """int64: -1 for the number in the settings, and when exact."""
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome]) -> Outcomes:
-        """The columns of these outcomes.
+        """The columns of some outcomes.
 
         Example:
             >>> Outcomes.of([Outcome(0.5, -0.3, "exact", "one statistic differs", None)]).exceed
@@ -59,7 +59,8 @@ class Outcomes(NamedTuple):
         return cls(
             np.array([each.p_value for each in outcomes], np.float64),
             np.array([each.log10_p for each in outcomes], np.float64),
-            Repeated.of((each.method, each.reason) for each in outcomes),
+            Repeated.of([each.method for each in outcomes]),
+            Repeated.of([each.reason for each in outcomes]),
             np.array([-1 if each.exceed is None else each.exceed for each in outcomes], np.int64),
             np.array([np.nan if each.error_bound is None else each.error_bound for each in outcomes], np.float64),
             np.array([each.bracket or none for each in outcomes], np.float64).reshape(-1, 2),
@@ -68,11 +69,12 @@ class Outcomes(NamedTuple):
 
     @classmethod
     def sampled(cls, exceed: np.ndarray, p_value: np.ndarray, reasons: Repeated) -> Outcomes:
-        """Those of Monte Carlo tests, from counts and p-values `[pair]`, and why each pair is sampled."""
+        """Monte Carlo tests, from counts and p-values `[pair]`, and why each pair is sampled."""
         return cls(
             p_value,
             np.fromiter(map(math.log10, p_value.tolist()), np.float64),
-            Repeated(tuple(("montecarlo", reason) for reason in reasons.values), reasons.codes),
+            Repeated.constant("montecarlo", len(exceed)),
+            reasons,
             exceed,
             np.broadcast_to(np.nan, exceed.shape),
             np.broadcast_to(np.nan, (len(exceed), 2)),
@@ -85,7 +87,7 @@ class Outcomes(NamedTuple):
         return self.exceed >= 0
 
     def at(self, rows: np.ndarray | slice) -> Outcomes:
-        """Those of some pairs."""
+        """The outcomes of some pairs."""
         columns: list[Any] = [each.at(rows) if isinstance(each, Repeated) else each[rows] for each in self]
         return Outcomes(*columns)
 
@@ -102,14 +104,14 @@ class Outcomes(NamedTuple):
 
 
 Draw = Callable[[np.ndarray, Repeated, np.ndarray], Outcomes]
-"""(places of pairs, why each is sampled, p-values of the others) -> outcomes of these pairs."""
+"""(positions of pairs, why each is sampled, exact p-values of the others) -> outcomes of these pairs."""
 
 
 def completed(found: Sequence[Outcome | NotEligible], which: np.ndarray, draw: Draw) -> Outcomes:
-    """The outcomes of all pairs, from those that need no sampling and a test that samples the others.
+    """The outcomes of all pairs: the exact ones, and those of a test that samples the other pairs.
 
     Args:
-        found: the outcomes of different problems, or why there is none without sampling.
+        found: the exact outcome of each problem, or why there is none.
         which: `[pair]` the problem of each pair.
         draw: samples the pairs whose problems have no outcome.
     """
@@ -117,7 +119,7 @@ def completed(found: Sequence[Outcome | NotEligible], which: np.ndarray, draw: D
     exact = Outcomes.of([each for each in found if isinstance(each, Outcome)])
     if is_exact.all():
         return exact.at(which)
-    # Exact problems count up in the places of their outcomes, the others in those of their reasons.
+    # Index of each exact problem among the outcomes, and of each other problem among the reasons.
     rank = np.where(is_exact, np.cumsum(is_exact), np.cumsum(~is_exact)) - 1
     reasons = Repeated.of(each.reason for each in found if isinstance(each, NotEligible))
     known, places = np.flatnonzero(is_exact[which]), np.flatnonzero(~is_exact[which])

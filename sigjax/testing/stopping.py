@@ -4,19 +4,19 @@ The test looks at its counts after `LOOKS` resamples; the last look is the cap. 
 least as extreme as observed) that a pair has among the first n.
 
 **The rule** is MMCTest (Gandy and Hahn 2014) at fixed looks. At each look a sampled pair gets a Clopper-Pearson
-interval for p, the share of hits that endless resamples would give, with error `ERROR` / (pairs * looks). A pair stops
+interval for p, the share of hits among infinitely many resamples, with error `ERROR` / (pairs * looks). A pair stops
 when the lower and the upper ends of all pairs, put through the correction, lie on the same side of alpha for it.
 
 *Its error.* Given the data, S is binomial with share p. By the union bound over pairs and looks, all intervals hold
-their p with probability 1 - `ERROR`. The adjusted p-values of endless resamples then lie between the adjusted ends,
-because no adjusted p-value falls when some p rises; so every pair that stopped has the decision that they give. So do
-the reported p-values, which the ends, widened if need be, hold too. The probability that any settled decision of a test
-is wrong is at most `ERROR`, whatever the p-values are. Exact p-values of other pairs enter as they are. (Gandy 2009
-bounds the same risk for one hypothesis.)
+their p with probability 1 - `ERROR`. The adjusted p-values of infinitely many resamples then lie between the adjusted
+ends, because no adjusted p-value falls when some p rises; so every pair that stopped has the decision that they give.
+So do the reported p-values, which the ends, widened if need be, hold too. The probability that any settled decision of
+a test is wrong is at most `ERROR`, whatever the p-values are. Exact p-values of other pairs enter as they are. (Gandy
+2009 bounds the same risk for one hypothesis.)
 
 *Several metrics, adjusted together.* They are sampled one after another. The pairs of metrics before enter with their
-bounds, those of metrics to come with 0 and 1; each has its part of `ERROR`. What is settled is judged when all are
-known (see `decision`).
+bounds, those of metrics to come with 0 and 1; each has its part of `ERROR`. Which decisions are settled is found when
+all are known (see `sigjax.multiple.decision`).
 
 **The p-value** cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, about which the null
 hypothesis of this one says nothing. It must be valid at all looks at once, so that stopping may depend on anything. By
@@ -50,24 +50,23 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.records import Settings
-from sigjax.testing.corrections import adjust
-from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.p_values import adjust, clopper_pearson
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
 ERROR = 1e-3
-"""Bound on the probability that any settled decision of a test is not that of endless resamples."""
+"""Bound on the probability that any settled decision of a test differs from that of infinitely many resamples."""
 CONFIDENCE = 0.995
 """Certainty about the p-value at the cap from which it may be reported early; the p-value is divided by it."""
 _LARGER_PARTS = 8
 """Resamples are counted in parts of two sizes only, because each is a program to compile."""
 
 Count = Callable[[np.ndarray, int, int], np.ndarray]
-"""(places of some pairs `[pair]`, first resample, end) -> how many of these resamples are hits, `[pair]` int64."""
+"""(positions of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
 
 
 class Stopped(NamedTuple):
-    """What is known of each sampled pair when all have stopped; every field `[pair]`."""
+    """The sampled pairs when all have stopped; every field `[pair]`."""
 
     exceed: np.ndarray
     """int64: number of hits."""
@@ -75,13 +74,13 @@ class Stopped(NamedTuple):
     """int64: number of resamples at which the pair stopped."""
     p_values: np.ndarray
     low: np.ndarray
-    """Lower bound of the p-value that endless resamples would give."""
+    """Lower bound of the p-value of infinitely many resamples."""
     high: np.ndarray
     """Upper bound, as above."""
 
 
 def most_resamples(settings: Settings) -> int:
-    """Number of resamples that no pair of a permutation test passes."""
+    """The largest number of resamples of a permutation test."""
     return LOOKS[-1] if settings.resamples == "auto" else settings.resamples
 
 

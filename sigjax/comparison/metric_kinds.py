@@ -1,11 +1,11 @@
-"""The two kinds of metric, and what each gives to the tests: exact p-values, swaps, and bootstrap replicates.
+"""From an evaluation to a case, and what each kind of metric gives to its tests: exact p-values, swaps, replicates.
 
 The third thing that kinds do in their own way, scores without one unit at a time, is in `bootstrap.bca`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ from sigjax.bootstrap.intervals import Pieces
 from sigjax.bootstrap.registry import KINDS, draws_intervals
 from sigjax.bootstrap.shared_draws import SharedDraws
 from sigjax.exact.lattice import NotEligible
+from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
 from sigjax.permutation.exact import exact_budget, exact_tests
 from sigjax.permutation.exchanges import crossed_outcomes, models_outcomes
 from sigjax.permutation.montecarlo import swap_counter
@@ -26,12 +27,51 @@ from sigjax.permutation.whole_sample import (
     sample_counter,
     sample_replicates,
 )
+from sigjax.records import Evaluation, SampleMetric, Settings
 from sigjax.resample.engine import Run
 from sigjax.testing.alike import Alike, alike
-from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.problem import Case, NotFinite, Question, SampleCase
 from sigjax.testing.result import Outcome
 from sigjax.testing.runner import Runner, draw_seconds, swap_seconds
 from sigjax.testing.stopping import Count
+from sigjax.units.units import make_sample, make_units, observed_scores, tolerances
+
+
+def make_case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
+    """What is asked of the units of an evaluation, with the observed scores.
+
+    Raises:
+        InputError: the metric does not work on the data.
+        NotFinite: a score is NaN or infinite.
+    """
+    metric = evaluation.metric
+    if isinstance(metric, SampleMetric):
+        given = make_sample(evaluation)
+        sample = replace(given, columns=standardized(metric, given.columns))
+        check_standards(metric, given.columns, sample.columns)
+        check_weights(metric, sample.columns)
+        scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
+        return SampleCase(sample, metric, _question(evaluation, settings, scores, errors), settings)
+    units = make_units(evaluation, settings.design)
+    check_score(metric, units.unscaled(units.totals))
+    scores, errors = observed_scores(units, metric), tolerances(units, metric)
+    return Case(units, metric, _question(evaluation, settings, scores, errors), settings)
+
+
+def _question(evaluation: Evaluation, settings: Settings, scores: np.ndarray, errors: np.ndarray) -> Question:
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if wrong.size:
+        raise NotFinite((int(wrong[0]),))
+    return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()))
+
+
+def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
+    """Positions (a, b) `[pair, 2]` int32: all pairs in the order of the data, or each system against the baseline."""
+    count = len(evaluation.systems)
+    if settings.baseline is None:
+        return np.stack(np.triu_indices(count, 1), axis=1).astype(np.int32)
+    others, base = np.arange(count, dtype=np.int32), evaluation.systems.index(settings.baseline)
+    return np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)
 
 
 def bootstraps(case: Case | SampleCase) -> bool:
@@ -122,9 +162,9 @@ class OfColumns:
         return sample_replicates(self.case, run, self.plan if bootstraps(self.case) else None)
 
 
-Kind = OfSums | OfColumns
+MetricKind = OfSums | OfColumns
 
 
-def kind_of(case: Case | SampleCase) -> Kind:
+def kind_of(case: Case | SampleCase) -> MetricKind:
     """The kind of a case."""
     return OfSums(case) if isinstance(case, Case) else OfColumns(case)
