@@ -28,7 +28,7 @@ from workloads import matched_words, tagged_words
 import sigjax
 from sigjax.exact.charfun import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice
-from sigjax.exact.null import Asked, ExactP, line_ps
+from sigjax.exact.null import Criterion, ExactP, line_ps
 from sigjax.records import Comparison, InputError
 
 FULL = {
@@ -141,7 +141,7 @@ def charfun_alone(a: np.ndarray, b: np.ndarray) -> ExactP:
     lattice = pair_lattice(a[:, None], b[:, None], ("right",))
     if not isinstance(lattice, Lattice):
         raise TypeError(lattice.reason)
-    asked = Asked(np.array([float((a - b).sum())]), np.array([0.5]), "two-sided")
+    asked = Criterion(np.array([float((a - b).sum())]), np.array([0.5]), "two-sided")
     return line_ps([lattice], lambda _, values: values[:, :, 0] * float(lattice.basis[0, 0]), asked)[0]
 
 

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from runs import COUNTS, FSCORE, OTHERS, REPEATED, RUNS
+from runs import COUNTS, FSCORE, OTHERS, REPEATED, RUNS, report
 
 from sigjax import InputError, compare
 from sigjax.cli import _run
@@ -25,11 +25,6 @@ def eager(monkeypatch):
     """Every state is written."""
     monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
-
-
-def report(name, **changes):
-    evaluation, options = RUNS[name]
-    return compare(evaluation, **({"method": "montecarlo", "device": "numpy"} | options | changes)).to_json()
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,6 @@
 
 import itertools
 import math
-import os
-import subprocess
-import sys
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +15,6 @@ from test_laws import REGISTRY, make_arrays
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.cli import _run
 from sigjax.exact.choices import find_patterns, sum_law
-from sigjax.resample import engine
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import crossed, draws_from_strata, outputs_left
 from sigjax.resample.project import crossed_projection, nested_projection
@@ -411,36 +407,6 @@ def test_units_with_equal_sums_have_p_1_whatever_differs_inside_them(alternative
             (found,) = compare(evaluation, method="exact", alternative=alternative, mid_p=mid_p)
             assert (found.p_value, found.reason) == (1.0, "no unit differs")
         assert not any("identical" in note for note in compare(evaluation).notes)
-
-
-@pytest.mark.parametrize("design", ["crossed", "nested"])
-@pytest.mark.parametrize("platform", ["numpy", "cpu"])
-def test_tiles_change_nothing(design, platform, monkeypatch):
-    evaluation = repeated(random_counts(np.random.default_rng(2), 3, 60), [4] * 15, metric="fscore")
-    options = {"design": design, "resamples": 2500, "test": TESTS, "method": "montecarlo"}
-    expected = compare(evaluation, device="numpy", **options).to_json()
-    for elements in (1000, 2**22):
-        monkeypatch.setitem(engine._TILE_ELEMENTS, platform, elements)
-        assert compare(evaluation, device=platform, **options).to_json() == expected
-
-
-def test_number_of_devices_changes_nothing(tmp_path):
-    """In a process of its own: the number of devices is fixed when JAX starts."""
-    code = (
-        "import jax, numpy as np\n"
-        "from sigjax import Evaluation, compare\n"
-        "assert jax.local_device_count() == 8\n"
-        "values = np.random.default_rng(0).integers(0, 9, (2, 40, 3))\n"
-        "arrays = {name: table.ravel() for name, table in zip('AB', values)}\n"
-        "e = Evaluation.from_arrays(arrays, ids=np.repeat(range(40), 3).tolist(), runs=[1, 2, 3] * 40)\n"
-        "for design in ('crossed', 'nested'):\n"
-        "    of = {d: compare(e, test=['permutation', 'bootstrap'], resamples=5000, device=d, design=design,"
-        " method='montecarlo').to_json() for d in ('numpy', 'cpu')}\n"
-        "    assert of['numpy'] == of['cpu']"
-    )
-    environment = os.environ | {"JAX_NUM_CPU_DEVICES": "8", "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_summary_of_nested_replicates_is_near_all_of_them():

@@ -1,8 +1,6 @@
 """Same seed, same counts, whatever the tile size, the backend and the number of devices; and the counts are right."""
 
 import io
-import os
-import subprocess
 import sys
 from functools import partial
 
@@ -72,38 +70,6 @@ def test_replicates_are_those_of_the_counts(evaluation):
         assert c.exceed == extreme(delta - c.delta, c.delta, "two-sided").sum()
         assert c.standard_error == pytest.approx(delta.std(ddof=1), rel=1e-12)
         assert c.interval == pytest.approx(np.quantile(delta, [0.025, 0.975]), rel=1e-12)
-
-
-@pytest.mark.parametrize("elements", [64, 1000, 2**13, 2**22])
-@pytest.mark.parametrize("platform", ["numpy", "cpu"])
-def test_tile_size_changes_nothing(evaluation, elements, platform, monkeypatch):
-    expected = run(evaluation, device="numpy").to_json()
-    monkeypatch.setitem(engine._TILE_ELEMENTS, platform, elements)
-    assert run(evaluation, device=platform, resamples=RESAMPLES).to_json() == expected
-
-
-@pytest.mark.parametrize("tiles", [1, 3, 64])
-def test_tiles_per_call_change_nothing(evaluation, tiles, monkeypatch):
-    expected = run(evaluation, device="cpu").to_json()
-    monkeypatch.setattr(engine, "_TILES_PER_CALL", tiles)
-    monkeypatch.setitem(engine._TILE_ELEMENTS, "cpu", 5000)
-    assert run(evaluation, device="cpu").to_json() == expected
-
-
-@pytest.mark.parametrize("devices", [1, 8])
-def test_number_of_devices_changes_nothing(devices, tmp_path):
-    """In a process of its own: the number of devices is fixed when JAX starts."""
-    code = (
-        "import jax, sigjax; from importlib.resources import files\n"
-        f"assert jax.local_device_count() == {devices}\n"
-        "evaluation = sigjax.read(files('sigjax') / 'data' / 'demo.tsv', metric='fscore', cluster='document')\n"
-        "report = sigjax.compare(evaluation, test=['permutation', 'bootstrap'], resamples=5000, device='cpu')\n"
-        "assert report.to_json() == sigjax.compare(evaluation, test=['permutation', 'bootstrap'], resamples=5000, "
-        "device='numpy').to_json()"
-    )
-    environment = os.environ | {"JAX_NUM_CPU_DEVICES": str(devices), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
 
 
 def test_more_resamples_extend_the_list(evaluation):

@@ -11,7 +11,8 @@ import time
 import numpy as np
 import pytest
 from oracles import random_counts
-from test_checkpoint import done, report
+from runs import report
+from test_checkpoint import done
 
 from sigjax.cli import _run
 from sigjax.run.processes import launched
@@ -190,7 +191,7 @@ from runs import RUNS
 from sigjax import compare
 from sigjax.run import checkpoint
 from sigjax.resample import engine
-from test_checkpoint import report
+from runs import report
 import jax
 name, path, address, index, writes = sys.argv[1:]
 checkpoint._SECONDS, checkpoint._SHARE, engine._FIRST_ROUND = 0.0, 1e9, 1000

@@ -174,60 +174,6 @@ def test_impossible_counts_of_arrays_are_refused():
         Evaluation.from_arrays({"A": [[2, 1]], "B": [[1, 1]]}, metric="alignment-recall")
 
 
-BAD = {
-    "fewer lines": ("0-0\n\n", {}, r"x: has 2 lines, but .*gold has 3 sentences; expected one line per sentence"),
-    "more lines": ("0-0\n\n\n\n", {}, r"x: has 4 lines"),
-    "further sentence": ("1 1 1\n4 1 1\n", {}, r"x: has links in sentence 4, but .*gold has 3 sentences"),
-    "no link": ("0-0\n0-0 1:1\n\n", {}, r"x, line 2: expected a link such as 0-3.*got '1:1'"),
-    "negative": ("0-0\n-1-1\n\n", {}, r"x, line 2: expected a link"),
-    "other blank": ("0-0\n0-0\u20031-1\n\n", {}, r"x, line 2: expected a link .*got '0-0\\u20031-1'"),
-    "half": ("0-0\n0-\n\n", {}, r"x, line 2: expected a link"),
-    "other digits": ("0-0\n\u0661-\u0661\n\n", {}, r"x, line 2: expected a link"),
-    "long word": ("0-0\n65536-1\n\n", {}, r"x, line 2: a word has number 65536; expected at most 65535"),
-    "huge number": ("0-0\n" + "9" * 9999 + "-1\n\n", {}, r"x, line 2: expected a link .*\.\.\.'"),
-    "mixed kinds": ("0-0\n1 1 1 S\n\n", {}, r"x, line 2: expected a link such as"),
-    "mixed kinds, NAACL": ("1 1 1 S\n0-0\n", {}, r"x, line 2: expected a link as '1 4 5 S 0.9'"),
-    "label": ("1 1 1 S\n1 2 2 Q\n", {}, r"x, line 2: expected a link as.*got '1 2 2 Q'"),
-    "fields": ("1 1 1 S\n1 2\n", {}, r"x, line 2: expected a link as"),
-    "many fields": ("1 1 1 S\n1 2 2 S 1 1\n", {}, r"x, line 2: expected a link as"),
-    "sentence 0": ("1 1 1 S\n0 2 2 S\n", {}, r"x, line 2: expected the number of a sentence from 1 to 1048576, got 0"),
-    "far sentence": ("1 1 1\n999999999 1 1\n", {}, r"x, line 2: expected the number of a sentence from 1 to 1048576"),
-    "one-based": ("1-1\n0-1\n\n", {"one_based": True}, r"line \d: a link has word 0, but with --one-based"),
-    "text": ("The cat sat.\n" * 3, {}, r"x, line 1: expected links such as '0-0 2-1 3p3', or '1 4 5 S'.*got 'The cat"),
-    "empty": ("", {}, r"x: is empty"),
-    "blank": ("\n\n\n", {}, r"x: is empty"),
-    "latin": (b"0-0\n\xe9\n\n", {}, r"x, line 2: expected UTF-8 text"),
-    "wide characters": ("0-0\n\n\n".encode("utf-16"), {}, r"x: is UTF-16 text"),
-    "NUL": (b"0-0\n0-\0\n\n", {}, r"x, line 2: expected text, got a NUL byte"),
-    "unknown system": (GOLD, {"swap": ["y", "z"]}, r"--swap: no system 'z'; systems: 'x', 'y'"),
-    "close system": (GOLD, {"swap": ["X"]}, r"--swap: no system 'X'; did you mean 'x'\?"),
-    "metric": (GOLD, {"metric": "bleu"}, r"the format alignment has no metric 'bleu'; it gives aer, alignment-pre"),
-    "filter": (GOLD, {"filter": "strict"}, r"--filter means nothing for the format alignment"),
-}
-
-
-@pytest.mark.parametrize(("content", "options", "message"), BAD.values(), ids=BAD)
-def test_what_cannot_be_used_is_one_clear_line(write, content, options, message):
-    files = [write("x", content), write("y", GOLD)]
-    with pytest.raises(InputError, match=message) as caught:
-        read(write("gold", GOLD), input=files, **options)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("gold", "message"),
-    [
-        ("0p0\n\n1?1\n", r"gold: has no sure links; expected some to compare with"),
-        ("1 0 1 S\n", r"gold: has no sure links"),
-        ("one 1 1\n", r"gold, line 1: expected links such as"),
-        (f"1 1 1 S\n{2**20 + 1} 1 1 S\n", r"gold, line 2: expected the number of a sentence"),
-    ],
-)
-def test_a_gold_file_that_cannot_be_used(write, gold, message):
-    with pytest.raises(InputError, match=message):
-        read(write("gold", gold), input=both(write), reader="alignment")
-
-
 def test_two_gold_files_are_refused(write):
     with pytest.raises(InputError, match=r"gold2: is a second gold file; expected one"):
         read(write("gold", GOLD), write("gold2", GOLD), input=both(write))

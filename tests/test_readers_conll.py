@@ -9,7 +9,7 @@ from annotated import MBT, PAIRS, TAGGED
 
 from sigjax import InputError, read
 from sigjax.cli import _run
-from sigjax.readers.detect import choose_format
+from sigjax.readers.detect import choose_formats
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -176,7 +176,7 @@ def test_formats_are_known_by_their_content(write, content, gold, metric, expect
     name = str(write("file", content))
     arguments = ([name], [name]) if gold else ([name, name], [])
     try:
-        found = choose_format(*arguments, reader=None, metric=metric).name
+        found = choose_formats(*arguments, reader=None, metrics=[metric])[0].name
     except InputError:
         found = None
     if expected is None:

@@ -69,7 +69,7 @@ BAD = [
         "t.csv",
         "id,A,B\nx,1,0\ny,1,0\nx,1,1\n",
         {},
-        r"line 4: instance 'x' of system 'A' is also on line 2; ids must be unique \(--id",
+        r"line 4: instance 'x' of system 'A' is also on line 2; ids must be unique in each run \(column 'id'; see --id",
     ),
     (
         "t.csv",
@@ -85,7 +85,7 @@ BAD = [
         "t.csv",
         LONG + "A,x,1,1,1\n",
         {"metric": "fscore"},
-        r"line 4: instance 'x' of system 'A' is also on line 2; .*--runs NAME",
+        r"line 4: instance 'x' of system 'A' is also on line 2; .*--runs",
     ),
     (
         "t.csv",
@@ -145,8 +145,8 @@ BAD = [
         r"line 3: 'd' of instance 'x' is 'q', but 'p' elsewhere; --cluster takes one label per instance",
     ),
     # jsonl
-    ("t.jsonl", JSON + "{", {}, r"t.jsonl, line 2: not readable as JSON"),
-    ("t.jsonl", JSON + "[1, 2]", {}, r"line 2: expected an object such as"),
+    ("t.jsonl", JSON + "{", {}, r"t.jsonl, line 2, character 2: not readable as JSON"),
+    ("t.jsonl", JSON + "[1, 2]", {}, r"line 2: expected an object, got a list"),
     ("t.jsonl", '{"id": "x", "A": 1, "A": 2}', {}, r"line 1: field 'A' occurs twice"),
     ("t.jsonl", '{"id": "x", "A": 1, "B": [2]}', {}, r"line 1, field 'B': expected .*got a list; leave it out"),
     ("t.jsonl", '{"id": "x", "A": 1, "B": {}}', {}, r"field 'B': expected .*got an object"),

@@ -60,12 +60,16 @@ BAD = [
     ({"A": "1\n2\n", "B": "1\n1e400\n"}, {}, r"B, line 2: expected a finite number, got '1e400'"),
     ({"A": "1\n2\n", "B": "1\n\n"}, {}, r"B, line 2: expected 1 number\(s\) as on line 1, got 0"),
     ({"A": "1\n2\n", "B": "1\n"}, {}, r"B: has 1 instances, but .*A has 2; without ids"),
-    ({"A": "1\n2\n", "B": "1 2\n2 3\n"}, {}, r"B: has 2 numbers a line, but .*A has 1"),
-    ({"A": "1 2 3\n", "B": "1 2 3\n"}, {}, r"metric 'mean' takes 1 numbers a line, got 3"),
+    ({"A": "1\n2\n", "B": "1 2\n2 3\n"}, {}, r"B: has 2 numbers per line, but .*A has 1"),
+    ({"A": "1 2 3\n", "B": "1 2 3\n"}, {}, r"metric 'mean' takes 1 numbers per line and system, got 3"),
     ({"A": "1 -2\n", "B": "1 2\n"}, {}, r"system 'A': denominator must not be below 0, got -2 at instance 1"),
     ({"A": "1,2,3\n"}, {"reader": "paired-perm"}, r"A, line 1: expected 2 numbers .* or 4"),
     ({"A": "1,2\n3\n"}, {"reader": "paired-perm"}, r"A, line 2: expected 2 number"),
-    ({"A": "1,2\n"}, {"reader": "paired-perm", "metric": "fscore"}, r"'fscore' takes 3 numbers a system; use mean"),
+    (
+        {"A": "1,2\n"},
+        {"reader": "paired-perm", "metric": "fscore"},
+        r"'fscore' takes 3 numbers per line and",
+    ),
 ]
 
 

@@ -43,7 +43,9 @@ def test_formats_are_found_and_joined_by_id(write, name, packed):
     assert values(read(*paths, reader=name)) == values(evaluation)
     assert values(read(input={"Best": paths[0], "Base": paths[1]})) == {"Best": A, "Base": B}
     assert read(f"Best={paths[0]}", f"Base={paths[1]}").systems == ("Best", "Base")
-    with pytest.raises(InputError, match=rf"x/{file}.*: holds one system; .*: give one file per system"):
+    with pytest.raises(
+        InputError, match=rf"x/{file}.*: a comparison needs at least two systems, got 1; give one file per system"
+    ):
         read(paths[0])
 
 

@@ -69,27 +69,6 @@ def test_large_files(write):
     assert read(path).stats[:, :, 0].tolist() == values.tolist()
 
 
-BAD_SCORES = {
-    "fields": ("A 1\nA 2 3\n", r"x.seg.score, line 2: expected SYSTEM SCORE, got 'A 2 3'"),
-    "one field": ("A 1\nA\n", r"line 2: expected SYSTEM SCORE, got 'A'"),
-    "empty line": ("A 1\n\nB 1\n", r"line 2: expected SYSTEM SCORE, got ''"),
-    "text": ("A 1\nB good\n", r"line 2, column 'SCORE': expected a number, got 'good'; write None where it is missing"),
-    "nan": ("A 1\nB nan\n", r"line 2, column 'SCORE': expected a finite number"),
-    "large": ("A 1\nB 1e400\n", r"line 2, column 'SCORE': expected a finite number"),
-    "lengths": ("A 1\nA 2\nB 1\n", r"system 'B' has 1 scores, 'A' has 2; expected one for each segment"),
-    "one system": ("A 1\nA 2\n", r"holds one system; a comparison takes at least two"),
-    "empty": ("", r"is empty"),
-    "latin": (b"A 1\nB\xe9 1\n", r"line 2: expected UTF-8"),
-}
-
-
-@pytest.mark.parametrize(("content", "message"), BAD_SCORES.values(), ids=BAD_SCORES)
-def test_bad_segment_scores(write, content, message):
-    with pytest.raises(InputError, match=message) as caught:
-        read(write("x.seg.score", content))
-    assert "\n" not in str(caught.value)
-
-
 # COMET
 
 
@@ -113,39 +92,3 @@ def test_without_references_and_with_spans(write):
             del segment["ref"]
     content["out/A.txt"][0]["errors"] = [{"text": "x", "severity": "major", "start": 0, "end": 1}]
     assert read(write("c.json", json.dumps(content))).stats[0, :, 0].tolist() == [1, 0]
-
-
-def other_source():
-    content = comet(A=[1, 0], B=[0, 0])
-    content["out/B.txt"][1]["src"] = "another"
-    return content
-
-
-BAD_COMET = {
-    "cut": ('{"A": [{"COMET": 0.5},\n {"CO', r"c.json, line 2, character 3: not readable as JSON"),
-    "list": ('[{"COMET": 1}]', r"c.json: expected an object, got a list"),
-    "deep": ('{"A": [{"COMET": 1, "x": ' + "[" * 100_000, r"nested too deeply"),
-    "twice": ('{"A": [{"COMET": 1}], "A": [{"COMET": 1}]}', r"field 'A' occurs twice"),
-    "no list": ('{"A": {"COMET": 1}}', r"field 'A': expected a list, got an object"),
-    "no segments": ('{"A": [], "B": [{"COMET": 1}]}', r"system 'B' has 1 scores, 'A' has 0; expected one for each"),
-    "no systems": ("{}", r'expected an object such as {"system.txt": '),
-    "no score": (
-        '{"A": [{"COMET": 1}, {"mt": "x"}]}',
-        r"system 'A', segment 2: no field 'COMET'; fields: 'mt'",
-    ),
-    "nan": ('{"A": [{"COMET": NaN}]}', r"system 'A', segment 1, field 'COMET': expected a finite number, got nan"),
-    "large": ('{"A": [{"COMET": 1e400}]}', r"expected a finite number, got inf"),
-    "digits": ('{"A": [{"COMET": ' + "9" * 5000 + "}]}", r"holds a number of thousands of digits; repair it"),
-    "text": ('{"A": [{"COMET": "1"}]}', r"expected a number, got the text '1'"),
-    "truth": ('{"A": [{"COMET": true}]}', r"field 'COMET': expected a number, got true or false"),
-    "lengths": (json.dumps(comet(A=[1, 0], B=[1])), r"system 'B' has 1 scores, 'A' has 2; expected one"),
-    "source": (json.dumps(other_source()), r"instance '2' of 'B' has another source or reference than of 'A'"),
-    "one system": (json.dumps(comet(A=[1, 0])), r"holds one system; a comparison takes at least two"),
-}
-
-
-@pytest.mark.parametrize(("content", "message"), BAD_COMET.values(), ids=BAD_COMET)
-def test_bad_comet_scores(write, content, message):
-    with pytest.raises(InputError, match=message) as caught:
-        read(write("c.json", content), reader="comet")
-    assert "\n" not in str(caught.value)

@@ -39,7 +39,7 @@ FILES = {
 }
 JSON = {
     "jsonl": ({"t.jsonl": '{"id": "x", "A": @, "B": 1}\n'}, "t.jsonl, line 1, column 'A': "),
-    "comet": ({"t.json": '{"a": [{"COMET": @}], "b": [{"COMET": 0}]}'}, "t.json: system 'a', segment 1: "),
+    "comet": ({"t.json": '{"a": [{"COMET": @}], "b": [{"COMET": 0}]}'}, "t.json, system 'a', segment 1"),
     "eee": ({"a": logs.every_eval([0.25]).replace("0.25", "@"), "b": logs.every_eval([1], model="b")}, "a, line 1"),
     "lm-eval": ({"a": logs.lm_eval([0.25]).replace("0.25", "@"), "b": logs.lm_eval([1])}, "a, line 1, field 'acc'"),
     "helm": ({"a": logs.helm([0.25]).replace('"sum": 0.5', '"sum": @'), "b": logs.helm([1])}, "a, entry 1, stat"),

@@ -142,35 +142,6 @@ def test_texts_split_on_purpose_are_not_noted():
     assert len(Evaluation.from_texts(outputs, ["He left ."] * 120, tokenize="none").notes) == 1
 
 
-BAD = {
-    "lines": ({"B.txt": "x\n"}, {}, r"B.txt: has 1 lines, but .*ref.txt has 4; expected a segment a line"),
-    "empty": ({"B.txt": ""}, {}, r"B.txt: is empty; expected one segment a line"),
-    "empty gold": ({"ref.txt": ""}, {}, r"ref.txt: is empty"),
-    "latin": ({"A.txt": "a\nJosé\nb\nc\n".encode("latin-1")}, {}, r"A.txt, line 2: expected UTF-8 text, got byte 0xe9"),
-    "utf-16": ({"A.txt": "a\nb\nc\nd\n".encode("utf-16")}, {}, r"A.txt: is UTF-16 text"),
-    "nul": ({"A.txt": "a\nb\0\nc\nd\n"}, {}, r"A.txt, line 2: expected text, got a NUL byte"),
-    "cut": ({"A.txt": gzip.compress(b"abcd\n" * 999, mtime=0)[:-9]}, {}, r"A.txt: the gzip data ends too early"),
-    "metric": ({}, {"metric": "fscore"}, r"the format texts has no metric 'fscore'; it gives bleu, chrf"),
-    "record": ({}, {"metric": METRICS["mean"]}, r"takes no metric of yours; it gives bleu"),
-    "function": ({}, {"metric": lambda sums: sums[..., 0]}, r"takes no metric of yours"),
-    "tokenizer": ({}, {"tokenize": "13b"}, r"tokenize: sacrebleu has no tokenizer '13b'; it has none, zh, 13a"),
-    "no tokenizer": ({}, {"metric": "wer", "tokenize": "zh"}, r"tokenize: wer has its own tokens.* use bleu"),
-    "system": ({}, {"systems": ["A", "C"]}, r"ref.txt: no system 'C'"),
-    "one system": ({}, {"systems": ["A"]}, r"^a comparison needs at least two systems, got 1"),
-    "cluster": ({}, {"cluster": "docs.txt"}, r"--cluster: no column and no file 'docs.txt'"),
-    "swap": ({}, {"swap": ["A"]}, r"--swap means nothing for the format texts"),
-}
-
-
-@pytest.mark.parametrize(("contents", "options", "message"), BAD.values(), ids=BAD)
-def test_what_cannot_be_used(write, files, contents, options, message):
-    for name, content in contents.items():
-        write(name, content)
-    with pytest.raises(InputError, match=message) as caught:
-        read_files(files, **options)
-    assert "\n" not in str(caught.value)
-
-
 def test_tokenizers_that_need_something(files, monkeypatch):
     def fail():
         raise RuntimeError("\n\nPlease install\n\n  pip install sacrebleu[ja]\n")

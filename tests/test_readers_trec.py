@@ -195,59 +195,6 @@ def test_outputs_of_trec_eval(write):
         read(write("a.eval", first), write("b.eval", second))
 
 
-BAD_RUNS = {
-    "fields": ("7 Q0 d1 1 2.5\n", r"a, line 1: expected 6 fields \(topic Q0 document rank score tag\), got 5"),
-    "many fields": (RUN + "7 Q0 d8 1 2.5 my tag\n", r"a, line 7: expected 6 fields .*got 7"),
-    "score": (RUN + "7 Q0 d8 1 high x\n", r"a, line 7, score: expected a number, got 'high'"),
-    "NaN": (RUN + "7 Q0 d8 1 nan x\n", r"a, line 7, score: expected a finite number, got 'nan'"),
-    "too large": (RUN + "7 Q0 d8 1 1e400 x\n", r"a, line 7, score: expected a finite number, got '1e400'"),
-    "underscore": (RUN + "7 Q0 d8 1 1_0 x\n", r"a, line 7, score: expected a number, got '1_0'"),
-    "document twice": (RUN + "7 Q0 d1 1 2 x\n", r"a, line 7: document 'd1' occurs twice for topic '7'"),
-    "no topic": ("1 Q0 d1 1 2 x\n", r"a: has none of the topics of .*qrels, such as '7'"),
-    "empty": ("", r"a: is empty"),
-    "cut off": (gzip.compress(RUN.encode() * 99, mtime=0)[:-9], r"a: the gzip data ends too early"),
-    "latin": (b"7 Q0 d\xe9 1 2 x\n", r"a, line 1: expected UTF-8 text"),
-    "NUL": (b"7 Q0 d\0 1 2 x\n", r"a, line 1: expected text, got a NUL byte"),
-    "JSON cut off": ('{"7": {"d1": 1.5', r"a, line 1, character 17: not readable as JSON: .*cut off"),
-    "JSON list": ('{"7": [1, 2]}', r"a, topic '7': expected an object, got a list"),
-    "JSON text": ('{"7": {"d1": "1"}}', r"a, topic '7', document 'd1': expected a number, got the text '1'"),
-    "JSON true": ('{"7": {"d1": true}}', r"document 'd1': expected a number, got true or false"),
-    "JSON NaN": ('{"7": {"d1": NaN}}', r"document 'd1': expected a finite number, got nan"),
-    "JSON digits": ('{"7": {"d1": ' + "9" * 9999 + "}}", r"a: holds a number of thousands of digits"),
-    "JSON twice": ('{"7": {"d1": 1, "d1": 2}}', r"a: field 'd1' occurs twice in an object"),
-    "JSON topic twice": ('{"7": {"d1": 1}, "7": {}}', r"a: field '7' occurs twice in an object"),
-    "JSON NUL": ('{"7": {"d\\u00001": 1}}', r"a, topic '7': the name 'd\\x001' holds a NUL character"),
-    "JSON half character": ('{"7": {"\\ud800": 1}}', r"a, topic '7': holds half a character"),
-    "JSON no name": ('{"": {"d1": 1}}', r"a: expected a name, got an empty text"),
-    "JSON deep": ('{"7": ' + "[" * 100_000, r"a: nested too deeply"),
-    "JSON deep value": ('{"7": {"d1": ' + "[" * 900 + "]" * 900 + "}}", r"'d1': expected a number, got a list"),
-    "JSON empty": ("{}", r"a: has no topics; expected a run of some"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "message"), BAD_RUNS.values(), ids=BAD_RUNS)
-def test_a_run_that_cannot_be_used(write, scorer, content, message):
-    with pytest.raises(InputError, match=message) as caught:
-        read(write("qrels", QRELS), input=[write("a", content), write("b", OTHER)])
-    assert "\n" not in str(caught.value)
-
-
-BAD_QRELS = {
-    "fields": ("7 0 d1\n", r"qrels, line 1: expected 4 fields \(topic iteration document relevance\), got 3"),
-    "relevance": (QRELS + "7 0 d8 1.5\n", r"line 7, relevance: expected a whole number up to 1000, got 1.5"),
-    "text": (QRELS + "7 0 d8 yes\n", r"qrels, line 7, relevance: expected a number, got 'yes'"),
-    "too large": (QRELS + "7 0 d8 99999999\n", r"qrels, line 7, relevance: expected a whole number up to 1000"),
-    "twice": (QRELS + "7 0 d1 1\n", r"qrels, line 7: document 'd1' occurs twice for topic '7'"),
-    "JSON": ('{"7": {"d1": 0.5}}', r"document 'd1', relevance: expected a whole number up to 1000, got 0.5"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "message"), BAD_QRELS.values(), ids=BAD_QRELS)
-def test_judgments_that_cannot_be_used(write, content, message):
-    with pytest.raises(InputError, match=message):
-        read(write("qrels", content), input=[write("a", RUN), write("b", OTHER)], reader="trec-run")
-
-
 def test_other_things_that_cannot_be_used(write):
     qrels, runs = write("qrels", QRELS), [write("a", RUN), write("b", OTHER)]
     with pytest.raises(InputError, match=r"qrels2: is a second gold file; expected one"):
@@ -256,22 +203,3 @@ def test_other_things_that_cannot_be_used(write):
         read(qrels, input=runs, metric=lambda sums: sums[..., 0])
     with pytest.raises(InputError, match=r"the format trec-run has no metric 'bleu'; it gives ap, "):
         read(qrels, input=runs, metric="bleu")
-
-
-BAD_EVALS = {
-    "aggregate": ("map                   \tall\t0.5\n", r"a: has no values of single topics; run trec_eval with -q"),
-    "fields": (EVAL + "map \t8\n", r"a, line 5: expected measure, topic and value with tabs between, got 'map \\t8'"),
-    "number": (EVAL + "map \t8\thigh\n", r"a, line 5, 'map': expected a number, got 'high'"),
-    "NaN": (EVAL + "map \t8\t-nan\n", r"a, line 5, 'map': expected a finite number, got '-nan'"),
-    "infinity": (EVAL + "map \t8\t1e400\n", r"a, line 5, 'map': expected a finite number, got '1e400'"),
-    "twice": (EVAL + EVAL, r"a, line 6: 'map' of topic '7' occurs twice"),
-    "text": ("Results:\n" + EVAL, r"a, line 1: expected measure, topic and value"),
-    "empty": ("", r"a: is empty"),
-    "latin": (EVAL.encode() + b"map \t\xe9\t1\n", r"a, line 5: expected UTF-8 text"),
-}
-
-
-@pytest.mark.parametrize(("content", "message"), BAD_EVALS.values(), ids=BAD_EVALS)
-def test_an_output_of_trec_eval_that_cannot_be_used(write, content, message):
-    with pytest.raises(InputError, match=message):
-        read(write("a", content), write("b", EVAL), metric="map", reader="trec-eval")

@@ -5,8 +5,8 @@ import pytest
 from sigjax import InputError, read
 
 HEADERLESS = "is this a row without a header"
-METRICS_ROWS = "seems to hold metrics, a row each"
-METRICS_COLUMNS = "seem to hold metrics; expected a column per system"
+METRICS_ROWS = "seems to hold metrics, one per row"
+METRICS_COLUMNS = "seem to hold metrics; expected one column per system"
 
 
 @pytest.mark.parametrize(

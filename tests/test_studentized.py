@@ -186,7 +186,7 @@ def test_without_enough_memory_it_is_refused():
 
 def test_a_metric_of_whole_arrays_is_refused():
     metric = SampleMetric("spread", lambda x: x.max() - x.min(), ("value",))
-    with pytest.raises(InputError, match="no metric of sums"):
+    with pytest.raises(InputError, match="needs a metric of sums"):
         compare(Evaluation.from_arrays({"A": [1, 2, 3], "B": [1, 2, 4]}, metric=metric), **SAMPLED)
 
 

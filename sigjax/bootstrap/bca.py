@@ -15,7 +15,7 @@ from sigjax.bootstrap.replicates import of_targets
 from sigjax.metrics import sample_scores
 from sigjax.records import Interval
 from sigjax.resample.tally import scores
-from sigjax.testing.problem import Case, NotFinite, SampleCase
+from sigjax.testing.problem import Case, SampleCase, check_finite
 from sigjax.units.sums import total
 
 _NORMAL = NormalDist()
@@ -82,9 +82,7 @@ def jackknife_scores(case: Case | SampleCase) -> np.ndarray:
             units = case.units
             left = (total - values for total, values in zip(units.totals, units.values, strict=True))
             found = np.stack([scores(case.metric.score, sums, units.divisors) for sums in left])
-    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
-    if wrong.size:
-        raise NotFinite((int(wrong[0]),))
+    check_finite(found)
     return found
 
 

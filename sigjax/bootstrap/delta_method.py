@@ -81,16 +81,16 @@ def influences(
                 term = gradient * apart[system, :, stat]
                 found[system] += term
                 bounds[system] += np.abs(term)
-    return found, np.array([_norm(row) for row in bounds])
+    return found, norms(bounds)
 
 
 def _error(influences: np.ndarray, largest: float) -> float:
     """The 2-norm, 0 where it is rounding."""
-    error = _norm(influences)
+    error = float(norms(influences[None])[0])
     return error if error > math.sqrt(NO_VARIANCE) * largest else 0.0
 
 
-def _norm(row: np.ndarray) -> float:
-    """The 2-norm, also where squares leave the range of a double."""
-    exponent = math.frexp(float(np.abs(row).max()))[1]
-    return math.ldexp(math.sqrt(float(total(np.square(np.ldexp(row, -exponent))))), exponent)
+def norms(rows: np.ndarray) -> np.ndarray:
+    """2-norms `[row]` of rows `[row, number]`, also where squares leave the range of a double."""
+    exponents = np.frexp(np.abs(rows).max(axis=1))[1]
+    return np.ldexp(np.sqrt(total(np.square(np.ldexp(rows, -exponents[:, None])))), exponents)

@@ -133,13 +133,20 @@ def standard_error(replicates: np.ndarray) -> float:
         >>> standard_error(np.array([1.0, 2.0, 3.0]))
         1.0
     """
+    return float(standard_errors(replicates[None])[0])
+
+
+def standard_errors(replicates: np.ndarray) -> np.ndarray:
+    """Standard error of each row of replicates `[target, resample]`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = math.sqrt(variance(replicates))
-    if _SAFE < found < math.inf:
-        return found
-    # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
-    exponent = math.frexp(float(np.abs(replicates).max()))[1]
-    return math.ldexp(math.sqrt(variance(np.ldexp(replicates, -exponent))), exponent)
+        errors = np.sqrt(variance(replicates))
+    unsafe = ~((_SAFE < errors) & (errors < math.inf))
+    if unsafe.any():
+        # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
+        rows = replicates[unsafe]
+        exponents = np.frexp(np.abs(rows).max(axis=1))[1]
+        errors[unsafe] = np.ldexp(np.sqrt(variance(np.ldexp(rows, -exponents[:, None]))), exponents)
+    return errors
 
 
 def percentile_interval(replicates: np.ndarray, level: float) -> Interval:
@@ -151,15 +158,6 @@ def percentile_interval(replicates: np.ndarray, level: float) -> Interval:
     """
     (low,), (high,) = quantiles(replicates[None].copy(), quantile_levels(level))
     return Interval(float(low), float(high))
-
-
-def standard_errors(replicates: np.ndarray) -> np.ndarray:
-    """Standard error of each row of replicates `[target, resample]`."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        errors = np.sqrt(variance(replicates))
-    for row in np.flatnonzero(~((_SAFE < errors) & (errors < math.inf))):
-        errors[row] = standard_error(replicates[row])
-    return errors
 
 
 def basic_spread(percentile: Spread, observed: float) -> Spread:

@@ -34,10 +34,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sigjax.bootstrap.delta_method import norms
 from sigjax.records import Interval
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.tally import scores
-from sigjax.testing.problem import Case, NotFinite
+from sigjax.testing.problem import Case, check_finite
 from sigjax.testing.tails import t_quantile
 from sigjax.units.sums import total
 
@@ -77,31 +78,27 @@ def influences(case: Case) -> np.ndarray:
             of_stratum = np.add.reduceat(values, starts, axis=0)[units.strata]
             sums = (units.totals[system] - of_stratum) + stands_for * (of_stratum - values)
             found[system] = observed[system] - scores(case.metric.score, sums, units.divisors)
-    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
-    if wrong.size:
-        raise NotFinite((int(wrong[0]),))
+    check_finite(found)
     return np.where(sizes[:, 0] > 1.0, found / np.sqrt(stands_for[:, 0]), 0.0)
 
 
 def system_errors(moves: np.ndarray, tolerances: Sequence[float]) -> np.ndarray:
     """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 where all are rounding."""
-    return _norms(moves, 2.0 * np.array(tolerances))
+    return _errors(moves, 2.0 * np.array(tolerances))
 
 
 def pair_errors(moves: np.ndarray, members: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """Standard errors of deltas `[pair]`, from influences `[system, unit]`; 0 where all are `rounding` `[pair]`."""
     step = max(1, _NUMBERS // moves.shape[1])
     parts = (slice(start, start + step) for start in range(0, len(members), step))
-    return np.concatenate([_norms(moves[members[part, 0]] - moves[members[part, 1]], rounding[part]) for part in parts])
+    return np.concatenate(
+        [_errors(moves[members[part, 0]] - moves[members[part, 1]], rounding[part]) for part in parts]
+    )
 
 
-def _norms(rows: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+def _errors(rows: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """2-norms of rows `[row, unit]`, 0 where no number is above the rounding error `[row]`."""
-    largest = np.abs(rows).max(axis=1)
-    # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
-    exponents = np.frexp(largest)[1]
-    found = np.ldexp(np.sqrt(total(np.square(np.ldexp(rows, -exponents[:, None])))), exponents)
-    return np.where(largest > rounding, found, 0.0)
+    return np.where(np.abs(rows).max(axis=1) > rounding, norms(rows), 0.0)
 
 
 def effective_degrees(case: Case) -> float:

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import PILOT, Pieces, Spread, quantile_levels, standard_error
+from sigjax.bootstrap.intervals import PILOT, Pieces, Spread, quantile_levels, standard_errors
 from sigjax.bootstrap.replicates import PIECE, Told, Wanted, count_against, of_targets
 from sigjax.records import Interval
 from sigjax.resample.engine import Run, keep, keep_round, rounds
@@ -79,7 +79,7 @@ def tell_summary(pieces: Callable[[range], Pieces], wanted: Wanted, run: Run) ->
 def _begun(pilot: np.ndarray, wanted: Wanted) -> dict[str, np.ndarray]:
     """The arrays of a `_Summary` to which nothing is added yet; `pilot` is [system, resample]."""
     by, members = wanted.intervals, wanted.intervals.targets.members
-    centre, scale = total(pilot)[:, None] / PILOT, _scale(np.array([standard_error(row) for row in pilot]))
+    centre, scale = total(pilot)[:, None] / PILOT, _scale(standard_errors(pilot))
     width = (2.0 if by.by_share else 1.0) * _DEVIATIONS
     observed = _observed_ends(wanted, centre, scale) if by.by_share else np.zeros((len(members), 0), np.int32)
 

@@ -32,7 +32,7 @@ import numpy as np
 from sigjax.bootstrap.delta_method import NO_VARIANCE, influences
 from sigjax.bootstrap.intervals import Spread
 from sigjax.records import Array, Interval
-from sigjax.testing.problem import Case, NotFinite, Pair
+from sigjax.testing.problem import Case, Pair, check_finite
 from sigjax.testing.tails import t_quantile
 from sigjax.units.sums import total, variance
 from sigjax.units.units import Units
@@ -61,9 +61,7 @@ def two_way_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
     """
     question, level = case.question, case.settings.level
     of_systems, of_pairs = two_way_errors(case.units, case.metric.score, question.pairs)
-    for system, error in enumerate(of_systems):
-        if not math.isfinite(error.standard_error):
-            raise NotFinite((system,))
+    check_finite(np.array([[error.standard_error] for error in of_systems]))
     systems = [_spread(score, error, level) for score, error in zip(question.scores, of_systems, strict=True)]
     return systems, [
         _spread(question.delta(pair), error, level) for pair, error in zip(question.pairs, of_pairs, strict=True)

@@ -85,8 +85,8 @@ def quantile(law: Law, q: float) -> int:
         >>> quantile(Law(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
         4
     """
-    place = int(np.searchsorted(np.cumsum(law.probabilities), q - _QUANTILE_TOLERANCE))
-    return law.first + law.step * min(place, len(law.probabilities) - 1)
+    index = int(np.searchsorted(np.cumsum(law.probabilities), q - _QUANTILE_TOLERANCE))
+    return law.first + law.step * min(index, len(law.probabilities) - 1)
 
 
 def below(law: Law, x: int) -> float:
@@ -96,8 +96,8 @@ def below(law: Law, x: int) -> float:
         >>> below(Law(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 4)
         0.5
     """
-    place = (x - law.first) // law.step
-    return float(law.probabilities[:place].sum() + 0.5 * law.probabilities[place])
+    index = (x - law.first) // law.step
+    return float(law.probabilities[:index].sum() + 0.5 * law.probabilities[index])
 
 
 def log_tail(lattice: DrawLattice, edge: int) -> float:
@@ -132,8 +132,8 @@ def tail(lattice: DrawLattice, edge: int) -> Tail:
         return Tail(math.log1p(-missing), _ROUNDING + below.error_bound * missing / (1.0 - missing))
     tilted = tilt_to(lattice, steps)
     first, last = window(lattice, tilted)
-    place = np.arange(first - steps, last - steps + 1)
-    weights = np.where(place >= 0, np.exp(-tilted.theta * np.maximum(place, 0)), 0.0)
+    index = np.arange(first - steps, last - steps + 1)
+    weights = np.where(index >= 0, np.exp(-tilted.theta * np.maximum(index, 0)), 0.0)
     mass, error = _weighted(lattice, _probabilities(lattice, tilted, first, last), weights)
     log_p = min(log_moment(lattice, tilted, steps) + math.log(mass), 0.0)
     undoing = math.sqrt(-2.0 * log_p * int(lattice.sizes.sum())) - log_p

@@ -39,7 +39,7 @@ Score = Callable[[np.ndarray], np.ndarray]
 """Values of S `[value]` -> differences of scores `[value]`."""
 Tail = Callable[[float], "Bracket"]
 """edge > 0 -> bracket of P(S >= edge)."""
-_PLACES = 1025
+_POINTS = 1025
 """Values of S at which monotonicity of the score is checked."""
 _FAN = 65
 """Values of S evaluated at once in a search."""
@@ -127,8 +127,8 @@ def _grid_tail(lattice: Lattice, edge: float, *, round_up: bool) -> tuple[float,
 
 def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
     """The lattice of rounded differences, without those that round to 0, which the remainder holds."""
-    steps, place = np.unique(sizes, return_inverse=True)
-    counts = np.bincount(place, weights=multiplicity).astype(np.int64)
+    steps, inverse = np.unique(sizes, return_inverse=True)
+    counts = np.bincount(inverse, weights=multiplicity).astype(np.int64)
     steps, counts = steps[steps > 0], counts[steps > 0]
     return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
 
@@ -147,7 +147,7 @@ def find_edges(
 ) -> Edges | None:
     """Search for the edges; None where the score is not monotone in S."""
     reach = float(lattice.reach[0])
-    differences = score(np.linspace(-reach, reach, _PLACES))
+    differences = score(np.linspace(-reach, reach, _POINTS))
     upward = differences[-1] >= differences[0]
     if ((np.diff(differences) if upward else -np.diff(differences)) < -tolerance).any():
         return None
@@ -169,11 +169,11 @@ def find_edges(
 
 def threshold_p(edges: Edges, tail: Tail, alternative: Alternative, *, mid_p: bool) -> Bracket:
     """Bracket of the p-value."""
-    found = _from_edge(edges.extreme, tail, alternative)
+    whole = _from_edge(edges.extreme, tail, alternative)
     if not mid_p:
-        return found
+        return whole
     beyond = _from_edge(edges.beyond, tail, alternative)
-    return Bracket(*(float(np.logaddexp(a, b)) - math.log(2.0) for a, b in zip(found, beyond, strict=True)))
+    return Bracket(*(float(np.logaddexp(a, b)) - math.log(2.0) for a, b in zip(whole, beyond, strict=True)))
 
 
 def _from_edge(edge: float, tail: Tail, alternative: Alternative) -> Bracket:
@@ -198,14 +198,14 @@ def _first(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -
     """The first whole number from `low` to `high` for which a monotone condition holds; high + 1 if none."""
     high += 1.0
     while high - low > 0.5:
-        places = np.unique(np.floor(np.linspace(low, high - 1.0, _FAN)))
-        held = holds(places)
+        points = np.unique(np.floor(np.linspace(low, high - 1.0, _FAN)))
+        held = holds(points)
         if not held.any():
-            low = float(places[-1]) + 1.0
+            low = float(points[-1]) + 1.0
         else:
             first = int(held.argmax())
-            high = float(places[first])
-            low = float(places[first - 1]) + 1.0 if first else low
+            high = float(points[first])
+            low = float(points[first - 1]) + 1.0 if first else low
             if not first:
                 high = low
     return low

@@ -72,14 +72,14 @@ def line_probabilities(
     if steps.size * half <= _DENSE * len(steps):
         frequency = np.arange(half, dtype=np.float64)
         turn = _centred(steps[:, :, None] % length * frequency, length)
-        place = _centred(first[:, None] % length * frequency, length)
-        spectrum = _characteristic(turn, place, length, multiplicity, lean)
+        origin = _centred(first[:, None] % length * frequency, length)
+        spectrum = _characteristic(turn, origin, length, multiplicity, lean)
         return np.fft.irfft(spectrum, length)
-    found = [
+    each = [
         plane_probabilities(steps[pair, :, None], multiplicity[pair], theta[pair, None], (length,), first[pair, None])
         for pair in range(len(steps))
     ]
-    return np.stack(found)
+    return np.stack(each)
 
 
 def plane_probabilities(
@@ -109,8 +109,8 @@ def plane_probabilities(
             for frequency, length in zip(np.unravel_index(part, shape), lengths, strict=True)
         ]
         turn = (rows % np.array(lengths)) @ np.stack(scaled)
-        place = (first % np.array(lengths)) @ np.stack(scaled)
-        spectrum[part] = _characteristic(_centred(turn, whole), _centred(place, whole), whole, multiplicity, lean)
+        origin = (first % np.array(lengths)) @ np.stack(scaled)
+        spectrum[part] = _characteristic(_centred(turn, whole), _centred(origin, whole), whole, multiplicity, lean)
     return np.fft.irfftn(spectrum.reshape(shape), lengths, axes=range(len(lengths)))
 
 
@@ -155,8 +155,8 @@ def _exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...]) -
         left, right = _angles(rows[:, 0], np.arange(0.0, half, low), lengths[0]), np.arange(low * 1.0)
     right = _angles(rows[:, -1], right, lengths[-1])
     waves = np.concatenate([weight[:, None] * np.cos(left), -weight[:, None] * np.sin(left)])
-    found = weight.sum() - waves.T @ np.concatenate([np.cos(right), np.sin(right)])
-    return found.ravel()[: math.prod(lengths[:-1]) * half]
+    exponents = weight.sum() - waves.T @ np.concatenate([np.cos(right), np.sin(right)])
+    return exponents.ravel()[: math.prod(lengths[:-1]) * half]
 
 
 def _angles(steps: np.ndarray, frequency: np.ndarray, length: int) -> np.ndarray:
@@ -165,7 +165,7 @@ def _angles(steps: np.ndarray, frequency: np.ndarray, length: int) -> np.ndarray
 
 
 def _characteristic(
-    turn: np.ndarray, place: np.ndarray, whole: int, multiplicity: np.ndarray, lean: np.ndarray
+    turn: np.ndarray, origin: np.ndarray, whole: int, multiplicity: np.ndarray, lean: np.ndarray
 ) -> np.ndarray:
     """The conjugate of E exp(i w.(K - first)) `[..., frequency]`.
 
@@ -173,7 +173,7 @@ def _characteristic(
 
     Args:
         turn: `[..., row, frequency]`: w.v in turns times `whole`.
-        place: `[..., frequency]`: w.first in turns times `whole`.
+        origin: `[..., frequency]`: w.first in turns times `whole`.
         whole: the denominator.
         multiplicity: `[..., row]`.
         lean: `[..., row]`: theta.v.
@@ -187,7 +187,7 @@ def _characteristic(
     square *= 1.0 / np.cosh(np.minimum(np.abs(lean), _MOST_LEAN)) ** 2
     with np.errstate(divide="ignore"):
         log_size = 0.5 * (count * np.log1p(-np.minimum(square, 1.0))).sum(axis=-2)
-    angle = (count * half_turn).sum(axis=-2) - place * (2.0 * math.pi / whole)
+    angle = (count * half_turn).sum(axis=-2) - origin * (2.0 * math.pi / whole)
     if lean.any():
         angle += (count * np.arctan(np.tanh(lean) * tangent)).sum(axis=-2)
     return np.exp(log_size) * (np.cos(angle) - 1j * np.sin(angle))

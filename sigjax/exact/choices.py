@@ -61,9 +61,9 @@ def half_sums(runs: np.ndarray) -> np.ndarray:
     """
     half = len(runs) // 2
     sums = {0: np.zeros((1, runs.shape[1]), runs.dtype)}
-    for place, run in enumerate(runs):
+    for index, run in enumerate(runs):
         # Enough must be chosen by now for the remaining runs to complete the half.
-        least, most = max(0, half - (len(runs) - place - 1)), min(half, place + 1)
+        least, most = max(0, half - (len(runs) - index - 1)), min(half, index + 1)
         sums = {
             chosen: np.concatenate(
                 [*([sums[chosen]] if chosen in sums else []), *([sums[chosen - 1] + run] if chosen - 1 in sums else [])]
@@ -115,8 +115,8 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
     """Plan for outputs `[output, stat]` (int64) of two systems; `sizes` `[unit]` are the outputs per unit and system.
 
     Example:
-        >>> found = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
-        >>> found.pooled.ravel(), found.step, found.lowest, found.reach
+        >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
+        >>> patterns.pooled.ravel(), patterns.step, patterns.lowest, patterns.reach
         (array([1, 0, 2, 0]), array([2]), array([2]), array([3]))
     """
     unit = np.repeat(np.arange(len(sizes)), sizes)
@@ -191,22 +191,22 @@ def sum_law(patterns: Patterns) -> SumLaw:
         shifts, shares = known[own.tobytes()]
         values, chances = join(values, chances, shifts - low, shares)
         error += (len(shares) + 2.0) * _EPSILON
-    places = np.flatnonzero(chances)
-    steps = values[places, None] // strides[:-1] % (patterns.reach + 1)
-    return SumLaw(patterns.lowest + steps * patterns.step, chances[places], error)
+    attained = np.flatnonzero(chances)
+    steps = values[attained, None] // strides[:-1] % (patterns.reach + 1)
+    return SumLaw(patterns.lowest + steps * patterns.step, chances[attained], error)
 
 
 def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct sums of half of these whole numbers, ascending, and their shares of all choices."""
     size, radix = len(keys) // 2, len(keys) + 1
-    found, counts = np.zeros(1, np.int64), np.ones(1)
+    sums, counts = np.zeros(1, np.int64), np.ones(1)
     for key in (keys * radix + 1).tolist():  # the last digit counts the chosen ones
-        found, place = np.unique(np.concatenate([found, found + key]), return_inverse=True)
-        counts = np.bincount(place, np.concatenate([counts, counts])) / 2.0  # of many outputs they would overflow
-        kept = found % radix <= size
-        found, counts = found[kept], counts[kept]
-    chosen = found % radix == size
-    return found[chosen] // radix, counts[chosen] / counts[chosen].sum()
+        sums, inverse = np.unique(np.concatenate([sums, sums + key]), return_inverse=True)
+        counts = np.bincount(inverse, np.concatenate([counts, counts])) / 2.0  # of many outputs they would overflow
+        kept = sums % radix <= size
+        sums, counts = sums[kept], counts[kept]
+    chosen = sums % radix == size
+    return sums[chosen] // radix, counts[chosen] / counts[chosen].sum()
 
 
 def _join_on_grid(
@@ -223,5 +223,5 @@ def _join_lists(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The law of the sum of two whole numbers, holding attained values only."""
-    found, place = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
-    return found, np.bincount(place, (chances[:, None] * shares).ravel())
+    sums, inverse = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
+    return sums, np.bincount(inverse, (chances[:, None] * shares).ravel())

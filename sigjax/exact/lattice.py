@@ -152,17 +152,17 @@ def _echelon(rows: np.ndarray, most_axes: int) -> list[np.ndarray] | None:
     """Basis vectors in echelon form, by Euclid's algorithm on all rows at once."""
     basis: list[np.ndarray] = []
     for column in range(rows.shape[1]):
-        while (places := np.flatnonzero(rows[:, column])).size > 1:
-            smallest = places[np.argmin(np.abs(rows[places, column]))]
-            times = rows[places, column] // rows[smallest, column]
-            times[places == smallest] = 0
+        while (nonzero := np.flatnonzero(rows[:, column])).size > 1:
+            smallest = nonzero[np.argmin(np.abs(rows[nonzero, column]))]
+            times = rows[nonzero, column] // rows[smallest, column]
+            times[nonzero == smallest] = 0
             rows = rows.copy()
-            rows[places] -= times[:, None] * rows[smallest]
-        if places.size:
+            rows[nonzero] -= times[:, None] * rows[smallest]
+        if nonzero.size:
             if len(basis) == most_axes:
                 return None
-            basis.append(rows[places[0]])
-            rows = np.delete(rows, places[0], axis=0)
+            basis.append(rows[nonzero[0]])
+            rows = np.delete(rows, nonzero[0], axis=0)
     return basis
 
 

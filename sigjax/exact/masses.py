@@ -152,8 +152,8 @@ def plane_values(lattice: Lattice, half: np.ndarray) -> np.ndarray:
     """
     first, second = np.arange(half[0] % 2, half[0] + 1, 2), np.arange(-half[1], half[1] + 1, 2)
     lowest, highest = _hull(lattice, first)
-    places = np.nonzero((second >= lowest[:, None]) & (second <= highest[:, None]))
-    return np.stack([first[places[0]], second[places[1]]], axis=1)
+    inside = np.nonzero((second >= lowest[:, None]) & (second <= highest[:, None]))
+    return np.stack([first[inside[0]], second[inside[1]]], axis=1)
 
 
 def plane_mass(plane: Plane, times: np.ndarray) -> Mass:

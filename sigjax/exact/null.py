@@ -32,7 +32,7 @@ _FAR = 40.0
 """The first box serves p-values above exp(-50)."""
 
 
-class Asked(NamedTuple):
+class Criterion(NamedTuple):
     """What counts as extreme, for each pair."""
 
     delta: np.ndarray
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
     mid_p: bool = False
     """Count ties half."""
 
-    def at(self, pairs: np.ndarray) -> "Asked":
+    def at(self, pairs: np.ndarray) -> "Criterion":
         """The same for some of the pairs."""
         return self._replace(delta=self.delta[pairs, None], tolerance=self.tolerance[pairs, None])
 
@@ -60,14 +60,14 @@ class ExactP(NamedTuple):
     """Certain bounds on the p-value, where it is not known more closely; `p_value` is the upper one."""
 
 
-def line_ps(lattices: Sequence[Lattice], delta: Delta, asked: Asked) -> list[ExactP]:
+def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> list[ExactP]:
     """Exact p-values of pairs with one axis, together on a common grid.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice
         >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
-        >>> asked = Asked(np.array([3.0]), np.array([1e-9]), "greater")
-        >>> line_ps([lattice], lambda pairs, values: values[:, :, 0], asked)[0].p_value
+        >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
+        >>> line_ps([lattice], lambda pairs, values: values[:, :, 0], criterion)[0].p_value
         0.125
     """
     lines = join_lines(lattices)
@@ -85,25 +85,25 @@ def line_ps(lattices: Sequence[Lattice], delta: Delta, asked: Asked) -> list[Exa
         below = above if np.array_equal(hit, mirrored) else upper_mass(lines, mirrored)
         return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
 
-    found = delta(np.arange(len(lattices)), values[:, :, None])
-    return _settle(mass, found, valid, values > 0, asked.at(np.arange(len(lattices))), lines.coins)
+    deltas = delta(np.arange(len(lattices)), values[:, :, None])
+    return _settle(mass, deltas, valid, values > 0, criterion.at(np.arange(len(lattices))), lines.coins)
 
 
-def plane_p(lattice: Lattice, delta: Delta, asked: Asked, pair: int) -> ExactP:
+def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion, pair: int) -> ExactP:
     """Exact p-value of a pair with two axes."""
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
     rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
     exponent = _SPARE + min(rate, _FAR) + 10.0
     while True:
         plane = make_plane(lattice, exponent)
-        answer = _on_plane(plane, delta, asked, pair)
+        answer = _on_plane(plane, delta, criterion, pair)
         needed = math.inf if answer is None else _SPARE - answer.log10_p * math.log(10.0)
         if answer is not None and plane.log_outside < -needed:
             return answer
         exponent = min(2.0 * exponent, needed + 2.0)
 
 
-def _on_plane(plane: Plane, delta: Delta, asked: Asked, pair: int) -> ExactP | None:
+def _on_plane(plane: Plane, delta: Delta, criterion: Criterion, pair: int) -> ExactP | None:
     """The p-value from the points of a box; None where no point of it is extreme."""
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
@@ -111,16 +111,23 @@ def _on_plane(plane: Plane, delta: Delta, asked: Asked, pair: int) -> ExactP | N
         estimate = plane_mass(plane, times)
         return Mass(np.array([estimate.log_p]), np.array([estimate.log_error]))
 
-    values, asked = plane.values[None], asked.at(np.array([pair]))
-    found = delta(np.array([pair]), values)
-    if not extreme(found, asked.delta, asked.tolerance, "two-sided").any():
+    values, criterion = plane.values[None], criterion.at(np.array([pair]))
+    deltas = delta(np.array([pair]), values)
+    if not extreme(deltas, criterion.delta, criterion.tolerance, "two-sided").any():
         return None
-    (answer,) = _settle(mass, found, np.ones(found.shape, bool), values[:, :, 0] > 0, asked, [plane.lattice.coins])
+    (answer,) = _settle(
+        mass, deltas, np.ones(deltas.shape, bool), values[:, :, 0] > 0, criterion, [plane.lattice.coins]
+    )
     return answer
 
 
 def full_p(
-    lattice: Lattice, probabilities: np.ndarray, error: Callable[[float], float], delta: Delta, asked: Asked, pair: int
+    lattice: Lattice,
+    probabilities: np.ndarray,
+    error: Callable[[float], float],
+    delta: Delta,
+    criterion: Criterion,
+    pair: int,
 ) -> ExactP:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
@@ -133,16 +140,16 @@ def full_p(
     values, chances = values[None, chances > 0.0], chances[None, chances > 0.0]
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        found = (chances * hit).sum(axis=1) + (chances * mirrored).sum(axis=1)
+        masses = (chances * hit).sum(axis=1) + (chances * mirrored).sum(axis=1)
         with np.errstate(divide="ignore"):
-            return Mass(np.log(found), np.log(np.array([error(float(each)) for each in found])))
+            return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
-    asked = asked.at(np.array([pair]))
-    found = delta(np.array([pair]), values)
-    return _settle(mass, found, np.ones(found.shape, bool), values[:, :, 0] > 0, asked, [lattice.coins])[0]
+    criterion = criterion.at(np.array([pair]))
+    deltas = delta(np.array([pair]), values)
+    return _settle(mass, deltas, np.ones(deltas.shape, bool), values[:, :, 0] > 0, criterion, [lattice.coins])[0]
 
 
-def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, asked: Asked) -> ExactP:
+def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Criterion) -> ExactP:
     """Exact p-value of one pair from all differences of scores `[value]` and their probabilities `[value]`.
 
     `error` is a bound on the relative error of a probability.
@@ -154,16 +161,16 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, asked: Asked
         return Mass(log_p, log_p + math.log(error + EPSILON))
 
     every = np.ones((1, len(delta)), bool)
-    return _settle(mass, delta[None], every, ~every, asked.at(np.zeros(1, int)), [_MOST_COINS + 1])[0]
+    return _settle(mass, delta[None], every, ~every, criterion.at(np.zeros(1, int)), [_MOST_COINS + 1])[0]
 
 
-def signs_p(lattice: Lattice, delta: Delta, asked: Asked, pair: int) -> ExactP:
+def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion, pair: int) -> ExactP:
     """Exact p-value from all sign vectors of few units."""
-    found = delta(np.array([pair]), sign_sums(lattice)[None])
-    return outcomes_p(found, asked.at(np.array([pair])), lattice.coins)
+    deltas = delta(np.array([pair]), sign_sums(lattice)[None])
+    return outcomes_p(deltas, criterion.at(np.array([pair])), lattice.coins)
 
 
-def outcomes_p(delta: np.ndarray, asked: Asked, coins: int) -> ExactP:
+def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
     """Exact p-value from the differences of scores `[1, outcome]` of all sign vectors whose first sign is +."""
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
@@ -172,16 +179,16 @@ def outcomes_p(delta: np.ndarray, asked: Asked, coins: int) -> ExactP:
         return Mass(log_p, np.full(1, -np.inf))
 
     every = np.ones(delta.shape, bool)
-    return _settle(mass, delta, every, every, asked, [coins])[0]
+    return _settle(mass, delta, every, every, criterion, [coins])[0]
 
 
-def bracketed_p(found: Bracket, coins: int | None) -> ExactP:
+def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
     """The upper end of a bracket; `coins` if both ends were counted in whole outcomes."""
-    width = -math.expm1(found.log_low - found.log_high)
+    width = -math.expm1(bracket.log_low - bracket.log_high)
     if width == 0.0 and coins is not None:
-        return _rounded(found.log_high, 0.0, coins)
-    ends = (math.exp(found.log_low), math.exp(found.log_high))
-    return ExactP(ends[1], found.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
+        return _rounded(bracket.log_high, 0.0, coins)
+    ends = (math.exp(bracket.log_low), math.exp(bracket.log_high))
+    return ExactP(ends[1], bracket.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
 
 
 def _settle(
@@ -189,13 +196,13 @@ def _settle(
     delta: np.ndarray,
     valid: np.ndarray,
     mirrored: np.ndarray,
-    asked: Asked,
+    criterion: Criterion,
     coins: Sequence[int] | np.ndarray,
 ) -> list[ExactP]:
     """P-values from differences of scores `[pair, value]`; `mirrored` marks values that are not their own mirror."""
     mirrored = mirrored & valid
-    hit = extreme(delta, asked.delta, asked.tolerance, asked.alternative) & valid
-    image = extreme(-delta, asked.delta, asked.tolerance, asked.alternative) & mirrored
+    hit = extreme(delta, criterion.delta, criterion.tolerance, criterion.alternative) & valid
+    image = extreme(-delta, criterion.delta, criterion.tolerance, criterion.alternative) & mirrored
     log_p, log_error = mass(hit, image)
     if (log_p > math.log(0.5)).any():
         # Close to 1 the complement is the small number, and has more digits.
@@ -204,8 +211,8 @@ def _settle(
         with np.errstate(divide="ignore"):  # pairs that are not likely
             log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
         log_error = np.where(likely, rest.log_error, log_error)
-    if asked.mid_p:
-        ties = mass(hit & _tied(delta, asked), image & _tied(-delta, asked))
+    if criterion.mid_p:
+        ties = mass(hit & _tied(delta, criterion), image & _tied(-delta, criterion))
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
     with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so
@@ -213,13 +220,13 @@ def _settle(
     return [_rounded(*each) for each in zip(log_p.tolist(), error.tolist(), coins, strict=True)]
 
 
-def _tied(delta: np.ndarray, asked: Asked) -> np.ndarray:
+def _tied(delta: np.ndarray, criterion: Criterion) -> np.ndarray:
     """Whether an extreme `delta` is no more extreme than observed."""
-    if asked.alternative == "greater":
-        return delta <= asked.delta + asked.tolerance
-    if asked.alternative == "less":
-        return delta >= asked.delta - asked.tolerance
-    return abs(delta) <= abs(asked.delta) + asked.tolerance
+    if criterion.alternative == "greater":
+        return delta <= criterion.delta + criterion.tolerance
+    if criterion.alternative == "less":
+        return delta >= criterion.delta - criterion.tolerance
+    return abs(delta) <= abs(criterion.delta) + criterion.tolerance
 
 
 def _rounded(log_p: float, error: float, coins: int) -> ExactP:

@@ -99,11 +99,11 @@ def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, expon
     """
     base, lean = log_moment(rows @ theta, multiplicity), rows @ theta
     leaning, variance = (multiplicity * np.tanh(lean)) @ rows, np.diag(spread(rows, multiplicity, theta))
-    found = np.empty((rows.shape[1], 2))
+    widths = np.empty((rows.shape[1], 2))
     for axis, step in enumerate(rows.T):
         scale = math.sqrt(2.0 * exponent / max(variance[axis], 1e-300))
         for side, sign in enumerate((-1.0, 1.0)):
             pull = sign * scale * _PULLS
             moment = log_moment(lean + pull[:, None] * step, multiplicity)
-            found[axis, side] = ((moment - base + exponent) / np.abs(pull) - sign * leaning[axis]).min()
-    return found
+            widths[axis, side] = ((moment - base + exponent) / np.abs(pull) - sign * leaning[axis]).min()
+    return widths

@@ -9,7 +9,7 @@ from sigjax.exact.bracket import BRACKET_WIDTH, Bracket, Tail, bracket_tail, fin
 from sigjax.exact.charfun import grid_lengths
 from sigjax.exact.convolution import dp_null, tree_error, tree_null
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import Asked, Delta, ExactP, bracketed_p, full_p, line_ps, plane_p, signs_p
+from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, line_ps, plane_p, signs_p
 from sigjax.exact.plan import Plan, plan_pair, plan_signs
 from sigjax.exact.signs import count_from, few_units, log_share
 from sigjax.records import Metric, Settings
@@ -159,10 +159,10 @@ def _groups(plans: dict[Pair, Plan]) -> Iterator[list[Pair]]:
         yield from (pairs[start : start + many] for start in range(0, len(pairs), many))
 
 
-def _asked(case: Case, pairs: Sequence[Pair]) -> Asked:
+def _asked(case: Case, pairs: Sequence[Pair]) -> Criterion:
     deltas = np.array([case.question.delta(pair) for pair in pairs])
     tolerances = np.array([case.question.tolerance(pair) for pair in pairs])
-    return Asked(deltas, tolerances, case.settings.alternative, case.settings.mid_p)
+    return Criterion(deltas, tolerances, case.settings.alternative, case.settings.mid_p)
 
 
 def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
@@ -206,7 +206,7 @@ def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
     return _tail_p(plan, asked, delta)
 
 
-def _tail_p(plan: Plan, asked: Asked, delta: Delta) -> ExactP | NotEligible:
+def _tail_p(plan: Plan, asked: Criterion, delta: Delta) -> ExactP | NotEligible:
     """The test by the tail of a monotone score: few units, or a bracket."""
     lattice = plan.lattice
     one = np.zeros(1, np.int64)

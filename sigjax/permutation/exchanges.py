@@ -16,7 +16,7 @@ import numpy as np
 
 from sigjax.exact.choices import Choices, Patterns, find_choices, find_patterns, half_sums, sum_law
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import Asked, ExactP, chances_p
+from sigjax.exact.null import Criterion, ExactP, chances_p
 from sigjax.permutation.exact import SMALLEST_DP, over_budget
 from sigjax.resample.tally import scores
 from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
@@ -112,7 +112,7 @@ def _exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, 
     if not np.isfinite(first - second).all():
         raise NotFinite(pair)
     delta, tolerance = np.array([question.delta(pair)]), np.array([question.tolerance(pair)])
-    return chances_p(first - second, chances, error, Asked(delta, tolerance, settings.alternative, settings.mid_p))
+    return chances_p(first - second, chances, error, Criterion(delta, tolerance, settings.alternative, settings.mid_p))
 
 
 def models_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:

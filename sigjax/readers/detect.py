@@ -1,4 +1,4 @@
-"""Which format files are of: by the option, else by how many there are, the metric, the name and the first bytes."""
+"""All formats, and which of them files are of: by `reader`, else by the metric, the name and the first bytes."""
 
 import os
 from collections.abc import Sequence
@@ -6,28 +6,58 @@ from difflib import get_close_matches
 
 from sigjax.files.opening import decode_text, files_inside, read_bytes, read_head
 from sigjax.readers.formats import Format, Takes
+from sigjax.readers.logs.helm import HELM
+from sigjax.readers.logs.inspect_logs import INSPECT
+from sigjax.readers.logs.jsonl_logs import EVERY_EVAL, LM_EVAL
+from sigjax.readers.logs.leaderboards import ALPACA_EVAL, SWEBENCH
+from sigjax.readers.logs.lighteval import LIGHTEVAL
 from sigjax.readers.naming import given_name
 from sigjax.readers.options import show
-from sigjax.readers.registry import FORMATS
+from sigjax.readers.parsing.brackets import BRACKETS
+from sigjax.readers.parsing.conllu import CONLLU
+from sigjax.readers.parsing.trees import TREES
+from sigjax.readers.retrieval.trec import RANX_JSON, TREC_EVAL, TREC_RUN
 from sigjax.readers.tables.delimited import looks_tabular
+from sigjax.readers.tables.frames import PARQUET
+from sigjax.readers.tables.lines import NUMBERS, PAIRED
+from sigjax.readers.tables.tables import CSV, JSONL, NPZ, TSV
+from sigjax.readers.tagging.conll import CONLL, CONLL_GOLD, MBT
+from sigjax.readers.tagging.hipe import HIPE
+from sigjax.readers.tagging.labels import LABELS, TERMS, TIMBL
+from sigjax.readers.tagging.segmentation import SEGMENTATION
+from sigjax.readers.texts.alignment import ALIGNMENT
+from sigjax.readers.texts.segment_scores import COMET, MT_METRICS_EVAL
+from sigjax.readers.texts.texts import TEXTS
 from sigjax.records import InputError
 
+_LOGS = (LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, SWEBENCH)
+"""Logs of evaluations of language models: one file per system."""
+_SYSTEMS = (TREC_EVAL, BRACKETS, CONLL, NUMBERS)
+"""Other files of one system each."""
+_GOLD = (ALIGNMENT, TREC_RUN, RANX_JSON, HIPE, MBT, CONLLU, SEGMENTATION, TREES, CONLL_GOLD, TERMS, LABELS, TEXTS)
+"""Gold files, then one file per system."""
+_TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, JSONL, PAIRED, TSV, CSV, TIMBL)
+"""All systems in one file; last what looks like a table."""
+FORMATS: dict[str, Format] = {each.name: each for each in (*_LOGS, *_SYSTEMS, *_GOLD, *_TABLES)}
+"""By name, in the order in which they are tried on a file: the particular before the general."""
 _PLAIN = frozenset({"labels", "texts"})
 """Formats of whole lines, which almost any file could be."""
 _TABLE = (
-    "looks like a table, which is read alone, with all systems in it; labels and texts with -i are one a line "
-    "(--reader labels and --reader texts take lines as they are, and other formats are named with --reader, too)"
+    "looks like a table, which is read alone, with all systems in it; with -i, labels and texts are one per line "
+    "(--reader labels and --reader texts take lines as they are; --reader names any other format)"
 )
 
 
-def choose_format(files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metric: object) -> Format:
-    """The format of `files`, which stand before the `outputs` of systems where these are given.
+def choose_formats(
+    files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metrics: Sequence[object]
+) -> list[Format]:
+    """The format of `files`, which stand before the `outputs` of systems if there are any, for each metric.
 
     Raises:
-        InputError: the reader is unknown, takes other files, or no format is recognised.
+        InputError: the reader is unknown or takes other files, or no format is recognized.
     """
     if reader is not None:
-        return _named(reader, files, outputs, metric)
+        return [_named(reader, files, outputs, metric) for metric in metrics]
     taken = _taken(files, outputs)
     fitting = [each for each in FORMATS.values() if each.takes in taken]
     _, first = given_name((*files, *outputs)[0])
@@ -36,23 +66,34 @@ def choose_format(files: Sequence[str], outputs: Sequence[str], *, reader: str |
         looking = [each for each in fitting if each.folder and files_inside(first, each.folder)]
     else:
         looking = [each for each in fitting if each.looks(name, head)]
+    if not looking:
+        raise _unknown(first, name, head, outputs, fitting)
+    chosen = [_serving(first, looking, metric, fitting) for metric in metrics]
+    if any(each.name in _PLAIN for each in chosen):
+        _check_plain(outputs)
+    return chosen
+
+
+def _serving(first: str, looking: Sequence[Format], metric: object, fitting: Sequence[Format]) -> Format:
+    """The first of the formats that a file looks like that gives a metric."""
     serving = [each for each in looking if each.serves(metric)]
-    if serving and (serving[0] is looking[0] or not looking[0].certain):
-        _check_plain(serving[0], outputs)
-        if metric is None and serving[0].name == "texts":
-            raise InputError(
-                f"{first}: lines of text could be many things; say what to compare them by, such as -m bleu, or "
-                f"name the format with --reader ({', '.join(each.name for each in fitting)})"
-            )
-        return serving[0]
-    if looking:
+    if not serving or (serving[0] is not looking[0] and looking[0].certain):
         raise InputError(f"{first}: {_not_served(looking[0], metric)}; another format is named with --reader NAME")
+    if metric is None and serving[0].name == "texts":
+        raise InputError(
+            f"{first}: lines of text could be many things; say what to compare them by, such as -m bleu, or "
+            f"name the format with --reader ({', '.join(each.name for each in fitting)})"
+        )
+    return serving[0]
+
+
+def _unknown(first: str, name: str, head: bytes, outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:
     if not head.strip():
         decode_text(first, read_bytes(first))  # says what is wrong with an empty file or a folder
     if outputs and looks_tabular(name, head):
-        raise InputError(f"{first}: {_TABLE}")
+        return InputError(f"{first}: {_TABLE}")
     known = ", ".join(each.name for each in fitting)
-    raise InputError(f"{first}: unknown format; known: {known}; say which with --reader NAME")
+    return InputError(f"{first}: unknown format; known: {known}; say which with --reader NAME")
 
 
 def _taken(files: Sequence[str], outputs: Sequence[str]) -> tuple[Takes, ...]:
@@ -61,9 +102,9 @@ def _taken(files: Sequence[str], outputs: Sequence[str]) -> tuple[Takes, ...]:
     return ("file", "systems") if len(files) == 1 else ("systems",)
 
 
-def _check_plain(found: Format, outputs: Sequence[str]) -> None:
+def _check_plain(outputs: Sequence[str]) -> None:
     """Refuse tables beside gold labels or texts: their ids and marks would be scored."""
-    for file in outputs if found.name in _PLAIN else ():
+    for file in outputs:
         # What comes through a pipe can be read only once.
         if os.path.isfile(file) and looks_tabular(*read_head(file)):
             raise InputError(f"{file}: {_TABLE}")
@@ -80,7 +121,7 @@ def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: ob
     if found.takes == "file" and (outputs or len(files) != 1):
         raise InputError(f"reader {reader!r} takes one file with all systems, without -i")
     if found.takes == "systems" and outputs and files:
-        raise InputError(f"reader {reader!r} takes no gold file; give a file a system")
+        raise InputError(f"reader {reader!r} takes no gold file; give one file per system")
     if not found.serves(metric):
         raise InputError(_not_served(found, metric))
     return found

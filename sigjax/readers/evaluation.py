@@ -10,8 +10,8 @@ from typing import Any
 from sigjax.metrics import evaluation_from_arrays, evaluation_from_texts
 from sigjax.readers.mappings import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions
-from sigjax.readers.reading import read_frame
-from sigjax.readers.saved import save_evaluations
+from sigjax.readers.tables.frames import read_frame
+from sigjax.readers.tables.saved import save_evaluations
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import InputError, Missing
 from sigjax.records.metric import AnyMetric

@@ -1,7 +1,7 @@
-"""What a file format is to the rest: a record with a name, how it is known, and how it becomes an `Evaluation`."""
+"""What a file format is: its name, how files of it are recognized, and how they become an `Evaluation`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sigjax.files.opening import decode_text, read_bytes
@@ -10,7 +10,7 @@ from sigjax.readers.options import Options, select_systems
 from sigjax.records import Evaluation, InputError
 
 Takes = Literal["file", "systems", "gold"]
-"""One file with all systems; a file a system; or gold files and then a file a system."""
+"""One file with all systems; one file per system; or gold files and then one file per system."""
 Reading = Callable[[Options], Evaluation]
 """What files hold: a function of the options, with one metric, that gives the evaluation."""
 
@@ -20,11 +20,11 @@ class Sources:
     """The files of a comparison."""
 
     files: tuple[str, ...]
-    """The one file with all systems, or the gold files; none where each system has a file and there is no gold."""
+    """The one file with all systems, or the gold files; none if each system has a file and there is no gold."""
     systems: Mapping[str, str]
-    """Name of each system -> its file; empty where one file holds all systems."""
+    """Name of each system -> its file; empty if one file holds all systems."""
     named: frozenset[str] = frozenset()
-    """Systems whose names a person wrote; the others are named after their files."""
+    """Systems named by the user; the others are named after their files."""
 
     def gold(self) -> str:
         """The only gold file."""
@@ -44,7 +44,7 @@ class Format:
     """A file format.
 
     Attributes:
-        name: what `--reader` calls it.
+        name: its name in `--reader`.
         title: what it is, in a few words.
         takes: which files it takes.
         read: parses the files, once for all metrics, and returns a function of the options with one metric that gives
@@ -83,6 +83,21 @@ class Format:
             return True
         named = metric in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(metric) is not None)
         return named or self.offers(metric)
+
+    def check_options(self, options: Options, what: str) -> None:
+        """Refuse options that mean nothing for `what`, which is of this format."""
+        for name in ("filter", "swap", "one_based", "runs", "tokenize", "lowercase"):
+            if getattr(options, name) and name not in self.options:
+                raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
+        if options.unit == "response" and "unit" not in self.options:
+            raise InputError(f"--unit response needs spans, links, brackets or terms; the {what} has none")
+
+
+def directed(evaluation: Evaluation, options: Options) -> Evaluation:
+    """The evaluation with the direction of its metric as in `lower_is_better`."""
+    if not options.lower_is_better:
+        return evaluation
+    return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=False))
 
 
 def read_lines(file: str, *, at_least: int = 0) -> list[str]:

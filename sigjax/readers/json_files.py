@@ -1,7 +1,6 @@
 """JSON of other programs: parsed strictly, every refusal naming the file and the line or field; nothing is executed.
 
-What a log holds beside the scores is nobody's business here: only the values that are used are checked, by `number` and
-`text`. NaN and infinity parse (logs hold them in places that do not matter), and `number` refuses them.
+Only the values that are used are checked, by `number` and `text`: logs hold NaN and infinity where they do not matter.
 """
 
 import json
@@ -44,11 +43,12 @@ def _double(spelling: str) -> float:
         return refused
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_each_name_once, parse_float=_double)
+_VALUES = json.JSONDecoder(object_pairs_hook=_each_name_once, parse_float=_double)
+_SPELLED = json.JSONDecoder(object_pairs_hook=_each_name_once, parse_float=str, parse_int=str, parse_constant=str)
 
 
-def parse_json(file: str, content: str, *, line: int | None = None) -> Any:
-    """The value of a JSON text: of a whole file, or of one line of it.
+def parse_json(file: str, content: str, *, line: int | None = None, spelled: bool = False) -> Any:
+    """The value of a JSON text: of a whole file, or of one line of it; `spelled` keeps numbers as text.
 
     Raises:
         InputError: it is not JSON, nests too deeply, or an object holds a name twice.
@@ -59,36 +59,38 @@ def parse_json(file: str, content: str, *, line: int | None = None) -> Any:
     """
     place = file if line is None else f"{file}, line {line}"
     try:
-        return _DECODER.decode(content)
+        return (_SPELLED if spelled else _VALUES).decode(content)
     except json.JSONDecodeError as error:
         where = f"{file}, line {line or error.lineno}, character {error.colno}"
         raise InputError(f"{where}: not readable as JSON: {error.msg}; is the file cut off?") from None
     except RecursionError:
-        raise InputError(f"{place}: nested too deeply for a log; repair the file") from None
+        raise InputError(f"{place}: nested too deeply; repair it") from None
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
     except ValueError:
         raise InputError(f"{place}: holds a number of thousands of digits; repair it") from None
 
 
-def parse_json_lines(file: str, content: str, *, unread: Collection[str] = ()) -> Iterator[tuple[str, Object]]:
+def parse_json_lines(
+    file: str, content: str, *, unread: Collection[str] = (), spelled: bool = False
+) -> Iterator[tuple[str, Object]]:
     """(place, object) of each line that is not empty; fields in `unread`, which may be long, are not kept."""
     for line, part in enumerate(content.split("\n"), start=1):
         if part.strip():
             where = f"{file}, line {line}"
-            found = as_object(parse_json(file, part, line=line), where)
+            found = as_object(parse_json(file, part, line=line, spelled=spelled), where)
             yield where, {name: value for name, value in found.items() if name not in unread}
 
 
 def as_object(value: object, where: str) -> Object:
-    """An object, or a refusal."""
+    """Refuse anything but an object."""
     if not isinstance(value, dict):
         raise InputError(f"{where}: expected an object, got {_kind(value)}")
     return value
 
 
 def as_list(value: object, where: str) -> list[Any]:
-    """A list, or a refusal."""
+    """Refuse anything but a list."""
     if not isinstance(value, list):
         raise InputError(f"{where}: expected a list, got {_kind(value)}")
     return value
@@ -122,23 +124,26 @@ def number(value: object, where: str) -> float:
 
 
 def text(value: object, where: str) -> str:
-    r"""A text or whole number that names something, as text; halves of characters (a lone \ud800) are refused."""
+    """A text or whole number that names something, as text."""
     if not isinstance(value, str | int) or isinstance(value, bool):
         raise InputError(f"{where}: expected a text or a whole number, got {_kind(value)}")
     named = str(value)
-    try:
-        named.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{where}: holds half a character (surrogate); repair it") from None
+    check_characters(named, where)
     if not named.strip():
         raise InputError(f"{where}: expected a name, got an empty text")
     return named
 
 
-def plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
-    """Fields that are a text, a number, true or false in every object: name -> [row].
+def check_characters(content: str, where: str) -> None:
+    r"""Refuse halves of characters (a lone \ud800), which no report could print."""
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{where}: holds half a character (surrogate); repair it") from None
 
-    Those in `used` are checked; where one is no text in some object it is left out, and so not found later.
+
+def plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
+    """Fields that are a text, a number, true or false in every object: name -> [row]; those in `used` are checked.
 
     Example:
         >>> plain_labels([{"topic": "a", "n": 1}, {"topic": "b", "n": [2]}], ["topic"])

@@ -1,4 +1,4 @@
-"""Systems are named after their files, so that every name is unique and short."""
+"""Name systems after their files: short and unique."""
 
 import os
 import re
@@ -15,16 +15,14 @@ ENDINGS = frozenset(
         "score scores pred predictions mbt mrg evalb"
     ).split()
 )
-"""Ends of file names that tell a format; others, such as `.reverse`, are part of a system's name."""
-
-
+"""Endings of file names that tell a format; others, such as `.reverse`, are part of a system's name."""
 _SAME_FOR_ALL = re.compile(r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_stats|annotations)\.json")
-"""Files that a program names alike for every system: the folder tells the system."""
+"""Files that a program names alike for every system: the system is named after the folder."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
 
 
 def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
-    """Name of each system -> its file, and those that were given as `NAME=FILE`.
+    """Name of each system -> its file, and the names that were given as `NAME=FILE`.
 
     Example:
         >>> name_systems(["out/big.txt.gz", "out/small.txt", "Best=out/c.txt"])
@@ -54,7 +52,7 @@ def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
 
 
 def given_name(file: str) -> tuple[str | None, str]:
-    """The name and the path of `NAME=FILE`; no name where the whole is a path that exists."""
+    """The name and the path of `NAME=FILE`; no name if the whole is a path that exists."""
     name, equals, path = file.partition("=")
     if not equals or not name.strip() or not path or os.path.exists(file) or os.sep in name:
         return None, file
@@ -62,7 +60,7 @@ def given_name(file: str) -> tuple[str | None, str]:
 
 
 def _telling(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of a path that can tell a system: without names and times that a program gives to all alike."""
+    """The parts of a path that can tell systems apart: without names and times that a program gives to all."""
     if len(parts) < 2 or not _SAME_FOR_ALL.fullmatch(parts[-1].removesuffix(".gz")):
         return parts
     folders = parts[:-1]

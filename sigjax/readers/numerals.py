@@ -1,4 +1,4 @@
-"""Numbers as files spell them: the one place that reads them, and refuses what a double would change in silence."""
+"""Numbers as files spell them: parsed here only, and refused where a double would silently change them."""
 
 import math
 import re
@@ -24,8 +24,8 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
         missing: what to do about NaN and infinity, for messages.
 
     Raises:
-        InputError: it is none; or a whole number beyond 2**53, which may not be exact; or not 0, but too small for a
-            double. The message lacks the place.
+        InputError: not a number; a whole number beyond 2**53, which may not be exact; or not 0, but too small for a
+            double. `files.opening.naming` adds the place to the message.
 
     Example:
         >>> parse_number(" -2.5e1")
@@ -56,7 +56,7 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
 
 
 def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """Numbers as `parse_number` reads them, `[cell]`, all at once; None where some cell has to be looked at."""
+    """Numbers as `parse_number` reads them, `[cell]`, all at once; None if some cell needs `parse_number`."""
     try:
         values = np.fromiter(map(float, cells), np.float64, len(cells))
     except ValueError:

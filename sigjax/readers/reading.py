@@ -1,4 +1,4 @@
-"""Files as they are given, or a data frame -> `Evaluation`, whatever the format."""
+"""Files or a data frame -> `Evaluation`, whatever the format; files are read once for all metrics."""
 
 import os
 import re
@@ -7,38 +7,128 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.files.opening import files_inside
-from sigjax.readers.detect import choose_format
-from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.files.opening import files_inside, keeping_pipes
+from sigjax.readers.detect import FORMATS, choose_formats
+from sigjax.readers.evaluation import Evaluation
+from sigjax.readers.formats import Format, Reading, Sources, directed
 from sigjax.readers.naming import given_name, name_systems
-from sigjax.readers.options import Options, Path, check_options, listing, show
-from sigjax.readers.registry import FORMATS
-from sigjax.readers.tables.frames import FRAME, PARQUET, frame_table
-from sigjax.readers.tables.tables import read_table
-from sigjax.records import Evaluation, InputError
+from sigjax.readers.options import FileOptions, Options, Path, ReadOptions, check_options, listing, show
+from sigjax.readers.tables.frames import read_frame
+from sigjax.readers.tables.tables import NPZ, saved_names
+from sigjax.records import Evaluation as EvaluationRecord
+from sigjax.records import InputError
 from sigjax.records.metric import AnyMetric
+from sigjax.records.options import takes, values
 
 _GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrels)(?:[^a-z]|$)")
+READERS = tuple(FORMATS)
 
 
-def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evaluation:
-    """The evaluation of a data frame; the options have no metric yet."""
-    options = replace(options, metric="mean" if metric is None else metric)
-    check_options(options)
-    _check_particular(FRAME, PARQUET, options)
-    return _turned(read_table(frame_table(frame), options)(options), options)
+@takes(ReadOptions)
+@keeping_pipes()
+def read(*paths: Any, options: ReadOptions) -> Evaluation:
+    r"""Read the results of systems: a table; one file per system; or gold files and one file per system.
+
+    The format is recognized from names and content (`sigjax.readers.READERS` lists all). Any file may be packed with
+    gzip.
+
+    A table (tsv, csv, jsonl, parquet) with a column named `system` is long (one row per system and instance); any other
+    is wide (one row per instance, one column per system). An .npz file holds one array per system, or what
+    `Evaluation.save` wrote; its metric stays.
+
+    Args:
+        paths: one table; or one file per system; or, where `input` is given, the gold files (references, annotations).
+            A data frame of pandas, polars or pyarrow (extra `dataframe`) is a table, too.
+        options: see `ReadOptions`.
+
+    Raises:
+        InputError: a file or an option cannot be used; the message names the place and what to do.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> table = pathlib.Path(folder.name, "table.csv")
+        >>> _ = table.write_text("id,A,B\nx,1,0\ny,1,1\n")
+        >>> evaluation = read(table, metric="accuracy")
+        >>> evaluation.systems, evaluation.ids
+        (('A', 'B'), ('x', 'y'))
+        >>> folder.cleanup()
+    """
+    given, metric, reader = Options(**values(options, FileOptions)), options.metric, options.reader
+    if len(paths) == 1 and not isinstance(paths[0], str | os.PathLike | bytes):
+        if options.input or reader is not None:
+            raise InputError("a data frame is a table with all systems; leave out input and reader")
+        return Evaluation.of(read_frame(paths[0], metric, given))
+    (evaluation,) = _evaluations(_sources(paths, options.input), reader, [metric], given)
+    return Evaluation.of(evaluation)
 
 
-def read_sources(
-    sources: Sources, reader: str | None, metrics: Sequence[AnyMetric | None], options: Options
+@keeping_pipes()
+def read_metrics(
+    *paths: Path, input: Sequence[Path] = (), metrics: Sequence[str] = (), reader: str | None = None, **options: Any
 ) -> list[Evaluation]:
+    """Read the same files once for each metric; without metrics, for all that a file of saved statistics holds.
+
+    Args:
+        paths: as in `read`.
+        input: as in `read`.
+        metrics: names.
+        reader: as in `read`.
+        options: the other options of `read`.
+
+    Raises:
+        InputError: as `read`.
+    """
+    sources = _sources(paths, input)
+    names: Sequence[str | None] = metrics
+    if not metrics and len(sources.files) == 1 and not sources.systems:
+        names = saved_names(sources.files[0]) if _formats(sources, reader, [None]) == [NPZ] else ()
+    return [Evaluation.of(each) for each in _evaluations(sources, reader, names or [None], Options(**options))]
+
+
+def _sources(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]) -> Sources:
+    """The files as they are given."""
+    if isinstance(input, str | os.PathLike):
+        raise InputError(f"input: expected a list of files, got the path {os.fsdecode(input)!r}; write it as a list")
+    files = tuple(os.fsdecode(path) for path in paths)
+    if isinstance(input, Mapping):
+        outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
+        sources = Sources(files, outputs, frozenset(outputs))
+    else:
+        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
+    if not (sources.files or sources.systems):
+        raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
+    return sources
+
+
+def _formats(sources: Sources, reader: str | None, metrics: Sequence[object]) -> list[Format]:
+    """The format of the files for each metric."""
+    files = sources.files if sources.systems else tuple(path for _, path in map(given_name, sources.files))
+    return choose_formats(files, tuple(sources.systems.values()), reader=reader, metrics=metrics)
+
+
+def _file_of(path: str, found: Format) -> str:
+    """The file of a system that is given by its folder."""
+    if not found.folder or not os.path.isdir(path):
+        return path
+    inside = files_inside(path, found.folder)
+    if len(inside) == 1:
+        return inside[0]
+    names = [os.path.basename(file) for file in inside]
+    holds = f"{len(inside)} files {found.folder} ({listing(names)}); give one of them" if inside else "none"
+    raise InputError(f"{path}: expected one file {found.folder} in this folder, got {holds}")
+
+
+def _evaluations(
+    sources: Sources, reader: str | None, metrics: Sequence[AnyMetric | None], options: Options
+) -> list[EvaluationRecord]:
     """The evaluation of each metric; files are read once for all metrics of one format.
 
     The options have no metric yet.
     """
     for metric in metrics:
         check_options(options if metric is None else replace(options, metric=metric))
-    formats = [format_of(sources, reader, metric) for metric in metrics]
+    formats = _formats(sources, reader, metrics)
     readings = {each.name: _reading(each, sources, options) for each in {each.name: each for each in formats}.values()}
     evaluations = []
     for each, metric in zip(formats, metrics, strict=True):
@@ -46,13 +136,13 @@ def read_sources(
         # The tokenizer is BLEU's: beside it, other metrics leave it alone.
         tokenize = options.tokenize if metric == "bleu" or "bleu" not in metrics else None
         with_metric = replace(options, metric=first if metric is None else metric, tokenize=tokenize)
-        evaluations.append(_turned(readings[each.name](with_metric), options))
+        evaluations.append(directed(readings[each.name](with_metric), options))
     return evaluations
 
 
 def _reading(found: Format, sources: Sources, options: Options) -> Reading:
     """The files, read as one format."""
-    _check_particular(f"format {found.name}", found, options)
+    found.check_options(options, f"format {found.name}")
     if found.takes == "systems":
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
@@ -61,7 +151,7 @@ def _reading(found: Format, sources: Sources, options: Options) -> Reading:
     if found.takes != "gold":
         return reading
 
-    def with_note(options: Options) -> Evaluation:
+    def with_note(options: Options) -> EvaluationRecord:
         evaluation = reading(options)
         return replace(evaluation, notes=(*evaluation.notes, gold_note(sources)))
 
@@ -82,53 +172,3 @@ def gold_note(sources: Sources) -> str:
             if _GOLD_NAME.search(name.lower()):
                 return f"{note}, although {show(name)} of the systems is named like one: gold files stand before -i"
     return note
-
-
-def _turned(evaluation: Evaluation, options: Options) -> Evaluation:
-    """The evaluation with the direction of its metric as asked for."""
-    if not options.lower_is_better:
-        return evaluation
-    return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=False))
-
-
-def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]) -> Sources:
-    """The files as they are given."""
-    if isinstance(input, str | os.PathLike):
-        raise InputError(f"input: expected a list of files, got the path {os.fsdecode(input)!r}; write it as a list")
-    files = tuple(os.fsdecode(path) for path in paths)
-    if isinstance(input, Mapping):
-        outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
-        sources = Sources(files, outputs, frozenset(outputs))
-    else:
-        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
-    if not (sources.files or sources.systems):
-        raise InputError("no file is given; expected a table, a file a system, or gold files and the systems' files")
-    return sources
-
-
-def format_of(sources: Sources, reader: str | None, metric: object) -> Format:
-    """The format of the files."""
-    files = sources.files if sources.systems else tuple(path for _, path in map(given_name, sources.files))
-    return choose_format(files, tuple(sources.systems.values()), reader=reader, metric=metric)
-
-
-def _file_of(path: str, found: Format) -> str:
-    """The file of a system that is given by its folder."""
-    if not found.folder or not os.path.isdir(path):
-        return path
-    inside = files_inside(path, found.folder)
-    if len(inside) == 1:
-        return inside[0]
-    names = [os.path.basename(file) for file in inside]
-    holds = f"{len(inside)} files {found.folder} ({listing(names)}); give one of them" if inside else "none"
-    raise InputError(f"{path}: expected one file {found.folder} in this folder, got {holds}")
-
-
-def _check_particular(what: str, found: Format, options: Options) -> None:
-    """Refuse options that mean nothing for a format."""
-    for name in ("filter", "swap", "one_based", "runs", "tokenize", "lowercase"):
-        if getattr(options, name) and name not in found.options:
-            raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
-    if options.unit == "response" and "unit" not in found.options:
-        takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
-        raise InputError(f"--unit response needs single responses, as the formats {takers} have; the {what} has none")

@@ -1,6 +1,6 @@
 """The one join: a sheet per system (a column of numbers per input, a row per instance) -> evaluations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,7 +31,7 @@ class Sheet:
     """[row]; None where instances are known by their position."""
     runs: Sequence[str] | None = None
     """[row] the trial; None where each instance was run once."""
-    lines: Sequence[int] | None = None
+    lines: Sequence[int] | np.ndarray | None = None
     """[row] the line of the file; None where rows are counted."""
     id_column: str | None = None
     """The column of a table that the ids are from, for messages."""
@@ -56,7 +56,7 @@ def join_sheets(
     *,
     scores: bool = False,
     notes: tuple[str, ...] = (),
-    order: Sequence[Key] | None = None,
+    order: Iterable[Key] | None = None,
 ) -> Reading:
     """Join one sheet per system by id, or by position where there are no ids; the result evaluates any metric.
 
@@ -70,12 +70,12 @@ def join_sheets(
     sheets = _chosen(sheets, options)
     file, systems = sheets[0].file, tuple(sheet.system for sheet in sheets)
     keys, rows = _match(sheets, order)
-    labels = [
-        _labels(sheets, keys, rows, name, option)
-        for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
-    ]
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
+    labels = [
+        None if name is None else _labels(sheets, keys, rows, used, name, option)
+        for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
+    ]
 
     def evaluate(options: Options) -> Evaluation:
         metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
@@ -95,11 +95,12 @@ def join_sheets(
             values, kept, note = settle_missing(values[:, used], systems, name, metric, options.missing)
             instances = used[kept].tolist()
             clusters, strata = (None if each is None else [each[i] for i in instances] for each in labels)
-            ids, runs = _ids_and_runs(sheets[0], [keys[i] for i in instances])
+            ids = None if sheets[0].ids is None else [keys[i] for i in instances]
+            runs = None if sheets[0].runs is None else [run for _, run in ids or ()]
             evaluation = evaluation_from_arrays(
                 dict(zip(systems, values, strict=True)),
                 metric=metric,
-                ids=ids,
+                ids=ids if runs is None else [id for id, _ in ids or ()],
                 clusters=clusters,
                 strata=strata,
                 runs=runs,
@@ -121,7 +122,7 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options.systems)]
 
 
-def _match(sheets: Sequence[Sheet], order: Sequence[Key] | None) -> tuple[list[Key], list[np.ndarray]]:
+def _match(sheets: Sequence[Sheet], order: Iterable[Key] | None) -> tuple[list[Key], list[np.ndarray]]:
     """The keys of all instances, and the instance of each row `[row]` of each sheet."""
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
@@ -151,26 +152,12 @@ def _keys(sheet: Sheet) -> Sequence[Key]:
     if len(set(keys)) < len(keys):
         first: dict[Key, int] = {}
         row = next(row for row, key in enumerate(keys) if first.setdefault(key, row) != row)
-        remedy = "ids must be unique in each run"
-        if sheet.runs is None:
-            remedy = "ids must be unique"
-            if sheet.id_column is not None:
-                remedy += (
-                    f" (--id NAME takes another column than {show(sheet.id_column)}, --runs NAME tells trials apart)"
-                )
+        hint = "" if sheet.id_column is None else f" (column {show(sheet.id_column)}; see --id and --runs)"
         raise InputError(
             f"{sheet.file}, {sheet.place(row)}: instance {_show(sheet, keys[row])} of system {show(sheet.system)} is "
-            f"also on {sheet.place(first[keys[row]])}; {remedy}"
+            f"also on {sheet.place(first[keys[row]])}; ids must be unique in each run{hint}"
         )
     return keys
-
-
-def _ids_and_runs(sheet: Sheet, keys: Sequence[Key]) -> tuple[Sequence[object] | None, Sequence[object] | None]:
-    """What `keys` are made of, as in `sheet`."""
-    if sheet.ids is None or sheet.runs is None:
-        return (None if sheet.ids is None else keys), None
-    ids, runs = zip(*keys, strict=True) if keys else ((), ())
-    return ids, runs
 
 
 def _show(sheet: Sheet, key: Key) -> str:
@@ -233,29 +220,30 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
 
 
 def _labels(
-    sheets: Sequence[Sheet], keys: Sequence[Key], rows: Sequence[np.ndarray], name: str | None, option: str
-) -> Sequence[str | None] | None:
-    """Labels `[instance]` that the sheets hold under a name, or those of a file with one label per line."""
-    if name is None:
-        return None
+    sheets: Sequence[Sheet], keys: Sequence[Key], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: str
+) -> Sequence[str]:
+    """Labels `[instance]` that the sheets hold under a name, or those of a file; `used` instances need one."""
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
         return file_labels(sheets[0].file, name, option=option, known=known, num_instances=len(keys))
-    labels: list[str | None] = [None] * len(keys)
+    labels = np.full(len(keys), "", object)
+    seen = np.zeros(len(keys), bool)
     done = set[tuple[int, int]]()
     for sheet, own in zip(sheets, rows, strict=True):
         column = sheet.labels.get(name)
         if column is None or (id(column), id(own)) in done:
             continue
         done.add((id(column), id(own)))  # columns of a table share their labels
-        for row, (i, label) in enumerate(zip(own.tolist(), column, strict=True)):
-            if labels[i] not in (None, label):
-                raise InputError(
-                    f"{sheet.file}, {sheet.place(row)}: {show(name)} of instance {_show(sheet, keys[i])} is "
-                    f"{show(label)}, but {show(str(labels[i]))} elsewhere; {option} takes one label per instance"
-                )
-            labels[i] = label
-    for i in np.unique(np.concatenate(rows)).tolist():
-        if not (labels[i] or "").strip():
+        found = np.array(column, object)
+        wrong = np.flatnonzero(seen[own] & (labels[own] != found))
+        if wrong.size:
+            row, i = int(wrong[0]), int(own[wrong[0]])
+            raise InputError(
+                f"{sheet.file}, {sheet.place(row)}: {show(name)} of instance {_show(sheet, keys[i])} is "
+                f"{show(column[row])}, but {show(str(labels[i]))} elsewhere; {option} takes one label per instance"
+            )
+        labels[own], seen[own] = found, True
+    for i in used.tolist():
+        if not str(labels[i]).strip():
             raise InputError(f"{sheets[0].file}: {option}: instance {_show(sheets[0], keys[i])} has no {show(name)}")
-    return labels
+    return labels.tolist()

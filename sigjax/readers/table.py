@@ -1,4 +1,4 @@
-"""The neutral table that formats become: columns of text (or numbers) with line numbers, and numbers out of them."""
+"""Tables of any format: columns of text or numbers with line numbers, and their numbers and names."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from sigjax.files.opening import naming
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.numerals import parse_number, parse_numbers
 from sigjax.readers.options import show, suggest
 from sigjax.records import InputError
 
 LARGEST_SPARSE = 10_000_000
-"""Tables with more cells than this must be filled to 1 %, so that a wrong column cannot exhaust the memory."""
+"""Tables with more cells than this must be filled to 1%, so that a wrong column cannot exhaust memory."""
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers(Sequence[str]):
-    """A column that is numbers already; where names are asked for, it is text like any other."""
+    """A column of numbers; as names, it is text like any other."""
 
     values: np.ndarray
     """[row] numbers or truth values, anything where missing."""
@@ -40,13 +41,13 @@ class Numbers(Sequence[str]):
 
 
 class Lazy(Mapping[str, Any]):
-    """Columns that are made when they are asked for, and kept."""
+    """Columns, each made at its first use and kept."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
         self._names, self._make, self._known = dict.fromkeys(names), make, dict[str, Any]()
 
     def __getitem__(self, name: str) -> Any:
-        """The column, made at the first call."""
+        """The column."""
         if name not in self._names:
             raise KeyError(name)
         if name not in self._known:
@@ -54,7 +55,7 @@ class Lazy(Mapping[str, Any]):
         return self._known[name]
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is such a column; it is not made."""
+        """Whether there is such a column."""
         return name in self._names
 
     def __iter__(self) -> Iterator[str]:
@@ -170,8 +171,6 @@ def _numbers_slowly(table: Table, name: str, *, hint: str) -> np.ndarray:
 
 
 def _number(table: Table, row: int, name: str, cell: str, *, hint: str) -> float:
-    """A cell as a number; a refusal names its place."""
-    try:
+    """A cell as a number."""
+    with naming(place(table, row, name)):
         return parse_number(cell, hint=hint, missing="repair it, or leave the cell empty where it is missing")
-    except InputError as error:
-        raise InputError(f"{place(table, row, name)}: {error}") from None

@@ -1,9 +1,9 @@
-"""Random words by (seed, block, row, lane): the same in NumPy, on CPU and on GPU, in any order and any grouping.
+"""Random words by (seed, block, row, lane): the same in NumPy, on CPU and on GPU, in any order and grouping.
 
 The generator is threefry2x32 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), the one behind
 `jax.random`. Resample k belongs to block k // BLOCK; the block's key is `jax.random.fold_in(jax.random.key(seed),
-block)`; the words of the resample are the cipher of the counters (k % BLOCK, lane). A word therefore depends on
-nothing but its place: not on how many instances or resamples there are, nor on tiles, devices or processes.
+block)`; the words of the resample are the cipher of the counters (k % BLOCK, lane). A word therefore depends only
+on its counters: not on the number of instances or resamples, nor on tiles, devices or processes.
 """
 
 from functools import partial
@@ -14,7 +14,7 @@ from sigjax.records import Array
 from sigjax.run.loops import barrier, expect, in_cache
 
 BLOCK = 1024
-"""Resamples in a block. Part of the definition of the random numbers, not a tuning knob."""
+"""Resamples per block. Part of the definition of the random numbers, not a tuning knob."""
 
 _CACHED_WORDS = 2**17
 """Words that NumPy draws at a time, so that its passes stay in the cache (twice as fast)."""
@@ -49,14 +49,14 @@ def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array,
 
 
 def seed_key(seed: int) -> np.ndarray:
-    """The key `[2]` (uint32) of a seed of 64 bits: that of `jax.random.key(seed)`."""
+    """The key `[2]` (uint32) of a 64-bit seed, as in `jax.random.key(seed)`."""
     return np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32)
 
 
 def rows_of(key: Array, resamples: Array) -> Array:
-    """What each resample `[row]` (int64) needs to draw its words: `[row, 3]` uint32 = (key, key, place in the block).
+    """What resamples `[row]` (int64) draw their words from: `[row, 3]` uint32 = (key, key, index in the block).
 
-    The keys are those of the blocks, `fold_in(key, block)` of `jax.random`; there are at most 2**32 of them.
+    The keys are those of the blocks, `jax.random.fold_in(key, block)`; there are at most 2**32 of them.
     """
     xp = resamples.__array_namespace__()
     blocks = (resamples // BLOCK).astype(xp.uint32)
@@ -82,7 +82,7 @@ def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
 def lane_words(rows: Array, lane: Array) -> Array:
     """Both words of a lane in one: `[...]` uint64, the first in the low half.
 
-    Two results of one cipher would be computed twice by XLA, which joins no outputs into a loop.
+    XLA fuses no two outputs into one loop and would compute the cipher twice.
     """
     first, second = lane_pair(rows, lane)
     xp = rows.__array_namespace__()
@@ -92,15 +92,15 @@ def lane_words(rows: Array, lane: Array) -> Array:
 def words(rows: Array, num_words: int) -> Array:
     """Random words `[row, word]` (uint32) for the rows `[row, 3]` of `row_keys`; `num_words` is even.
 
-    Each counter (place, lane) gives two words: the first of each lane, in order, then the second of each lane.
+    Each counter gives two words: first come the first words of all lanes, then the second words.
     """
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     lanes = xp.arange(num_words // 2, dtype=xp.uint32)[None, :]
     if xp is np:
         return in_cache(partial(_write_words, lanes), rows, np.empty((len(rows), num_words), np.uint32), _CACHED_WORDS)
-    # Both halves straight from the cipher: from words of 64 bits that are taken apart, XLA on CPU may fail to make
-    # vectors (up to twenty times slower). The barrier keeps a GPU from drawing a word anew for each use.
+    # Both halves come straight from the cipher: XLA on CPU may fail to vectorize words taken apart from 64 bits (up to
+    # twenty times slower). The barrier keeps a GPU from drawing a word anew for each use.
     return barrier(xp.concatenate(lane_pair(rows[:, None, :], lanes), axis=1))
 
 

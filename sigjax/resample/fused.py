@@ -1,12 +1,11 @@
 """Few columns: the sums of a resample without its weights, word by word as they are drawn.
 
-A matrix product needs the weights of all units in memory. For one pair of systems that costs more than the sums: here
-they are added up while the random words are still in registers. Several columns share a word, each in a field that its
-sum cannot leave, so that one addition serves all of them. Resamples run along the last axis: every operation is on
-long vectors of them.
+A matrix product needs the weights of all units in memory, which for one pair of systems costs more than the sums. Here
+the sums are added up while the random words are still in registers. Several columns share a word, each in a field that
+its sum cannot leave, so one addition serves all of them. Resamples are the last axis: operations are on long vectors.
 
-Swap: whole numbers are split into binary digits; the sum of one digit over the units that a mask marks is the number
-of bits that mask and digit have in common. Bootstrap: the statistics of the drawn unit are looked up.
+Swap: whole numbers are split into binary digits; the sum of a digit over the units in a mask is the number of bits that
+mask and digit share. Bootstrap: the statistics of each drawn unit are looked up.
 """
 
 import math
@@ -21,22 +20,22 @@ from sigjax.resample.plans import Draws, by_word, padded_units, scaled
 from sigjax.run.loops import expect, look_up, popcount, repeat
 
 MOST_WORDS = 2
-"""With more words a matrix product is faster (measured): each of them takes the random numbers anew."""
+"""With more words a matrix product is faster (measured): each word draws the random numbers anew."""
 _WIDTH = 32
-"""What a row counts for where no weights are made: vectors of some thousand rows stay in cache."""
+"""Width of a row without weights: vectors of some thousand rows stay in cache."""
 _UNROLLED = 8
-"""Lanes that one step of a loop takes: enough work to pay for the step."""
+"""Lanes per step of a loop: enough work to pay for the step."""
 
 
 class Fields(NamedTuple):
-    """Where the sum of each column stands in words of 32 or 64 bits, the type of `shift` and `mask`."""
+    """The bits of each column's sum in words of 32 or 64 bits, the type of `shift` and `mask`."""
 
     word: np.ndarray
     """[column] int32."""
     shift: np.ndarray
     """[column]."""
     mask: np.ndarray
-    """[column]: ones, as many as the field has bits."""
+    """[column]: one bits, as many as the field has."""
     offset: np.ndarray
     """[column] float64: the sum that a field of 0 stands for."""
 
@@ -50,8 +49,8 @@ class Fields(NamedTuple):
     def sums(self, words: Array) -> Array:
         """Sums `[column, row]` float64 from words `[word, row]`."""
         xp = words.__array_namespace__()
-        found = (words[self.word] >> self.shift[:, None]) & self.mask[:, None]
-        return found.astype(xp.float64) + self.offset[:, None]
+        fields = (words[self.word] >> self.shift[:, None]) & self.mask[:, None]
+        return fields.astype(xp.float64) + self.offset[:, None]
 
 
 def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
@@ -64,15 +63,15 @@ def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
     needed = [int(high - low).bit_length() for low, high in zip(lowest, highest, strict=True)]
     dtype, length = (np.uint32, 32) if sum(needed) <= 32 else (np.uint64, 64)
     used: list[int] = []
-    places = []
+    fields = []
     for width in needed:
         word = next((i for i, taken in enumerate(used) if taken + width <= length), len(used))
         used += [0] * (word == len(used))
-        places.append((word, min(used[word], length - 1), 2**width - 1))  # no shift by a whole word
+        fields.append((word, min(used[word], length - 1), 2**width - 1))  # no shift by a whole word
         used[word] += width
     if max(needed) > length or len(used) > MOST_WORDS:
         return None
-    word, shift, mask = zip(*places, strict=True)
+    word, shift, mask = zip(*fields, strict=True)
     return Fields(np.array(word, np.int32), np.array(shift, dtype), np.array(mask, dtype), lowest.astype(np.float64))
 
 
@@ -84,7 +83,7 @@ class FusedSwap(NamedTuple):
     worth: np.ndarray
     """[word, digit] uint32 or uint64: what a unit with the digit adds to the word, in two's complement."""
     starts: np.ndarray
-    """[word]: what stands for no unit at all."""
+    """[word]: packed value of an empty sum."""
     num_steps: np.ndarray
     """[] int32: steps beyond are padding."""
     fields: Fields
@@ -110,9 +109,9 @@ class FusedDraws(NamedTuple):
     """Bootstrap sums of few columns, by looking up the drawn units."""
 
     tables: np.ndarray
-    """[word, unit] uint32 or uint64, then zeros, for draws that there are not; as many as there are padded draws."""
+    """[word, unit] uint32 or uint64; zeros for padding, up to the number of padded draws."""
     draws: np.ndarray
-    """[step, lane, half, 2] uint64: the first unit of the stratum of each draw, and the size of the stratum."""
+    """[step, lane, half, 2] uint64: first unit and size of the stratum of each draw."""
     num_steps: np.ndarray
     fields: Fields
 
@@ -139,12 +138,12 @@ def fused_swap(columns: np.ndarray) -> FusedSwap | None:
     if fields is None:
         return None
     digits, worth = [], []
-    for place, column in enumerate(columns):
-        # The last digit, of the sign, is worth minus as much as it would be.
+    for index, column in enumerate(columns):
+        # The last digit, of the sign, counts negative.
         count = int(max(column.max(), -1 - column.min())).bit_length() + 1
         for digit in range(count):
             unit = np.zeros(len(columns), np.int64)
-            unit[place] = 2**digit if digit < count - 1 else -(2**digit)
+            unit[index] = 2**digit if digit < count - 1 else -(2**digit)
             marked = column >> digit & 1
             if marked.any():
                 digits.append(_bits_of_lanes(marked))
@@ -173,13 +172,13 @@ def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
 
 class _Steps(NamedTuple):
     padded: np.ndarray
-    """[step, lane, ...]: a power of two of them, so that few programs are compiled."""
+    """[step, lane, ...]: a power of two of steps, so that few programs are compiled."""
     number: np.ndarray
-    """[] int32: how many are not padding."""
+    """[] int32: steps that are not padding."""
 
 
 def _in_steps(lanes: np.ndarray, nothing: Any) -> _Steps:
-    """What belongs to each lane `[lane, ...]`, in steps."""
+    """Values of lanes `[lane, ...]`, in steps, padded with `nothing`."""
     count = -(-len(lanes) // _UNROLLED)
     padded = np.empty((2 ** (count - 1).bit_length() * _UNROLLED, *lanes.shape[1:]), lanes.dtype)
     padded[: len(lanes)], padded[len(lanes) :] = lanes, nothing
@@ -187,7 +186,7 @@ def _in_steps(lanes: np.ndarray, nothing: Any) -> _Steps:
 
 
 def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
-    """Marks of units `[unit]` (0 or 1) as bits of lanes `[lane]` uint64, where `swap` has the units."""
+    """Marks of units `[unit]` (0 or 1) as bits of lanes `[lane]` uint64, in the order of `swap`."""
     width = padded_units(len(marked))
     bits = np.zeros(width, np.uint32)
     bits[: len(marked)] = marked
@@ -200,14 +199,14 @@ def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Arra
     """Words `[word, row]`: `add(total [row], word, lane, data of the lane)` over the lanes of all steps."""
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
-    # Made from the rows, so that JAX knows that the words differ from device to device.
+    # Made from the rows, so that JAX knows that words differ between devices.
     none = (rows[:, 0] ^ rows[:, 0]).astype(starts.dtype)
     first = tuple(none + start for start in starts)
 
-    def step(place: Array, totals: tuple[Array, ...]) -> tuple[Array, ...]:
-        of_step = data[place]
+    def step(index: Array, totals: tuple[Array, ...]) -> tuple[Array, ...]:
+        of_step = data[index]
         for i in range(_UNROLLED):
-            lane = xp.asarray(place * _UNROLLED + i, dtype=xp.uint32)
+            lane = xp.asarray(index * _UNROLLED + i, dtype=xp.uint32)
             totals = tuple(add(total, word, lane, of_step[i]) for word, total in enumerate(totals))
         return totals
 

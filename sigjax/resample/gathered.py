@@ -1,10 +1,10 @@
 """Resamples of instances for functions of whole arrays: each resample is a call, by weights or by gathering.
 
-Masks, counts and draws are those of `plans`, so that they do not depend on the kind of metric. Functions that take
-weights get the same columns for all resamples; others get columns put together anew. What takes the weights of many
-resamples is called on tiles of them; other functions are mapped over resamples. What JAX can trace is compiled for the
-CPU, whatever the device; the rest is called in NumPy. Either way a resample is computed by itself, and the choice
-depends on the metric and the work alone: so do the numbers.
+Masks, counts and draws are those of `plans`, whatever the kind of metric. Functions that take weights get the same
+columns for all resamples; others get gathered columns. Functions that take the weights of many resamples are called on
+tiles of them; others are mapped over resamples. What JAX can trace is compiled for the CPU, whatever the device; the
+rest is called in NumPy. Each resample is computed by itself, and the choice depends on the metric and the work alone:
+so do the numbers.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
 from sigjax.run.backend import check_callable, compiled, host_scope, is_traceable
 from sigjax.run.host import ahead, num_cores
-from sigjax.run.loops import over_rows
+from sigjax.run.loops import expect, over_rows
 from sigjax.units.units import Sample
 
 _TILE_ELEMENTS = 2**19
 """Weights of one tile, or numbers of a column of it: what stays in cache."""
 _FEWEST_ROWS, _LARGEST_TILE = 32, 2**23
-"""Long columns may leave the cache, so that there are some rows for each sort of a column."""
+"""Tiles of long columns may leave the cache, so that each sort of a column serves some rows."""
 _LONG_SORT = 128
-"""Numbers from which NumPy sorts faster than a compiled program on the CPU: by ten times for a thousand (measured)."""
+"""From this length on NumPy sorts faster than a compiled CPU program: ten times faster for 1,000 numbers (measured)."""
 
 Pieces = Iterator[tuple[int, np.ndarray]]
 """The first resample of a piece, and scores `[..., row]` (float64)."""
@@ -38,7 +38,7 @@ class Function(NamedTuple):
     """A function of columns `[instance]`, and how it is called."""
 
     call: Callable[..., Any]
-    """Hashable: compiled programs are kept by it."""
+    """Hashable: a key of compiled programs."""
     weighted: bool
     """`call(*columns, weights)`; else `call(*columns)`."""
     compiled: bool
@@ -47,18 +47,18 @@ class Function(NamedTuple):
 
     @property
     def workers(self) -> int:
-        """Threads that call it: compiled programs have their own, and a person's function may not be made for them."""
+        """Threads that call it: compiled programs have their own, and a user's function may not be thread-safe."""
         return num_cores() if self.vectorized and not self.compiled else 1
 
 
 def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *, vectorized: bool) -> bool:
-    """Whether a function of arrays `[instance]` can be compiled for the CPU, and mapped over resamples if need be."""
+    """Whether a function of arrays `[instance]` can be compiled for the CPU, and mapped over resamples if needed."""
     import jax
 
     check_callable()
     try:
         jax.local_devices(backend="cpu")
-    except (RuntimeError, AssertionError):  # JAX was told to use another platform only
+    except (RuntimeError, AssertionError):  # JAX is set to use another platform only
         return False
     if vectorized:
         return is_traceable(call, *((num_instances,),) * (num_arrays - 1), (2, num_instances))
@@ -66,21 +66,21 @@ def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *
 
 
 def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) -> bool:
-    """Whether a function that can be compiled had better not be, since it sorts long columns for every resample."""
+    """Whether a function is slower when compiled, since it sorts long columns for every resample."""
     import jax
 
     if num_instances < _LONG_SORT:
         return False
     columns = (np.zeros(num_instances),) * num_arrays
     with host_scope(), np.errstate(all="ignore"):
-        by_jax = isinstance(call(*columns), jax.Array)  # it would sort there without being compiled, too
+        by_jax = isinstance(call(*columns), jax.Array)  # it sorts in JAX even when not compiled
         return not by_jax and " sort[" in str(jax.make_jaxpr(call)(*columns))
 
 
 def swap_scores(
     function: Function, sample: Sample, pairs: Sequence[tuple[int, int]], seed: int, resamples: range, part: range
 ) -> Pieces:
-    """Scores of pairs of systems on the same swaps, whole units at a time, for a part of the resamples.
+    """Scores of pairs of systems on the same swaps of whole units, for a part of the resamples.
 
     Yields:
         The first resample of a piece, and scores `[pair, side, row]`.
@@ -96,7 +96,7 @@ def swap_scores(
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], coins: np.ndarray) -> Pieces:
-    """Scores of two systems on all swaps of the units `coins` but the first: the rest are mirror images.
+    """Scores of two systems on all swaps of the units `coins` that keep the first: the rest are mirror images.
 
     Yields:
         The first outcome of a piece, and scores `[side, row]`; no unit is swapped in the very first.
@@ -114,7 +114,7 @@ def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], co
 
 
 def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, part: range) -> Pieces:
-    """Scores of all systems on the same bootstrap resamples, with whole units drawn, for a part of the resamples.
+    """Scores of all systems on the same bootstrap resamples of whole units, for a part of the resamples.
 
     Yields:
         The first resample of a piece, and scores `[system, row]`.
@@ -122,7 +122,7 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
     draws = draws_from_strata(sample.strata)
     alike = (sample.sizes == sample.sizes[0]).all()
     if not (function.weighted or alike):
-        # Arrays of many lengths would each need a program of their own.
+        # Each length would need its own program.
         function = function._replace(compiled=False)
 
     def of_tile(rows: np.ndarray) -> tuple[int, np.ndarray]:
@@ -141,9 +141,9 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
 
 
 def _tiles(function: Function, resamples: range, width: int, part: range) -> Iterator[np.ndarray]:
-    """Resamples `[row]` of the part, tile by tile, of a size that does not depend on it.
+    """Resamples `[row]` of the part, tile by tile; the tile size does not depend on the part.
 
-    Compiled programs take tiles of one size, whose last rows may be too many.
+    Compiled programs take tiles of one size: the last may have too many rows.
     """
     within = max(_TILE_ELEMENTS // width, min(_FEWEST_ROWS, _LARGEST_TILE // width), 1)
     size = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())
@@ -152,10 +152,12 @@ def _tiles(function: Function, resamples: range, width: int, part: range) -> Ite
 
 
 def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array:
-    """Scores `[side, row]` where the instances marked in `swapped` `[row, instance]` are exchanged."""
+    """Scores `[side, row]` with the instances marked in `swapped` `[row, instance]` exchanged."""
+    expect(swapped, (None, a.shape[-1]), bool)
+    expect(b, a.shape, np.float64)
     xp = swapped.__array_namespace__()
     if function.weighted:
-        # Both systems' instances in one table, of which each side gets one of every two.
+        # One table holds both systems' instances; each side takes one of the two.
         table = tuple(xp.concatenate([a, b], axis=1))
         kept = xp.concatenate([~swapped, swapped], axis=1)
         return xp.stack([_over_rows(function, table, (side.astype(xp.float64),)) for side in (kept, ~kept)])
@@ -166,12 +168,13 @@ def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array
 
 def _weighed(counts: Array, columns: Array, *, function: Function) -> Array:
     """Scores `[row]` for counts `[row, instance]`."""
+    expect(counts, (None, columns.shape[-1]), np.int32)
     weights = counts.astype(counts.__array_namespace__().float64)
     return _over_rows(function, tuple(columns), (weights,))
 
 
 def _gathered(instances: Array, columns: Array, *, function: Function) -> Array:
-    """Scores `[row]` of the instances `[row, draw]`, or of rows of many lengths in NumPy."""
+    """Scores `[row]` of the instances `[row, draw]`; in NumPy, rows may differ in length."""
     if not function.compiled:
         return np.array([function.call(*columns[:, of_row]) for of_row in instances], np.float64)
     return _over_rows(function, (), [column[instances] for column in columns])

@@ -23,12 +23,12 @@ from sigjax.run.loops import counts, expect, scan
 
 
 class Draws(NamedTuple):
-    """What a plan needs to know of the units: for each draw, the run of units that it chooses from."""
+    """For each draw, the range of units it chooses from."""
 
     start: np.ndarray
     """[unit] int32: the first unit of the stratum."""
     size: np.ndarray
-    """[unit] uint64: the number of units in the stratum."""
+    """[unit] uint64: number of units in the stratum."""
 
 
 def draws_from_strata(strata: np.ndarray) -> Draws:
@@ -44,14 +44,14 @@ def draws_from_strata(strata: np.ndarray) -> Draws:
 
 
 def padded_units(num_units: int) -> int:
-    """Width of the weights: the units, then units that do not exist, up to whole lanes of two words of 32 bits."""
+    """Width of the weights: the units, padded to whole lanes of two 32-bit words."""
     return -(-num_units // 64) * 64
 
 
 def padded_draws(draws: Draws) -> Draws:
-    """As many draws as weights are wide, so that one compiled program serves all numbers of units up to the next width.
+    """Pad draws to the width of the weights, so that one compiled program serves all numbers of units up to it.
 
-    Each draw keeps its word. The draws that there are not go to the first unit that does not exist.
+    Each draw keeps its word. Padding draws choose the first padding unit.
 
     Example:
         >>> padded_draws(draws_from_strata(np.array([0, 0, 0]))).size.nonzero()
@@ -65,19 +65,19 @@ def padded_draws(draws: Draws) -> Draws:
 
 
 def by_word(of_draws: np.ndarray, of_nobody: Any, lanes: int) -> np.ndarray:
-    """What belongs to each draw `[draw, ...]` -> `[word of a lane, lane, ...]`; draws take first words first."""
+    """Values of draws `[draw, ...]` -> `[word of a lane, lane, ...]`; draws take the first words of lanes first."""
     first = -(-len(of_draws) // 2)
-    found = np.empty((2, lanes, *of_draws.shape[1:]), of_draws.dtype)
-    found[:] = of_nobody
-    found[0, :first], found[1, : len(of_draws) - first] = of_draws[:first], of_draws[first:]
-    return found
+    values = np.empty((2, lanes, *of_draws.shape[1:]), of_draws.dtype)
+    values[:] = of_nobody
+    values[0, :first], values[1, : len(of_draws) - first] = of_draws[:first], of_draws[first:]
+    return values
 
 
 def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
     """Masks `[row, padded unit]` of 0 and 1, each 1 with probability 1/2.
 
-    Unit i has bit `i // num_words` of word `i % num_words`: bit by bit is the order in which both NumPy and XLA unpack
-    words without a transpose (thirty times faster in XLA on CPU than word by word).
+    Unit i has bit `i // num_words` of word `i % num_words`: in this order NumPy and XLA unpack words without a
+    transpose (thirty times faster in XLA on CPU than word by word).
     """
     xp = rows.__array_namespace__()
     random = words(rows, padded_units(len(draws.size)) // 32)
@@ -90,7 +90,7 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
 
     Each draw is `start + floor(word * size / 2**32)`, so a unit's probability differs from 1/size by less than 2**-32.
     """
-    # Bytes stay closer to the core. A unit is not drawn 256 times: of more units than that the chance is below 1e-500.
+    # Bytes stay closer to the core. No unit is drawn 256 times: among more units the chance is below 1e-500.
     return counts(lambda rows: drawn_units(rows, draws), rows, padded_units(len(draws.size)), dtype, np.uint8)
 
 
@@ -108,27 +108,24 @@ def scaled(words: Array, sizes: Array) -> Array:
 
 
 class NestedDraws(NamedTuple):
-    """What a nested plan needs to know of units and their outputs."""
+    """Units and their outputs, for nested draws."""
 
     draws: Draws
-    """For each draw, the run of units that it chooses from."""
     first: np.ndarray
-    """[unit] uint64: its first output; of units that do not exist, the first output that does not exist."""
+    """[unit] uint64: its first output; for padding units, the first padding output."""
     sizes: np.ndarray
-    """[unit] uint64: how many outputs it has."""
-    places: np.ndarray
-    """[place] uint64: 0, 1, ..., as many as a unit has outputs at most."""
+    """[unit] uint64: its number of outputs."""
+    slots: np.ndarray
+    """[slot] uint64: 0, 1, ..., up to the largest number of outputs of a unit."""
 
     @property
     def lanes(self) -> int:
-        """Pairs of random words that a draw takes: one for the unit, and one for each of its outputs."""
-        return len(self.places) // 2 + 1
+        """Pairs of words per draw: one word for the unit and one for each of its outputs."""
+        return len(self.slots) // 2 + 1
 
 
 def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
-    """How many outputs a unit has from each place on, `[place, unit]` uint64: 0 from where it has none.
-
-    There are `num_units` of them, of which those without `sizes` `[unit]` do not exist.
+    """How many outputs a unit has from each slot on, `[slot, unit]` uint64; `sizes` are padded to `num_units`.
 
     Example:
         >>> outputs_left(np.array([2, 1]), 3)
@@ -141,7 +138,7 @@ def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
 
 
 def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws:
-    """`draws` of units that have so many outputs `[unit]`, filled up to `num_units` draws and units."""
+    """`draws` of units with `sizes` `[unit]` outputs, padded to `num_units` draws and units."""
     count, more = len(sizes), num_units - len(sizes)
     nobody = sizes.sum()
     return NestedDraws(
@@ -156,21 +153,21 @@ def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws
 
 
 def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
-    """Masks `[place, row, unit]` (bool) of the outputs that go from the first system of a pair, and that come for them.
+    """Masks `[slot, row, unit]` (bool) of the outputs that leave the first system of a pair, and that replace them.
 
-    Of all 2 R outputs of a unit, a random set of R is the second system's, each with the same probability: output after
-    output belongs to it with probability (how many it still needs) / (how many are left), by whole numbers, so that it
-    differs by less than 2**-32. Those of its outputs that are not in the set come: as many as go.
+    Of all 2 R outputs of a unit, a random set of R becomes the second system's, all sets with the same probability up
+    to 2**-32: one output after another joins it with probability (still needed) / (left), in whole numbers. The second
+    system's outputs outside of the set replace those that leave: as many.
 
     Args:
         rows: `[row, 3]`, see `bits`.
-        left: `[place, unit]` of `outputs_left`.
+        left: `[slot, unit]` of `outputs_left`.
     """
     expect(rows, (None, 3), np.uint32)
     expect(left, (None, None), np.uint64)
     xp = rows.__array_namespace__()
-    num_places, num_units = left.shape
-    random = words(rows, 2 * left.size).reshape(len(rows), 2, num_units, num_places)
+    num_slots, num_units = left.shape
+    random = words(rows, 2 * left.size).reshape(len(rows), 2, num_units, num_slots)
     random = xp.transpose(random, (1, 3, 0, 2))
     sizes = left[0] + xp.zeros_like(random[0, 0], dtype=xp.uint64)
     still, goes = _choose(sizes, random[0], xp.where(left > 0, left + left[0], left))
@@ -179,16 +176,16 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
 
 
 def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
-    """Sequential selection: how many are still needed in the end, and masks `[place, row, unit]` of what is chosen.
+    """Sequential selection: how many are still needed at the end, and masks `[slot, row, unit]` of the chosen.
 
     Args:
-        needed: `[row, unit]` uint64, how many are to be chosen.
-        random: words `[place, row, unit]`.
-        pool: `[place, unit]` uint64: how many there are to choose from here on; 0 where there is nothing to choose.
+        needed: `[row, unit]` uint64, how many to choose.
+        random: words `[slot, row, unit]`.
+        pool: `[slot, unit]` uint64: how many are left to choose from; 0 where there is nothing to choose.
     """
 
-    def step(needed: Array, of_place: tuple[Array, Array]) -> tuple[Array, Array]:
-        word, size = of_place
+    def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
+        word, size = of_slot
         chosen = (scaled(word, size) < needed) & (size > 0)
         return needed - chosen.astype(np.uint64), chosen
 
@@ -202,14 +199,14 @@ def nested(rows: Array, drawn: NestedDraws, dtype: type) -> Array:
 
 
 def padded_outputs(drawn: NestedDraws) -> int:
-    """Width of the counts: all places of all units, with one output at least that does not exist."""
-    return padded_units(len(drawn.draws.size) * len(drawn.places) + 1)
+    """Width of the counts: all slots of all units and at least one padding output."""
+    return padded_units(len(drawn.draws.size) * len(drawn.slots) + 1)
 
 
 def drawn_outputs(rows: Array, drawn: NestedDraws) -> Array:
-    """The output of each draw, `[row, draw]` int64: units drawn have as many draws as any unit has outputs at most.
+    """The output of each draw, `[row, draw]` int64: each drawn unit has as many draws as the largest unit has outputs.
 
-    Draws that there are not go to the first output that does not exist.
+    Padding draws choose the first padding output.
     """
     xp = rows.__array_namespace__()
     draws, lanes = drawn.draws, drawn.lanes
@@ -217,6 +214,6 @@ def drawn_outputs(rows: Array, drawn: NestedDraws) -> Array:
     random = xp.transpose(random, (0, 2, 1, 3)).reshape(len(rows), len(draws.size), 2 * lanes)
     unit = (scaled(random[..., 0], draws.size) + draws.start.astype(np.uint64)).astype(xp.int32)
     sizes = drawn.sizes[unit][..., None]
-    chosen = drawn.first[unit][..., None] + scaled(random[..., 1 : 1 + len(drawn.places)], sizes)
-    chosen = xp.where(drawn.places < sizes, chosen, drawn.first[-1])
+    chosen = drawn.first[unit][..., None] + scaled(random[..., 1 : 1 + len(drawn.slots)], sizes)
+    chosen = xp.where(drawn.slots < sizes, chosen, drawn.first[-1])
     return chosen.reshape(len(rows), -1).astype(xp.int64)

@@ -1,8 +1,9 @@
 """Projection: weights of all resamples times statistics of all systems, exactly.
 
-Statistics are whole numbers (see `units`), so sums are exact in any order as long as no partial sum passes the last
-whole number of the type. The type is chosen from that bound, which is known beforehand. Few columns are added up as
-the weights are drawn (see `fused`); for many, weights are made and multiplied with all columns at once.
+Statistics are whole numbers (see `units`), so sums are exact in any order while they stay within the whole numbers of
+the type, which is chosen from that bound. Few columns are added up as weights are drawn (see `fused`);
+for many, weights are multiplied with all columns at once. A projection has `sums`, and a `width`: how many numbers one
+row holds at a time, from which tiles get their size.
 """
 
 from functools import partial
@@ -25,30 +26,30 @@ from sigjax.resample.plans import (
     padded_units,
     swap,
 )
-from sigjax.run.loops import product
+from sigjax.run.loops import byte_product, product
 
 _LAST_WHOLE = {np.int32: 2**31, np.float32: 2**24, np.float64: 2**53}
 _LARGEST_BYTE = 127
 _COLUMN_MULTIPLE = 4
-"""Columns are padded with zeros to a multiple of this: XLA on CPU takes ten times longer for one to three columns."""
+"""Columns are zero-padded to a multiple of this: XLA on CPU takes ten times longer for one to three columns."""
 
 
 class Places(NamedTuple):
-    """Where each system's statistics are among the columns."""
+    """The column of each system's statistics."""
 
     column: np.ndarray
     """[system, stat] int32: the column of each statistic of each system."""
     offset: np.ndarray
-    """[system, stat] float64: what is added to its sum."""
+    """[system, stat] float64: added to the column's sum."""
 
 
 def places_in(column: np.ndarray) -> Places:
-    """The columns `[system, stat]` as places without offsets."""
+    """Columns `[system, stat]` without offsets."""
     return Places(column, np.zeros(column.shape))
 
 
 class Columns(NamedTuple):
-    """The distinct columns of the statistics, and where each system's statistics are among them."""
+    """The distinct columns of the statistics, and the column of each system's statistics."""
 
     values: np.ndarray
     """[column, unit] int64."""
@@ -61,7 +62,7 @@ class SwapProduct(NamedTuple):
 
     draws: Draws
     matrix: np.ndarray
-    """[padded unit, column] float32 or float64; whole numbers, and zeros where there is no unit."""
+    """[padded unit, column] float32 or float64: whole numbers, zeros for padding."""
 
     @property
     def width(self) -> int:
@@ -74,12 +75,12 @@ class SwapProduct(NamedTuple):
 
 
 class SwapBytes(NamedTuple):
-    """Swap sums by a product of bytes, added up in whole numbers of 32 bits, in JAX."""
+    """Swap sums by a product of bytes, added up in 32-bit integers."""
 
     draws: Draws
     matrix: np.ndarray
-    """[column, padded unit] int8, zeros where there is no unit. On the left of the masks it gives each column's sums in
-    a run, and XLA on CPU is fastest so (measured)."""
+    """[column, padded unit] int8, zeros for padding. On the left of the masks it gives each column's sums contiguously,
+    which is fastest in XLA on CPU (measured)."""
 
     @property
     def width(self) -> int:
@@ -88,11 +89,7 @@ class SwapBytes(NamedTuple):
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
-        from jax.lax import dot_general
-
-        xp = rows.__array_namespace__()
-        masks, units = swap(rows, self.draws, np.int8), (((1,), (1,)), ((), ()))
-        return dot_general(self.matrix, masks, units, preferred_element_type=np.int32).astype(xp.float64)
+        return byte_product(self.matrix, swap(rows, self.draws, np.int8)).astype(np.float64)
 
 
 class DrawsProduct(NamedTuple):
@@ -100,7 +97,7 @@ class DrawsProduct(NamedTuple):
 
     draws: Draws
     matrix: np.ndarray
-    """As above."""
+    """[padded unit, column] float32 or float64: whole numbers, zeros for padding."""
 
     @property
     def width(self) -> int:
@@ -113,12 +110,12 @@ class DrawsProduct(NamedTuple):
 
 
 class CrossedProduct(NamedTuple):
-    """Sums of outputs that are exchanged within units, by a matrix product."""
+    """Sums of outputs exchanged within units, by a matrix product."""
 
     left: np.ndarray
-    """[place, unit], see `outputs_left`."""
+    """[slot, unit], see `outputs_left`."""
     matrix: np.ndarray
-    """[place and unit, column] float32 or float64."""
+    """[slot and unit, column] float32 or float64."""
 
     @property
     def width(self) -> int:
@@ -126,7 +123,7 @@ class CrossedProduct(NamedTuple):
         return 2 * self.left.size
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[2 * padded column, row]` float64 over the outputs that go, and then over those that come for them."""
+        """Sums `[2 * padded column, row]` float64 over the outputs that leave, then over those that replace them."""
         xp = rows.__array_namespace__()
         masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
         return xp.concatenate([product(mask.astype(self.matrix.dtype), self.matrix) for mask in masks]).astype(
@@ -135,7 +132,7 @@ class CrossedProduct(NamedTuple):
 
 
 class NestedProduct(NamedTuple):
-    """Sums of outputs drawn within units drawn, by a matrix product."""
+    """Sums of outputs drawn within drawn units, by a matrix product."""
 
     drawn: NestedDraws
     matrix: np.ndarray
@@ -143,7 +140,7 @@ class NestedProduct(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Random words of a row, or counts."""
+        """Random words of a row, or its counts."""
         return max(2 * self.drawn.lanes * len(self.drawn.draws.size), len(self.matrix))
 
     def sums(self, rows: Array) -> Array:
@@ -161,17 +158,17 @@ def distinct_columns(values: np.ndarray) -> Columns:
     kept = []
     for system, stat in np.ndindex(*places.shape):
         column = np.ascontiguousarray(values[system, :, stat])
-        place = seen.setdefault(column.tobytes(), len(kept))
-        if place == len(kept):
+        index = seen.setdefault(column.tobytes(), len(kept))
+        if index == len(kept):
             kept.append(column)
-        places[system, stat] = place
+        places[system, stat] = index
     return Columns(np.stack(kept), places)
 
 
 def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
-    """Distinct columns `[column, unit]` for draws, whose number is known: those that differ by a constant are one.
+    """Distinct columns `[column, unit]` for draws of a known number: columns that differ by a constant are one.
 
-    So are the n-grams of all orders where no text is shorter than the order.
+    So are the n-gram totals of all orders if no text is shorter than the order.
 
     Example:
         >>> columns, places = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
@@ -186,7 +183,7 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
 def swap_projection(
     columns: np.ndarray, draws: Draws, *, as_bytes: bool = False
 ) -> FusedSwap | SwapBytes | SwapProduct:
-    """The fastest way to the swap sums of columns `[column, unit]` (int64); `as_bytes` if bytes are multiplied fast."""
+    """The fastest swap projection of columns `[column, unit]` (int64); `as_bytes` if products of bytes are fast."""
     if (fused := fused_swap(columns)) is not None:
         return fused
     sizes, padded = np.abs(columns), padded_draws(draws)
@@ -197,9 +194,9 @@ def swap_projection(
 
 
 def draws_projection(columns: np.ndarray, draws: Draws, *, compiled: bool) -> FusedDraws | DrawsProduct:
-    """The faster way to the bootstrap sums of columns `[column, unit]` (int64), in NumPy or `compiled`.
+    """The faster bootstrap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
 
-    NumPy would write and read memory for every step of every word; counting is faster there (measured).
+    Fused, NumPy would write and read memory for every step of every word; counting is faster there (measured).
     """
     matrix = partial(projection_matrix, columns, columns.shape[1] * int(np.abs(columns).max()))
     if not compiled:
@@ -208,17 +205,17 @@ def draws_projection(columns: np.ndarray, draws: Draws, *, compiled: bool) -> Fu
 
 
 def crossed_projection(columns: np.ndarray, sizes: np.ndarray, *, compiled: bool) -> CrossedProduct:
-    """The way to sums of columns `[column, output]` (int64) of units that have so many outputs `[unit]` each."""
+    """Exchanges of columns `[column, output]` (int64) within units with `sizes` `[unit]` outputs."""
     count = len(sizes)
     left = outputs_left(sizes, padded_units(count) if compiled else count)
     bound = int(np.abs(columns).sum(axis=1).max())
     grid = np.zeros((len(columns), *left.shape), np.int64)
-    grid.swapaxes(1, 2)[:, left.T > 0] = columns  # outputs stand unit by unit
+    grid.swapaxes(1, 2)[:, left.T > 0] = columns  # outputs are ordered by unit
     return CrossedProduct(left, projection_matrix(grid.reshape(len(columns), -1), bound, padded=left.size))
 
 
 def nested_projection(columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool) -> NestedProduct:
-    """The way to sums of columns `[column, output]` (int64) of units that have so many outputs `[unit]` each."""
+    """Nested draws of columns `[column, output]` (int64) of units with `sizes` `[unit]` outputs."""
     count = len(sizes)
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
     bound = count * int(sizes.max()) * int(np.abs(columns).max())
@@ -226,7 +223,7 @@ def nested_projection(columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, c
 
 
 def projection_matrix(columns: np.ndarray, bound: int, padded: int | None = None) -> np.ndarray:
-    """The matrix of a product whose sums stay within a bound, with `padded` rows if not as many as masks are wide."""
+    """The matrix of a product with sums up to `bound`; it has as many rows as masks are wide, or `padded`."""
     return _padded(columns, np.float32 if bound < _LAST_WHOLE[np.float32] else np.float64, padded)
 
 

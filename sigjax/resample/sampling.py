@@ -75,8 +75,10 @@ def replicates(
     size = sum(0 if each.on_host else each.places.column.size for each in metrics)
     data = Problem(projection, None), tuple((each.places, each.divisors) for each in metrics)
     for start, outputs in stream(_scores_tile, (("scores", in_kernel),), data, run, size=size):
-        found = (_on_host(each, tiles) if each.on_host else tiles for each, tiles in zip(metrics, outputs, strict=True))
-        yield start, tuple(np.concatenate(list(tiles), axis=1)[:, : run.resamples - start] for tiles in found)
+        scored = (
+            _on_host(each, tiles) if each.on_host else tiles for each, tiles in zip(metrics, outputs, strict=True)
+        )
+        yield start, tuple(np.concatenate(list(tiles), axis=1)[:, : run.resamples - start] for tiles in scored)
 
 
 def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
@@ -104,11 +106,11 @@ def _scores_tile(
 
 def swapped_sums(problem: Problem, run: Run) -> np.ndarray:
     """Sums `[column, resample]` (float64, whole numbers) over the swapped units, for the resamples of the run."""
-    found = [
+    pieces = [
         np.concatenate(list(tiles), axis=1)[:, : run.resamples - start]
         for start, (tiles,) in stream(_sums_tile, (), (problem,), run, size=0)
     ]
-    return np.concatenate(found, axis=1).astype(np.float64, copy=False)
+    return np.concatenate(pieces, axis=1).astype(np.float64, copy=False)
 
 
 def pieces_of(run: Run, num_columns: int) -> Iterator[Run]:
@@ -119,10 +121,10 @@ def pieces_of(run: Run, num_columns: int) -> Iterator[Run]:
 
 
 def deltas_of(
-    sums: np.ndarray, pairs: Pairs, place: int, divisors: np.ndarray | None, score: Callable[[Array], Array]
+    sums: np.ndarray, pairs: Pairs, index: int, divisors: np.ndarray | None, score: Callable[[Array], Array]
 ) -> np.ndarray:
     """Delta `[resample]` of one of the pairs, from sums `[column, resample]`; scored by NumPy, so alike everywhere."""
-    one = Pairs(*(part[place : place + 1] for part in pairs))
+    one = Pairs(*(part[index : index + 1] for part in pairs))
     with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
         return swapped_deltas(sums, one, divisors, score)[0]
 

@@ -171,9 +171,9 @@ def _load(path: str | os.PathLike[str], identity: Identity) -> dict[Name, State]
     header, stages = _read(path)
     if header.get("schema") != _SCHEMA:
         raise InputError(f"{path}: is no checkpoint as this version of sigjax writes it; give another file")
-    found = difference(header["run"], identity)
-    if found:
-        raise InputError(f"{path}: the checkpoint is of another run: {found}; give the same, or another file")
+    differs = difference(header["run"], identity)
+    if differs:
+        raise InputError(f"{path}: the checkpoint is of another run: {differs}; give the same, or another file")
     return stages
 
 

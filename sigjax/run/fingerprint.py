@@ -45,10 +45,10 @@ def data_hash(evaluations: Sequence[Evaluation]) -> str:
 def identity_of(evaluations: Sequence[Evaluation], settings: Settings, data: str) -> Identity:
     """The fingerprint of a run; `data` is the hash of the evaluations."""
     first = evaluations[0]
-    found = {"sigjax": __version__} | asdict(settings)
-    found |= {"systems": sorted(first.systems), "metrics": [each.metric.name for each in evaluations]}
-    found |= {"instances": first.num_instances, "data": data}
-    return json.loads(json.dumps(found))
+    identity = {"sigjax": __version__} | asdict(settings)
+    identity |= {"systems": sorted(first.systems), "metrics": [each.metric.name for each in evaluations]}
+    identity |= {"instances": first.num_instances, "data": data}
+    return json.loads(json.dumps(identity))
 
 
 def difference(there: Identity, here: Identity) -> str | None:

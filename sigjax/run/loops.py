@@ -96,12 +96,23 @@ def in_cache(write: Callable[[np.ndarray, np.ndarray], None], rows: np.ndarray, 
 
 def product(weights: Array, matrix: Array) -> Array:
     """`(weights @ matrix).T` `[column, row]`, exact where whole numbers are exact in the type."""
+    expect(weights, (None, len(matrix)), matrix.dtype)
     xp = matrix.__array_namespace__()
     if xp is np:
         return (weights @ matrix).T
     # The default product of a GPU rounds its inputs to ten bits, which would not be exact. Without the barrier XLA on
     # CPU folds the transpose into the product, which then takes ten times longer.
     return barrier(xp.matmul(weights, matrix, precision="highest")).T
+
+
+def byte_product(matrix: Array, weights: Array) -> Array:
+    """`matrix @ weights.T` `[column, row]` (int32) of bytes `[column, unit]` and `[row, unit]`."""
+    expect(weights, (None, matrix.shape[1]), np.int8)
+    if isinstance(matrix, np.ndarray):
+        return matrix.astype(np.int32) @ weights.T
+    from jax.lax import dot_general
+
+    return dot_general(matrix, weights, (((1,), (1,)), ((), ())), preferred_element_type=np.int32)
 
 
 def barrier(array: Array) -> Array:

@@ -32,7 +32,7 @@ def stages_of(
     identity: Identity,
     pairs: Sequence[tuple[str, str]],
 ) -> Stage:
-    """All stages of a run, with what is known of them; `pairs` are the names of the systems of each pair.
+    """All stages of a run, with the states known so far; `pairs` are the names of the systems of each pair.
 
     Where several processes share the work, process 0 reads and writes the checkpoint for all of them.
 
@@ -51,7 +51,7 @@ def stages_of(
 
 
 def _shared(share: Share, path: str | os.PathLike[str], identity: Identity, known: Mapping[Name, State]) -> Checkpoint:
-    """The checkpoint of process 0, and what it has found, without the file, in the others."""
+    """The checkpoint of process 0, and in the other processes its states, without the file."""
     mine, data = Checkpoint(None, identity, known, kept=True), b""
     if share.index == 0:
         try:
@@ -69,7 +69,7 @@ def _shared(share: Share, path: str | os.PathLike[str], identity: Identity, know
 
 
 def _check_alike(share: Share, identity: Identity, known: Mapping[Name, State], *, kept: bool) -> None:
-    """Refuse what differs between the processes that share the work.
+    """Refuse differences between the processes that share the work.
 
     Raises:
         InputError: another process has other data or options.
@@ -99,13 +99,13 @@ Earlier = Writes | str | os.PathLike[str]
 
 
 def earlier_states(earlier: Earlier, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Name, State]:
-    """What is known of a run from a report of the same data and settings, but for fewer resamples.
+    """The states of a run, from a report on the same data and settings with fewer resamples.
 
     `pairs` are the names of the systems of each pair, in the order of the run.
 
     Raises:
-        InputError: the file is no report in JSON, or a report of other data or settings, or one that was changed by
-            hand, or there is nothing to add.
+        InputError: the file is not a report in JSON, has other data or settings, or was edited; or there is nothing
+            to add.
     """
     name, report = _read(earlier)
     try:
@@ -117,7 +117,7 @@ def earlier_states(earlier: Earlier, identity: Identity, pairs: Sequence[tuple[s
 
 
 def _read(earlier: Earlier) -> tuple[str, dict[str, Any]]:
-    """What to call the report, and what its JSON holds."""
+    """The report's name in messages, and its JSON."""
     if not isinstance(earlier, str | os.PathLike):
         return "the earlier report", json.loads(earlier.to_json())
     content = read_bytes(earlier)
@@ -134,9 +134,9 @@ def _states(
         raise ValueError(report["schema"])
     there = _identity(report)
     old, new = there["resamples"], identity["resamples"]
-    found = difference(there | {"resamples": new}, identity)
-    if found:
-        raise InputError(f"{name}: a report of another run: {found}; give the same, or compare anew")
+    differs = difference(there | {"resamples": new}, identity)
+    if differs:
+        raise InputError(f"{name}: a report of another run: {differs}; give the same, or compare anew")
     if "auto" in (old, new):
         raise InputError(f"{name}: with resamples auto there is nothing to add; give a report of a number of resamples")
     if type(old) is not int:
@@ -155,7 +155,7 @@ def _states(
 
 
 def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, str]], resamples: int) -> np.ndarray:
-    """How many resamples were as extreme, for the pairs that were sampled: those of a run, and not changed since."""
+    """Counts of extreme resamples of the sampled pairs, checked against their p-values."""
     if [(row["a"], row["b"]) for row in rows] != list(pairs):
         raise InputError(f"{name}: the pairs are not those of the run, or not in its order; compare anew")
     sampled = [row for row in rows if row["method"] == "montecarlo" or row["exceed"] is not None]
@@ -169,7 +169,7 @@ def _counts(name: str, rows: list[dict[str, Any]], pairs: Sequence[tuple[str, st
 
 
 def _fits(row: dict[str, Any], resamples: int) -> bool:
-    """Whether a run of so many resamples writes these numbers of a pair."""
+    """Whether a run with this many resamples writes these numbers."""
     exceed = row["exceed"]
     if type(exceed) is not int or not 0 <= exceed <= resamples:
         return False
@@ -178,9 +178,9 @@ def _fits(row: dict[str, Any], resamples: int) -> bool:
 
 
 def _identity(report: dict[str, Any]) -> Identity:
-    """What the report is of."""
+    """The fingerprint of the report's run."""
     systems, version = report["systems"], report["signature"].rpartition("|sigjax:")[2]
-    found = {"sigjax": version} | {name: value for name, value in report["settings"].items() if name != "units"}
-    found["systems"] = sorted({each["name"] for each in systems})
-    found["metrics"] = list(dict.fromkeys(each["metric"] for each in systems))
-    return found
+    identity = {"sigjax": version} | {name: value for name, value in report["settings"].items() if name != "units"}
+    identity["systems"] = sorted({each["name"] for each in systems})
+    identity["metrics"] = list(dict.fromkeys(each["metric"] for each in systems))
+    return identity

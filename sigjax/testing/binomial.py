@@ -1,10 +1,10 @@
 r"""The proportion at which a binomial tail has a given probability: the same digits whatever is installed.
 
-`scipy.special.betaincinv` gives this too, but two thirds of its last digits differ between SciPy 1.14 and 1.17, 1.17 is
-off by 2e-6 for 999 of 10,000,000, and intervals of p-values are part of reports.
+`scipy.special.betaincinv` gives this too, but permutation tests do without SciPy, two thirds of its last digits differ
+between SciPy 1.14 and 1.17, and 1.17 is off by 2e-6 for 999 of 10,000,000.
 
 Let $e^v = x / (1 - x)$ be the odds and $S = P(X \ge k) / P(X = k)$. Then $\log P(X \ge k)$ has the derivative $k (1 -
-x) / S$ in v, and is concave in v, as the density of v is log-concave. So Newton's method, from wherever it starts, is
+x) / S$ in v, and is concave in v, as the density of v is log-concave. So Newton's method, wherever it starts, is
 below the solution after one step and then rises towards it: no bracket is needed.
 """
 
@@ -14,14 +14,14 @@ from statistics import NormalDist
 import numpy as np
 
 _CLOSE = 1e-7
-"""A logarithm of the probability this far off is right after one more step, whose error is about the square."""
+"""An error of the log probability from which one more step suffices, as its error is about the square."""
 _MOST_STEPS = 50
-"""Four or five are enough, but from 1e10 trials on, rounding may keep a logarithm from being close."""
+"""Four or five suffice, but from 1e10 trials on, rounding may keep the log probability from being close."""
 _log1p, _exp = np.vectorize(math.log1p, otypes=[float]), np.vectorize(math.exp, otypes=[float])  # NumPy's own vary
 
 
 def lower_odds(successes: np.ndarray, trials: int, tail: float) -> np.ndarray:
-    """The odds `[count]` at which as many successes (1 to `trials`, whole numbers) or more have the probability `tail`.
+    """The odds `[count]` at which so many successes (1 to `trials`, whole numbers) or more have the probability `tail`.
 
     Every element is computed by itself. The relative error is below 1e-11 up to 1e9 trials.
 
@@ -55,7 +55,7 @@ def _newton(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
 
 
 def _terms(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:
-    """P(X >= k) / P(X = k): terms that fall, and no longer change the sum when they are small enough."""
+    """P(X >= k) / P(X = k): a sum of falling terms, to the last that changes it."""
     total, term, j = np.ones_like(k), np.ones_like(k), 0.0
     while np.any(term > 1e-17 * total):
         term = term * ((rest - j) / (k + (j + 1.0)) * odds)

@@ -1,4 +1,4 @@
-"""Monte Carlo p-values and how sure we are of them."""
+"""Monte Carlo p-values and their intervals."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def clopper_pearson(successes: np.ndarray, trials: int, level: float) -> tuple[n
 
 
 def p_intervals(outcomes: Outcomes, settings: Settings) -> np.ndarray:
-    """What tests know of their p-values, `[pair, 2]`, or Clopper-Pearson intervals of Monte Carlo ones, or NaN."""
+    """Bounds `[pair, 2]` of p-values: those of the tests, else Clopper-Pearson for Monte Carlo ones, else NaN."""
     found = outcomes.bracket.copy()
     unknown = outcomes.is_sampled & np.isnan(found[:, 0])
     if unknown.any():

@@ -94,6 +94,17 @@ class NotFinite(ValueError):
         self.metric = metric
 
 
+def check_finite(scores: np.ndarray) -> None:
+    """Refuse scores `[system, ...]` that are NaN or infinite.
+
+    Raises:
+        NotFinite: some are.
+    """
+    wrong = np.flatnonzero(~np.isfinite(scores).all(axis=tuple(range(1, scores.ndim))))
+    if wrong.size:
+        raise NotFinite((int(wrong[0]),))
+
+
 def raise_together(error: NotFinite | None, share: Share) -> None:
     """Raise what this process, or else another one, has met; all processes call it at the same place.
 

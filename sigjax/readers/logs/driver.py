@@ -82,15 +82,12 @@ def log_reader(
         sheets = [_sheet(result, name, options) for result, name in zip(found, _names(found, sources), strict=True)]
         _check_content(sheets, found, content)
         sheets, notes = _with_runs(sheets, notes)
-        refusals = _refusals(found)
         joined = join_sheets(sheets, options, scores=True, notes=notes)
 
         def evaluate(options: Options) -> Evaluation:
             options = adapt(options, list(sheets[0].numbers))
-            asked = [options.metric, *(options.counts or {}).values()]
-            for score in refusals:
-                if score in asked:
-                    raise InputError(refusals[score])
+            asked = [score for score in (options.metric, *(options.counts or {}).values()) if isinstance(score, str)]
+            _refuse_unusable(found, [score for score in asked if any(score not in each.numbers for each in sheets)])
             return _compare_published(joined(options), sheets, found)
 
         return evaluate
@@ -113,14 +110,15 @@ def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> st
 def _sheet(result: Result, system: str, options: Options) -> Sheet:
     """The scores of a system that are usable in every row, NaN where one is missing."""
     file, rows = result.file, result.rows
+    names = list(dict.fromkeys(name for row in rows for name in row.scores))
     numbers: dict[str, np.ndarray] = {}
-    for name in dict.fromkeys(name for row in rows for name in row.scores):
+    for name in names:
         column = [row.scores.get(name, np.nan) for row in rows]
         if not any(isinstance(value, Unusable) for value in column):
             numbers[name] = np.array(column, np.float64)
     if not numbers:
-        unscored = f"{file}: holds no scores of single instances; expected at least one"
-        raise InputError(next(iter(_refusals([result]).values()), unscored))
+        _refuse_unusable([result], names)
+        raise InputError(f"{file}: holds no scores of single instances; expected at least one")
     ids = [row.id for row in rows if row.id is not None]
     runs = [row.run for row in rows if row.run is not None]
     with naming(file):
@@ -128,14 +126,13 @@ def _sheet(result: Result, system: str, options: Options) -> Sheet:
     return Sheet(system, file, numbers, labels, ids or None, runs)
 
 
-def _refusals(results: Iterable[Result]) -> dict[str, str]:
-    """The message for each score that is unusable in some row."""
-    refusals: dict[str, str] = {}
-    for scores in (row.scores for result in results for row in result.rows):
-        for name, value in scores.items():
+def _refuse_unusable(results: Iterable[Result], scores: Iterable[str]) -> None:
+    """Refuse scores that are unusable in some row."""
+    for score in scores:
+        for row in (row for result in results for row in result.rows):
+            value = row.scores.get(score)
             if isinstance(value, Unusable):
-                refusals.setdefault(name, value.refusal)
-    return refusals
+                raise InputError(value.refusal)
 
 
 def _names(results: Sequence[Result], sources: Sources) -> list[str]:

@@ -29,7 +29,7 @@ def _results(file: str, options: Options) -> Iterator[Result]:
 def _entry(entry: Item) -> tuple[dict[str, str], Row]:
     """The labels of an entry, and its row, which has them too."""
     instance = entry.text("instance_id")
-    perturbation = entry.item("perturbation", {"name": "none"}).text("name")
+    perturbation = "none" if entry.get("perturbation") is None else entry.item("perturbation").text("name")
     split, scores = _stats(entry)
     labels = {"split": split, "instance": instance, "perturbation": perturbation}
     id = instance if perturbation == "none" else f"{instance}/{perturbation}"
@@ -42,14 +42,14 @@ def _stats(entry: Item) -> tuple[str, dict[str, float | Unusable]]:
     split = "none"
     for stat in entry.items("stats", "stat"):
         about = stat.item("name")
-        parts = [about.text("name"), *([str(about.get("sub_split"))] if about.get("sub_split") else [])]
-        name, split = "/".join(parts), about.text("split", split)
-        named = Item(f"{entry.where}, stat {show(name)}", stat.fields)
-        count = named.number("count")
+        name, split = about.text("name"), about.text("split", split)
+        if about.get("sub_split"):
+            name += f"/{about.get('sub_split')}"
+        count = stat.number("count")
         if name in scores:
-            scores[name] = Unusable(f"{named.where}: occurs twice in an entry; expected each statistic once")
+            scores[name] = Unusable(f"{stat.where}: {show(name)} occurs twice in an entry; expected it once")
         elif count > 0:
-            scores[name] = named.number("sum") / count
+            scores[name] = stat.number("sum") / count
     return split, scores
 
 

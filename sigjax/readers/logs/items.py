@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sigjax.files.opening import decode_text, read_bytes
 from sigjax.readers.json_files import Object, as_list, as_object, member, number, parse_json, parse_json_lines, text
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Item:
+class Item(NamedTuple):
     """A JSON object.
 
     A field that is missing, or null, is the default where one is given, and refused elsewhere.
@@ -39,17 +37,18 @@ class Item:
 
     def value(self, name: str, default: Any = None) -> Any:
         """A field as it is."""
-        if default is not None and self.fields.get(name) is None:
-            return default
-        return member(self.fields, name, self.where)
+        value = self.fields.get(name)
+        if value is not None:
+            return value
+        return default if default is not None else member(self.fields, name, self.where)
 
     def number(self, name: str) -> float:
         """A finite number."""
-        return number(self.value(name), self.place(name))
+        return number(self.value(name), f"{self.where}, field {name!r}")
 
     def text(self, name: str, default: str | int | None = None) -> str:
         """A text or whole number that names something."""
-        return text(self.value(name, default), self.place(name))
+        return text(self.value(name, default), f"{self.where}, field {name!r}")
 
     def texts(self, name: str, default: list[str] | None = None) -> list[str]:
         """A list of names."""

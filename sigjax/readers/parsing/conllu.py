@@ -58,21 +58,21 @@ def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
 
 def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
     """The gold word `[system word]` of each, or `UNMATCHED`; both have the same text."""
-    found = np.full(len(system.starts), UNMATCHED)
+    matched = np.full(len(system.starts), UNMATCHED)
     stretches = _stretches(gold, system)
     plain_gold, plain_system = (np.flatnonzero(~_touching(side, stretches)) for side in (gold, system))
     length = len(gold.text) + 1
     keys = [side.starts[i] * length + side.ends[i] for side, i in ((gold, plain_gold), (system, plain_system))]
     _, at_gold, at_system = np.intersect1d(*keys, assume_unique=True, return_indices=True)
-    found[plain_system[at_system]] = plain_gold[at_gold]
+    matched[plain_system[at_system]] = plain_gold[at_gold]
     for start, end in stretches.tolist():
         own, other = _within(gold, start, end), _within(system, start, end)
         if len(own) * len(other) > _LARGEST_TABLE:
             line = system.lines[other[0]]
             raise InputError(f"{system.file}, line {line}: {len(other)} words in multiword tokens that overlap")
         for i, j in common_subsequence([gold.forms[i].lower() for i in own], [system.forms[j].lower() for j in other]):
-            found[other[j]] = own[i]
-    return found
+            matched[other[j]] = own[i]
+    return matched
 
 
 def common_subsequence(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Measures of retrieval: their names as people write them, and their values for each topic by trec_eval's code."""
+"""Measures of retrieval: names as people write them, and values for each topic by the code of trec_eval."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -44,16 +44,16 @@ class Measure:
     """A measure of a ranking."""
 
     name: str
-    """As trec_eval calls it, without the cutoff: "map", "ndcg_cut"."""
+    """The name in trec_eval, without the cutoff: "map", "ndcg_cut"."""
     cutoff: int | None = None
-    """How many documents count; None for all."""
+    """The number of documents that count; None for all."""
     relevance: int = 1
-    """From which judgment on a document is relevant."""
+    """The lowest judgment of a relevant document."""
 
 
 @lru_cache
 def parse_measure(name: str) -> Measure | None:
-    """The measure that a name means, whatever its case; None where it means none.
+    """The measure that a name means, in upper or lower case; None where it means none.
 
     Example:
         >>> parse_measure("nDCG@10") == parse_measure("ndcg_cut_10")
@@ -64,20 +64,20 @@ def parse_measure(name: str) -> Measure | None:
     match = _NAME.fullmatch(name.lower())
     if match is None:
         return None
-    found = (_CUT if match["cut"] else _WHOLE).get(match["base"])
-    if found is None or (match["rel"] and found.startswith("ndcg")):
+    base = (_CUT if match["cut"] else _WHOLE).get(match["base"])
+    if base is None or (match["rel"] and base.startswith("ndcg")):
         return None
-    return Measure(found, int(match["cut"]) if match["cut"] else None, int(match["rel"] or 1))
+    return Measure(base, int(match["cut"]) if match["cut"] else None, int(match["rel"] or 1))
 
 
 def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:
-    """What gives the value of a measure for each topic that a run and the judgments have: run -> topic -> value.
+    """A function run -> topic -> value of a measure, for each topic that both the run and the judgments have.
 
-    Documents are ranked by score, then by name, both from the highest, with scores in single precision as in trec_eval.
+    Documents are ranked by score, then by name, both from the highest; scores are in single precision, as in trec_eval.
     Documents judged below 0 count as not judged.
 
     Raises:
-        InputError: the library is missing.
+        InputError: pytrec-eval-terrier is not installed.
     """
     try:
         import pytrec_eval
@@ -94,10 +94,11 @@ def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], d
     cutoff = None if reciprocal else measure.cutoff
     name = measure.name if cutoff is None else f"{measure.name}.{cutoff}"
     evaluator = pytrec_eval.RelevanceEvaluator(known, {name}, relevance_level=measure.relevance)
-    least = 1 / measure.cutoff if reciprocal and measure.cutoff else 0.0
+    # The library has no cutoff for the reciprocal rank: 1 / rank below 1 / cutoff is beyond it.
+    lowest = 1 / measure.cutoff if reciprocal and measure.cutoff else 0.0
 
     def score(run: Judgments) -> dict[str, float]:
         values = {topic: float(next(iter(found.values()))) for topic, found in evaluator.evaluate(run).items()}
-        return {topic: value if value >= least else 0.0 for topic, value in values.items()}
+        return {topic: value if value >= lowest else 0.0 for topic, value in values.items()}
 
     return score

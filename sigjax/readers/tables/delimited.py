@@ -1,4 +1,4 @@
-"""Tables with one row a line: tab-separated (tsv) and comma-separated (csv), first line = names of the columns."""
+"""Tables with one row per line, tab-separated (tsv) or comma-separated (csv); the first line names the columns."""
 
 import csv
 import io
@@ -18,8 +18,8 @@ DELIMITERS = {"tsv": "\t", "csv": ","}
 def looks_tabular(name: str, head: bytes) -> bool:
     r"""Whether the first lines of a file are rows of a table or objects of JSON, and so neither texts nor labels.
 
-    Rows have as many tabs each. Commas count where a file is named .csv; elsewhere texts may hold as many on each line,
-    and only lines without any blank are taken for rows.
+    Rows have the same number of tabs. Commas count if a file is named .csv; elsewhere each line of a text may hold the
+    same number, so only lines without blanks are taken for rows.
 
     Example:
         >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.txt", b"Yes, it is.\nNo, never.\n")
@@ -139,4 +139,4 @@ def _check_header(file: str, names: list[str], *, kind: str) -> None:
 
 def _check_rows(file: str, num_rows: int) -> None:
     if num_rows == 0:
-        raise InputError(f"{file}: has a header but no rows; expected one row an instance")
+        raise InputError(f"{file}: has a header but no rows; expected one row per instance")

@@ -1,10 +1,11 @@
 """Data frames of pandas, polars and pyarrow, and Parquet files: tables whose columns are numbers already.
 
-They are read through narwhals (extra `dataframe`). What is null is a missing cell, and so is NaN in a column of pandas
-that knows no other null; any other NaN is refused, as in files. A named index of pandas is read as columns.
+Frames are read with narwhals (extra `dataframe`). Nulls are missing cells, and so is NaN in a pandas column that has no
+other null; any other NaN is refused, as in files. A named index of pandas is read as columns.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,15 +13,25 @@ import numpy as np
 
 from sigjax.files.opening import read_bytes
 from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.formats import Format, Reading, Sources
-from sigjax.readers.options import Options, show
+from sigjax.readers.formats import Format, Reading, Sources, directed
+from sigjax.readers.json_files import check_characters
+from sigjax.readers.options import Options, check_options, show
 from sigjax.readers.table import Lazy, Nested, Numbers, Table
 from sigjax.readers.tables.parquet import parquet_frame, refuse_repeats
 from sigjax.readers.tables.tables import read_table
-from sigjax.records import InputError
+from sigjax.records import Evaluation, InputError
+from sigjax.records.metric import AnyMetric
 
 FRAME = "data frame"
 _PARQUET_MAGIC = b"PAR1"
+
+
+def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evaluation:
+    """The evaluation of a data frame; the options have no metric yet."""
+    options = replace(options, metric="mean" if metric is None else metric)
+    check_options(options)
+    PARQUET.check_options(options, FRAME)
+    return directed(read_table(frame_table(frame), options)(options), options)
 
 
 def frame_table(frame: Any, *, file: str = FRAME) -> Table:
@@ -46,7 +57,7 @@ def frame_table(frame: Any, *, file: str = FRAME) -> Table:
             "of it, first"
         ) from None
     if len(wrapped) == 0:
-        raise InputError(f"{file}: has no rows; expected one row an instance")
+        raise InputError(f"{file}: has no rows; expected one row per instance")
     return Table(file, Lazy(wrapped.columns, partial(_cells, file, wrapped)), range(1, len(wrapped) + 1), "row")
 
 
@@ -76,10 +87,7 @@ def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
         cells = ["" if gone else str(value) for value, gone in zip(series.to_list(), missing.tolist(), strict=True)]
     except UnicodeDecodeError:
         raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; repair it") from None
-    try:
-        f"{name}{''.join(cells)}".encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{file}, column {show(name)}: holds half a character (surrogate); repair it") from None
+    check_characters(f"{name}{''.join(cells)}", f"{file}, column {show(name)}")
     return cells
 
 

@@ -9,7 +9,6 @@ input takes the only column of numbers that is left. Other columns do not matter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -34,23 +33,26 @@ def read_long(table: Table, options: Options, *, system: str) -> Reading:
         table.columns, lambda name: number_column(table, name, hint="name the metric's columns with --counts")
     )
 
+    names = Lazy(table.columns, lambda name: np.array(label_column(table, name), object))
+    lines = np.array(table.lines) if table.row_word == "line" else None
+    rows_of = _rows_of(label_column(table, system))
+
     @cache
     def join(id_column: str) -> Reading:
-        ids = label_column(table, id_column)
+        ids, runs = names[id_column], None if options.runs is None else names[options.runs]
         check_measures(table, id_column, list(dict.fromkeys(ids)), options)
-        runs = None if options.runs is None else label_column(table, options.runs)
         sheets = [
             Sheet(
                 name,
                 table.file,
                 Lazy(numbers, lambda column, rows=rows: numbers[column][rows]),
-                Lazy(table.columns, lambda column, rows=rows: _take(label_column(table, column), rows)),
-                _take(ids, rows),
-                None if runs is None else _take(runs, rows),
-                _take(table.lines, rows) if table.row_word == "line" else None,
+                Lazy(names, lambda column, rows=rows: names[column][rows].tolist()),
+                ids[rows].tolist(),
+                None if runs is None else runs[rows].tolist(),
+                None if lines is None else lines[rows],
                 id_column,
             )
-            for name, rows in _rows_of(label_column(table, system))
+            for name, rows in rows_of.items()
         ]
         return join_sheets(sheets, options, order=ids if runs is None else list(zip(ids, runs, strict=True)))
 
@@ -63,18 +65,12 @@ def read_long(table: Table, options: Options, *, system: str) -> Reading:
     return evaluate
 
 
-def _rows_of(systems: Sequence[str]) -> list[tuple[str, np.ndarray]]:
-    """Name of each system and its rows, in order of appearance."""
-    names = list(dict.fromkeys(systems))
-    index = {name: k for k, name in enumerate(names)}
+def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
+    """Name of each system -> its rows."""
+    index = {name: k for k, name in enumerate(dict.fromkeys(systems))}
     codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
     rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    return list(zip(names, rows, strict=True))
-
-
-def _take(cells: Sequence[Any], rows: np.ndarray) -> list[Any]:
-    """Some rows of a column."""
-    return np.array(cells, object)[rows].tolist()
+    return dict(zip(index, rows, strict=True))
 
 
 def _id_column(table: Table, options: Options, metric: Metric | SampleMetric, *, system: str) -> str:

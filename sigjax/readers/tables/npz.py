@@ -1,4 +1,4 @@
-"""NumPy archives, always without pickle: one array a system, or what `Evaluation.save` writes.
+"""NumPy archives, always without pickle: one array per system, or what `Evaluation.save` writes.
 
 An array is `[instance]` or `[instance, input]`; the names `ids`, `clusters` and `strata` are kept for labels
 `[instance]`.
@@ -16,7 +16,7 @@ from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, select_systems, show, suggest
-from sigjax.readers.saved import OPTIONS, is_saved, read_saved
+from sigjax.readers.tables.saved import OPTIONS, is_saved, read_saved
 from sigjax.records import Evaluation, InputError
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -46,7 +46,7 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
         raise InputError(f"{file}: two arrays are named {show(max(names, key=names.count))}; rename one")
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
-            raise InputError(f"{file}: {show(name)} is not an array; expected one array a system")
+            raise InputError(f"{file}: {show(name)} is not an array; expected one array per system")
         if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > LARGEST_WHOLE:
             raise InputError(f"{file}: array {show(name)}: whole numbers beyond 2**53 are not exact; rescale them")
     return arrays

@@ -1,4 +1,4 @@
-"""Parquet files, decoded within bounds: what counts is what they unpack to, not how little they store.
+"""Parquet files, decoded within bounds on what they unpack to, however little they store.
 
 Only columns with one value per row are decoded, batch by batch, and text stays in its dictionary until the size of all
 cells is known. The metadata of column chunks is left alone, since pyarrow ends the process where it is damaged; polars,

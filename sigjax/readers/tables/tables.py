@@ -1,20 +1,23 @@
 """The formats of tables: all systems in one file, wide or long."""
 
+from collections.abc import Collection
 from functools import partial
 from pathlib import PurePath
 
 from sigjax.files.opening import ZIP_MAGIC, decode_text, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources
-from sigjax.readers.options import Options
-from sigjax.readers.saved import is_saved, saved_metrics
-from sigjax.readers.table import Table
+from sigjax.readers.json_files import check_characters, parse_json_lines
+from sigjax.readers.options import Options, show
+from sigjax.readers.table import Table, check_filled
 from sigjax.readers.tables.delimited import DELIMITERS, parse_delimited
-from sigjax.readers.tables.jsonl import parse_jsonl
 from sigjax.readers.tables.long import read_long, system_column
 from sigjax.readers.tables.npz import load_npz, read_npz
+from sigjax.readers.tables.saved import is_saved, saved_metrics
 from sigjax.readers.tables.wide import read_wide
+from sigjax.records import InputError
 
 _RUNS = frozenset({"runs"})
+_WORDS = {True: "true", False: "false", None: ""}
 
 
 def read_table(table: Table, options: Options) -> Reading:
@@ -48,6 +51,41 @@ def _read_jsonl(sources: Sources, options: Options) -> Reading:
     return read_table(parse_jsonl(file, decode_text(file, read_bytes(file)), ignore=options.ignore), options)
 
 
+def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:
+    r"""JSON lines as a table: one flat object per line, one field per column; a field that a line lacks is empty.
+
+    Fields named in `ignore` may hold anything.
+
+    Example:
+        >>> parse_jsonl("t.jsonl", '{"id": "x", "A": 1}\n{"A": 0.5, "id": "y"}\n', ignore=()).columns["A"]
+        ['1', '0.5']
+    """
+    rows = [
+        {name: "" if name in ignore else _cell(where, name, value) for name, value in found.items()}
+        for where, found in parse_json_lines(file, text, spelled=True)
+    ]
+    names = dict.fromkeys(name for row in rows for name in row)
+    if not names:
+        raise InputError(f"{file}: the objects have no fields; expected one field per system")
+    filled = sum(map(len, rows))
+    check_filled(file, filled=filled, rows=len(rows), columns=len(names), what="lines by different fields")
+    lines = [line for line, content in enumerate(text.split("\n"), start=1) if content.strip()]
+    return Table(file, {name: [row.get(name, "") for row in rows] for name in names}, lines)
+
+
+def _cell(where: str, name: str, value: object) -> str:
+    """A value of JSON as text; numbers keep their spelling."""
+    if isinstance(value, list | dict):
+        raise InputError(
+            f"{where}, field {show(name)}: expected a text, a number, true, false or null, got "
+            f"{'a list' if isinstance(value, list) else 'an object'}; leave it out with --ignore NAME"
+        )
+    cell = value if isinstance(value, str) else _WORDS[value]  # type: ignore[index]
+    if not (name.isascii() and cell.isascii()):
+        check_characters(name + cell, f"{where}, field {show(name)}")
+    return cell
+
+
 def _read_npz(sources: Sources, options: Options) -> Reading:
     del options
     (file,) = sources.files
@@ -69,5 +107,5 @@ def _looks_npz(name: str, head: bytes) -> bool:
 
 
 TSV, CSV = _delimited("tsv"), _delimited("csv")
-JSONL = Format("jsonl", "table, a JSON object a line", "file", _read_jsonl, _looks_jsonl, options=_RUNS)
+JSONL = Format("jsonl", "table, one JSON object per line", "file", _read_jsonl, _looks_jsonl, options=_RUNS)
 NPZ = Format("npz", "NumPy arrays, or what `sigjax extract` saves", "file", _read_npz, _looks_npz)

@@ -1,4 +1,4 @@
-"""Tables that hold something else than systems on instances, and would be read without a word: refused."""
+"""Refuse tables of something else than systems on instances, which would be read silently."""
 
 from collections.abc import Iterable, Sequence
 
@@ -21,7 +21,7 @@ _MEASURES = frozenset(name.lower() for name in METRICS) | frozenset(
     xcomet
     """.split()
 )
-"""Names of metrics that are no instances, in lower case and without a cut-off (@10)."""
+"""Names of metrics, which are not instances: in lower case and without a cut-off (@10)."""
 
 
 def is_id_name(name: str | None) -> bool:
@@ -46,7 +46,7 @@ def check_measures(table: Table, id_column: str | None, ids: Sequence[str], opti
         return
     if id_column.lower() in _COLUMNS or (ids and _are_measures(ids)):
         raise InputError(
-            f"{table.file}: column {show(id_column)} seems to hold metrics, a row each ({listing(ids[:3])}); expected "
+            f"{table.file}: column {show(id_column)} seems to hold metrics, one per row ({listing(ids[:3])}); expected "
             "one row per instance, of one metric; give --id NAME if these are instances"
         )
 
@@ -55,7 +55,7 @@ def check_systems(table: Table, systems: Sequence[str], options: Options) -> Non
     """Refuse a table with a column for each metric instead of each system."""
     if options.systems is None and systems and _are_measures(systems):
         raise InputError(
-            f"{table.file}: columns {listing(systems)} seem to hold metrics; expected a column per system, of one "
+            f"{table.file}: columns {listing(systems)} seem to hold metrics; expected one column per system, of one "
             "metric; give --systems with these names if they are systems"
         )
 

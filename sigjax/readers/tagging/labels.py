@@ -53,16 +53,18 @@ def evaluate_labels(
     return join_sheets(sheets, options)(options)
 
 
-def _numbers(name: str, truth: np.ndarray, found: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
+def _numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
     """The numbers `[instance]` of a name: value, tp and correct are whether the label is right; None if unknown."""
     kind, _, label = name.partition(":")
     if not label:
         right = {"value", "tp", "correct"}
-        return found == truth if name in right else np.ones(len(truth)) if name in ("predicted", "gold") else None
+        return predicted == truth if name in right else np.ones(len(truth)) if name in ("predicted", "gold") else None
     if label not in classes or kind not in ("correct", "predicted", "gold"):
         return None
     code = classes[label]
-    return {"correct": (found == code) & (truth == code), "predicted": found == code, "gold": truth == code}[kind]
+    return {"correct": (predicted == code) & (truth == code), "predicted": predicted == code, "gold": truth == code}[
+        kind
+    ]
 
 
 def _read_label_files(sources: Sources, options: Options) -> Reading:
@@ -135,12 +137,12 @@ def _split_commas(line: str) -> list[str]:
 
 def _read_timbl(sources: Sources, options: Options) -> Reading:
     del options
-    found = [parse_instances(file, decode_text(file, read_bytes(file))) for file in sources.systems.values()]
-    for other in found[1:]:
-        _check_same(other, found[0])
-    _check_header(found)
-    systems = {name: (own.file, own.predicted) for name, own in zip(sources.systems, found, strict=True)}
-    return partial(evaluate_labels, found[0].gold, systems)
+    files = [parse_instances(file, decode_text(file, read_bytes(file))) for file in sources.systems.values()]
+    for other in files[1:]:
+        _check_same(other, files[0])
+    _check_header(files)
+    systems = {name: (own.file, own.predicted) for name, own in zip(sources.systems, files, strict=True)}
+    return partial(evaluate_labels, files[0].gold, systems)
 
 
 def _check_header(files: Sequence[Instances]) -> None:
@@ -155,18 +157,18 @@ def _check_header(files: Sequence[Instances]) -> None:
         )
 
 
-def _check_same(found: Instances, first: Instances) -> None:
+def _check_same(other: Instances, first: Instances) -> None:
     """Refuse other instances or gold labels than those of the first file."""
-    if len(found.gold) != len(first.gold):
+    if len(other.gold) != len(first.gold):
         raise InputError(
-            f"{found.file}: has {len(found.gold)} instances, but {first.file} has {len(first.gold)}; expected the same"
+            f"{other.file}: has {len(other.gold)} instances, but {first.file} has {len(first.gold)}; expected the same"
         )
-    if found.features == first.features:
+    if other.features == first.features:
         return
-    pairs = zip(found.features, first.features, strict=True)
+    pairs = zip(other.features, first.features, strict=True)
     line = next(i for i, (own, expected) in enumerate(pairs, start=1) if own != expected)
     raise InputError(
-        f"{found.file}, line {line}: differs from {first.file} before the last field; expected the same features and "
+        f"{other.file}, line {line}: differs from {first.file} before the last field; expected the same features and "
         "gold labels in the same order"
     )
 

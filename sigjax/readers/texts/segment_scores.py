@@ -35,9 +35,10 @@ def _comet(file: str, options: Options) -> list[Result]:
 
 
 def _segment(segment: Item) -> Row:
-    if isinstance(segment.get(_COMET), bool):
+    fields = segment.fields
+    if isinstance(fields.get(_COMET), bool):
         raise InputError(f"{segment.place(_COMET)}: expected a number, got true or false")
-    return Row({_COMET: segment.number(_COMET)}, content=(segment.get("src"), segment.get("ref")))
+    return Row({_COMET: segment.number(_COMET)}, content=(fields.get("src"), fields.get("ref")))
 
 
 def _read_segment_scores(sources: Sources, options: Options) -> Reading:

@@ -1,4 +1,4 @@
-"""Texts: reference files, then a file a system, with one segment a line in the same order."""
+"""Texts: reference files, then one file per system, with one segment per line in the same order."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from sigjax.records import Evaluation, InputError
 
 
 def read_texts(sources: Sources, options: Options) -> Reading:
-    """The evaluation of texts by a metric of texts; clusters and strata come from files with one label a line."""
+    """Texts by a metric of texts; clusters and strata come from files with one label per line."""
     first = sources.files[0]
     chosen = select_systems(first, tuple(sources.systems), options.systems)
     files = [*sources.files, *(sources.systems[name] for name in chosen)]
@@ -47,19 +47,19 @@ def read_texts(sources: Sources, options: Options) -> Reading:
 
 
 def _texts(files: Sequence[str]) -> list[list[str]]:
-    """The segments of each file, which must be as many in all."""
+    """The segments of each file; all files must have the same number."""
     texts = [read_segments(file) for file in files]
     for file, segments in zip(files, texts, strict=True):
         if len(segments) != len(texts[0]):
             raise InputError(
-                f"{file}: has {len(segments)} lines, but {files[0]} has {len(texts[0])}; expected a segment a line, in "
-                "the same order"
+                f"{file}: has {len(segments)} lines, but {files[0]} has {len(texts[0])}; expected one segment per "
+                "line, in the same order"
             )
     return texts
 
 
 def _marks(files: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Notes on files that start with a byte order mark, which costs a little; published scores have paid it too."""
+    """Notes on files that start with a byte order mark, which lowers scores a little, published ones as well."""
     return tuple(
         f"{PurePath(file).name} starts with a byte order mark, which is scored as a character, as sacrebleu does"
         for file, segments in zip(files, texts, strict=True)
@@ -68,21 +68,21 @@ def _marks(files: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[str, .
 
 
 def _metric_name(options: Options) -> str:
-    """The metric by name; a record is one of ours."""
+    """The name of the metric, given by name or as one of our records."""
     for name in TEXT_METRICS:
         if options.metric in (name, METRICS[name]):
             return name
-    raise InputError(f"the format texts takes no metric of yours; it gives {', '.join(TEXT_METRICS)}")
+    raise InputError(f"the format texts takes no metric of your own; it gives {', '.join(TEXT_METRICS)}")
 
 
 def _looks(name: str, head: bytes) -> bool:
-    """Any text but tables: whatever else is wrong with it is said when it is read."""
+    """Any text but tables; reading says whatever else is wrong with it."""
     return b"\0" not in head and not looks_tabular(name, head)
 
 
 TEXTS = Format(
     "texts",
-    "references and outputs, a segment a line",
+    "references and outputs, one segment per line",
     "gold",
     read_texts,
     _looks,

@@ -24,16 +24,16 @@ def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
     """Save evaluations of the same systems on the same instances in one file.
 
     Raises:
-        InputError: a metric is a user's function, which a file cannot hold; the evaluations have not the same systems,
-            instances or labels; or the file cannot be written.
+        InputError: a metric is a user's function, which a file cannot hold; the evaluations do not have the same
+            systems, instances and labels; or the file cannot be written.
     """
     first = evaluations[0]
     for other in evaluations:
         _check_savable(other.metric)
         if any(getattr(other, field) != getattr(first, field) for field in ("systems", *_FRAME, "unit")):
             raise InputError(
-                f"{path}: metrics {first.metric.name!r} and {other.metric.name!r} have not the same systems, instances "
-                "or labels; save them apart"
+                f"{path}: metrics {first.metric.name!r} and {other.metric.name!r} do not have the same systems, "
+                "instances and labels; save them apart"
             )
     header = {"schema": SCHEMA, "systems": first.systems} | {field: getattr(first, field) for field in _FRAME}
     if first.unit != "instance":

@@ -1,0 +1,184 @@
+"""Outputs of tools of translation, retrieval and alignment that cannot be used: one line that names file and place."""
+
+import gzip
+import json
+
+import pytest
+from test_readers_alignment import GOLD, SYSTEMS
+from test_readers_mt import comet
+from test_readers_refused import Kind
+from test_readers_texts import GOLD as REFERENCE
+from test_readers_texts import A, B
+from test_readers_trec import EVAL, OTHER, QRELS, RUN
+
+from sigjax.metrics import METRICS
+from sigjax.readers import read
+from sigjax.records import InputError
+
+TEXTS = {f"{name}.txt": "\n".join(texts) + "\n" for name, texts in (("ref", REFERENCE), ("A", A), ("B", B))}
+KINDS = {
+    "segment scores": Kind({}, "x.seg.score", ("x.seg.score",), {}),
+    "comet": Kind({}, "c.json", ("c.json",), {"reader": "comet"}),
+    "run": Kind({"qrels": QRELS, "b": OTHER}, "a", ("qrels",), {"input": ["a", "b"]}),
+    "judgments": Kind({"a": RUN, "b": OTHER}, "qrels", ("qrels",), {"input": ["a", "b"], "reader": "trec-run"}),
+    "trec_eval": Kind({"b": EVAL}, "a", ("a", "b"), {"metric": "map", "reader": "trec-eval"}),
+    "texts": Kind(TEXTS, "", ("ref.txt",), {"input": ["A.txt", "B.txt"], "metric": "bleu"}),
+    "alignment": Kind({"gold": GOLD, "y": GOLD}, "x", ("gold",), {"input": ["x", "y"]}),
+    "alignment gold": Kind(SYSTEMS, "gold", ("gold",), {"input": [*SYSTEMS], "reader": "alignment"}),
+}
+
+
+def other_source():
+    content = comet(A=[1, 0], B=[0, 0])
+    content["out/B.txt"][1]["src"] = "another"
+    return content
+
+
+BAD = {
+    "segment scores": {
+        "fields": ("A 1\nA 2 3\n", r"x.seg.score, line 2: expected SYSTEM SCORE, got 'A 2 3'"),
+        "one field": ("A 1\nA\n", r"line 2: expected SYSTEM SCORE, got 'A'"),
+        "empty line": ("A 1\n\nB 1\n", r"line 2: expected SYSTEM SCORE, got ''"),
+        "text": ("A 1\nB good\n", r"line 2, column 'SCORE': expected a number, got 'good'; write None where"),
+        "nan": ("A 1\nB nan\n", r"line 2, column 'SCORE': expected a finite number"),
+        "large": ("A 1\nB 1e400\n", r"line 2, column 'SCORE': expected a finite number"),
+        "lengths": ("A 1\nA 2\nB 1\n", r"system 'B' has 1 scores, 'A' has 2; expected one for each segment"),
+        "one system": ("A 1\nA 2\n", r"a comparison needs at least two systems, got 1"),
+        "empty": ("", r"is empty"),
+        "latin": (b"A 1\nB\xe9 1\n", r"line 2: expected UTF-8"),
+    },
+    "comet": {
+        "cut": ('{"A": [{"COMET": 0.5},\n {"CO', r"c.json, line 2, character 3: not readable as JSON"),
+        "list": ('[{"COMET": 1}]', r"c.json: expected an object, got a list"),
+        "deep": ('{"A": [{"COMET": 1, "x": ' + "[" * 100_000, r"nested too deeply"),
+        "twice": ('{"A": [{"COMET": 1}], "A": [{"COMET": 1}]}', r"field 'A' occurs twice"),
+        "no list": ('{"A": {"COMET": 1}}', r"field 'A': expected a list, got an object"),
+        "no segments": ('{"A": [], "B": [{"COMET": 1}]}', r"system 'B' has 1 scores, 'A' has 0; expected one for each"),
+        "no systems": ("{}", r'expected an object such as {"system.txt": '),
+        "no score": (
+            '{"A": [{"COMET": 1}, {"mt": "x"}]}',
+            r"system 'A', segment 2: no field 'COMET'; fields: 'mt'",
+        ),
+        "nan": ('{"A": [{"COMET": NaN}]}', r"system 'A', segment 1, field 'COMET': expected a finite number, got nan"),
+        "large": ('{"A": [{"COMET": 1e400}]}', r"expected a finite number, got inf"),
+        "digits": ('{"A": [{"COMET": ' + "9" * 5000 + "}]}", r"holds a number of thousands of digits; repair it"),
+        "text": ('{"A": [{"COMET": "1"}]}', r"expected a number, got the text '1'"),
+        "truth": ('{"A": [{"COMET": true}]}', r"field 'COMET': expected a number, got true or false"),
+        "lengths": (json.dumps(comet(A=[1, 0], B=[1])), r"system 'B' has 1 scores, 'A' has 2; expected one"),
+        "source": (json.dumps(other_source()), r"instance '2' of 'B' has another source or reference than of 'A'"),
+        "one system": (json.dumps(comet(A=[1, 0])), r"a comparison needs at least two systems, got 1"),
+    },
+    "run": {
+        "fields": ("7 Q0 d1 1 2.5\n", r"a, line 1: expected 6 fields \(topic Q0 document rank score tag\), got 5"),
+        "many fields": (RUN + "7 Q0 d8 1 2.5 my tag\n", r"a, line 7: expected 6 fields .*got 7"),
+        "score": (RUN + "7 Q0 d8 1 high x\n", r"a, line 7, score: expected a number, got 'high'"),
+        "NaN": (RUN + "7 Q0 d8 1 nan x\n", r"a, line 7, score: expected a finite number, got 'nan'"),
+        "too large": (RUN + "7 Q0 d8 1 1e400 x\n", r"a, line 7, score: expected a finite number, got '1e400'"),
+        "underscore": (RUN + "7 Q0 d8 1 1_0 x\n", r"a, line 7, score: expected a number, got '1_0'"),
+        "document twice": (RUN + "7 Q0 d1 1 2 x\n", r"a, line 7: document 'd1' occurs twice for topic '7'"),
+        "no topic": ("1 Q0 d1 1 2 x\n", r"a: has none of the topics of .*qrels, such as '7'"),
+        "empty": ("", r"a: is empty"),
+        "cut off": (gzip.compress(RUN.encode() * 99, mtime=0)[:-9], r"a: the gzip data ends too early"),
+        "latin": (b"7 Q0 d\xe9 1 2 x\n", r"a, line 1: expected UTF-8 text"),
+        "NUL": (b"7 Q0 d\0 1 2 x\n", r"a, line 1: expected text, got a NUL byte"),
+        "JSON cut off": ('{"7": {"d1": 1.5', r"a, line 1, character 17: not readable as JSON: .*cut off"),
+        "JSON list": ('{"7": [1, 2]}', r"a, topic '7': expected an object, got a list"),
+        "JSON text": ('{"7": {"d1": "1"}}', r"a, topic '7', document 'd1': expected a number, got the text '1'"),
+        "JSON true": ('{"7": {"d1": true}}', r"document 'd1': expected a number, got true or false"),
+        "JSON NaN": ('{"7": {"d1": NaN}}', r"document 'd1': expected a finite number, got nan"),
+        "JSON digits": ('{"7": {"d1": ' + "9" * 9999 + "}}", r"a: holds a number of thousands of digits"),
+        "JSON twice": ('{"7": {"d1": 1, "d1": 2}}', r"a: field 'd1' occurs twice in an object"),
+        "JSON topic twice": ('{"7": {"d1": 1}, "7": {}}', r"a: field '7' occurs twice in an object"),
+        "JSON NUL": ('{"7": {"d\\u00001": 1}}', r"a, topic '7': the name 'd\\x001' holds a NUL character"),
+        "JSON half character": ('{"7": {"\\ud800": 1}}', r"a, topic '7': holds half a character"),
+        "JSON no name": ('{"": {"d1": 1}}', r"a: expected a name, got an empty text"),
+        "JSON deep": ('{"7": ' + "[" * 100_000, r"a: nested too deeply"),
+        "JSON deep value": ('{"7": {"d1": ' + "[" * 900 + "]" * 900 + "}}", r"'d1': expected a number, got a list"),
+        "JSON empty": ("{}", r"a: has no topics; expected a run of some"),
+    },
+    "judgments": {
+        "fields": ("7 0 d1\n", r"qrels, line 1: expected 4 fields \(topic iteration document relevance\), got 3"),
+        "relevance": (QRELS + "7 0 d8 1.5\n", r"line 7, relevance: expected a whole number up to 1000, got 1.5"),
+        "text": (QRELS + "7 0 d8 yes\n", r"qrels, line 7, relevance: expected a number, got 'yes'"),
+        "too large": (QRELS + "7 0 d8 99999999\n", r"qrels, line 7, relevance: expected a whole number up to 1000"),
+        "twice": (QRELS + "7 0 d1 1\n", r"qrels, line 7: document 'd1' occurs twice for topic '7'"),
+        "JSON": ('{"7": {"d1": 0.5}}', r"document 'd1', relevance: expected a whole number up to 1000, got 0.5"),
+    },
+    "trec_eval": {
+        "aggregate": ("map                   \tall\t0.5\n", r"a: has no values of single topics; run trec_eval with"),
+        "fields": (EVAL + "map \t8\n", r"a, line 5: expected measure, topic and value with tabs .* got 'map \\t8'"),
+        "number": (EVAL + "map \t8\thigh\n", r"a, line 5, 'map': expected a number, got 'high'"),
+        "NaN": (EVAL + "map \t8\t-nan\n", r"a, line 5, 'map': expected a finite number, got '-nan'"),
+        "infinity": (EVAL + "map \t8\t1e400\n", r"a, line 5, 'map': expected a finite number, got '1e400'"),
+        "twice": (EVAL + EVAL, r"a, line 6: 'map' of topic '7' occurs twice"),
+        "text": ("Results:\n" + EVAL, r"a, line 1: expected measure, topic and value"),
+        "empty": ("", r"a: is empty"),
+        "latin": (EVAL.encode() + b"map \t\xe9\t1\n", r"a, line 5: expected UTF-8 text"),
+    },
+    "texts": {
+        "lines": ({"B.txt": "x\n"}, {}, r"B.txt: has 1 lines, but .*ref.txt has 4; expected one segment per line"),
+        "empty": ({"B.txt": ""}, {}, r"B.txt: is empty; expected one segment a line"),
+        "empty gold": ({"ref.txt": ""}, {}, r"ref.txt: is empty"),
+        "latin": ({"A.txt": "a\nJosé\nb\nc\n".encode("latin-1")}, {}, r"A.txt, line 2: expected UTF-8 .* byte 0xe9"),
+        "utf-16": ({"A.txt": "a\nb\nc\nd\n".encode("utf-16")}, {}, r"A.txt: is UTF-16 text"),
+        "nul": ({"A.txt": "a\nb\0\nc\nd\n"}, {}, r"A.txt, line 2: expected text, got a NUL byte"),
+        "cut": ({"A.txt": gzip.compress(b"abcd\n" * 999, mtime=0)[:-9]}, {}, r"A.txt: the gzip data ends too early"),
+        "metric": ({}, {"metric": "fscore"}, r"the format texts has no metric 'fscore'; it gives bleu, chrf"),
+        "record": ({}, {"metric": METRICS["mean"]}, r"takes no metric of your own; it gives bleu"),
+        "function": ({}, {"metric": lambda sums: sums[..., 0]}, r"takes no metric of your own"),
+        "tokenizer": ({}, {"tokenize": "13b"}, r"tokenize: sacrebleu has no tokenizer '13b'; it has none, zh, 13a"),
+        "no tokenizer": ({}, {"metric": "wer", "tokenize": "zh"}, r"tokenize: wer has its own tokens.* use bleu"),
+        "system": ({}, {"systems": ["A", "C"]}, r"ref.txt: no system 'C'"),
+        "one system": ({}, {"systems": ["A"]}, r"ref.txt: a comparison needs at least two systems, got 1"),
+        "cluster": ({}, {"cluster": "docs.txt"}, r"--cluster: no column and no file 'docs.txt'"),
+        "swap": ({}, {"swap": ["A"]}, r"--swap means nothing for the format texts"),
+    },
+    "alignment": {
+        "fewer lines": ("0-0\n\n", {}, r"x: has 2 lines, but .*gold has 3 sentences; expected one line per sentence"),
+        "more lines": ("0-0\n\n\n\n", {}, r"x: has 4 lines"),
+        "further sentence": ("1 1 1\n4 1 1\n", {}, r"x: has links in sentence 4, but .*gold has 3 sentences"),
+        "no link": ("0-0\n0-0 1:1\n\n", {}, r"x, line 2: expected a link such as 0-3.*got '1:1'"),
+        "negative": ("0-0\n-1-1\n\n", {}, r"x, line 2: expected a link"),
+        "other blank": ("0-0\n0-0\u20031-1\n\n", {}, r"x, line 2: expected a link .*got '0-0\\u20031-1'"),
+        "half": ("0-0\n0-\n\n", {}, r"x, line 2: expected a link"),
+        "other digits": ("0-0\n\u0661-\u0661\n\n", {}, r"x, line 2: expected a link"),
+        "long word": ("0-0\n65536-1\n\n", {}, r"x, line 2: a word has number 65536; expected at most 65535"),
+        "huge number": ("0-0\n" + "9" * 9999 + "-1\n\n", {}, r"x, line 2: expected a link .*\.\.\.'"),
+        "mixed kinds": ("0-0\n1 1 1 S\n\n", {}, r"x, line 2: expected a link such as"),
+        "mixed kinds, NAACL": ("1 1 1 S\n0-0\n", {}, r"x, line 2: expected a link as '1 4 5 S 0.9'"),
+        "label": ("1 1 1 S\n1 2 2 Q\n", {}, r"x, line 2: expected a link as.*got '1 2 2 Q'"),
+        "fields": ("1 1 1 S\n1 2\n", {}, r"x, line 2: expected a link as"),
+        "many fields": ("1 1 1 S\n1 2 2 S 1 1\n", {}, r"x, line 2: expected a link as"),
+        "sentence 0": ("1 1 1 S\n0 2 2 S\n", {}, r"x, line 2: expected the number of a sentence from 1 to 10.*, got 0"),
+        "far sentence": ("1 1 1\n999999999 1 1\n", {}, r"x, line 2: expected the number of a sentence from 1 to 10"),
+        "one-based": ("1-1\n0-1\n\n", {"one_based": True}, r"line \d: a link has word 0, but with --one-based"),
+        "text": ("The cat sat.\n" * 3, {}, r"x, line 1: expected links such as '0-0 2-1 .* '1 4 5 S'.*got 'The cat"),
+        "empty": ("", {}, r"x: is empty"),
+        "blank": ("\n\n\n", {}, r"x: is empty"),
+        "latin": (b"0-0\n\xe9\n\n", {}, r"x, line 2: expected UTF-8 text"),
+        "wide characters": ("0-0\n\n\n".encode("utf-16"), {}, r"x: is UTF-16 text"),
+        "NUL": (b"0-0\n0-\0\n\n", {}, r"x, line 2: expected text, got a NUL byte"),
+        "unknown system": (GOLD, {"swap": ["y", "z"]}, r"--swap: no system 'z'; systems: 'x', 'y'"),
+        "close system": (GOLD, {"swap": ["X"]}, r"--swap: no system 'X'; did you mean 'x'\?"),
+        "metric": (GOLD, {"metric": "bleu"}, r"the format alignment has no metric 'bleu'; it gives aer, alignment-pre"),
+        "filter": (GOLD, {"filter": "strict"}, r"--filter means nothing for the format alignment"),
+    },
+    "alignment gold": {
+        "only possible": ("0p0\n\n1?1\n", r"gold: has no sure links; expected some to compare with"),
+        "only NULL": ("1 0 1 S\n", r"gold: has no sure links"),
+        "text": ("one 1 1\n", r"gold, line 1: expected links such as"),
+        "sentence": (f"1 1 1 S\n{2**20 + 1} 1 1 S\n", r"gold, line 2: expected the number of a sentence"),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("kind", "case"), [(kind, case) for kind, cases in BAD.items() for case in cases])
+def test_outputs_that_cannot_be_used(write, kind, case):
+    files, bad, gold, usual = KINDS[kind]
+    content, *options, message = BAD[kind][case]
+    for name, own in {**files, **(content if isinstance(content, dict) else {bad: content})}.items():
+        write(name, own)
+    with pytest.raises(InputError, match=message) as caught:
+        read(*gold, **{**usual, **dict(*options)})
+    assert "\n" not in str(caught.value)
