@@ -85,7 +85,7 @@ def test_yeh_precision():
     assert result["binomial z"].p_value == pytest.approx(result["chi-square (relevant, spurious)"].p_value, rel=1e-12)
     assert 0.0395 < result.comparisons[0].p_value < 0.04
     assert {each.name for each in result.left_out} >= {"paired t", "sign (exact)", "Wilcoxon signed rank"}
-    assert result.left_out[0].reason == "precision is no mean of units: 2 statistics differ (tp, predicted)"
+    assert result.left_out[0].reason == "precision is not a mean over units: 2 statistics differ (tp, predicted)"
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ def test_formats_for_people_show_positions_where_they_are_asked_for(format_):
     report = run(Evaluation.from_arrays(values), baseline="a")
     words = " ".join(re.sub(r"<[^>]+>|[|&$\\]", " ", format_(report)).split())
     assert "boot. ranks MCS p" in words
-    assert "are the model confidence set, which holds the best with 95" in words
+    assert "are the model confidence set, which contains the best system with 95" in words
 
 
 def test_the_command_line_and_json_have_positions(tmp_path, capsys):

@@ -347,7 +347,7 @@ def test_what_draws_instances_refuses_responses(write):
     assert audit(evaluation, repetitions=2, test="permutation").tests[0].test == "permutation"
     found = classical_tests(evaluation)
     assert [each.test for each in found.comparisons] == ["permutation"]
-    assert ("bootstrap", "responses are no sample that can be drawn from") in [
+    assert ("bootstrap", "responses are not a random sample of instances") in [
         (each.name, each.reason) for each in found.left_out
     ]
 

@@ -180,7 +180,7 @@ def test_text_has_one_grid_a_test_and_counts_the_methods():
     report = make_report(3)
     sampled = tuple(replace(one, test="bootstrap", method="montecarlo", resamples=2000) for one in report)
     text = to_text(replace(report, comparisons=(*report.comparisons, *sampled)))
-    assert text.count("columns are numbered as the rows are") == 2
+    assert text.count("columns are numbered like the rows") == 2
     assert text.index("permutation test, two-sided") < text.index("bootstrap test, two-sided")
     assert "method: exact (3 pairs)" in text
     assert "method: Monte Carlo (3 pairs, 2,000 resamples)" in text

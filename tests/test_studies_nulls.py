@@ -74,7 +74,7 @@ def test_sizes_of_exact_tests_are_those_of_enumeration_whatever_the_data():
     assert study.tests[0].methods == {"exact": repetitions}
 
 
-@pytest.mark.parametrize(("r", "verdict"), [(0.6, "conservative"), (-0.6, "more often than it should")])
+@pytest.mark.parametrize(("r", "verdict"), [(0.6, "conservative"), (-0.6, "too many false positives")])
 def test_tests_of_independent_systems_lose_their_level_under_swaps_alone(r, verdict):
     """Their standard error is too large by 1 / sqrt(1 - r), or too small; halves of one system are independent."""
     repetitions = 600

@@ -95,7 +95,7 @@ def _differing(units: Units, metric: Metric) -> _Differing | str:
     stats = np.flatnonzero((a != b).any(axis=0))
     if stats.size > 1:
         names = ", ".join(metric.stat_names[stat] for stat in stats[:4]) + (", ..." if stats.size > 4 else "")
-        return f"{metric.name} is no mean of units: {stats.size} statistics differ ({names})"
+        return f"{metric.name} is not a mean over units: {stats.size} statistics differ ({names})"
     stat = int(stats[0]) if stats.size else 0
     values = units.values[:, :, stat]
     ends = np.stack([units.totals[0]] * 2)
@@ -122,7 +122,7 @@ def _paired(differing: _Differing | str, alternative: Alternative) -> list[TestO
         paired.wilcoxon(d, alternative, rounding=rounding),
     ]
     if not differing.binary:
-        return [*tests, *_without(paired.MCNEMAR, "it takes 0 or 1 a unit")]
+        return [*tests, *_without(paired.MCNEMAR, "it takes one 0 or 1 per unit")]
     return [*tests, *paired.mcnemar(int((d > 0).sum()), int((d < 0).sum()), alternative)]
 
 
@@ -144,7 +144,7 @@ def _binomial(units: Units, metric: Metric, alternative: Alternative, kind: Kind
         if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
             (k1, k2), (n1, n2) = totals.astype(int).tolist()
             return unpaired.binomial_z((k1, k2), (n1, n2), alternative)
-    return LeftOut(unpaired.BINOMIAL_Z, f"{metric.name} is no proportion of items that are right or wrong")
+    return LeftOut(unpaired.BINOMIAL_Z, f"{metric.name} is not a proportion of right items")
 
 
 def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
@@ -154,7 +154,7 @@ def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestO
     totals = units.unscaled(units.totals)
     relevant, predicted = (totals[:, metric.stat_names.index(name)] for name in ("tp", "predicted"))
     if (np.concatenate([relevant, predicted]) % 1 != 0).any():
-        return LeftOut(unpaired.CHI_SQUARE, "tp and predicted are no counts")
+        return LeftOut(unpaired.CHI_SQUARE, "tp and predicted are not counts")
     (r1, r2), (s1, s2) = relevant.astype(int).tolist(), (predicted - relevant).astype(int).tolist()
     return unpaired.chi_square((r1, r2), (s1, s2), alternative)
 

@@ -17,7 +17,7 @@ from sigjax.records.signatures import takes
 from sigjax.report import Report
 from sigjax.units.units import units_of_instances
 
-NO_SAMPLE = "responses are no sample that can be drawn from"
+NO_SAMPLE = "responses are not a random sample of instances"
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class ClassicalTests:
             anything.
         correlation: r12, the correlation (-1 to 1) of what each unit contributes to the two scores; for means, of their
             results. None if a system does not vary.
-        factor: s_d-ind / s_d: by how much the standard deviation of delta is overstated if the systems are assumed to
-            be independent. None if delta does not vary.
+        factor: s_d-ind / s_d: by how much the standard deviation of delta grows if the systems are assumed to be
+            independent. None if delta does not vary.
         tests: the classical tests that apply.
         left_out: the others, with the reason.
         comparisons: the permutation test and the bootstrap test.

@@ -106,13 +106,11 @@ def _dependence(result: ClassicalTests) -> str:
     """The correlation of the systems, and what it costs to ignore it."""
     if result.correlation is None:
         return "r12 (correlation of the systems): none"
-    said = f"r12 (correlation of the systems) = {result.correlation:z.2f}"
+    text = f"r12 (correlation of the systems) = {result.correlation:z.2f}"
     if result.factor is None:
-        return f"{said}; delta does not vary"
-    return (
-        f"{said}; s_d-ind / s_d = {result.factor:.2f}: who takes the systems for independent takes the standard "
-        f"deviation of delta for {result.factor:.2f} times what it is"
-    )
+        return f"{text}; delta does not vary"
+    cost = "assuming independent systems multiplies the standard deviation of delta by this factor"
+    return f"{text}; s_d-ind / s_d = {result.factor:.2f}: {cost}"
 
 
 def _left_out(result: ClassicalTests) -> list[str]:

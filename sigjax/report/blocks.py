@@ -128,15 +128,15 @@ def _key(systems: tuple[SystemScore, ...], settings: Settings) -> str | None:
 def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings) -> str:
     adjusted = "" if settings.correction == "none" else "adjusted "
     by = f"By the {settings.tests[0]} test at {adjusted}p < {settings.alpha:g}"
-    together = f", all together at {percent(settings.level)}" if settings.correction in FAMILYWISE else ""
-    ranks = f"ranks are those that no significant difference excludes{together}"
+    joint = f" (joint {percent(settings.level)} confidence)" if settings.correction in FAMILYWISE else ""
+    ranks = f"ranks: positions compatible with all significant differences{joint}"
     letters = "; systems that share a letter do not differ significantly" if _has_letters(systems) else ""
-    return f"{by}: {ranks}{letters}."
+    return f"{by}, {ranks}{letters}."
 
 
 def _key_of_bootstrap_ranks(settings: Settings) -> str:
     level = percent(settings.level)
     return (
-        f"On bootstrap resamples: boot. ranks are the ranks of a system on the middle {level} of them; systems with "
-        f"MCS p not below {settings.alpha:g} are the model confidence set, which holds the best with {level}."
+        f"Boot. ranks: the middle {level} of a system's ranks on bootstrap resamples. MCS p: systems with at least "
+        f"{settings.alpha:g} are the model confidence set, which contains the best system with {level} confidence."
     )

@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sigjax.records import Comparison, Comparisons, Interval, Settings, SystemScore
-from sigjax.report import words
 from sigjax.report.numbers import (
     format_adjusted_p,
     format_interval,
@@ -23,6 +22,7 @@ from sigjax.report.numbers import (
     number_spec,
     percent,
 )
+from sigjax.report.words import METHODS, conclusion, has_equal_scores
 from sigjax.testing.stopping import ERROR
 
 MAX_GRID = 60
@@ -82,7 +82,7 @@ class Family:
     @property
     def conclusion(self) -> str | None:
         """What the test says of the only pair; None where there are several."""
-        return words.conclusion(self.comparisons[0]) if self.kind == "pair" else None
+        return conclusion(self.comparisons[0]) if self.kind == "pair" else None
 
     @cached_property
     def delta_spec(self) -> str:
@@ -187,7 +187,7 @@ def pairs_table(families: Sequence[Family], settings: Settings) -> Table:
     spec = delta_spec(comparisons)
     header = ("a", "b", "test", "delta (a - b)", f"{percent(settings.level)} interval", "p", "adjusted p", "method")
     rows = [
-        (one.a, one.b, one.test, *_delta(one.delta, one.interval, one, spec), words.METHODS[one.method])
+        (one.a, one.b, one.test, *_delta(one.delta, one.interval, one, spec), METHODS[one.method])
         for one in comparisons
     ]
     return Table(header, rows, names=(0, 1, 2))
@@ -234,7 +234,7 @@ def thresholds(settings: Settings) -> tuple[float, ...]:
 
 def mark(comparison: Comparison) -> int | str:
     """A pair in a grid without numbers: the first of the `thresholds` that the adjusted p is below, else a sign."""
-    if words.has_equal_scores(comparison):
+    if has_equal_scores(comparison):
         return "="
     below = (shade for shade, limit in enumerate(thresholds(comparison.settings)) if comparison.p_adjusted < limit)
     return next(below, "?" if comparison.settled is False else "·")

@@ -146,7 +146,7 @@ def _family(console: Console, family: Family) -> None:
     else:
         _draw(console, family.table)
         if family.kind != "pair":
-            _say(console, family.star + ("; columns are numbered as the rows are" if family.kind == "grid" else ""))
+            _say(console, family.star + ("; columns are numbered like the rows" if family.kind == "grid" else ""))
     for sentence in (family.conclusion, family.warning, family.method):
         if sentence:
             _say(console, sentence)

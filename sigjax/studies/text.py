@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 _NAME = 32
 """Columns for a name."""
-TOO_OFTEN = "finds differences where there are none more often than it should"
+TOO_OFTEN = "too many false positives"
 NULLS = {
-    "swaps": "by random swaps of the outputs of {}: neither is better, and they are as alike as the systems are",
+    "swaps": "by random swaps of the outputs of {}: neither is better, and they are as similar as the systems are",
     "splits": "of random halves of the units of {}: neither is better, and they are independent",
 }
-_ALIKE = "interval of no length: all units differ alike, which says nothing of other units; p is 1"
+_ALIKE = "the interval has no length: all units differ alike, which says nothing about other units; p is 1"
 _TESTS = {"t": "t by the jackknife", "tango": "Tango's score tests", "bootstrap": "bootstrap"}
 
 
@@ -56,7 +56,7 @@ def audit_text(audit: Audit) -> str:
         lines += [
             "",
             f"{count(audit.repetitions, 'pair')} {NULLS[null].format(of)}",
-            "how many were found different, with 95% intervals:",
+            "false-positive rate, with 95% intervals:",
             "",
             *table_lines(_error_table(tests), _NAME),
             "",
@@ -64,8 +64,8 @@ def audit_text(audit: Audit) -> str:
         ]
     lines += [
         "",
-        "excess: the most by which the share of p-values up to v is above v "
-        f"(uniform p-values: about {0.6267 / audit.repetitions**0.5:.3f}), and its p",
+        "excess: largest amount by which the share of p-values up to v exceeds v "
+        f"(uniform p-values: about {0.6267 / audit.repetitions**0.5:.3f}), with its p",
         audit.signature,
     ]
     return _text(lines)
@@ -100,7 +100,7 @@ def _verdict(one: AuditedTest) -> str:
     below = [percent(rate.alpha) for rate in one.errors if rate.interval.high < rate.alpha]
     if above:
         return f"{TOO_OFTEN} at {', '.join(above)}"
-    text = "exceeds none of these levels by more than chance"
+    text = "exceeds none of these levels significantly"
     text += f", conservative at {', '.join(below)}" if below else ""
     return text + ("; elsewhere p-values are too small" if one.excess_p < 0.01 else "")
 
@@ -123,10 +123,10 @@ def power_text(power: Power) -> str:
             lines += ["", f"{test} test, {power.settings.alternative}", "", *table_lines(table, _NAME)]
     lines += [
         "",
-        f"detectable: the difference found with power {percent(power.target)}, by the normal approximation and by",
-        "simulated deltas; both take the spread for known: with few units a test needs a little more",
+        f"detectable: the difference detected with power {percent(power.target)}, by the normal approximation and by",
+        "simulated deltas; both take the spread as known: with few units a test needs a little more",
         *_none_found(power),
-        "the power is for a difference that is just the pilot's, and is no better known than that is",
+        "the power is for exactly the pilot's difference, and is no more certain than that difference",
         power.signature,
     ]
     return _text(lines)
