@@ -117,7 +117,7 @@ BAD = {
     },
     "texts": {
         "lines": ({"B.txt": "x\n"}, {}, r"B.txt: has 1 lines, but .*ref.txt has 4; expected one segment per line"),
-        "empty": ({"B.txt": ""}, {}, r"B.txt: is empty; expected one segment a line"),
+        "empty": ({"B.txt": ""}, {}, r"B.txt: is empty; expected one segment per line"),
         "empty gold": ({"ref.txt": ""}, {}, r"ref.txt: is empty"),
         "latin": ({"A.txt": "a\nJosé\nb\nc\n".encode("latin-1")}, {}, r"A.txt, line 2: expected UTF-8 .* byte 0xe9"),
         "utf-16": ({"A.txt": "a\nb\nc\nd\n".encode("utf-16")}, {}, r"A.txt: is UTF-16 text"),

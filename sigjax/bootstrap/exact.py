@@ -105,7 +105,7 @@ def _linear_score(case: Case) -> LinearScore | NotEligible:
 
 
 def linear_spreads(case: Case, plan: BootstrapPlan) -> tuple[list[Spread], list[Spread]]:
-    """Standard error and interval of each system's score, and of each pair's delta, as endless resamples give them."""
+    """Standard error and interval of each system's score, and of each pair's delta, as infinitely many resamples give them."""
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
     turned = [0.0] * len(lattices)

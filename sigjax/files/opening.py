@@ -174,7 +174,7 @@ def read_segments(path: str) -> list[str]:
     """
     text = _decode(path, read_bytes(path))
     if not text:
-        raise InputError(f"{path}: is empty; expected one segment a line")
+        raise InputError(f"{path}: is empty; expected one segment per line")
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 

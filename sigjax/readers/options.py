@@ -91,7 +91,7 @@ class FileOptions(TableOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Options(FileOptions):
-    """What readers are told: all that concerns the content of the files."""
+    """The options of readers: what concerns the content of the files."""
 
     metric: AnyMetric = "mean"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from sigjax.records.options import option
@@ -173,12 +174,12 @@ class Settings:
         object.__setattr__(self, "tests", tests)
         object.__setattr__(self, "test", tests)  # what `dataclasses.replace` takes
 
-    @property
+    @cached_property
     def alpha(self) -> float:
         """The threshold for p that belongs to the level."""
         return round(1 - self.level, 12)  # 1 - 0.95 is a little more than 0.05, and p = 0.05 would pass
 
-    @property
+    @cached_property
     def fixed_resamples(self) -> int:
         """Number of resamples of what cannot stop by itself, such as the bootstrap: for "auto" the default number."""
         return DEFAULT_RESAMPLES if self.resamples == "auto" else self.resamples

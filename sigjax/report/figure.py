@@ -165,7 +165,7 @@ def _intervals(axes: Axes, rows: Sequence[int], intervals: Sequence[Interval | N
 
 
 def _label_rows(axes: Axes, labels: list[str]) -> None:
-    """One row a label, the first on top."""
+    """One row per label, the first on top."""
     axes.set_yticks(range(len(labels)), labels, fontsize=_font(len(labels)))
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.tick_params(length=0, axis="y")

@@ -115,11 +115,11 @@ class Report:
         return to_markdown(self)
 
     def to_csv(self) -> str:
-        """The comparisons as CSV, one row a pair, metric and test."""
+        """The comparisons as CSV, one row per pair, metric and test."""
         return to_csv(self)
 
     def to_dataframe(self, library: Library | None = None) -> Any:
-        """The comparisons as a data frame, one row a pair, metric and test.
+        """The comparisons as a data frame, one row per pair, metric and test.
 
         Args:
             library: "pandas", "polars" or "pyarrow" (the last two with narwhals, extra `dataframe`); the first of them
