@@ -235,3 +235,15 @@ def test_few_unequal_clusters_are_held():
 
 def test_every_kind_of_interval_is_registered():
     assert tuple(KINDS) == get_args(IntervalKind)
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.needs == "replicates"])
+def test_the_exact_law_gives_the_interval_that_resamples_come_near(kind):
+    """Ends within 5% of the length, which is many times the Monte Carlo error of 50,000 resamples."""
+    values = np.random.default_rng(3).lognormal(sigma=1.2, size=(2, 12)).round(1)
+    evaluation = Evaluation.from_arrays(dict(zip("AB", values, strict=True)))
+    options = {"interval": kind, "test": "bootstrap", "device": "numpy", "resamples": 50_000}
+    exact, sampled = (compare(evaluation, method=method, **options) for method in ("auto", "montecarlo"))
+    for one, other in zip((*exact.systems, *exact), (*sampled.systems, *sampled), strict=True):
+        length = other.interval.high - other.interval.low
+        assert one.interval == pytest.approx(other.interval, abs=0.05 * length)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from test_laws import REGISTRY
 
 from sigjax import Evaluation, InputError, Metric
 from sigjax.metrics import METRICS
@@ -86,3 +87,7 @@ def test_saving_a_metric_of_ones_own_is_refused(tmp_path):
     evaluation = Evaluation.from_arrays({"a": [1, 2], "b": [0, 1]}, metric=lambda sums: sums[..., 0])
     with pytest.raises(InputError, match="cannot be saved"):
         evaluation.save(tmp_path / "e.npz")
+
+
+def test_the_registry_of_laws_holds_every_metric():
+    assert set(METRICS) <= set(REGISTRY)

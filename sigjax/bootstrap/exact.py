@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.bootstrap.bca import accelerations, bca_levels
-from sigjax.bootstrap.intervals import Spread, basic_spread, quantile_levels
+from sigjax.bootstrap.intervals import Spread, quantile_levels
+from sigjax.bootstrap.registry import KINDS
 from sigjax.exact.bootstrap import below, bootstrap_p, grid_length, law, quantile
 from sigjax.exact.draws import DrawLattice, draw_lattice, standard_error, tilt
 from sigjax.exact.lattice import NotEligible
@@ -105,7 +106,7 @@ def _linear_score(case: Case) -> LinearScore | NotEligible:
 
 
 def linear_spreads(case: Case, plan: BootstrapPlan) -> tuple[list[Spread], list[Spread]]:
-    """Standard error and interval of each system's score, and of each pair's delta, as infinitely many resamples give them."""
+    """Spread of each system's score, and of each pair's delta, as infinitely many resamples give it."""
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
     turned = [0.0] * len(lattices)
@@ -133,7 +134,7 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
     found = scores_at(case, score.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
     spread = Spread(abs(score.slope) * standard_error(lattice), Interval(*sorted(ends)))
-    return basic_spread(spread, observed) if kind == "basic" else spread
+    return KINDS[kind].of_replicates.turned(spread, observed, level)
 
 
 def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[Outcome | NotEligible]:

@@ -61,6 +61,11 @@ def targets_of(question: Question, *, systems: bool = True, pairs: bool = True) 
 class Percentile:
     """Percentile intervals of targets from replicates; the other kinds are subclasses that change parts of this.
 
+    Override `turned` for what follows from standard error and percentile interval (`Basic`), `levels` for other
+    quantiles (`Bca`), `pieces` and `with_all` for what needs more than scores (`Studentized`). Where a summary stands
+    for the replicates, only `levels` and `finished` are called. The exact bootstrap calls `turned`; a kind whose
+    quantiles it does not know needs `samples=True` in the registry.
+
     Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
     `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
 
@@ -88,7 +93,7 @@ class Percentile:
         return resamples < PILOT or fits(gib((self.num_rows, resamples)), settings)
 
     def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
-        """Spreads of the targets at `places`, from all their replicates `[target, resample]`, whose order is lost."""
+        """Spreads of the targets at `places`, from their replicates `[target, resample]`, which it may reorder."""
         del places
         errors = standard_errors(rows).tolist()
         found = zip(errors, *(ends.tolist() for ends in quantiles(rows, quantile_levels(self.level))), strict=True)
@@ -106,7 +111,14 @@ class Percentile:
 
     def finished(self, spreads: list[Spread]) -> list[Spread]:
         """Spreads of scores and deltas, from those of all targets."""
-        return spreads
+        observed = self.targets.observed.tolist()
+        return [self.turned(each, score, self.level) for each, score in zip(spreads, observed, strict=True)]
+
+    @staticmethod
+    def turned(spread: Spread, observed: float, level: float) -> Spread:
+        """The spread with this kind of interval, from that with the percentile interval; by the exact law, too."""
+        del observed, level
+        return spread
 
 
 class Basic(Percentile):
@@ -116,9 +128,11 @@ class Basic(Percentile):
     `scipy.stats.bootstrap(method="basic")`. Reference: Davison and Hinkley (1997), section 5.2.
     """
 
-    def finished(self, spreads: list[Spread]) -> list[Spread]:
-        """The percentile intervals turned around the observed scores."""
-        return [basic_spread(*each) for each in zip(spreads, self.targets.observed.tolist(), strict=True)]
+    @staticmethod
+    def turned(spread: Spread, observed: float, level: float) -> Spread:
+        """The percentile interval turned around the observed score."""
+        del level
+        return basic_spread(spread, observed)
 
 
 def quantile_levels(level: float) -> tuple[float, float]:

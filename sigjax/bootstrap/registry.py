@@ -41,7 +41,7 @@ class Kind(NamedTuple):
     closed: Callable[[Case], tuple[list[Spread], list[Spread]]] | None = None
     """Intervals of all scores and all deltas without resamples."""
     of_sums: bool = False
-    """Whether it is for metrics of sums alone."""
+    """Whether it is only for metrics of sums."""
     whole: bool = False
     """Whether it takes whole instances, so that runs cannot be drawn within (design nested)."""
     samples: bool = False

@@ -27,8 +27,8 @@ class Metric:
         higher_is_better: whether the larger of two scores is the better.
         shared_inputs: inputs that belong to the instance (a gold size) rather than to the system.
         portable: whether `score` rounds alike in NumPy and on every device: sums, differences, one quotient, but no
-            product that a compiler may fuse with a sum and no function such as log. Other metrics get their bootstrap
-            scores from NumPy.
+            product that a compiler may fuse with a sum, and no root, power or logarithm. When in doubt leave it False:
+            bootstrap scores then come from NumPy.
     """
 
     name: str
