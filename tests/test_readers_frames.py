@@ -86,7 +86,7 @@ def test_nan_is_no_null(library):
         ({"A": [1, 0], "B": [0, 1]}, {"reader": "csv"}, "leave out input and reader"),
         ({"A": [1, 0], "B": [0, 1]}, {"one_based": True}, "--one-based means nothing for the data frame"),
         (LONG, {"metric": "fscore", "id": "doc", "systems": ["A", "C"]}, "no system 'C'"),
-        (LONG, {"metric": "mean"}, "is value of metric 'mean'"),
+        (LONG, {"metric": "mean"}, "metric 'mean' needs value"),
         ({"system": ["A", "A"], "id": ["x", "x"], "v": [1, 2]}, {}, "at least two systems, got 1"),
     ],
 )

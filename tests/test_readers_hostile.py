@@ -133,10 +133,10 @@ BAD = [
     ("t.csv", WIDE, {"strata": "\0"}, r"--strata: no column and no file"),
     ("t.csv", "id,A,B,d\nx,1,0,\n", {"cluster": "d"}, r"line 2, column 'd': expected a name, got an empty cell"),
     ("t.csv", LONG, {"metric": "fscore", "counts": {"TP": "tp"}}, r"takes tp, predicted, gold, not 'TP'"),
-    ("t.csv", LONG, {"metric": "fscore", "counts": {"tp": "t"}}, r"--counts: no numbers 't'"),
+    ("t.csv", LONG, {"metric": "fscore", "counts": {"tp": "t"}}, r"--counts: no column 't' of numbers"),
     ("t.csv", LONG, {"metric": "fscore", "ignore": ["zzz"]}, r"--ignore: no column 'zzz'"),
     ("t.csv", LONG, {"metric": "fscore", "id": "zzz"}, r"--id: no column 'zzz'"),
-    ("t.csv", LONG, {}, r"which of 'system', .* is value of metric 'mean'\? say so with --counts value=NAME"),
+    ("t.csv", LONG, {}, r"metric 'mean' needs value: which of 'system', .*\? say so with --counts value=NAME"),
     ("t.csv", "system,value\nA,1\nB,1\n", {}, r"no column is left for the instance ids"),
     (
         "t.csv",

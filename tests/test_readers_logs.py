@@ -81,7 +81,9 @@ def test_scores_by_name_are_their_means_and_can_be_saved(write, tmp_path):
     paths = [
         write(f"{k}.jsonl", logs.lm_eval(v, metric="f1", metrics=["f1", "em"], em=1)) for k, v in (("a", A), ("b", B))
     ]
-    with pytest.raises(InputError, match=r"a.jsonl: which of 'f1', 'em' is value .* --metric NAME for its mean"):
+    with pytest.raises(
+        InputError, match=r"a.jsonl: metric 'mean' needs value: which of 'f1', 'em'.* --metric NAME for its mean"
+    ):
         read(*paths)
     evaluation = read(*paths, metric="f1")
     assert (evaluation.metric.name, values(evaluation)) == ("f1", {"a": A, "b": B})
@@ -193,7 +195,7 @@ def test_inspect_parts_of_a_value(write):
         InputError, match=r"a.json, sample 1, score 'judge': expected C, I, P, N, .* got the text 'because'"
     ):
         read(*paths, metric="judge/why")
-    with pytest.raises(InputError, match="which of 'judge/tone', 'judge/fact' is value"):
+    with pytest.raises(InputError, match="needs value: which of 'judge/tone', 'judge/fact'"):
         read(*paths)
 
 

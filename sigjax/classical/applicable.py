@@ -144,7 +144,7 @@ def _binomial(units: Units, metric: Metric, alternative: Alternative, kind: Kind
         if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
             (k1, k2), (n1, n2) = totals.astype(int).tolist()
             return unpaired.binomial_z((k1, k2), (n1, n2), alternative)
-    return LeftOut(unpaired.BINOMIAL_Z, f"{metric.name} is not a proportion of right items")
+    return LeftOut(unpaired.BINOMIAL_Z, f"{metric.name} is not a proportion of items that are right or wrong")
 
 
 def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:

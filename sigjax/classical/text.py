@@ -75,7 +75,7 @@ def _table(result: ClassicalTests) -> Table:
     table.add_column("test", no_wrap=True, min_width=max(cell_len(row[0]) for row in rows) + 2)
     table.add_column("statistic", justify="right", no_wrap=True)
     table.add_column("p", justify="right", no_wrap=True)
-    table.add_column("assumes, beside independent units, that")
+    table.add_column("assumes, besides independent units, that")
     for title, group in groups:
         if group:
             table.add_row(Text(title, style="italic"))

@@ -152,7 +152,7 @@ def _keys(sheet: Sheet) -> Sequence[Key]:
     if len(set(keys)) < len(keys):
         first: dict[Key, int] = {}
         row = next(row for row, key in enumerate(keys) if first.setdefault(key, row) != row)
-        hint = "" if sheet.id_column is None else f" (column {show(sheet.id_column)}; see --id and --runs)"
+        hint = "" if sheet.id_column is None else f" (column {show(sheet.id_column)}; see --id, and --runs for trials)"
         raise InputError(
             f"{sheet.file}, {sheet.place(row)}: instance {_show(sheet, keys[row])} of system {show(sheet.system)} is "
             f"also on {sheet.place(first[keys[row]])}; ids must be unique in each run{hint}"
@@ -202,9 +202,8 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
         if name not in metric.inputs:
             raise InputError(f"--counts: metric {metric.name!r} takes {', '.join(metric.inputs)}, not {show(name)}")
         if column not in sheet.numbers:
-            raise InputError(
-                f"{sheet.file}: --counts: no numbers {show(column)}; {suggest(column, sheet.numbers, 'numbers')}"
-            )
+            meant = suggest(column, sheet.numbers, "columns")
+            raise InputError(f"{sheet.file}: --counts: no column {show(column)} of numbers; {meant}")
     wanted = [counts.get(name, name) for name in metric.inputs]
     if all(name in sheet.numbers for name in wanted):
         return wanted
@@ -213,8 +212,10 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     example = "--counts " + " ".join(f"{name}=NAME" for name in metric.inputs)
     if scores and len(wanted) == 1:
         example = "--metric NAME for its mean"
+    lacking = [name for name, column in zip(metric.inputs, wanted, strict=True) if column not in sheet.numbers]
+    free = [name for name in sheet.numbers if name not in wanted]
     raise InputError(
-        f"{sheet.file}: which of {listing(sheet.numbers)} is {', '.join(metric.inputs)} of metric {metric.name!r}? "
+        f"{sheet.file}: metric {metric.name!r} needs {' and '.join(lacking)}: which of {listing(free)}? "
         f"say so with {example}"
     )
 

@@ -5,7 +5,7 @@ From the record are made the check of what a person gives (`check`), the signatu
 """
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, dataclass, field, replace
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -102,7 +102,8 @@ def check(record: object) -> None:
         words, holds = _domain(kinds[name], each.metadata["option"])
         value = getattr(record, name)
         if not holds(value):
-            raise InputError(f"{name} must be {words}, got {value!r}")
+            hint = f"; write [{value!r}]" if words == "a list of names" and isinstance(value, str) else ""
+            raise InputError(f"{name} must be {words}, got {value!r}{hint}")
 
 
 def _domain(kind: Any, about: Option) -> tuple[str, Callable[[Any], bool]]:
@@ -144,4 +145,4 @@ def _is_number(value: Any, kind: Any) -> bool:
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
+    return isinstance(value, Collection) and not isinstance(value, str | bytes)

@@ -77,15 +77,22 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
         *own, last = signature.parameters.values()
         known = options_of(record)  # pyright: ignore[reportArgumentType]
 
+        parameters = [*own, *(_parameter(record, name, each) for name, each in known.items())]
+        public = signature.replace(parameters=parameters)
+
         @functools.wraps(function)
         def taking(*args: Any, **keywords: Any) -> Any:
+            try:
+                public.bind(*args, **keywords)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}() {error}") from None
             given = {name: _plain(keywords.pop(name)) for name in known if name in keywords}
             return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
 
-        parameters = [*own, *(_parameter(record, name, each) for name, each in known.items())]
-        taking.__signature__ = signature.replace(parameters=parameters)  # pyright: ignore
+        taking.__signature__ = public  # pyright: ignore[reportAttributeAccessIssue]
         taking.__doc__ = _documented(function.__doc__ or "", known)
-        del taking.__wrapped__  # its signature is another
+        kept = {name: kind for name, kind in function.__annotations__.items() if name != last.name}
+        taking.__annotations__ = kept | {name: types_of(record)[name] for name in known}  # pyright: ignore
         return taking
 
     return decorate

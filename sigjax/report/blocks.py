@@ -127,11 +127,11 @@ def _key(systems: tuple[SystemScore, ...], settings: Settings) -> str | None:
 
 def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings) -> str:
     adjusted = "" if settings.correction == "none" else "adjusted "
-    by = f"By the {settings.tests[0]} test at {adjusted}p < {settings.alpha:g}"
+    by = f"by the {settings.tests[0]} test at {adjusted}p < {settings.alpha:g}"
     joint = f" (joint {percent(settings.level)} confidence)" if settings.correction in FAMILYWISE else ""
-    ranks = f"ranks: positions compatible with all significant differences{joint}"
+    ranks = f"Ranks are the positions that all significant differences allow{joint}"
     letters = "; systems that share a letter do not differ significantly" if _has_letters(systems) else ""
-    return f"{by}, {ranks}{letters}."
+    return f"{ranks}, {by}{letters}."
 
 
 def _key_of_bootstrap_ranks(settings: Settings) -> str:

@@ -119,6 +119,8 @@ def earlier_states(earlier: Earlier, identity: Identity, pairs: Sequence[tuple[s
 def _read(earlier: Earlier) -> tuple[str, dict[str, Any]]:
     """The report's name in messages, and its JSON."""
     if not isinstance(earlier, str | os.PathLike):
+        if not hasattr(earlier, "to_json"):
+            raise InputError(f"extend must be a Report or the path of its JSON file, got {earlier!r}")
         return "the earlier report", json.loads(earlier.to_json())
     content = read_bytes(earlier)
     try:
