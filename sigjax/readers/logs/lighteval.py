@@ -78,7 +78,7 @@ def _fields(file: str, name: str, kind: Any) -> list[Any]:
 
     if not types.is_struct(kind):
         raise InputError(f"{file}, column {show(name)}: expected an object in each row, got {show(str(kind))}")
-    refuse_repeats(file, kind.names)
+    refuse_repeats(file, [field.name for field in kind])
     return [kind.field(i) for i in range(kind.num_fields)]
 
 
