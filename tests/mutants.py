@@ -70,8 +70,8 @@ MUTANTS = {
         "if np.array_equal(whole / divisor, column):", "if decimals > 1:", "test_units.py"
     ),
     "a significant difference is one with p = alpha": Mutant(
-        '(comparisons.column("p_adjusted") < settings.alpha)',
-        '(comparisons.column("p_adjusted") <= settings.alpha)',
+        "_significance_ranks(question, order, p_adjusted < case.settings.alpha)",
+        "_significance_ranks(question, order, p_adjusted <= case.settings.alpha)",
         "test_standings.py",
     ),
     "missing results are filled in where they were to be dropped": Mutant(
