@@ -30,7 +30,7 @@ from sigjax.permutation.whole_sample import (
 from sigjax.records import Evaluation, SampleMetric, Settings
 from sigjax.resample.engine import Run
 from sigjax.testing.alike import Alike, alike
-from sigjax.testing.problem import Case, NotFinite, Question, SampleCase
+from sigjax.testing.problem import Case, Question, SampleCase, check_finite
 from sigjax.testing.result import Outcome
 from sigjax.testing.runner import Runner, draw_seconds, swap_seconds
 from sigjax.testing.stopping import Count
@@ -59,9 +59,7 @@ def make_case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
 
 
 def _question(evaluation: Evaluation, settings: Settings, scores: np.ndarray, errors: np.ndarray) -> Question:
-    wrong = np.flatnonzero(~np.isfinite(scores))
-    if wrong.size:
-        raise NotFinite((int(wrong[0]),))
+    check_finite(scores)
     return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()))
 
 

@@ -44,11 +44,11 @@ class Item(NamedTuple):
 
     def number(self, name: str) -> float:
         """A finite number."""
-        return number(self.value(name), f"{self.where}, field {name!r}")
+        return number(self.value(name), self.place(name))
 
     def text(self, name: str, default: str | int | None = None) -> str:
         """A text or whole number that names something."""
-        return text(self.value(name, default), f"{self.where}, field {name!r}")
+        return text(self.value(name, default), self.place(name))
 
     def texts(self, name: str, default: list[str] | None = None) -> list[str]:
         """A list of names."""
