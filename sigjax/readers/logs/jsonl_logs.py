@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import PurePath
 
 from sigjax.readers.formats import Format
-from sigjax.readers.json_files import number
+from sigjax.readers.json_files import Item, load_item, load_lines
 from sigjax.readers.logs.driver import Result, Row, Scores, Unusable, choose, log_reader
-from sigjax.readers.logs.items import Item, load_item, load_lines
 from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
@@ -47,13 +46,12 @@ def _lm_eval_scores(line: Item) -> Scores:
 
 
 def _lm_eval_value(line: Item, name: str) -> float | Unusable:
-    value, place = line.value(name), f"{line.where}, field {show(name)}"
-    if isinstance(value, list | dict | str):
+    if isinstance(line.get(name), list | dict | str):
         return Unusable(
-            f"{place}: holds parts of a metric of the whole corpus, not a score of the document; name another score "
-            "with --metric NAME, or compare the texts themselves"
+            f"{line.place(name)}: holds parts of a metric of the whole corpus, not a score of the document; name "
+            "another score with --metric NAME, or compare the texts themselves"
         )
-    return number(value, place)
+    return line.number(name)
 
 
 def _published(samples: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sigjax.files.opening import naming
 from sigjax.readers.formats import Format
-from sigjax.readers.json_files import as_object, number, text
+from sigjax.readers.json_files import Item, item_at, load_entries, load_item, text
 from sigjax.readers.logs.driver import Result, Row, choose, log_reader
-from sigjax.readers.logs.items import Item, load_entries, load_item
 from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
@@ -108,12 +108,10 @@ def _board(file: str, found: Item, options: Options) -> list[Result]:
 def _issues(system: Item) -> list[Row]:
     rows = []
     for id, details in system.item("per_instance_details").fields.items():
-        place = f"{system.where}, {show(text(id, system.where))}"
-        scores = {
-            score: number(value, f"{place}, field {show(score)}")
-            for score, value in as_object(details, place).items()
-            if value is not None
-        }
+        with naming(system.where):
+            text(id)
+        issue = item_at(f"{system.where}, {show(id)}", details)
+        scores = {score: issue.number(score) for score, value in issue.fields.items() if value is not None}
         rows.append(_issue(scores, id))
     return rows
 

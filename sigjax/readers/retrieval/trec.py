@@ -12,7 +12,7 @@ import numpy as np
 
 from sigjax.files.opening import decode_text, head_lines, naming, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources
-from sigjax.readers.json_files import as_object, number, parse_json, text
+from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.logs.driver import Result, Row, log_reader
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
@@ -128,9 +128,9 @@ def _parse_lines(file: str, content: str, kind: _Kind) -> Judgments:
 def _parse_json(file: str, content: str, kind: _Kind) -> Judgments:
     """An object of topic -> document -> number."""
     found: dict[str, dict[str, float]] = {}
-    for topic, documents in as_object(parse_json(file, content), file).items():
+    for topic, documents in item_at(file, parse_json(file, content)).fields.items():
         where = f"{file}, topic {show(topic)}"
-        own = as_object(documents, where)
+        own = item_at(where, documents).fields
         _check_names(own, where)
         found[topic] = {document: _json_number(value, where, document, kind) for document, value in own.items()}
     _check_names(found, file)
@@ -138,12 +138,12 @@ def _parse_json(file: str, content: str, kind: _Kind) -> Judgments:
 
 
 def _json_number(value: object, where: str, document: str, kind: _Kind) -> float:
-    place = f"{where}, document {show(document)}"
-    if isinstance(value, bool):
-        raise InputError(f"{place}: expected a number, got true or false")
-    as_number = number(value, place)
-    with naming(f"{place}, {kind.field}"):
-        return _checked(as_number, kind)
+    try:
+        if isinstance(value, bool):
+            raise InputError("expected a number, got true or false")
+        return _checked(number(value), kind)
+    except InputError as error:
+        raise InputError(f"{where}, document {show(document)}: {error}") from None
 
 
 def _check_names(names: Iterable[str], where: str) -> None:
@@ -151,7 +151,8 @@ def _check_names(names: Iterable[str], where: str) -> None:
     for name in names:
         if "\0" in name:
             raise InputError(f"{where}: the name {show(name)} holds a NUL character; repair it")
-        text(name, where)
+        with naming(where):
+            text(name)
 
 
 def _checked(value: float, kind: _Kind) -> float:

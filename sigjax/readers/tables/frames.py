@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.files.opening import read_bytes
+from sigjax.files.opening import naming, read_bytes
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.formats import Format, Reading, Sources, directed
 from sigjax.readers.json_files import check_characters
@@ -87,7 +87,8 @@ def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
         cells = ["" if gone else str(value) for value, gone in zip(series.to_list(), missing.tolist(), strict=True)]
     except UnicodeDecodeError:
         raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; repair it") from None
-    check_characters(f"{name}{''.join(cells)}", f"{file}, column {show(name)}")
+    with naming(f"{file}, column {show(name)}"):
+        check_characters(f"{name}{''.join(cells)}")
     return cells
 
 

@@ -4,10 +4,10 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import PurePath
 
-from sigjax.files.opening import ZIP_MAGIC, decode_text, read_bytes
+from sigjax.files.opening import ZIP_MAGIC, decode_text, naming, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources
-from sigjax.readers.json_files import check_characters, parse_json_lines
-from sigjax.readers.options import Options, show
+from sigjax.readers.json_files import Item, check_characters, parse_json_lines
+from sigjax.readers.options import Options
 from sigjax.readers.table import Table, check_filled
 from sigjax.readers.tables.delimited import DELIMITERS, parse_delimited
 from sigjax.readers.tables.long import read_long, system_column
@@ -61,8 +61,8 @@ def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:
         ['1', '0.5']
     """
     rows = [
-        {name: "" if name in ignore else _cell(where, name, value) for name, value in found.items()}
-        for where, found in parse_json_lines(file, text, spelled=True)
+        {name: "" if name in ignore else _cell(line, name, value) for name, value in line.fields.items()}
+        for line in parse_json_lines(file, text, spelled=True)
     ]
     names = dict.fromkeys(name for row in rows for name in row)
     if not names:
@@ -73,16 +73,17 @@ def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:
     return Table(file, {name: [row.get(name, "") for row in rows] for name in names}, lines)
 
 
-def _cell(where: str, name: str, value: object) -> str:
+def _cell(line: Item, name: str, value: object) -> str:
     """A value of JSON as text; numbers keep their spelling."""
     if isinstance(value, list | dict):
         raise InputError(
-            f"{where}, field {show(name)}: expected a text, a number, true, false or null, got "
+            f"{line.place(name)}: expected a text, a number, true, false or null, got "
             f"{'a list' if isinstance(value, list) else 'an object'}; leave it out with --ignore NAME"
         )
     cell = value if isinstance(value, str) else _WORDS[value]  # type: ignore[index]
     if not (name.isascii() and cell.isascii()):
-        check_characters(name + cell, f"{where}, field {show(name)}")
+        with naming(line.place(name)):
+            check_characters(name + cell)
     return cell
 
 

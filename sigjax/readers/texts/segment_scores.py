@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from sigjax.files.opening import decode_text, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.logs.driver import Result, Row, log_reader
-from sigjax.readers.logs.items import Item, load_item
 from sigjax.readers.naming import name_systems
 from sigjax.readers.options import Options, show
 from sigjax.readers.sheets import Sheet, join_sheets
