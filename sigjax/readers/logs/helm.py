@@ -75,4 +75,5 @@ HELM = Format(
     _looks,
     options=frozenset({"filter"}),
     folder="per_instance_stats.json",
+    begins=(b"[",),
 )

@@ -193,4 +193,5 @@ INSPECT = Format(
     "systems",
     log_reader(_results, must_agree={"reduction over epochs": "score them with one rule"}),
     _looks,
+    begins=(b"{", ZIP_MAGIC),
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sigjax.files.opening import naming
-from sigjax.readers.formats import Format
+from sigjax.readers.formats import Format, looks_like
 from sigjax.readers.json_files import Item, item_at, load_entries, load_item, text
 from sigjax.readers.logs.driver import Result, Row, choose, log_reader
 from sigjax.readers.options import Options, show
@@ -56,12 +56,11 @@ ALPACA_EVAL = Format(
     _looks_alpaca_eval,
     options=frozenset({"filter"}),
     folder="annotations.json",
+    begins=(b"[",),
 )
 
 # SWE-bench: the report of its harness (one file per system), or leaderboards.json (all systems of a board).
 
-_REPORT = re.compile(rb'\s*\{.*"(submitted_ids|completed_ids|resolved_ids)"\s*:\s*\[', re.DOTALL)
-_BOARDS = re.compile(rb'\s*\{\s*"leaderboards"\s*:\s*\[')
 _RESOLVED = "resolved"
 """The score; boards hold cost and calls beside it."""
 
@@ -125,15 +124,12 @@ def _mean_is_resolved(options: Options, scores: Sequence[str]) -> Options:
     return replace(options, metric=_RESOLVED) if options.metric == "mean" and options.counts is None else options
 
 
-def _looks_swebench(name: str, head: bytes) -> bool:
-    return _BOARDS.match(head) is not None or _REPORT.match(head) is not None
-
-
 SWEBENCH = Format(
     "swebench",
     "reports or leaderboards.json of SWE-bench",
     "systems",
     log_reader(_swebench, adapt=_mean_is_resolved),
-    _looks_swebench,
+    looks_like(rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids)")\s*:\s*\['),
     options=frozenset({"filter"}),
+    begins=(b"{",),
 )

@@ -1,11 +1,10 @@
 """lighteval: details_{task}_{time}.parquet, with one row per document and its metrics (needs pyarrow)."""
 
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Any
 
 from sigjax.files.opening import read_bytes
-from sigjax.readers.formats import Format
+from sigjax.readers.formats import Format, looks_like
 from sigjax.readers.json_files import Item, item_at
 from sigjax.readers.logs.driver import Result, Row, Scores, Unusable, log_reader
 from sigjax.readers.options import Options, listing, show
@@ -81,15 +80,12 @@ def _fields(file: str, name: str, kind: Any) -> list[Any]:
     return [kind.field(i) for i in range(kind.num_fields)]
 
 
-def _looks(name: str, head: bytes) -> bool:
-    return head.startswith(b"PAR1") and PurePath(name).name.startswith("details_")
-
-
 LIGHTEVAL = Format(
     "lighteval",
     "details of lighteval, parquet",
     "systems",
     log_reader(_results, content="query"),
-    _looks,
+    looks_like(rb"^PAR1"),
     folder="details_*.parquet",
+    names="details_.*",
 )
