@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import Evaluation, InputError, read
-from sigjax.readers.tables.parquet import parquet_frame
+from sigjax.readers.tables.frames import parquet_frame
 
 pytest.importorskip("narwhals")
 LIBRARIES = ("pandas", "polars", "pyarrow")

@@ -138,7 +138,7 @@ def test_metrics_of_lighteval_that_are_lists_are_refused_when_asked_for(tmp_path
     for path in paths:
         path.write_bytes(details(4, pyarrow.array(list("pqrs"))))
     assert read(*paths, metric="acc").stats[:, :, 0].tolist() == [[0, 1, 0, 1]] * 2
-    with pytest.raises(InputError, match="metric 'parts': expected a number for each document"):
+    with pytest.raises(InputError, match="field 'parts': expected a number for each document"):
         read(*paths, metric="parts")
 
 

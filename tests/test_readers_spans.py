@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from sigjax.metrics.fscore import f1_score
 from sigjax.metrics.ratios import ratio_score
-from sigjax.readers.tagging.spans import Spans, count_spans, find_spans, is_span_tag, tag_table
-from sigjax.readers.tagging.tokens import encode
+from sigjax.readers.tagging.tokens import Spans, count_spans, encode, find_spans, is_span_tag, tag_table
 
 TAGS = st.sampled_from(["O", *(f"{prefix}-{name}" for prefix in "BIESLUM" for name in "XY")])
 

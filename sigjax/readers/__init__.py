@@ -5,8 +5,8 @@ used with one line that names the place. Statistics are left to `sigjax.metrics`
 prints. Read first `reading` (the way in), `formats` (what a format is) and `detect` (all formats, and how the one of a
 file is recognized).
 A reader parses its files once and returns a function of the metric: it makes one `Sheet` per system, which
-`sheets.join_sheets` joins by id or position, labels and checks; `missing` settles what some system lacks. Numbers are
-parsed by `numerals`, JSON by `json_files`; tables are a `Table` before they are sheets.
+`join.join_sheets` joins by id or position and checks; `columns` says which numbers and labels are taken from sheets.
+Numbers are parsed by `table`, JSON by `json_files`; tables are a `Table` before they are sheets.
 """
 
 from sigjax.readers.detect import FORMATS as FORMATS

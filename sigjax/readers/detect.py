@@ -7,28 +7,24 @@ from functools import cache
 
 from sigjax.files.opening import decode_text, files_inside, read_bytes, read_head
 from sigjax.readers.formats import Format, Takes
-from sigjax.readers.logs.helm import HELM
 from sigjax.readers.logs.inspect_logs import INSPECT
-from sigjax.readers.logs.jsonl_logs import EVERY_EVAL, LM_EVAL
-from sigjax.readers.logs.leaderboards import ALPACA_EVAL, SWEBENCH
-from sigjax.readers.logs.lighteval import LIGHTEVAL
+from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM, SWEBENCH
+from sigjax.readers.logs.row_logs import EVERY_EVAL, LIGHTEVAL, LM_EVAL
 from sigjax.readers.options import show
-from sigjax.readers.parsing.brackets import BRACKETS
 from sigjax.readers.parsing.conllu import CONLLU
-from sigjax.readers.parsing.trees import TREES
+from sigjax.readers.parsing.phrases import BRACKETS, TREES
 from sigjax.readers.retrieval.trec import RANX_JSON, TREC_EVAL, TREC_RUN
 from sigjax.readers.sources import given_name
-from sigjax.readers.tables.delimited import looks_tabular
 from sigjax.readers.tables.frames import PARQUET
 from sigjax.readers.tables.lines import NUMBERS, PAIRED
-from sigjax.readers.tables.tables import CSV, JSONL, NPZ, TSV
+from sigjax.readers.tables.npz import NPZ
+from sigjax.readers.tables.text import CSV, JSONL, TSV, looks_tabular
 from sigjax.readers.tagging.conll import CONLL, CONLL_GOLD, MBT
 from sigjax.readers.tagging.hipe import HIPE
 from sigjax.readers.tagging.labels import LABELS, TERMS, TIMBL
 from sigjax.readers.tagging.segmentation import SEGMENTATION
 from sigjax.readers.texts.alignment import ALIGNMENT
-from sigjax.readers.texts.segment_scores import COMET, MT_METRICS_EVAL
-from sigjax.readers.texts.texts import TEXTS
+from sigjax.readers.texts.texts import COMET, MT_METRICS_EVAL, TEXTS
 from sigjax.records import InputError
 
 _LOGS = (LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, SWEBENCH)

@@ -1,10 +1,12 @@
-"""What a file format is: its name, how files of it are recognized, and how they become an `Evaluation`."""
+"""What a file format is: its name, how files of it are recognized, the files it takes and the sheets that they are."""
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from sigjax.metrics.fscore import FBETA
 from sigjax.readers.options import Options, select_systems
@@ -38,6 +40,35 @@ class Sources:
         """Name of each system to compare -> its file; the files of others are not read."""
         names = select_systems(next(iter(self.systems.values())), list(self.systems), options.systems)
         return {name: self.systems[name] for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """What a file says of one system: one row per instance and run."""
+
+    system: str
+    file: str
+    numbers: Mapping[str, np.ndarray]
+    """name -> [row] float64; NaN where there is none."""
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """name -> [row]: what `--cluster` and `--strata` may name."""
+    ids: Sequence[Any] | None = None
+    """[row]; None where instances are known by their position."""
+    runs: Sequence[str] | None = None
+    """[row] the trial; None where each instance was run once."""
+    lines: Sequence[int] | np.ndarray | None = None
+    """[row] the line of the file; None where rows are counted."""
+    id_column: str | None = None
+    """The column of a table that the ids are from, for messages."""
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.numbers.values()), ()) if self.ids is None else self.ids)
+
+    def place(self, row: int) -> str:
+        """The line or the row, for a message."""
+        return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
 
 
 def looks_like(pattern: bytes = rb"(?!)", *, ending: str | tuple[()] = ()) -> Callable[[str, bytes], bool]:

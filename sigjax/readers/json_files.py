@@ -14,11 +14,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from sigjax.files.opening import decode_text, naming, read_bytes
 from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import show, suggest
+from sigjax.readers.table import check_characters, parse_number
 from sigjax.records import InputError
 
 Object = dict[str, Any]
+Place = str | tuple[Any, ...]
+"""A text, or (place of the holder, field), or (place of the holder, word, number); put into words only for messages."""
 _Checked = TypeVar("_Checked")
 
 
@@ -37,25 +39,28 @@ class Item(NamedTuple):
         sigjax.InputError: a.json, entry 1, field 'name': expected a number, got the text 'x'
     """
 
-    where: str
+    at: Place
     fields: Object
+
+    @property
+    def where(self) -> str:
+        """Where it stands."""
+        return _worded(self.at)
+
+    def place(self, name: str) -> str:
+        """Where a field stands."""
+        return _worded((self.at, name))
 
     def get(self, name: str) -> Any:
         """A field as it is; None where it is missing."""
         return self.fields.get(name)
 
-    def place(self, name: str) -> str:
-        """Where a field stands."""
-        return f"{self.where}, field {show(name)}"
-
     def value(self, name: str, default: Any = None) -> Any:
         """A field as it is."""
         value = self.fields.get(name)
-        if value is None:
-            value = default
-            if default is None and name not in self.fields:
-                raise InputError(f"{self.where}: no field {show(name)}; {suggest(name, self.fields, 'fields')}")
-        return value
+        if value is None and default is None and name not in self.fields:
+            raise InputError(f"{self.where}: no field {show(name)}; {suggest(name, self.fields, 'fields')}")
+        return default if value is None else value
 
     def number(self, name: str) -> float:
         """A finite number."""
@@ -67,15 +72,15 @@ class Item(NamedTuple):
 
     def texts(self, name: str, default: list[str] | None = None) -> list[str]:
         """A list of names."""
-        return self._checked(name, lambda value: list(map(text, as_list(value))), default)
+        return self._checked(name, lambda value: list(map(text, _as_list(value))), default)
 
     def item(self, name: str, default: Object | None = None) -> Item:
         """An object."""
-        return Item(self.place(name), self._checked(name, as_object, default))
+        return Item((self.at, name), self._checked(name, as_object, default))
 
     def items(self, name: str, word: str, default: list[Any] | None = None) -> Iterator[Item]:
         """A list of objects, each of which a message calls by a word and its number."""
-        return _numbered(self._checked(name, as_list, default), self.where, word)
+        return _numbered(self._checked(name, _as_list, default), self.at, word)
 
     def _checked(self, name: str, check: Callable[[Any], _Checked], default: Any = None) -> _Checked:
         value = self.fields.get(name)
@@ -87,21 +92,20 @@ class Item(NamedTuple):
             raise InputError(f"{self.place(name)}: {error}") from None
 
 
-def load_json(file: str) -> Any:
-    """The value of a JSON file."""
+def _load(file: str) -> Any:
     return parse_json(file, decode_text(file, read_bytes(file)))
 
 
 def load_item(file: str) -> Item:
     """A JSON file that holds one object."""
-    return item_at(file, load_json(file))
+    return item_at(file, _load(file))
 
 
 def load_entries(file: str) -> Iterator[Item]:
     """A JSON file that holds a list of objects."""
+    loaded = _load(file)
     with naming(file):
-        entries = as_list(load_json(file))
-    return _numbered(entries, file, "entry")
+        return _numbered(_as_list(loaded), file, "entry")
 
 
 def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:
@@ -110,17 +114,23 @@ def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:
         yield item._replace(fields={name: value for name, value in item.fields.items() if name not in unread})
 
 
-def item_at(where: str, value: object) -> Item:
+def item_at(at: Place, value: object) -> Item:
     """A value that must be an object."""
-    try:
-        return Item(where, as_object(value))
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{_worded(at)}: expected an object, got {_kind(value)}")
+    return Item(at, value)
 
 
-def _numbered(values: list[Any], where: str, word: str) -> Iterator[Item]:
+def _worded(at: Place) -> str:
+    if isinstance(at, str):
+        return at
+    holder, *last = at
+    return f"{_worded(holder)}, " + (f"field {show(last[0])}" if len(last) == 1 else f"{last[0]} {last[1]}")
+
+
+def _numbered(values: list[Any], at: Place, word: str) -> Iterator[Item]:
     for i, value in enumerate(values, start=1):
-        yield item_at(f"{where}, {word} {i}", value)
+        yield item_at((at, word, i), value)
 
 
 class _Refused(float):
@@ -191,8 +201,7 @@ def as_object(value: object) -> Object:
     return value
 
 
-def as_list(value: object) -> list[Any]:
-    """Refuse anything but a list."""
+def _as_list(value: object) -> list[Any]:
     if not isinstance(value, list):
         raise InputError(f"expected a list, got {_kind(value)}")
     return value
@@ -229,14 +238,6 @@ def text(value: object) -> str:
     if not value or value.isspace():
         raise InputError("expected a name, got an empty text")
     return value
-
-
-def check_characters(content: str) -> None:
-    r"""Refuse halves of characters (a lone \ud800), which no report could print."""
-    try:
-        content.encode()
-    except UnicodeEncodeError:
-        raise InputError("holds half a character (surrogate); repair it") from None
 
 
 def _kind(value: object) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 
 from sigjax.metrics import resolve_metric
 from sigjax.metrics.arrays import LARGEST_WHOLE, check_kept
+from sigjax.readers.formats import Sheet
+from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, check_options, show
-from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Array, Evaluation, InputError, Metric, Missing, SampleMetric
 
 _WHAT = "numbers by id"

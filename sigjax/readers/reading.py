@@ -14,7 +14,7 @@ from sigjax.readers.formats import Format, Reading, Sources, directed
 from sigjax.readers.options import FileOptions, Options, Path, ReadOptions, check_options, listing, show
 from sigjax.readers.sources import given_name, name_systems
 from sigjax.readers.tables.frames import FRAME, PARQUET, read_frame
-from sigjax.readers.tables.tables import NPZ, saved_names
+from sigjax.readers.tables.npz import NPZ, saved_names
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import InputError
 from sigjax.records.metric import AnyMetric

@@ -1,5 +1,7 @@
-"""Tables of any format: columns of text or numbers with line numbers, and their numbers and names."""
+"""Numbers as files spell them, and tables of any format: columns of text or numbers, and their lines."""
 
+import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +10,76 @@ import numpy as np
 
 from sigjax.files.opening import naming
 from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.numerals import parse_number, parse_numbers
-from sigjax.readers.options import show, suggest
+from sigjax.readers.options import show
 from sigjax.records import InputError
+
+_WHOLE = re.compile(r"\s*[+-]?(\d+)\.?0*\s*")
+_TINY = "." + "0" * 300
+"""A fraction without an exponent starts like this before it is too small for a double."""
+
+
+def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair it") -> float:
+    """A finite number, as the double that it stands for.
+
+    Args:
+        text: what the file says.
+        hint: what to do about text, for messages.
+        missing: what to do about NaN and infinity, for messages.
+
+    Raises:
+        InputError: not a number; a whole number beyond 2**53, which may not be exact; or not 0, but too small for a
+            double. `files.opening.naming` adds the place to the message.
+
+    Example:
+        >>> parse_number(" -2.5e1")
+        -25.0
+        >>> parse_number("1_000")
+        Traceback (most recent call last):
+        ...
+        sigjax.InputError: expected a number, got '1_000'; repair it
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = None
+    if value is None or "_" in text:
+        raise InputError(f"expected a number, got {show(text)}; {hint}")
+    if 0 < abs(value) < LARGEST_WHOLE:
+        return value
+    if not math.isfinite(value):
+        raise InputError(f"expected a finite number, got {show(text)}; {missing}")
+    if value == 0 and _is_more_than_zero(text):
+        raise InputError(f"the number {show(text)} is too small for a double; write 0, or rescale the numbers")
+    whole = _WHOLE.fullmatch(text)
+    if whole and int(whole[1]) > LARGEST_WHOLE:
+        raise InputError(
+            f"whole numbers beyond 2**53 are not exact, got {show(text)}; rescale the numbers (divide by 1000, say)"
+        )
+    return value
+
+
+def parse_numbers(cells: Sequence[str]) -> np.ndarray | None:
+    """Numbers as `parse_number` reads them, `[cell]`, all at once; None if some cell needs `parse_number`."""
+    try:
+        values = np.fromiter(map(float, cells), np.float64, len(cells))
+    except ValueError:
+        return None
+    if not np.all(np.abs(values) < LARGEST_WHOLE):
+        return None
+    joined = "".join(cells)
+    if "_" in joined:
+        return None
+    if "e-" in joined or "E-" in joined or _TINY in joined:
+        zeros = {cells[i] for i in np.flatnonzero(values == 0).tolist()}
+        if any(map(_is_more_than_zero, zeros)):
+            return None
+    return values
+
+
+def _is_more_than_zero(text: str) -> bool:
+    """Whether a digit before the exponent is not 0."""
+    return any(int(digit) for digit in re.split("[eE]", text)[0] if digit.isdecimal())
+
 
 LARGEST_SPARSE = 10_000_000
 """Tables with more cells than this must be filled to 1%, so that a wrong column cannot exhaust memory."""
@@ -86,13 +155,12 @@ class Table:
     """The line that names the columns, where one does; a file that lost it would lose an instance."""
 
 
-def check_columns(table: Table, names: Iterable[str | None], option: str) -> None:
-    """Refuse columns that are not there."""
-    for name in names:
-        if name is not None and name not in table.columns:
-            raise InputError(
-                f"{table.file}: {option}: no column {show(name)}; {suggest(name, table.columns, 'columns')}"
-            )
+def check_characters(content: str) -> None:
+    r"""Refuse halves of characters (a lone \ud800), which no report could print."""
+    try:
+        content.encode()
+    except UnicodeEncodeError:
+        raise InputError("holds half a character (surrogate); repair it") from None
 
 
 def place(table: Table, row: int, column: str) -> str:

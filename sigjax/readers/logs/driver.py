@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.files.opening import naming
-from sigjax.readers.formats import Reading, Sources
+from sigjax.readers.formats import Reading, Sheet, Sources
+from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import text
 from sigjax.readers.options import Options, listing, show, suggest
-from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
 
@@ -140,9 +140,8 @@ def _columns(result: Result, options: Options) -> tuple[Sheet, list[object], dic
         raise InputError(next(iter(unusable.values()), reason))
     with naming(result.file):
         labels = _plain_labels(objects, (options.cluster, options.strata))
-    own_ids = [id for id in ids if id is not None] or None
-    sheet = Sheet(result.system, result.file, numbers, labels, own_ids, [run for run in runs if run is not None])
-    return sheet, contents, unusable
+    ids, runs = ([each for each in column if each is not None] for column in (ids, runs))
+    return Sheet(result.system, result.file, numbers, labels, ids or None, runs), contents, unusable
 
 
 def _names(results: Sequence[Result], sources: Sources) -> list[str]:
@@ -241,12 +240,9 @@ def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results:
 def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
     """Fields that are a text, a number, true or false in every object: name -> [row]; those in `used` are checked."""
     rows = [each if isinstance(each, dict) else {} for each in objects]
-    names = rows[0] if rows else {}
-    labels = {
-        name: [str(row[name]) for row in rows]
-        for name in names
-        if all(isinstance(row.get(name), str | int | float) for row in rows)
-    }
+    columns = {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}
+    plain = {name: all(isinstance(value, str | int | float) for value in own) for name, own in columns.items()}
+    labels = {name: list(map(str, own)) for name, own in columns.items() if plain[name]}
     for name in used:
         with naming(f"field {show(name or '')}"):
             for label in labels.get(name or "", ()):

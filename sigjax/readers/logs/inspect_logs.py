@@ -18,9 +18,8 @@ from sigjax.files.opening import ZIP_MAGIC, decode_text, growth_limit, read_byte
 from sigjax.readers.formats import Format
 from sigjax.readers.json_files import Item, Object, as_object, item_at, number, parse_json, text
 from sigjax.readers.logs.driver import Result, Row, Unusable, log_reader
-from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
-from sigjax.readers.table import is_text
+from sigjax.readers.table import is_text, parse_number
 from sigjax.records import InputError
 
 _START = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
@@ -63,7 +62,7 @@ def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
         name = f"{scorer}/{reduction.get('reducer') or 'mean'}" if several else scorer
         for sample in reduction.items("samples", "sample"):
             own = scores.setdefault(sample.text("sample_id"), {})
-            own |= _scores(Item(sample.where, {"scores": {name: sample.fields}}))
+            own |= _scores(Item(sample.at, {"scores": {name: sample.fields}}))
     return [Row(own, id) for id, own in scores.items()]
 
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.formats import Format, Reading, Sheet, Sources
+from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, show
 from sigjax.readers.parsing.treebank import ROOT, Treebank, parse_conllu
-from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
 
 METRICS = ("las", "uas", "upos")

@@ -11,13 +11,13 @@ from functools import partial
 import numpy as np
 
 from sigjax.files.opening import decode_text, head_lines, naming, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources, looks_like
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.logs.driver import Result, Row, log_reader
-from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
 from sigjax.readers.retrieval.measures import EXAMPLES, Judgments, Measure, parse_measure, topic_scorer
-from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.table import parse_number
 from sigjax.records import Evaluation, InputError
 
 _QRELS_LINE = re.compile(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*")

@@ -13,10 +13,10 @@ import numpy as np
 
 from sigjax.files.opening import decode_text, naming, read_bytes
 from sigjax.metrics import METRICS
-from sigjax.readers.formats import Format, Reading, Sources, looks_like
-from sigjax.readers.numerals import parse_number, parse_numbers
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric
-from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.table import parse_number, parse_numbers
 from sigjax.records import Evaluation, InputError
 
 _BY_WIDTH = {1: "mean", 2: "ratio", 4: "fscore-ratios"}

@@ -8,15 +8,17 @@ import io
 import math
 import zipfile
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
-from sigjax.files.opening import growth_limit, naming
+from sigjax.files.opening import ZIP_MAGIC, growth_limit, naming, read_bytes
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.arrays import LARGEST_WHOLE
+from sigjax.readers.columns import file_labels
+from sigjax.readers.formats import NO_ENDING, Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, select_systems, show, suggest
-from sigjax.readers.sources import file_labels
-from sigjax.readers.tables.saved import OPTIONS, is_saved, read_saved
+from sigjax.readers.tables.saved import OPTIONS, is_saved, read_saved, saved_metrics
 from sigjax.records import Evaluation, InputError
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -109,3 +111,25 @@ def _is_text(array: np.ndarray) -> bool:
     """Whether text has no half of a character and nothing beyond U+10FFFF, with which Python cannot work."""
     codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
     return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF)))
+
+
+def _read_npz(sources: Sources, options: Options) -> Reading:
+    del options
+    (file,) = sources.files
+    return partial(read_npz, file, load_npz(file, read_bytes(file)))
+
+
+def saved_names(file: str) -> tuple[str, ...]:
+    """Names of the metrics of a file of saved statistics; none for other archives."""
+    arrays = load_npz(file, read_bytes(file))
+    return saved_metrics(file, arrays) if is_saved(arrays) else ()
+
+
+NPZ = Format(
+    "npz",
+    "NumPy arrays, or what `sigjax extract` saves",
+    "file",
+    _read_npz,
+    looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
+    names=rf"{NO_ENDING}|.*\.npz",
+)

@@ -1,5 +1,5 @@
 """Tagged tokens, labels, term lists and segmentations: NER, chunking, classification.
 
-`tokens` compares tagged tokens with the gold ones and counts `spans`; `conll` and `hipe` parse files of tokens.
+`tokens` compares tagged tokens, and the spans that they mark, with the gold ones; `conll` and `hipe` parse their files.
 `labels` and `segmentation` stand alone.
 """

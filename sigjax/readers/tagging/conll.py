@@ -17,14 +17,13 @@ import numpy as np
 from sigjax.files.opening import decode_text, read_bytes
 from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, show
-from sigjax.readers.tagging.spans import OUTSIDE
 from sigjax.readers.tagging.tokens import (
+    OUTSIDE,
     TAG_METRICS,
     Tokens,
-    check_sentences,
-    check_tags,
     check_words,
     evaluate_tags,
+    first_difference,
     read_tagged,
 )
 from sigjax.records import InputError
@@ -143,12 +142,34 @@ def _read_pairs(sources: Sources, options: Options) -> Reading:
         columns = read_columns(file)
         truth = columns.gold_tokens()
         gold = gold or truth
-        for check in (check_words, check_sentences, check_tags):
+        for check in (check_words, _check_sentences, _check_tags):
             check(gold, truth)
         systems[name] = columns.tokens
     assert gold is not None
     _check_guesses(gold, systems.values())
     return partial(evaluate_tags, gold, systems)
+
+
+def _check_sentences(gold: Tokens, other: Tokens) -> None:
+    """Refuse other sentences than those of `gold`, in files with the same tokens."""
+    different = np.setxor1d(gold.sentences, other.sentences)
+    if different.size:
+        first = int(different[0])
+        does, expected = ("starts", "does not") if first in other.sentences else ("does not start", "does")
+        raise InputError(
+            f"{other.line_of(first)}: a sentence {does} here, but in {gold.file} it {expected} (line "
+            f"{gold.lines[first]}); expected empty lines at the same places"
+        )
+
+
+def _check_tags(gold: Tokens, other: Tokens) -> None:
+    """Refuse other gold tags than those of the first file, in files with the same tokens."""
+    first = first_difference(other.tags, gold.tags)
+    if first is not None:
+        raise InputError(
+            f"{other.line_of(first)}: gold tag {show(other.tags[first])}, but {show(gold.tags[first])} on line "
+            f"{gold.lines[first]} of {gold.file}; expected the gold tags in the last but one column of every file"
+        )
 
 
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
@@ -187,7 +208,7 @@ def _mark_spans(tags: set[str]) -> bool:
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
-_read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (check_words, check_sentences))
+_read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (check_words, _check_sentences))
 _tagged_tokens = partial(Format, options=frozenset({"unit"}))
 CONLL = _tagged_tokens(
     "conll", "tagged tokens, gold and guess as the last columns", "systems", _read_pairs, _looks_pairs, TAG_METRICS

@@ -1,22 +1,121 @@
-"""Tagged tokens of several files: aligned with the gold ones, and counted for each sentence or span."""
+"""Tagged tokens of several files: aligned with the gold ones, and counted for each sentence or span (entity, chunk).
 
+One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token is outside, or in a span of its
+type. A span starts where the token before is outside, of another type or in another sentence; at B, S or U; and after
+E, L, S or U. So an I after O starts a span, whatever the scheme demands. A span is right when its type, first and last
+token are those of a gold span. Reference: Tjong Kim Sang and Buchholz (2000),
+"Introduction to the CoNLL-2000 shared task: chunking".
+"""
+
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.metrics import TOKEN_ACCURACY
-from sigjax.readers.formats import Reading, Sources
+from sigjax.readers.columns import count_responses
+from sigjax.readers.formats import Reading, Sheet, Sources
+from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, show
-from sigjax.readers.responses import all_responses, matches, times_given
-from sigjax.readers.sheets import Sheet, join_sheets
-from sigjax.readers.tagging.spans import Spans, TagTable, count_spans, find_spans, is_span_tag, tag_table
 from sigjax.records import Evaluation, InputError
 
 TAG_METRICS = ("fscore", "precision", "recall", "accuracy")
+OUTSIDE = frozenset(("O", "_", "-"))
 _SPANS, _TOKENS = ("tp", "predicted", "gold"), ("correct", "tokens")
+_TAG = re.compile(r"([BIESLUM])(?:-(.*))?", re.DOTALL)
+
+
+class TagTable(NamedTuple):
+    """What the tags of a comparison mean."""
+
+    types: np.ndarray
+    """[tag] the number of its type; -1 outside."""
+    opens: np.ndarray
+    """[tag] whether a span starts at it, whatever precedes."""
+    closes: np.ndarray
+    """[tag] whether a span ends at it, whatever follows."""
+
+
+class Spans(NamedTuple):
+    """The spans of one sequence of tokens, in order."""
+
+    starts: np.ndarray
+    """[span] the first token."""
+    ends: np.ndarray
+    """[span] the token after the last."""
+    types: np.ndarray
+    """[span] the number of the type."""
+
+
+def is_span_tag(tag: str) -> bool:
+    """Whether a tag is O (or "_" or "-"), or B, I, E, S, L, U or M, alone or with "-" and a type.
+
+    Example:
+        >>> [is_span_tag(tag) for tag in ("B-PER", "I", "O", "NN")]
+        [True, True, True, False]
+    """
+    return tag in OUTSIDE or _TAG.fullmatch(tag) is not None
+
+
+def tag_table(tags: Sequence[str]) -> TagTable:
+    """What tags `[tag]` mean, for which `is_span_tag` holds; types are compared as they are written.
+
+    Example:
+        >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"]).types
+        array([-1,  0,  0,  1])
+    """
+    parts = [("O", None) if tag in OUTSIDE else (tag[0], tag[2:]) for tag in tags]
+    numbers = {name: i for i, name in enumerate(dict.fromkeys(name for _, name in parts if name is not None))}
+    return TagTable(
+        np.array([-1 if name is None else numbers[name] for _, name in parts], np.int64),
+        np.array([prefix in "BSU" for prefix, _ in parts], bool),
+        np.array([prefix in "ELSU" for prefix, _ in parts], bool),
+    )
+
+
+def find_spans(codes: np.ndarray, table: TagTable, breaks: np.ndarray) -> Spans:
+    """The spans of tokens with the tags `codes` `[token]`; a new sequence starts at each token of `breaks`.
+
+    Example:
+        >>> tags = ["O", "B-PER", "I-PER", "I-LOC"]
+        >>> spans = find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3]))
+        >>> spans.starts, spans.ends
+        (array([0, 1, 3]), array([1, 3, 4]))
+    """
+    types, opens, closes = (column[codes] for column in table)
+    fresh = opens.copy()
+    fresh[1:] |= closes[:-1] | (types[1:] != types[:-1])
+    fresh[breaks] = True
+    inside = types >= 0
+    (starts,) = np.nonzero(inside & fresh)
+    stops = np.append(np.flatnonzero(~inside | fresh), len(codes))
+    return Spans(starts, stops[np.searchsorted(stops, starts, side="right")], types[starts])
+
+
+def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray) -> dict[str, np.ndarray]:
+    """The counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
+
+    `sentences` `[sentence]` are their first tokens, from 0; none is empty.
+
+    Example:
+        >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
+        >>> gold, guess = (find_spans(np.array(codes), table, start) for codes in ([1, 2, 0, 1], [1, 0, 0, 1]))
+        >>> count_spans(gold, guess, start)
+        {'tp': array([1]), 'predicted': array([2]), 'gold': array([2])}
+    """
+    length = max((spans.starts[-1] + 1 for spans in (gold, predicted) if len(spans.starts)), default=0)
+    end_of, type_of = np.zeros((2, length), np.int64)
+    end_of[gold.starts], type_of[gold.starts] = gold.ends, gold.types
+    right = (end_of[predicted.starts] == predicted.ends) & (type_of[predicted.starts] == predicted.types)
+    found = {"tp": predicted.starts[right], "predicted": predicted.starts, "gold": gold.starts}
+    return {
+        name: np.bincount(np.searchsorted(sentences, starts, side="right") - 1, minlength=len(sentences))
+        for name, starts in found.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +124,9 @@ class Tokens:
 
     file: str
     words: Sequence[str]
-    """[token]."""
+    """[token], as the tags and lines."""
     tags: Sequence[str]
-    """[token]."""
     lines: Sequence[int]
-    """[token]."""
     sentences: np.ndarray
     """[sentence] its first token; none is empty."""
     breaks: np.ndarray
@@ -62,7 +159,9 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
     if options.unit == "response":
-        return join_sheets(_span_sheets(gold, systems, encoded, codes, options), options)(options)
+        if options.metric == "accuracy":
+            raise InputError("--unit response: accuracy is of tokens; use --metric fscore, precision or recall")
+        return join_sheets(_span_sheets(gold, systems, encoded, codes), options)(options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
     options = replace(options, metric=metric)
     wanted = {*metric.inputs, *(options.counts or {}).values()}
@@ -85,27 +184,15 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
 
 
 def _span_sheets(
-    gold: Tokens,
-    systems: Mapping[str, Tokens],
-    encoded: Mapping[Tokens, np.ndarray],
-    codes: Mapping[str, int],
-    options: Options,
+    gold: Tokens, systems: Mapping[str, Tokens], encoded: Mapping[Tokens, np.ndarray], codes: Mapping[str, int]
 ) -> list[Sheet]:
     """One sheet per system, whose rows are the spans of any system and of `gold`."""
-    if options.metric == "accuracy":
-        raise InputError(
-            "--unit response: accuracy is of tokens, which are no responses; use --metric fscore, precision or recall"
-        )
     table = _table(codes, encoded)
     types = dict(zip(table.types.tolist(), (tag[2:] for tag in codes), strict=True))
     spans = {tokens: _counter(find_spans(found, table, gold.breaks), types) for tokens, found in encoded.items()}
-    responses = all_responses(spans.values())
-    right = times_given(responses, spans[gold])
+    responses, numbers = count_responses(spans[gold], {name: spans[tokens] for name, tokens in systems.items()})
     ids = [f"{gold.lines[start]}-{gold.lines[end - 1]} {name}".rstrip() for start, end, name in responses]
-    return [
-        Sheet(name, tokens.file, matches(times_given(responses, spans[tokens]), right), ids=ids)
-        for name, tokens in systems.items()
-    ]
+    return [Sheet(name, tokens.file, numbers[name], ids=ids) for name, tokens in systems.items()]
 
 
 def _counter(spans: Spans, types: Mapping[int, str]) -> Counter[tuple[int, int, str]]:
@@ -143,7 +230,7 @@ def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> Ta
 
 def check_words(gold: Tokens, other: Tokens) -> None:
     """Refuse other tokens than those of `gold`."""
-    first = _first_difference(other.words, gold.words)
+    first = first_difference(other.words, gold.words)
     if first is not None:
         raise InputError(
             f"{other.line_of(first)}: token {show(other.words[first])}, but {show(gold.words[first])} on line "
@@ -156,29 +243,7 @@ def check_words(gold: Tokens, other: Tokens) -> None:
         )
 
 
-def check_sentences(gold: Tokens, other: Tokens) -> None:
-    """Refuse other sentences than those of `gold`, in files with the same tokens."""
-    different = np.setxor1d(gold.sentences, other.sentences)
-    if different.size:
-        first = int(different[0])
-        does, expected = ("starts", "does not") if first in other.sentences else ("does not start", "does")
-        raise InputError(
-            f"{other.line_of(first)}: a sentence {does} here, but in {gold.file} it {expected} (line "
-            f"{gold.lines[first]}); expected empty lines at the same places"
-        )
-
-
-def check_tags(gold: Tokens, other: Tokens) -> None:
-    """Refuse other gold tags than those of the first file, in files with the same tokens."""
-    first = _first_difference(other.tags, gold.tags)
-    if first is not None:
-        raise InputError(
-            f"{other.line_of(first)}: gold tag {show(other.tags[first])}, but {show(gold.tags[first])} on line "
-            f"{gold.lines[first]} of {gold.file}; expected the gold tags in the last but one column of every file"
-        )
-
-
-def _first_difference(one: Sequence[str], other: Sequence[str]) -> int | None:
+def first_difference(one: Sequence[str], other: Sequence[str]) -> int | None:
     """Index of the first difference within the shorter sequence."""
     if one == other:
         return None

@@ -1,4 +1,4 @@
 """Machine translation and other texts, scores of segments, and word alignments.
 
-Read `texts` first. `segment_scores` reads what other tools of translation scored; `alignment` counts links of words.
+Read `texts` first; `alignment` counts links of words.
 """

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigjax.files.opening import decode_text, head_lines, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.formats import Format, Reading, Sheet, Sources
+from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show, suggest
-from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import InputError
 
 _LABELLED = re.compile(rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SP](\s.*)?)?\s*")

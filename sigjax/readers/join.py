@@ -1,0 +1,203 @@
+"""The one join: a sheet per system (a column of numbers per input, a row per instance) -> evaluations.
+
+Instances that some system lacks are refused, dropped for all, or counted as 0.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from sigjax.files.opening import naming
+from sigjax.metrics import evaluation_from_arrays
+from sigjax.readers.columns import NOTE, label_of_instances, metric_columns, sheet_metric, show_key
+from sigjax.readers.formats import Reading, Sheet
+from sigjax.readers.options import Options, chosen_metric, select_systems, show
+from sigjax.readers.table import check_filled
+from sigjax.records import Evaluation, InputError, Metric, Missing, SampleMetric
+
+MOST_SYSTEMS = 3
+"""Systems named in a message about missing instances."""
+Name = Callable[..., str]
+"""(instance[, system]) -> the id of an instance, and its line in a system's file, for a message."""
+Key = Any
+"""The id of an instance; with runs, the id and the run."""
+
+
+def join_sheets(
+    sheets: Sequence[Sheet],
+    options: Options,
+    *,
+    scores: bool = False,
+    notes: tuple[str, ...] = (),
+    order: Iterable[Key] | None = None,
+) -> Reading:
+    """Join one sheet per system by id, or by position where there are no ids; the result evaluates any metric.
+
+    Args:
+        sheets: those of all systems; `options.systems` says which to compare.
+        options: all but the metric, which is left to the result.
+        scores: whether `metric` may name a column of numbers, whose mean is taken.
+        notes: for the evaluation.
+        order: the keys of all instances in their order; by default the order in which the sheets name them.
+    """
+    sheets = _chosen(sheets, options)
+    file, systems = sheets[0].file, tuple(sheet.system for sheet in sheets)
+    keys, rows = _match(sheets, order)
+    check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
+    used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
+    labels = [
+        None if name is None else label_of_instances(sheets, keys, rows, used, name, option)
+        for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
+    ]
+
+    def evaluate(options: Options) -> Evaluation:
+        metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
+        values = np.full((len(sheets), len(keys), len(metric.inputs)), np.nan)
+        for own, index, columns in zip(
+            values, rows, metric_columns(sheets, metric, options, scores=scores), strict=True
+        ):
+            own[index] = np.stack(columns, axis=-1)
+
+        def name(instance: int, system: int | None = None) -> str:
+            """The instance, and the line of a system's row."""
+            named = show_key(sheets[0], keys[used[instance]])
+            if system is None or sheets[system].lines is None:
+                return named
+            row = np.flatnonzero(rows[system] == used[instance])
+            return f"{named}, {sheets[system].place(row[0])}" if row.size else named
+
+        with naming(file):
+            values, kept, note = _settle_missing(values[:, used], systems, name, metric, options.missing)
+            instances = used[kept].tolist()
+            clusters, strata = (None if each is None else [each[i] for i in instances] for each in labels)
+            ids = None if sheets[0].ids is None else [keys[i] for i in instances]
+            runs = None if sheets[0].runs is None else [run for _, run in ids or ()]
+            evaluation = evaluation_from_arrays(
+                dict(zip(systems, values, strict=True)),
+                metric=metric,
+                ids=ids if runs is None else [id for id, _ in ids or ()],
+                clusters=clusters,
+                strata=strata,
+                runs=runs,
+                notes=(*notes, *note),
+            )
+        if options.unit == "response":
+            return replace(evaluation, unit="response", notes=(*evaluation.notes, NOTE))
+        return evaluation
+
+    return evaluate
+
+
+def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
+    """The sheets of the systems to compare, in the order asked for."""
+    by_system = {sheet.system: sheet for sheet in sheets}
+    if len(by_system) < len(sheets):
+        repeated = next(sheet for sheet in sheets if sheet is not by_system[sheet.system])
+        raise InputError(f"{repeated.file}: another file holds the system {show(repeated.system)} too; leave one out")
+    return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options.systems)]
+
+
+def _match(sheets: Sequence[Sheet], order: Iterable[Key] | None) -> tuple[list[Key], list[np.ndarray]]:
+    """The keys of all instances, and the instance of each row `[row]` of each sheet."""
+    for sheet in sheets[1:]:
+        if (sheet.ids is None) != (sheets[0].ids is None):
+            one, other = (sheets[0], sheet) if sheet.ids is None else (sheet, sheets[0])
+            raise InputError(
+                f"{other.file}: has no instance ids, but {one.file} has; expected ids in all files or in none"
+            )
+        if sheet.ids is None and sheet.num_rows != sheets[0].num_rows:
+            raise InputError(
+                f"{sheet.file}: has {sheet.num_rows} instances, but {sheets[0].file} has {sheets[0].num_rows}; without "
+                "ids they are joined by position, so expected as many"
+            )
+    by_ids: dict[int, Sequence[Key]] = {}
+    for sheet in sheets:  # the columns of a wide table share one list of ids
+        if id(sheet.ids) not in by_ids:
+            by_ids[id(sheet.ids)] = _keys(sheet)
+    every = list(dict.fromkeys(chain.from_iterable(by_ids.values()) if order is None else order))
+    index = dict(zip(every, range(len(every)), strict=True))
+    rows = {which: np.fromiter(map(index.__getitem__, keys), np.int64, len(keys)) for which, keys in by_ids.items()}
+    for sheet in sheets:
+        _check_once(sheet, every, rows[id(sheet.ids)])
+    return every, [rows[id(sheet.ids)] for sheet in sheets]
+
+
+def _keys(sheet: Sheet) -> Sequence[Key]:
+    """The key of each row of a sheet."""
+    ids = range(1, sheet.num_rows + 1) if sheet.ids is None else sheet.ids
+    return ids if sheet.runs is None else list(zip(ids, sheet.runs, strict=True))
+
+
+def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray) -> None:
+    """Refuse an instance that a sheet has on two of its rows."""
+    repeated = np.flatnonzero(np.bincount(rows) > 1)
+    if repeated.size:
+        first, second, *_ = np.flatnonzero(rows == repeated[0]).tolist()
+        hint = "" if sheet.id_column is None else f" (column {show(sheet.id_column)}; see --id, and --runs for trials)"
+        raise InputError(
+            f"{sheet.file}, {sheet.place(second)}: instance {show_key(sheet, keys[repeated[0]])} of system "
+            f"{show(sheet.system)} is also on {sheet.place(first)}; ids must be unique in each run{hint}"
+        )
+
+
+def _settle_missing(
+    values: np.ndarray, systems: Sequence[str], name: Name, metric: Metric | SampleMetric, missing: Missing
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Numbers `[system, instance, input]` without holes, the instances that they are of, and what was done."""
+    absent = np.asarray(np.isnan(values).any(axis=2))
+    everything = np.arange(values.shape[1])
+    if not absent.any():
+        return values, everything, ()
+    lacks = _lacks(absent, systems, name)
+    if missing == "error":
+        raise InputError(f"systems have different instances: {lacks}; use --missing drop or --missing zero")
+    if missing == "drop":
+        kept = np.flatnonzero(~absent.any(axis=0))
+        if not kept.size:
+            raise InputError(f"no instance is left that all systems have: {lacks}")
+        note = f"dropped {len(everything) - len(kept)} of {len(everything)} instances that some system lacks"
+        return values[:, kept], kept, (note,)
+    count = np.count_nonzero(absent)
+    note = f"counted {count} missing {'result' if count == 1 else 'results'} as 0: {lacks}"
+    return _filled(values, absent, name, metric), everything, (note,)
+
+
+def _filled(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:
+    """Zero for what belongs to the system; what belongs to the instance is copied from a system that has it."""
+    filled = np.where(absent[:, :, None], 0.0, values)
+    for j, input in enumerate(metric.inputs):
+        if input in metric.shared_inputs:
+            filled[:, :, j] = np.where(absent, _shared(values[:, :, j], absent, name, input), filled[:, :, j])
+    return filled
+
+
+def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> np.ndarray:
+    """An input of each instance `[instance]`, which the systems that have the instance must agree on."""
+    low = np.where(absent, np.inf, values).min(axis=0)
+    high = np.where(absent, -np.inf, values).max(axis=0)
+    wrong = np.flatnonzero(absent.any(axis=0) & (low != high))
+    if wrong.size:
+        i = int(wrong[0])
+        instance = name(i)
+        if absent[:, i].all():
+            raise InputError(f"no system has instance {instance}, so its {input} is unknown; use --missing drop")
+        raise InputError(
+            f"{input} of instance {instance} is {low[i]:g} for one system and {high[i]:g} for another, so it cannot be "
+            "filled in; use --missing drop"
+        )
+    return high
+
+
+def _lacks(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
+    """Which systems lack how many instances, and the first of each."""
+    lacking = np.flatnonzero(absent.any(axis=1)).tolist()
+    parts = [
+        f"{show(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "
+        f"(first: {name(int(np.argmax(absent[k])), k)})"
+        for k in lacking[:MOST_SYSTEMS]
+    ]
+    more = len(lacking) - MOST_SYSTEMS
+    return ", ".join(parts) + (f" and {more} more system(s)" if more > 0 else "")

@@ -1,0 +1,251 @@
+"""Wide and long tables -> sheets; tables of something else than systems on instances are refused.
+
+Wide: one row per instance, one column per system. Every column is a system except the instance ids, the columns of
+`--cluster`, `--strata` and `--runs`, and those of `--ignore`. The ids are the column of `--id`; else the first of the
+other columns if it is named like ids (`is_id_name`) or holds text; else there are none and the instances are numbered
+from 1.
+
+Long: one row per system and instance, with one or more columns of numbers, if a column is named `system`. The instance
+ids are the column of `--id`, else the first column that is nothing else; `--runs` tells apart several trials of the
+same instance. The inputs of the metric are the columns of `--counts`, else the columns with their names; a metric with
+one input takes the only column of numbers that is left. Other columns do not matter.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+
+from sigjax.metrics import METRICS
+from sigjax.readers.formats import Reading, Sheet
+from sigjax.readers.join import join_sheets
+from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest
+from sigjax.readers.table import Lazy, Table, is_numeric, is_text, label_column, number_column, place
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric
+
+ID_NAMES = frozenset(
+    ("", "id", "instance", "instance_id", "sample", "item", "topic", "query", "qid", "question", "segment", "seg")
+    + ("sentence", "sent", "doc", "document", "word", "name", "key", "index", "idx", "unnamed: 0")
+)
+ID_ENDINGS = ("_id", "-id")
+SYSTEM_NAMES = frozenset(("system", "systems", "model", "models"))
+_COLUMNS = frozenset(("metric", "metrics", "measure", "measures"))
+_MEASURES = frozenset(name.lower() for name in METRICS) | frozenset(
+    """
+    acc aer auc auroc bertscore bleurt chrf2 comet comet20 comet22 cometkiwi em exact_match f1 f1_score iou
+    macro-f1 macro_f1 mae map metricx meteor micro-f1 micro_f1 mrr mse ndcg pearson perplexity ppl
+    precision recall rmse rouge rouge-1 rouge-2 rouge-l rougelsum sacrebleu spearman kendall success
+    xcomet
+    """.split()
+)
+"""Names of metrics, which are not instances: in lower case and without a cut-off (@10)."""
+MOST_SYSTEMS = 10_000
+"""A table with more columns than this has rows and columns exchanged."""
+FEWEST_NUMBERED = 3
+"""Rows from which 1, 2, 3, ... in the first column is taken for instance numbers."""
+_HINT = "a column that is not a system is left out with --ignore NAME or used with --cluster NAME or --strata NAME"
+
+
+def read_table(table: Table, options: Options) -> Reading:
+    """The reading of a table: long if it has a column named `system`, in any case of letters, else wide."""
+    for option, names in (("--ignore", options.ignore), ("--id", [options.id]), ("--runs", [options.runs])):
+        for name in names:
+            if name is not None and name not in table.columns:
+                meant = suggest(name, table.columns, "columns")
+                raise InputError(f"{table.file}: {option}: no column {show(name)}; {meant}")
+    system = next((name for name in table.columns if name.lower() == "system"), None)
+    return _read_wide(table, options) if system is None else _read_long(table, options, system)
+
+
+def _read_wide(table: Table, options: Options) -> Reading:
+    @cache
+    def join() -> Reading:
+        id_column = _wide_ids(table, options)
+        systems = _systems(table, id_column, options)
+        if id_column is None and options.runs is not None:
+            raise InputError(f"{table.file}: --runs: which runs are of the same instance? name the ids with --id NAME")
+        ids = [str(row + 1) for row in range(len(table.lines))] if id_column is None else label_column(table, id_column)
+        _check_measures(table, id_column, ids, options)
+        runs = None if options.runs is None else label_column(table, options.runs)
+        labels = Lazy(table.columns, partial(label_column, table))
+        lines = table.lines if table.row_word == "line" else None
+
+        def sheet(name: str) -> Sheet:
+            numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_HINT))
+            return Sheet(name, table.file, numbers, labels, ids, runs, lines, id_column)
+
+        return join_sheets(list(map(sheet, systems)), options)
+
+    def evaluate(options: Options) -> Evaluation:
+        metric = chosen_metric(options)
+        if len(metric.inputs) != 1:
+            raise InputError(
+                f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
+                f"table has one per system; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
+            )
+        if options.counts:
+            raise InputError(f"{table.file}: --counts is for long tables; this one has no column named 'system'")
+        return join()(replace(options, metric=metric))
+
+    return evaluate
+
+
+def _systems(table: Table, id_column: str | None, options: Options) -> tuple[str, ...]:
+    """The columns of the systems to compare."""
+    others = {id_column, options.cluster, options.strata, options.runs, *options.ignore}
+    systems = select_systems(table.file, [name for name in table.columns if name not in others], options.systems)
+    if len(systems) > MOST_SYSTEMS:
+        raise InputError(
+            f"{table.file}: has {len(systems)} columns of systems, expected at most {MOST_SYSTEMS}: one row per "
+            "instance and one column per system; exchange rows and columns, or name the columns with --systems"
+        )
+    _check_header(table, id_column, systems, options)
+    first = _first_column(table, options)
+    if options.systems is None:
+        if _are_measures(systems):
+            raise InputError(
+                f"{table.file}: columns {listing(systems)} seem to hold metrics; expected one column per system, of "
+                "one metric; give --systems with these names if they are systems"
+            )
+        if first in systems:
+            _check_numbering(table, first)
+    return systems
+
+
+def is_id_name(name: str | None) -> bool:
+    """Whether a column is named like ids."""
+    return name is not None and (name.lower() in ID_NAMES or name.lower().endswith(ID_ENDINGS))
+
+
+def _wide_ids(table: Table, options: Options) -> str | None:
+    """The column of instance ids, if there is one."""
+    if options.id is not None:
+        return options.id
+    first = _first_column(table, options)
+    if first is None or first in (options.systems or ()):
+        return None
+    if first.lower() in SYSTEM_NAMES:
+        raise InputError(
+            f"{table.file}: column {show(first)} seems to hold the systems, one per row; expected one row per instance "
+            "and one column per system (in a long table its name is 'system'); give --id NAME if it holds instance ids"
+        )
+    if is_id_name(first):
+        return first
+    texts = [row for row, cell in enumerate(table.columns[first]) if is_text(cell)]
+    if not texts:
+        return None
+    if 2 * len(texts) < len(table.lines):
+        # A typing error among numbers must not turn a system into ids without a word.
+        raise InputError(
+            f"{place(table, texts[0], first)}: expected a number as in most of the column, got "
+            f"{show(table.columns[first][texts[0]])}; repair it, or give --id NAME if the column holds the instance ids"
+        )
+    return first
+
+
+def _first_column(table: Table, options: Options, taken: Iterable[str] = ()) -> str | None:
+    """The first column that has no other use."""
+    others = {options.cluster, options.strata, options.runs, *options.ignore, *taken}
+    return next((name for name in table.columns if name not in others), None)
+
+
+def _check_header(table: Table, id_column: str | None, systems: Sequence[str], options: Options) -> None:
+    """Refuse a first line that is numbers where the names of systems should be, unless it names the ids."""
+    named = options.id is not None or options.systems is not None or is_id_name(id_column)
+    if table.header is None or named or any(map(is_text, systems)):
+        return
+    raise InputError(
+        f"{table.file}, line {table.header}: the systems would be named {listing(systems)}; is this a row without a "
+        "header? add a line with the names of the columns, or give --systems with these names if they are right"
+    )
+
+
+def _check_measures(table: Table, id_column: str | None, ids: Sequence[str], options: Options) -> None:
+    """Refuse a table with a row for each metric instead of each instance."""
+    if id_column is None or options.id is not None:
+        return
+    if id_column.lower() in _COLUMNS or _are_measures(ids):
+        names = list(dict.fromkeys(ids))[:3]
+        raise InputError(
+            f"{table.file}: column {show(id_column)} seems to hold metrics, one per row ({listing(names)}); expected "
+            "one row per instance, of one metric; give --id NAME if these are instances"
+        )
+
+
+def _are_measures(names: Iterable[str]) -> bool:
+    return all(name.strip().lower().partition("@")[0] in _MEASURES for name in names)
+
+
+def _check_numbering(table: Table, first: str) -> None:
+    """Refuse instance numbers under a name that we do not know, which would pass for a system."""
+    cells = [cell.strip() for cell in table.columns[first]]
+    numbers = [str(row) for row in range(len(cells) + 1)]
+    if len(cells) >= FEWEST_NUMBERED and cells in (numbers[:-1], numbers[1:]):
+        raise InputError(
+            f"{table.file}: column {show(first)} looks like instance numbers, not like a system; "
+            "give --id NAME to use it as ids or --ignore NAME to leave it out"
+        )
+
+
+def _read_long(table: Table, options: Options, system: str) -> Reading:
+    hint = "name the metric's columns with --counts"
+    numbers = Lazy(table.columns, lambda name: number_column(table, name, hint=hint))
+    names = Lazy(table.columns, lambda name: np.array(label_column(table, name), object))
+    lines = np.array(table.lines) if table.row_word == "line" else None
+    rows_of = _rows_of(label_column(table, system))
+
+    @cache
+    def join(id_column: str) -> Reading:
+        ids, runs = names[id_column], None if options.runs is None else names[options.runs]
+        _check_measures(table, id_column, ids, options)
+
+        def sheet(name: str, rows: np.ndarray) -> Sheet:
+            own_numbers = Lazy(numbers, lambda column: numbers[column][rows])
+            labels = Lazy(names, lambda column: names[column][rows].tolist())
+            own_runs = None if runs is None else runs[rows].tolist()
+            own_lines = None if lines is None else lines[rows]
+            return Sheet(name, table.file, own_numbers, labels, ids[rows].tolist(), own_runs, own_lines, id_column)
+
+        sheets = [sheet(*each) for each in rows_of.items()]
+        return join_sheets(sheets, options, order=ids if runs is None else list(zip(ids, runs, strict=True)))
+
+    def evaluate(options: Options) -> Evaluation:
+        metric = chosen_metric(options)
+        id_column = _long_ids(table, options, metric, system)
+        counts = _only_column(table, options, metric, {system, id_column}) or options.counts
+        return join(id_column)(replace(options, counts=counts, metric=metric))
+
+    return evaluate
+
+
+def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
+    """Name of each system -> its rows."""
+    index = {name: k for k, name in enumerate(dict.fromkeys(systems))}
+    codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return dict(zip(index, rows, strict=True))
+
+
+def _long_ids(table: Table, options: Options, metric: Metric | SampleMetric, system: str) -> str:
+    """The column of instance ids: the first that has no other use."""
+    if options.id is not None:
+        return options.id
+    counts = options.counts or {}
+    inputs = (counts.get(name, name) for name in metric.inputs)
+    first = _first_column(table, options, {system, *counts.values(), *inputs})
+    if first is None:
+        raise InputError(f"{table.file}: no column is left for the instance ids; columns: {listing(table.columns)}")
+    return first
+
+
+def _only_column(
+    table: Table, options: Options, metric: Metric | SampleMetric, taken: set[str]
+) -> dict[str, str] | None:
+    """The only column of numbers that has no other use, for a metric with one input that is nowhere named."""
+    (name, *others) = metric.inputs
+    if others or options.counts or name in table.columns:
+        return None
+    used = {*taken, *options.ignore, options.cluster, options.strata, options.runs}
+    numeric = [each for each, cells in table.columns.items() if each not in used and is_numeric(cells)]
+    return {name: numeric[0]} if len(numeric) == 1 else None
