@@ -13,7 +13,9 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
 from sigjax.bootstrap.intervals import percentile_interval, standard_error
-from sigjax.testing.p_values import adjust, bootstrap_exceed, clopper_pearson, log10_adjusted, montecarlo_p
+from sigjax.bootstrap.replicates import bootstrap_exceed
+from sigjax.testing.p_values import adjust, log10_adjusted, montecarlo_p
+from sigjax.testing.tails import clopper_pearson
 
 NAMES = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 

@@ -16,9 +16,8 @@ from sigjax.exact.bootstrap import below, bootstrap_p, grid_length, law, quantil
 from sigjax.exact.draws import DrawLattice, draw_lattice, standard_error, tilt
 from sigjax.exact.lattice import NotEligible
 from sigjax.records import Interval
-from sigjax.testing.alike import Alike, scores_at, slope_in
-from sigjax.testing.problem import Case, Pair
-from sigjax.testing.result import Outcome
+from sigjax.testing.p_values import Outcome
+from sigjax.testing.problem import Alike, Case, Pair, scores_at, slope_in
 
 _BYTES = 100.0
 """Memory for each value of a grid."""

@@ -51,11 +51,7 @@ def targets_of(question: Question, *, systems: bool = True, pairs: bool = True) 
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
     members = np.concatenate([scores[: None if systems else 0], question.members[: None if pairs else 0]])
     members = members.astype(np.int32)
-    observed, tolerances = (np.array([*each, 0.0]) for each in (question.scores, question.tolerances))
-    first, second = members.T
-    return Targets(
-        members, observed[first] - observed[second], 2.0 * (tolerances[first] + tolerances[second]), num_systems
-    )
+    return Targets(members, *question.observed(members), num_systems)
 
 
 class Percentile:

@@ -13,10 +13,9 @@ import numpy as np
 from sigjax.bootstrap.intervals import Percentile, Pieces, Spread
 from sigjax.records import Alternative, Interval, Variant
 from sigjax.resample.engine import Run, keep, keep_round, rounds
-from sigjax.resample.tally import Deltas, count_extreme
+from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.run.backend import Backend, compiled
 from sigjax.run.host import in_threads, shared_out
-from sigjax.testing.p_values import bootstrap_exceed
 
 PIECE = 2**13
 """Resamples that compiled kernels count at a time."""
@@ -101,6 +100,31 @@ def of_targets(
         return function(rows, block)
 
     return [found for part in in_threads(of_block, blocks) for found in part]
+
+
+def bootstrap_exceed(
+    replicates: np.ndarray, delta: float, tolerance: float, alternative: Alternative, variant: Variant
+) -> int:
+    r"""Count bootstrap resamples that speak against the observed delta.
+
+    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta
+    - \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
+    both; greater, shift: $\delta^* - \delta \ge \delta$, their $\delta^* > 2\delta$ with ties counted; greater, flip:
+    $\delta^* \le 0$; less: the other way round.
+
+    Args:
+        replicates: `[resample]` bootstrap scores of system a minus those of system b on the same resamples.
+        delta: the observed score_a - score_b.
+        tolerance: differences smaller than this are ties.
+        alternative: which deltas are extreme.
+        variant: shift or flip.
+
+    Example:
+        >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
+        1
+    """
+    null = null_replicates(replicates, np.float64(delta), variant)
+    return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
 
 
 def count_against(values: np.ndarray, wanted: Wanted, backend: Backend) -> np.ndarray:

@@ -20,9 +20,8 @@ from sigjax.resample.engine import Run, keep, keep_round, rounds
 from sigjax.resample.tally import Deltas
 from sigjax.run.checkpoint import State
 from sigjax.run.share import Share
-from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.p_values import Outcomes, montecarlo_p
 from sigjax.testing.problem import Case, NotFinite, SampleCase, raise_together
-from sigjax.testing.result import Outcomes
 
 
 class Sampled(NamedTuple):

@@ -37,9 +37,8 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
-from sigjax.testing.p_values import p_intervals
+from sigjax.testing.p_values import Outcomes, p_intervals
 from sigjax.testing.problem import Case, Question, SampleCase
-from sigjax.testing.result import Outcomes
 from sigjax.testing.runner import Runner
 
 

@@ -18,8 +18,8 @@ from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes
 from sigjax.ranking.bootstrap_ranks import BootstrapRank, bootstrap_ranks
 from sigjax.records import Repeated, Test
+from sigjax.testing.p_values import Outcome, Outcomes, completed
 from sigjax.testing.problem import Case, NotExact
-from sigjax.testing.result import Outcome, Outcomes, completed
 from sigjax.testing.runner import Runner
 from sigjax.testing.stopping import most_resamples
 

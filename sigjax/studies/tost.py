@@ -80,9 +80,10 @@ def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> t
         NotFinite: the metric gave NaN or infinity.
     """
     settings, replicates, tests = case.settings, _replicates(case, runner), []
-    for a, b in case.question.pairs:
-        deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
-        exceed = margin_exceed(deltas, delta, margin, case.question.tolerance((a, b)), settings.variant)
+    of_pairs = (part.tolist() for part in case.question.observed(case.question.members))
+    for (a, b), delta, tolerance in zip(case.question.pairs, *of_pairs, strict=True):
+        deltas = replicates[a] - replicates[b]
+        exceed = margin_exceed(deltas, delta, margin, tolerance, settings.variant)
         lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
         interval = dual_interval(deltas, delta, interval_level(settings), settings.variant)
         tests.append(Tested(lower, upper, interval, standard_error(deltas), exceed))
