@@ -132,8 +132,8 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
     ends = np.array([*(quantile(of_sum, each) for each in levels), lattice.total], np.float64)
     found = scores_at(case, score.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
-    spread = Spread(abs(score.slope) * standard_error(lattice), Interval(*sorted(ends)))
-    return KINDS[kind].of_replicates.turned(spread, observed, level)
+    interval = KINDS[kind].of_replicates.turned(Interval(*sorted(ends)), observed)
+    return Spread(abs(score.slope) * standard_error(lattice), interval)
 
 
 def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[Outcome | NotEligible]:

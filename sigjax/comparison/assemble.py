@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, step_down
 from sigjax.comparison.errors import check_units, named_errors
 from sigjax.comparison.metric_kinds import MetricKind, OfSums, kind_of, make_case

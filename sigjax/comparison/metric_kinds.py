@@ -13,7 +13,7 @@ import numpy as np
 from sigjax.bootstrap.exact import BootstrapPlan, plan_bootstrap
 from sigjax.bootstrap.intervals import Pieces
 from sigjax.bootstrap.registry import KINDS, draws_intervals
-from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
 from sigjax.permutation.exact import exact_budget, exact_tests

@@ -11,8 +11,7 @@ from sigjax.bootstrap.exact import bootstrap_outcomes, linear_spreads
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.inversion import degree, inverted_intervals
 from sigjax.bootstrap.registry import KINDS, Names, draws_intervals, in_closed_form, interval_kinds
-from sigjax.bootstrap.sampled import Sampled, sampled_bootstrap
-from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.bootstrap.sampled import Sampled, SharedDraws, sampled_bootstrap
 from sigjax.comparison.metric_kinds import MetricKind, bootstraps
 from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sigjax.bootstrap.delta_method import delta_method_errors
-from sigjax.bootstrap.two_way import two_way_errors
+from sigjax.bootstrap.delta_method import delta_method_errors, two_way_errors
 from sigjax.records import Design, Evaluation, Metric
 from sigjax.units.instances import units_of_instances
 from sigjax.units.units import make_units
