@@ -183,7 +183,7 @@ def _exact_law(case: Case, pair: Pair, plan: Plan) -> ExactLaw | None:
     """The law of a pair; None where its score is undefined for some sum, which a test need not meet."""
     law = sign_law(plan.lattice)
     try:
-        (deltas,) = pair_deltas(case, [pair], {pair: plan})(np.zeros(1, np.int64), law.values[None])
+        (deltas,) = pair_deltas(case, [pair], {pair: plan})(law.values[None])
     except NotFinite:
         return None
     statistics = statistic(deltas, case.settings.alternative)

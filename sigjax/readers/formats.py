@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.metrics.fscore import FBETA
+from sigjax.metrics.matches import FBETA
 from sigjax.readers.options import Options, select_systems
 from sigjax.records import Evaluation, InputError
 
