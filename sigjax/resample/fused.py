@@ -88,10 +88,7 @@ class FusedSwap(NamedTuple):
     """[] int32: steps beyond are padding."""
     fields: Fields
 
-    @property
-    def width(self) -> int:
-        """Numbers that a row holds at a time."""
-        return _WIDTH
+    width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
@@ -115,10 +112,7 @@ class FusedDraws(NamedTuple):
     num_steps: np.ndarray
     fields: Fields
 
-    @property
-    def width(self) -> int:
-        """Numbers that a row holds at a time."""
-        return _WIDTH
+    width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that each row `[row, 3]` draws."""

@@ -18,8 +18,18 @@ import numpy as np
 
 from sigjax.files.opening import read_bytes
 from sigjax.records import InputError
-from sigjax.run.checkpoint import NO_STAGE, Checkpoint, Name, Stage, State, pack, unpack
-from sigjax.run.fingerprint import SCHEMA, Identity, difference
+from sigjax.run.checkpoint import (
+    NO_STAGE,
+    SCHEMA,
+    Checkpoint,
+    Identity,
+    Name,
+    Stage,
+    State,
+    difference,
+    pack,
+    unpack,
+)
 from sigjax.run.share import Share, current_share
 from sigjax.version import __version__
 
