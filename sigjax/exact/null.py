@@ -200,7 +200,8 @@ def _settle(
 ) -> list[ExactP]:
     """P-values from differences of scores `[pair, value]`; `mirrored` marks values that are not their own mirror."""
     mirrored = mirrored & valid
-    hit, image = criterion.met(delta) & valid, criterion.met(-delta) & mirrored
+    met = criterion.met(delta)
+    hit, image = met & valid, (met if criterion.alternative == "two-sided" else criterion.met(-delta)) & mirrored
     log_p, log_error = mass(hit, image)
     if (log_p > math.log(0.5)).any():
         # Close to 1 the complement is the small number, and has more digits.

@@ -50,16 +50,6 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
     return sums
 
 
-def signs_cost(lattice: Lattice) -> float:
-    """Numbers to compute: outcomes times statistics."""
-    return lattice.axes * math.ldexp(0.5, lattice.coins)
-
-
-def halves_cost(lattice: Lattice) -> int:
-    """Sums to sort and to look up."""
-    return 2 ** (lattice.coins // 2 + 1)
-
-
 def count_from(lattice: Lattice, edge: int) -> int:
     """How many of the 2^coins sign vectors give S >= edge, on one axis.
 
