@@ -35,10 +35,18 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, Targets, of_rank, standard_errors, targets_of
+from sigjax.bootstrap.intervals import (
+    Percentile,
+    Pieces,
+    Spread,
+    Targets,
+    of_rank,
+    standard_errors,
+    targets_of,
+    with_ends,
+)
 from sigjax.bootstrap.replicates import Wanted
-from sigjax.bootstrap.sampled import tell
-from sigjax.bootstrap.shared_draws import rounds_alike
+from sigjax.bootstrap.sampled import rounds_alike, tell
 from sigjax.exact.signs import MOST_SIGNS
 from sigjax.records import InputError, Interval
 from sigjax.resample.bits import row_keys
@@ -131,11 +139,9 @@ class _Ranked(Percentile):
         """Standard deviations and intervals."""
         del places
         kept = np.delete(rows, self.without, axis=1) if self.without.size else rows
-        errors, first = standard_errors(kept), self.rank - 1
+        errors, first = standard_errors(kept), self.rank - 1  # before the order is lost
         low = of_rank(kept, first, 0)
-        high = of_rank(kept, kept.shape[1] - 1 - first, first)
-        found = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
-        return [Spread(error, Interval(*ends)) for error, *ends in found]
+        return with_ends(errors, low, of_rank(kept, kept.shape[1] - 1 - first, first))
 
 
 def _of_swaps(case: Case, power: int, run: Run) -> Pieces:

@@ -34,13 +34,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.bootstrap.delta_method import norms
 from sigjax.records import Interval
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.tally import scores
 from sigjax.testing.problem import Case, check_finite
 from sigjax.testing.tails import t_quantile
-from sigjax.units.sums import total
+from sigjax.units.sums import norms, total
 
 _NUMBERS = 2**21
 """Influences of pairs that are held at a time."""

@@ -11,10 +11,10 @@ from sigjax.bootstrap.registry import KINDS, Names
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Comparisons, Evaluation, Settings, Test
 from sigjax.run.host import gib, memory_for
+from sigjax.testing.p_values import Outcomes
 from sigjax.testing.problem import Case, SampleCase
-from sigjax.testing.result import Outcomes
 from sigjax.testing.stopping import most_resamples
-from sigjax.units.units import units_of_instances
+from sigjax.units.instances import units_of_instances
 
 _NAMED = 100
 """Largest number of pairs that a note names."""
