@@ -54,7 +54,7 @@ from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.resample.project import distinct_columns, places_in, swap_projection
 from sigjax.resample.sampling import Scored, replicates
-from sigjax.resample.tally import Deltas, replicate_scores, scores
+from sigjax.resample.tally import Deltas, replicate_scores
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.host import fits, gib
 from sigjax.testing.problem import Case
@@ -78,19 +78,19 @@ def degree(case: Case) -> int:
     Raises:
         InputError: they are neither.
     """
-    units, metric = case.units, case.metric
+    units = case.units
     sums = np.stack([units.totals, np.abs(units.values).sum(axis=1, dtype=np.float64)])
-    with np.errstate(all="ignore"):
-        found, *scaled = (scores(metric.score, scale * sums, units.divisors) for scale in (1.0, *_SCALES))
-        usable = np.isfinite([found, *scaled]).all(axis=0)
-        limit = _HOMOGENEOUS * np.abs(np.where(usable, found, 0.0)).max(axis=1, keepdims=True)
-        for power in (0, 1):
+    found, *scaled = (case.scores(scale * sums) for scale in (1.0, *_SCALES))
+    usable = np.isfinite([found, *scaled]).all(axis=0)
+    limit = _HOMOGENEOUS * np.abs(np.where(usable, found, 0.0)).max(axis=1, keepdims=True)
+    for power in (0, 1):
+        with np.errstate(all="ignore"):
             missed = [np.abs(each - scale**power * found) for scale, each in zip(_SCALES, scaled, strict=True)]
-            if all((each <= limit)[usable].all() for each in missed):
-                return power
+        if all((each <= limit)[usable].all() for each in missed):
+            return power
     raise InputError(
         f"inversion needs a score that does not depend on the scale of its sums, or is proportional to it, and "
-        f"{metric.name!r} is none; use interval bca"
+        f"{case.metric.name!r} is none; use interval bca"
     )
 
 

@@ -66,10 +66,11 @@ def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
     return np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)
 
 
-def bootstraps(case: Case | SampleCase) -> bool:
+def _bootstraps(kind: MetricKind) -> bool:
     """Whether the bootstrap has a part: the test, or intervals and standard errors that take it. One unit has none."""
-    asked = "bootstrap" in case.settings.tests or draws_intervals(case.metric, case.settings)
-    return asked and len(case.units.strata) > 1
+    settings = kind.case.settings
+    asked = "bootstrap" in settings.tests or draws_intervals(kind.case.metric, settings)
+    return asked and len(kind.case.units.strata) > 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,7 @@ class OfSums:
     """A metric of sums."""
 
     case: Case
+    bootstraps = cached_property(_bootstraps)
 
     @cached_property
     def problems(self) -> Alike:
@@ -93,7 +95,7 @@ class OfSums:
         """Whether the bootstrap samples, and scores what it draws by `SharedDraws`."""
         settings = self.case.settings
         interval = KINDS[settings.interval]
-        if not bootstraps(self.case) or interval.samples or interval.needs == "runs":
+        if not self.bootstraps or interval.samples or interval.needs == "runs":
             return False
         return settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
@@ -127,13 +129,14 @@ class OfColumns:
     """A metric that is not a function of sums; the CPU does the work, whatever the device."""
 
     case: SampleCase
+    bootstraps = cached_property(_bootstraps)
     bootstrap_plan = NotEligible(NOT_SUMS)
     shares_draws = False
 
     @cached_property
     def plan(self) -> SamplePlan:
         """How the function is called."""
-        return plan_sample(self.case, draws=bootstraps(self.case))
+        return plan_sample(self.case, draws=self.bootstraps)
 
     def exact_permutation(self) -> tuple[list[Outcome | NotEligible], np.ndarray]:
         """As `OfSums` has it."""
@@ -151,7 +154,7 @@ class OfColumns:
     def replicates(self, run: Run, draws: SharedDraws) -> Pieces:
         """As `OfSums` has it."""
         del draws
-        return sample_replicates(self.case, run, self.plan if bootstraps(self.case) else None)
+        return sample_replicates(self.case, run, self.plan if self.bootstraps else None)
 
 
 MetricKind = OfSums | OfColumns

@@ -156,7 +156,7 @@ def _deviation(case: Case, pair: Pair) -> float:
         part = slice(start, start + width)
         half = (units.values[a, part] - units.values[b, part]) / 2.0
         high, low = case.scores(np.stack([middle + half, middle - half]))
-        with np.errstate(invalid="ignore"):  # infinity - infinity
+        with np.errstate(all="ignore"):
             steps[part] = high - low
     return float(norms(steps))
 

@@ -173,7 +173,7 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
         together = both[places, None, :]
         sums = np.stack([(together + apart) / 2.0, (together - apart) / 2.0])
         of_a, of_b = case.scores(sums)
-        with np.errstate(invalid="ignore"):  # infinity - infinity
+        with np.errstate(all="ignore"):
             found = of_a - of_b
         check_finite(found, members[places])
         return found

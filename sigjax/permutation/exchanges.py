@@ -107,7 +107,7 @@ def _exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, 
     question, settings = case.question, case.settings
     both = case.units.totals[pair[0]] + case.units.totals[pair[1]]
     first, second = case.scores(np.stack([of_a, both - of_a]))
-    with np.errstate(invalid="ignore"):  # infinity - infinity
+    with np.errstate(all="ignore"):
         deltas = first - second
     check_finite(deltas[None], [pair])
     asked = Criterion(*question.observed([pair]), settings.alternative, settings.mid_p)

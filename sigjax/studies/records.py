@@ -19,25 +19,25 @@ Null = Literal["swaps", "splits"]
 
 @dataclass(frozen=True)
 class _Study:
-    """What a study can do; `_kind` names its text, its figure and its JSON schema."""
+    """What a study can do; `kind` names its text, its figure and its JSON schema."""
 
-    _kind: ClassVar[Literal["audit", "power"]]
+    kind: ClassVar[Literal["audit", "power"]]
 
     def __str__(self) -> str:
         """Return the study as text for a terminal."""
         from sigjax.studies.text import TEXTS  # rich takes long to import
 
-        return TEXTS[self._kind](self)
+        return TEXTS[self.kind](self)
 
     def to_json(self) -> str:
         """The study as JSON, of the schema `sigjax-audit/1` or `sigjax-power/1`."""
-        return json_lines(f"sigjax-{self._kind}/1", asdict(self))
+        return json_lines(f"sigjax-{self.kind}/1", asdict(self))
 
     def plot(self) -> Figure:
         """The study as a matplotlib figure (extra `plot`)."""
         from sigjax.studies.figures import FIGURES
 
-        return FIGURES[self._kind](self)
+        return FIGURES[self.kind](self)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Audit(_Study):
         signature: one line that reproduces the numbers.
     """
 
-    _kind = "audit"
+    kind = "audit"
 
     systems: tuple[str, ...]
     tests: tuple[AuditedTest, ...]
@@ -177,7 +177,7 @@ class Power(_Study):
         signature: one line that reproduces the numbers.
     """
 
-    _kind = "power"
+    kind = "power"
 
     systems: tuple[str, str]
     pilots: tuple[PilotDelta, ...]

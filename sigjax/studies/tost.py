@@ -8,7 +8,7 @@ import numpy as np
 
 from sigjax.bootstrap.closed import closed_spreads, tango_tail
 from sigjax.bootstrap.intervals import Basic, quantile_levels, quantiles, standard_errors
-from sigjax.bootstrap.jackknife import effective_degrees
+from sigjax.bootstrap.jackknife import degrees_of_freedom
 from sigjax.bootstrap.registry import interval_kinds
 from sigjax.bootstrap.sampled import SharedDraws, all_replicates
 from sigjax.comparison.metric_kinds import kind_of
@@ -67,7 +67,7 @@ def _closed_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[
         return tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
     if error == 0.0:
         return 1.0, 1.0
-    degrees = effective_degrees(case)
+    degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
     above, below = (delta + margin) / error, (margin - delta) / error
     return t_tail(above, degrees, "greater"), t_tail(below, degrees, "greater")
 

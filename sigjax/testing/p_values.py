@@ -59,16 +59,21 @@ class Outcomes(NamedTuple):
             >>> Outcomes.of([Outcome(0.5, -0.3, "exact", "one statistic differs", None)]).exceed
             array([-1])
         """
-        none = (np.nan, np.nan)
+        fields = zip(*outcomes, strict=True) if outcomes else ((),) * len(Outcome._fields)
+        p_value, log10_p, method, reason, exceed, error, bracket, resamples = fields
+
+        def column(values: Sequence[Any], none: Any) -> np.ndarray:
+            return np.array([none if value is None else value for value in values], np.asarray(none).dtype)
+
         return cls(
-            np.array([each.p_value for each in outcomes], np.float64),
-            np.array([each.log10_p for each in outcomes], np.float64),
-            Repeated.of([each.method for each in outcomes]),
-            Repeated.of([each.reason for each in outcomes]),
-            np.array([-1 if each.exceed is None else each.exceed for each in outcomes], np.int64),
-            np.array([np.nan if each.error_bound is None else each.error_bound for each in outcomes], np.float64),
-            np.array([each.bracket or none for each in outcomes], np.float64).reshape(-1, 2),
-            np.array([-1 if each.resamples is None else each.resamples for each in outcomes], np.int64),
+            column(p_value, np.nan),
+            column(log10_p, np.nan),
+            Repeated.of(method),
+            Repeated.of(reason),
+            column(exceed, np.int64(-1)),
+            column(error, np.nan),
+            column(bracket, (np.nan, np.nan)).reshape(-1, 2),
+            column(resamples, np.int64(-1)),
         )
 
     @classmethod
