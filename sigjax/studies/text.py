@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sigjax.report.numbers import MISSING, format_interval, format_number, format_p, number_spec, percent
 from sigjax.report.pairs import Table
@@ -147,9 +147,6 @@ def _power_row(at: PowerAt, spec: str) -> tuple[str, ...]:
     errors = (at.standard_error, at.simulated_error, at.detectable, at.simulated_detectable)
     shares = (f"{at.power:.3f}", format_interval(at.interval, ".3f"), f"{at.normal_power:.3f}")
     return f"{at.instances:,}", *shares, *(format_number(error, spec) for error in errors), _in_methods(at.methods)
-
-
-TEXTS: dict[str, Callable[[Any], str]] = {"audit": audit_text, "power": power_text}
 
 
 def equivalence_text(results: Sequence[Equivalence]) -> str:
