@@ -133,7 +133,7 @@ def _of_pairs(case: Case, errors: np.ndarray, level: float, degrees: float) -> l
     return list(_intervals(case.question.deltas - half, case.question.deltas + half))
 
 
-def wilson_interval(successes: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
+def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Wilson's score interval of a proportion.
 
     All $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the normal quantile $z$.

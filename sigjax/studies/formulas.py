@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.bootstrap.closed import wilson_interval
 from sigjax.records import Alternative, InputError, Interval
 from sigjax.testing.p_values import clopper_pearson
 
@@ -22,6 +23,39 @@ def share_interval(successes: int, trials: int, level: float) -> Interval:
         0.3085
     """
     low, high = clopper_pearson(np.array([successes]), trials, level)
+    return Interval(float(low[0]), float(high[0]))
+
+
+def clustered_share(successes: np.ndarray, trials: np.ndarray, level: float) -> Interval:
+    r"""Wilson's score interval of a share $\sum s_d / \sum n_d$ whose trials depend on each other within clusters d.
+
+    It takes the number of independent trials that would have the variance of the share over the D clusters that have
+    trials, $\frac{D}{D - 1} \sum_d (s_d - \hat p n_d)^2 / (\sum_d n_d)^2$, but no more than there are trials. Where all
+    trials are successes, or none is, it takes one trial per cluster.
+
+    Args:
+        successes: `[cluster]` number of successes.
+        trials: `[cluster]` number of trials, some above 0.
+        level: confidence level.
+
+    Reference: Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data", on numbers of independent trials.
+
+    Example:
+        >>> [round(end, 3) for end in clustered_share(np.array([2, 0, 2, 2]), np.array([2, 2, 2, 2]), 0.95)]
+        [0.256, 0.963]
+        >>> [round(end, 3) for end in clustered_share(np.array([5, 5]), np.array([5, 5]), 0.95)]
+        [0.342, 1.0]
+    """
+    some = trials > 0
+    successes, trials = successes[some], trials[some]
+    count, clusters = int(trials.sum()), len(trials)
+    share = float(successes.sum() / count)
+    independent = float(clusters)
+    if clusters > 1 and 0.0 < share < 1.0:
+        variance = clusters / (clusters - 1) * float(((successes - share * trials) ** 2).sum()) / count**2
+        independent = min(share * (1.0 - share) / variance, float(count)) if variance else float(count)
+    low, high = wilson_interval(np.array([share * independent]), independent, level)
     return Interval(float(low[0]), float(high[0]))
 
 

@@ -1,4 +1,4 @@
-"""Trials: pairs of systems made at random from the units of an evaluation.
+"""Trials: systems made at random from the units of an evaluation.
 
 The units of a trial are drawn from those of the evaluation, or their outputs are swapped, or they are dealt into two
 halves. Trials take their random numbers from resamples that no test reaches, so trials and tests share none.
@@ -23,13 +23,13 @@ _FIRST_ROW = 2**41
 """Trial r has the random words of resample 2^41 + r; tests have fewer resamples."""
 
 Maker = Callable[[np.ndarray], np.ndarray]
-"""Trials `[trial]` (int64) -> statistics `[trial, 2, unit, stat]` (int64), in the fixed point of the units."""
+"""Trials `[trial]` (int64) -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
 
 
 class Pilot(NamedTuple):
-    """Two systems on the units from which trials are made."""
+    """Systems on the units from which trials are made."""
 
-    names: tuple[str, str]
+    names: tuple[str, ...]
     metric: Metric
     units: Units
 
@@ -65,7 +65,7 @@ def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
 
 
 def make_pilot(evaluation: Evaluation) -> Pilot:
-    """The units of an evaluation of two systems, or of systems that are split one by one.
+    """The units of an evaluation.
 
     Raises:
         InputError: a metric that is no function of sums or does not work on the data, or a single unit.
@@ -76,7 +76,7 @@ def make_pilot(evaluation: Evaluation) -> Pilot:
     units = make_units(evaluation)
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
-    return Pilot((evaluation.systems[0], evaluation.systems[-1]), metric, units)
+    return Pilot(evaluation.systems, metric, units)
 
 
 def swapped(pilot: Pilot, seed: int) -> Maker:

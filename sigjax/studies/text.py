@@ -17,7 +17,7 @@ from sigjax.version import __version__
 if TYPE_CHECKING:
     from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
 
-_NAME = 32
+NAME = 32
 """Columns for a name."""
 TOO_OFTEN = "too many false positives"
 NULLS = {
@@ -28,7 +28,7 @@ _ALIKE = "the interval has no length: all units differ alike, which says nothing
 _TESTS = {"t": "t by the jackknife", "tango": "Tango's score tests", "bootstrap": "bootstrap"}
 
 
-def _text(lines: Sequence[str]) -> str:
+def joined_lines(lines: Sequence[str]) -> str:
     """Lines, each with its end; no character of a name breaks a line."""
     return "\n".join(map(visible, lines)) + "\n"
 
@@ -58,7 +58,7 @@ def audit_text(audit: Audit) -> str:
             f"{count(audit.repetitions, 'pair')} {NULLS[null].format(of)}",
             "false-positive rate, with 95% intervals:",
             "",
-            *table_lines(_error_table(tests), _NAME),
+            *table_lines(_error_table(tests), NAME),
             "",
             *_verdicts(tests),
         ]
@@ -68,7 +68,7 @@ def audit_text(audit: Audit) -> str:
         f"(uniform p-values: about {0.6267 / audit.repetitions**0.5:.3f}), with its p",
         audit.signature,
     ]
-    return _text(lines)
+    return joined_lines(lines)
 
 
 def _error_table(tests: list[AuditedTest]) -> Table:
@@ -120,7 +120,7 @@ def power_text(power: Power) -> str:
             points = [at for at in power.points if (at.metric, at.test) == (pilot.metric, test)]
             header = (noun, "power", "interval", "normal", "standard error", "simulated", "detectable", "simulated")
             table = Table((*header, "method"), [_power_row(at, spec) for at in points])
-            lines += ["", f"{test} test, {power.settings.alternative}", "", *table_lines(table, _NAME)]
+            lines += ["", f"{test} test, {power.settings.alternative}", "", *table_lines(table, NAME)]
     lines += [
         "",
         f"detectable: the difference detected with power {percent(power.target)}, by the normal approximation and by",
@@ -129,7 +129,7 @@ def power_text(power: Power) -> str:
         "the power is for exactly the pilot's difference, and is no more certain than that difference",
         power.signature,
     ]
-    return _text(lines)
+    return joined_lines(lines)
 
 
 def _none_found(power: Power) -> list[str]:
@@ -168,7 +168,7 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
     lines = [
         f"{first.claim} test ({', '.join(_TESTS[each] for each in methods)}): {claim}",
         "",
-        *table_lines(Table(header, rows, names=(0, 1, 2)), _NAME),
+        *table_lines(Table(header, rows, names=(0, 1, 2)), NAME),
         "",
         f"holds: p < {settings.alpha:g}; not shown does not mean that there is a difference",
         *([_ALIKE] if any(one.method == "t" and one.standard_error == 0.0 for one in results) else []),
@@ -176,7 +176,7 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
         f"|margin:{first.margin!r}|method:{'+'.join(methods)}{drawn if 'bootstrap' in methods else ''}"
         f"|correction:{settings.correction}|level:{settings.level:g}|sigjax:{__version__}",
     ]
-    return _text(lines)
+    return joined_lines(lines)
 
 
 def equivalence_json(results: Sequence[Equivalence]) -> str:
