@@ -80,7 +80,8 @@ def test_tests_are_those_of_separate_comparisons(test):
     p_values, right = [], 0
     for index in chosen:
         part = Evaluation.from_arrays(dict(zip(evaluation.systems, evaluation.stats[:, index, 0], strict=True)))
-            for sign, one in zip(truth, sigjax.compare(part, **options), strict=True):
+        options = {"test": test, "variant": "flip", "method": method, "resamples": 199, "interval": "none"}
+        for sign, one in zip(truth, sigjax.compare(part, **options), strict=True):
             p_values.append(one.p_value)
             right += np.sign(one.delta) == sign
     assert (study.ranges[0].tests, study.ranges[0].right) == (3 * draws, right)
