@@ -35,5 +35,6 @@ class Inputs(FileOptions):
 
     def check(self, paths: Files, *written: Any, here: bool = True) -> None:
         """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
-        more = [self.cluster, self.strata, *(getattr(record, "extend", None) for record in written)]
+        named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
+        more = [self.cluster, self.strata, *named]
         check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)

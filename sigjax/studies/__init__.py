@@ -9,4 +9,5 @@ from sigjax.studies.audit import audit as audit
 from sigjax.studies.calibration import calibration as calibration
 from sigjax.studies.equivalence import equivalence as equivalence
 from sigjax.studies.equivalence import equivalence_test as equivalence_test
+from sigjax.studies.gains import gains as gains
 from sigjax.studies.power import power as power

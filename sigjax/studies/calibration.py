@@ -11,20 +11,19 @@ import numpy as np
 
 from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.validate import check_evaluations, check_together
-from sigjax.records import Device, Evaluation, InputError, Interval, Metric, Settings, Test, Variant
+from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
+from sigjax.studies.all_pairs import PairsOptions, Side, check_range, table_ranges
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, clustered_share
-from sigjax.studies.p_ranges import RangeOptions, Side
-from sigjax.studies.pilot import allotted, drawn, make_pilot, select
+from sigjax.studies.pilot import allotted, drawn, make_pilot, select, winners
 from sigjax.studies.study import Study
 from sigjax.studies.trials import StudyOptions, Trials, of_strata, run_trials
-from sigjax.units.units import Units, observed_scores, tolerances
 from sigjax.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationOptions(RangeOptions):
+class CalibrationOptions:
     """The options of `calibration`."""
 
     instances: int = field(
@@ -32,14 +31,16 @@ class CalibrationOptions(RangeOptions):
             "Number of instances (or clusters) of a test set.", group="Main options", least=2, most=10_000_000
         )
     )
-    draws: int = option(
-        200, "Number of test sets, drawn with replacement.", group="Main options", least=2, most=100_000
+    repetitions: int = same(
+        StudyOptions, "repetitions", 200, doc="Number of test sets, drawn with replacement.", more="", least=2
     )
     systems: Sequence[str] | None = option(None, "Names of the systems; all when left out.", group="Main options")
     test: Test | Sequence[Test] = same(
         Settings, "test", ("permutation", "bootstrap"), more="The permutation test is exact where that takes seconds."
     )
     variant: Variant | Sequence[Variant] = same(Settings, "variant", ("shift", "flip"))
+    alternative: Side = same(PairsOptions, "alternative")
+    p_range: Sequence[float] = same(PairsOptions, "p_range", doc="Lowest and highest p of the tests in question.")
     resamples: int = same(StudyOptions, "resamples", 9999, more="")
     seed: int = same(Settings, "seed")
     device: Device = same(CompareOptions, "device")
@@ -83,14 +84,14 @@ class Calibration(Study):
     Attributes:
         systems: names of the systems.
         ranges: metric by metric and test by test: first the range asked for, then those of Table 1 of the paper.
-        draws: number of test sets.
+        repetitions: number of test sets.
         instances: number of units of a test set.
         num_pairs: number of pairs of systems.
         pairs: for each metric, the number of pairs that differ on the whole data; others are left out.
         methods: for each metric and test, the number of p-values by method.
         num_instances: number of instances of the whole data.
         num_units: number of its units (instances, or clusters where there are some).
-        alternative: which p-values: "greater" (one-sided, for the winner on the test set) or "two-sided".
+        alternative: which p-values: "one-sided" (for the winner on the test set) or "two-sided".
         settings: of the tests.
         signature: one line that reproduces the numbers.
     """
@@ -100,7 +101,7 @@ class Calibration(Study):
 
     systems: tuple[str, ...]
     ranges: tuple[CalibratedRange, ...]
-    draws: int
+    repetitions: int
     instances: int
     num_pairs: int
     pairs: dict[str, int]
@@ -110,6 +111,9 @@ class Calibration(Study):
     alternative: Side
     settings: Settings
     signature: str
+
+
+_SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
 
 
 class _Way(NamedTuple):
@@ -145,7 +149,7 @@ def calibration(evaluation: Evaluation | Sequence[Evaluation], options: Calibrat
     Example:
         >>> from sigjax import Evaluation
         >>> a, b = [1, 1, 1, 0, 1, 0] * 50, [1, 0, 1, 0, 0, 1] * 50
-        >>> study = calibration(Evaluation.from_arrays({"A": a, "B": b}), instances=60, draws=100, resamples=999)
+        >>> study = calibration(Evaluation.from_arrays({"A": a, "B": b}), instances=60, repetitions=100, resamples=999)
         >>> [(one.test, one.variant, one.tests, one.right) for one in study.ranges if one.high == 0.06]
         [('permutation', None, 8, 8), ('bootstrap', 'shift', 9, 9), ('bootstrap', 'flip', 9, 9)]
     """
@@ -162,11 +166,11 @@ def calibration(evaluation: Evaluation | Sequence[Evaluation], options: Calibrat
             pairs[metric], methods[f"{metric}, {way}"] = int(np.count_nonzero(truth)), trials.methods[way.test]
             ranges += _ranges(metric, way, truth, trials, options)
     num_units = len(make_pilot(chosen[0]).units.strata)
-    low, high = options.range()
+    low, high = options.p_range
     return Calibration(
         systems=chosen[0].systems,
         ranges=tuple(ranges),
-        draws=options.draws,
+        repetitions=options.repetitions,
         instances=options.instances,
         num_pairs=math.comb(len(chosen[0].systems), 2),
         pairs=pairs,
@@ -176,7 +180,7 @@ def calibration(evaluation: Evaluation | Sequence[Evaluation], options: Calibrat
         alternative=options.alternative,
         settings=settings,
         signature=f"study:calibration|metric:{'+'.join(pairs)}|test:{'+'.join(map(str, ways))}"
-        f"|instances:{options.instances}|draws:{options.draws}|p:{low:g}-{high:g}|n:{settings.resamples}"
+        f"|instances:{options.instances}|repetitions:{options.repetitions}|p:{low:g}-{high:g}|n:{settings.resamples}"
         f"|seed:{settings.seed}|alt:{options.alternative}|ties:ge|units:{num_units}{of_strata(evaluations[0])}"
         f"|sigjax:{__version__}",
     )
@@ -189,10 +193,12 @@ def _checked(evaluations: Sequence[Evaluation], options: CalibrationOptions) -> 
         InputError: an option or the data cannot be used.
     """
     check(options)
-    settings = Settings(interval="none", **values(options, Settings, variant="shift"))
+    check_range(options.p_range)
+    settings = Settings(
+        interval="none", **values(options, Settings, variant="shift", alternative=_SIDES[options.alternative])
+    )
     check_together(settings)
-    low, high = options.range()
-    check_resamples(settings.fixed_resamples, low or high)
+    check_resamples(settings.fixed_resamples, options.p_range[0])
     check_evaluations(evaluations, settings)
     if evaluations[0].unit == "response":
         raise InputError("calibration draws instances, but these are responses; read the files without unit response")
@@ -213,26 +219,15 @@ def _all_trials(
 ) -> Iterator[tuple[_Way, np.ndarray, Trials]]:
     """For each test the true signs `[pair]` and its trials, all of the same test sets."""
     pilot = make_pilot(evaluation)
-    truth = true_signs(pilot.units, pilot.metric)
+    truth = winners(pilot)
     if not truth.any():
         raise InputError(f"metric {pilot.metric.name!r}: all systems have the same score, so no winner is right")
     strata = allotted(pilot.units.strata, options.instances)
     make = drawn(pilot, settings.seed, strata)
     for way in ways:
         some = replace(settings, test=way.test, variant=way.variant or "shift")
-        parts = pilot, make, strata, options.draws, some, options.device
-        yield way, truth, run_trials(*parts, progress=options.progress, winner_first=options.alternative == "greater")
-
-
-def true_signs(units: Units, metric: Metric) -> np.ndarray:
-    """1 where the first system of a pair has the higher score on all units, -1 where the second has, else 0: `[pair]`.
-
-    Pairs are all pairs, in the order of the data.
-    """
-    scores, errors = observed_scores(units, metric), tolerances(units, metric)
-    a, b = np.triu_indices(len(scores), 1)
-    deltas = scores[a] - scores[b]
-    return np.where(np.abs(deltas) <= 2.0 * (errors[a] + errors[b]), 0.0, np.sign(deltas))
+        parts = pilot, make, strata, options.repetitions, some, options.device
+        yield way, truth, run_trials(*parts, progress=options.progress, winner_first=options.alternative == "one-sided")
 
 
 def _ranges(
@@ -242,7 +237,7 @@ def _ranges(
     p_values, deltas = (each.reshape(-1, len(truth)) for each in (trials.p_values[way.test], trials.deltas))
     decided = (deltas != 0.0) & (truth != 0.0)
     right = decided & (np.sign(deltas) == truth)
-    for low, high in options.all_ranges():
+    for low, high in table_ranges(options.p_range):
         inside = decided & (low <= p_values) & (p_values <= high)
         tests, hits = int(inside.sum()), int((inside & right).sum())
         share = interval = nominal = None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sigjax.studies.calibration import CalibratedRange, Calibration
 
 _MARKERS = {None: "o", "shift": "s", "flip": "^"}
-_SIDES = {"greater": "one-sided, for the winner on the test set", "two-sided": "two-sided"}
+_SIDES = {"one-sided": "one-sided, for the winner on the test set", "two-sided": "two-sided"}
 _LEAST_P = 0.0004
 """Where the curve begins."""
 
@@ -39,7 +39,7 @@ def _title(first: CalibratedRange) -> str:
 def calibration_text(study: Calibration) -> str:
     """A table for each metric and test."""
     noun = "instance" if study.num_units == study.num_instances else "cluster"
-    drawn = count(study.draws, "test set")
+    drawn = count(study.repetitions, "test set")
     lines = [
         f"calibration of {count(len(study.systems), 'system')}: {drawn} of {count(study.instances, noun)}, drawn",
         f"with replacement from {study.num_units:,}; p is {_SIDES[study.alternative]}",
@@ -92,7 +92,7 @@ def _draw(study: Calibration, axes: np.ndarray) -> None:
         panel.set_xlabel(f"p on the test set, {_SIDES[study.alternative].partition(',')[0]}", fontsize=8)
         panel.set_ylabel("share of winners that are right", fontsize=8)
         panel.set_title(
-            plain(f"{metric}: {count(study.draws, 'test set')} of {study.instances:,} from {study.num_units:,}"),
+            plain(f"{metric}: {count(study.repetitions, 'test set')} of {study.instances:,} from {study.num_units:,}"),
             fontsize=9,
         )
         panel.tick_params(labelsize=7)

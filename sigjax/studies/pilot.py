@@ -17,7 +17,7 @@ from sigjax.metrics import check_score
 from sigjax.records import Evaluation, InputError, Metric
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.plans import Draws, drawn_units, swap
-from sigjax.units.units import Units, make_units
+from sigjax.units.units import Units, make_units, observed_scores, tolerances
 
 _FIRST_ROW = 2**41
 """Trial r has the random words of resample 2^41 + r; tests have fewer resamples."""
@@ -77,6 +77,17 @@ def make_pilot(evaluation: Evaluation) -> Pilot:
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
     return Pilot(evaluation.systems, metric, units)
+
+
+def winners(pilot: Pilot) -> np.ndarray:
+    """1 where the first system of a pair has the higher score on all units, -1 where the second has, else 0: `[pair]`.
+
+    Pairs are all pairs, in the order of the data. Scores that differ by no more than rounding are equal.
+    """
+    scores, errors = observed_scores(pilot.units, pilot.metric), tolerances(pilot.units, pilot.metric)
+    a, b = np.triu_indices(len(scores), 1)
+    deltas = scores[a] - scores[b]
+    return np.where(np.abs(deltas) <= 2.0 * (errors[a] + errors[b]), 0.0, np.sign(deltas))
 
 
 def swapped(pilot: Pilot, seed: int) -> Maker:

@@ -12,13 +12,24 @@ from sigjax.records import InputError
 from sigjax.report.figure import empty_figure, plain
 from sigjax.studies.calibration_show import CALIBRATION, calibration_text
 from sigjax.studies.figures import AUDIT, POWER, Drawing
+from sigjax.studies.gains_show import GAINS, gains_text
 from sigjax.studies.text import audit_text, power_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TEXTS: dict[str, Callable[[Any], str]] = {"audit": audit_text, "power": power_text, "calibration": calibration_text}
-DRAWINGS: dict[str, Drawing] = {"audit": AUDIT, "power": POWER, "calibration": CALIBRATION}
+TEXTS: dict[str, Callable[[Any], str]] = {
+    "audit": audit_text,
+    "calibration": calibration_text,
+    "gains": gains_text,
+    "power": power_text,
+}
+DRAWINGS: dict[str, Drawing] = {
+    "audit": AUDIT,
+    "calibration": CALIBRATION,
+    "gains": GAINS,
+    "power": POWER,
+}
 
 
 def plotted(study: Any, ax: Any) -> Figure:

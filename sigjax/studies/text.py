@@ -15,6 +15,7 @@ from sigjax.report.words import METHODS, count
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
+    from sigjax.studies.gains import Gains
     from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
 
 NAME = 32
@@ -40,7 +41,7 @@ def _in_methods(methods: dict[str, int]) -> str:
     return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
 
 
-def _in_units(study: Audit | Power) -> str:
+def in_units(study: Audit | Power | Gains) -> str:
     """How many instances, and clusters where there are some."""
     text = count(study.num_instances, "instance")
     return text if study.num_units == study.num_instances else f"{text} in {count(study.num_units, 'cluster')}"
@@ -49,7 +50,7 @@ def _in_units(study: Audit | Power) -> str:
 def audit_text(audit: Audit) -> str:
     """Type-I errors as tables, one per way to make pairs, and what they say."""
     names = " and ".join(audit.systems)
-    lines = [f"audit of {names}: {_in_units(audit)}"]
+    lines = [f"audit of {names}: {in_units(audit)}"]
     for null, system in dict.fromkeys((one.null, one.system) for one in audit.tests):
         tests = [one for one in audit.tests if (one.null, one.system) == (null, system)]
         of = names if system is None else system
@@ -110,7 +111,7 @@ def power_text(power: Power) -> str:
     a, b = power.systems
     noun = "instances" if power.num_units == power.num_instances else "clusters"
     lines = [
-        f"power for {a} - {b}: pilot of {_in_units(power)}",
+        f"power for {a} - {b}: pilot of {in_units(power)}",
         f"share of {count(power.repetitions, 'sample')} with p <= {power.settings.alpha:g}, and its 95% interval",
     ]
     for pilot in power.pilots:
