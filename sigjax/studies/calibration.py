@@ -14,7 +14,7 @@ from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import PairsOptions, Side, check_range, table_ranges
+from sigjax.studies.all_pairs import Side, TestedOptions, check_range, table_ranges
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, clustered_share
 from sigjax.studies.pilot import allotted, drawn, make_pilot, select, winners
 from sigjax.studies.study import Study
@@ -39,8 +39,8 @@ class CalibrationOptions:
         Settings, "test", ("permutation", "bootstrap"), more="The permutation test is exact where that takes seconds."
     )
     variant: Variant | Sequence[Variant] = same(Settings, "variant", ("shift", "flip"))
-    alternative: Side = same(PairsOptions, "alternative")
-    p_range: Sequence[float] = same(PairsOptions, "p_range", doc="Lowest and highest p of the tests in question.")
+    alternative: Side = same(TestedOptions, "alternative")
+    p_range: Sequence[float] = same(TestedOptions, "p_range", doc="Lowest and highest p of the tests in question.")
     resamples: int = same(StudyOptions, "resamples", 9999, more="")
     seed: int = same(Settings, "seed")
     device: Device = same(CompareOptions, "device")

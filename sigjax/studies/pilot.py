@@ -64,6 +64,19 @@ def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
     return replace(evaluation, systems=names, stats=evaluation.stats[rows])
 
 
+def on_instances(evaluation: Evaluation, chosen: np.ndarray | int | None) -> Evaluation:
+    """The evaluation on some instances (positions), the first so many, or all."""
+    if chosen is None:
+        return evaluation
+    index = np.arange(evaluation.num_instances)[:chosen] if isinstance(chosen, int) else chosen
+    labels = {
+        name: tuple(own[i] for i in index.tolist())
+        for name in ("ids", "clusters", "strata", "runs")
+        if (own := getattr(evaluation, name)) is not None
+    }
+    return replace(evaluation, stats=evaluation.stats[:, index], **labels)
+
+
 def make_pilot(evaluation: Evaluation) -> Pilot:
     """The units of an evaluation.
 
