@@ -18,7 +18,8 @@ from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
 from sigjax.resample.bits import row_keys
 from sigjax.resample.tally import extreme
-from sigjax.testing.p_values import clopper_pearson, montecarlo_p
+from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.tails import clopper_pearson
 
 Statistic = Callable[[np.ndarray], Any]
 """Confusion counts `[..., gold label, label]` (float64) -> real numbers `[...]`."""

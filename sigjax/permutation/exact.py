@@ -13,9 +13,8 @@ from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, lin
 from sigjax.exact.plan import Plan, plan_pair, plan_signs
 from sigjax.exact.signs import count_from, few_units, log_share
 from sigjax.records import Metric, Settings
-from sigjax.resample.tally import scores
-from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
-from sigjax.testing.result import Outcome
+from sigjax.testing.p_values import Outcome
+from sigjax.testing.problem import Case, NotExact, Pair, check_finite
 
 AUTO_BUDGET = 10.0
 """Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
@@ -162,19 +161,19 @@ def _asked(case: Case, pairs: Sequence[Pair]) -> Criterion:
 
 
 def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
-    """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis."""
+    """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis.
+
+    The function raises NotFinite where the metric gives NaN or infinity.
+    """
     both = np.array([(case.units.totals[a] + case.units.totals[b]) for a, b in pairs])[:, None]
     basis = np.array([plans[pair].lattice.basis for pair in pairs], np.float64)
 
     def delta(values: np.ndarray) -> np.ndarray:
         apart = values @ basis
-        sums = np.stack([(both + apart) / 2.0, (both - apart) / 2.0])
+        of_a, of_b = case.scores(np.stack([(both + apart) / 2.0, (both - apart) / 2.0]))
         with np.errstate(all="ignore"):
-            of_a, of_b = scores(case.metric.score, sums, case.units.divisors)
             found = of_a - of_b
-        wrong = ~np.isfinite(found).all(axis=1)
-        if wrong.any():
-            raise NotFinite(pairs[int(wrong.argmax())])
+        check_finite(found, pairs)
         return found
 
     return delta

@@ -18,10 +18,9 @@ from sigjax.exact.choices import Choices, Patterns, find_choices, find_patterns,
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Criterion, ExactP, chances_p
 from sigjax.permutation.exact import SMALLEST_DP, over_budget
-from sigjax.resample.tally import scores
-from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
-from sigjax.testing.result import Outcome
-from sigjax.units.outputs import whole_runs
+from sigjax.testing.p_values import Outcome
+from sigjax.testing.problem import Case, NotExact, Pair, check_finite
+from sigjax.units.units import whole_runs
 
 _Plan = TypeVar("_Plan", Patterns, Choices)
 
@@ -105,14 +104,14 @@ def _exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    units, question, settings = case.units, case.question, case.settings
-    both = units.totals[pair[0]] + units.totals[pair[1]]
+    question, settings = case.question, case.settings
+    both = case.units.totals[pair[0]] + case.units.totals[pair[1]]
+    first, second = case.scores(np.stack([of_a, both - of_a]))
     with np.errstate(all="ignore"):
-        first, second = scores(case.metric.score, np.stack([of_a, both - of_a]), units.divisors)
-    if not np.isfinite(first - second).all():
-        raise NotFinite(pair)
+        deltas = first - second
+    check_finite(deltas[None], [pair])
     asked = Criterion(*question.observed([pair]), settings.alternative, settings.mid_p)
-    return chances_p(first - second, chances, error, asked)
+    return chances_p(deltas, chances, error, asked)
 
 
 def models_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:

@@ -15,11 +15,10 @@ from sigjax.resample.sampling import Problem, count_swaps
 from sigjax.resample.tally import Pairs
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.checkpoint import State
-from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, NotFinite, raise_together
-from sigjax.testing.result import Outcomes
+from sigjax.testing.p_values import Outcomes, montecarlo_p
+from sigjax.testing.problem import Case, NotFinite, check_finite, raise_together
 from sigjax.testing.stopping import Count, count_until_settled
-from sigjax.units.outputs import whole_runs
+from sigjax.units.units import whole_runs
 
 _FEW, _STEP = 16, 8
 """Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
@@ -56,12 +55,12 @@ def swap_counter(case: Case, tested: np.ndarray, run: Run) -> Count:
 
     def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
         some = Pairs(*(part[_few_sizes(places, len(tested), run)] for part in packed))
+        members = case.question.members[tested[places]]
 
         def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
             found = count_swaps(problem, some, part, score=metric.score, alternative=settings.alternative)
             for begin, exceed, finite in found:
-                if not finite.all():
-                    raise NotFinite(case.question.pair(tested[places[int(np.argmin(finite))]]))
+                check_finite(finite[: len(places)], members)
                 yield begin, exceed[: len(places)]
 
         return add_up(pieces, len(places), start, end, run)
