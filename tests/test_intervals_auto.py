@@ -16,7 +16,7 @@ from sigjax.bootstrap.closed import closed_spreads, tango_interval, wilson_inter
 from sigjax.bootstrap.jackknife import degrees_of_freedom
 from sigjax.bootstrap.registry import KINDS
 from sigjax.metrics import MEAN
-from sigjax.metrics.ranks import MEDIAN
+from sigjax.metrics.columns import MEDIAN
 from sigjax.records import IntervalKind, Settings
 from sigjax.testing.problem import Case
 from sigjax.units.units import Units

@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import operator
 import os
 import pathlib
 import subprocess
@@ -17,6 +18,7 @@ from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
+STUDY_CALLS = {"audit", "equivalence", "equivalence_test", "power"}
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
@@ -47,9 +49,14 @@ def test_the_public_names():
     ]
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+def test_studies_are_a_namespace():
+    assert {name for name in dir(sigjax.studies) if inspect.isfunction(getattr(sigjax.studies, name))} == STUDY_CALLS
+    assert sigjax.studies.power is sigjax.power
+
+
+@pytest.mark.parametrize("name", [*PUBLIC, *(f"studies.{name}" for name in sorted(STUDY_CALLS))])
 def test_public_names_are_documented(name):
-    thing = getattr(sigjax, name)
+    thing = operator.attrgetter(name)(sigjax)
     assert inspect.getdoc(thing)
     if inspect.isfunction(thing):
         for part in ("Args:", "Raises:", "Example:"):

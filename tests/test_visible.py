@@ -246,7 +246,7 @@ def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypat
     assert _run(["compare", str(table), "-o", str(tmp_path / "out")], debug=False) == 0
     assert (tmp_path / "out").read_text().startswith("mean: 2 instances")
     assert str(compare(Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}))) != ""
-    monkeypatch.setattr("sigjax.cli.commands.read_metrics", None)
+    monkeypatch.setattr("sigjax.cli.inputs.read_metrics", None)
     monkeypatch.setattr("sigjax.cli.commands.read", None)
     for command in (["compare", str(table)], ["demo"], ["tests", str(table)], ["audit", str(table)]):
         assert _run(command, debug=False) == 2

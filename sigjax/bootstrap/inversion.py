@@ -52,7 +52,7 @@ from sigjax.records import InputError, Interval
 from sigjax.resample.bits import row_keys
 from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata, swap
-from sigjax.resample.project import distinct_columns, places_in, swap_projection
+from sigjax.resample.project import distinct_columns, swap_projection
 from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import Deltas, replicate_scores
 from sigjax.run.backend import multiplies_bytes
@@ -152,12 +152,12 @@ def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
     """
     units = case.units
     values, divisors, score = _scored(case, power)
-    columns = distinct_columns(values)
+    columns, places = distinct_columns(values)
     draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
-    projection = swap_projection(columns.values, draws, as_bytes=as_bytes)
+    projection = swap_projection(columns, draws, as_bytes=as_bytes)
     on_host = power > 0 or not rounds_alike(case)
     observed = np.array(case.question.scores)[:, None]
-    metric = Scored(places_in(columns.places), divisors, score, on_host)
+    metric = Scored(places, divisors, score, on_host)
     for start, (piece,) in replicates(projection, [metric], run):
         empty = _empty_resamples(len(units.strata), run._replace(start=start, resamples=start + piece.shape[1]))
         if empty.size:
@@ -168,8 +168,8 @@ def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
 def _of_all(case: Case, power: int, run: Run) -> Iterator[tuple[int, np.ndarray]]:
     """Scores of all systems over all sets of units that are not empty, piece by piece: set k has the bits of k + 1."""
     values, divisors, score = _scored(case, power)
-    columns, num_units = distinct_columns(values), values.shape[1]
-    matrix, places = columns.values.astype(np.float64), places_in(columns.places)
+    columns, places = distinct_columns(values)
+    matrix, num_units = columns.astype(np.float64), values.shape[1]
     for start in range(run.start, run.resamples, _ROWS):
         sets = 1 + np.arange(start, min(start + _ROWS, run.resamples))
         masks = (sets >> np.arange(num_units)[:, None] & 1).astype(np.float64)

@@ -27,7 +27,6 @@ from sigjax.resample.project import (
     drawn_columns,
     draws_projection,
     nested_projection,
-    places_in,
 )
 from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import Deltas
@@ -100,9 +99,8 @@ def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
     draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
     outputs = [each.units.outputs for each in cases if each.units.outputs and each.settings.design == "nested"]
     if outputs:
-        found = distinct_columns(np.concatenate([each.values for each in outputs], axis=2))
-        column, offset = places_in(found.places)
-        projection = nested_projection(found.values, draws, outputs[0].sizes, compiled=compiled)
+        columns, (column, offset) = distinct_columns(np.concatenate([each.values for each in outputs], axis=2))
+        projection = nested_projection(columns, draws, outputs[0].sizes, compiled=compiled)
     else:
         columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in cases], axis=2))
         projection = draws_projection(columns, draws, compiled=compiled)

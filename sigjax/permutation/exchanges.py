@@ -83,12 +83,12 @@ def _find(case: Case, pair: Pair) -> Patterns | NotEligible:
 def _outcome(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
     if not plan.varying.size:
         return Outcome(1.0, 0.0, "exact", "no output varies within a unit", None, 0.0)
-    units, law = case.units, sum_law(plan)
+    units, (sums, chances, error) = case.units, sum_law(plan)
     both = units.totals[pair[0]] + units.totals[pair[1]]
     # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
-    of_a = np.tile(both / 2.0, (len(law.sums), 1))
-    of_a[:, plan.varying] = law.sums
-    found = _exchanged_p(case, pair, of_a, law.chances, law.error)
+    of_a = np.tile(both / 2.0, (len(sums), 1))
+    of_a[:, plan.varying] = sums
+    found = _exchanged_p(case, pair, of_a, chances, error)
     if found.p_value < SMALLEST_DP:
         return NotEligible("the p-value is too small for sums of probabilities")
     names = ", ".join(case.metric.stat_names[stat] for stat in plan.varying)

@@ -94,16 +94,16 @@ def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarra
     units, compiled = case.units, bool(run.backend.devices)
     if units.outputs is None or case.settings.design == "nested":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
-        columns = distinct_columns(units.values - units.values[:1])
+        columns, (places, _) = distinct_columns(units.values - units.values[:1])
         draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
-        return swap_projection(columns.values, draws, as_bytes=as_bytes), columns.places, columns.places
+        return swap_projection(columns, draws, as_bytes=as_bytes), places, places
     outputs = whole_runs(units.outputs) if case.settings.design == "models" else units.outputs
     values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]
-    columns = distinct_columns(values - values[:1, first])
-    projection = crossed_projection(columns.values, sizes, compiled=compiled)
-    return projection, columns.places, columns.places + projection.matrix.shape[1]
+    columns, (places, _) = distinct_columns(values - values[:1, first])
+    projection = crossed_projection(columns, sizes, compiled=compiled)
+    return projection, places, places + projection.matrix.shape[1]
 
 
 def add_up(

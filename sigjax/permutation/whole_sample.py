@@ -142,7 +142,7 @@ def _exact(case: SampleCase, plan: SamplePlan, pair: Pair) -> Outcome:
     check_finite((a - b)[None], [pair])
     # The observed delta as the same program computes it: it is as extreme as itself.
     observed, tolerance = a[:1] - b[:1], np.array([_tolerance(case, pair)])
-    asked = Criterion(observed[:, None], tolerance[:, None], case.settings.alternative, case.settings.mid_p)
+    asked = Criterion(observed, tolerance, case.settings.alternative, case.settings.mid_p)
     found = outcomes_p((a - b)[None], asked, coins.size)
     first, second = case.units.columns[list(pair)]
     names = np.array(case.metric.inputs)[(first != second).any(axis=1)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Literal
 
-from sigjax.metrics.fscore import FBETA
+from sigjax.metrics.matches import FBETA
 from sigjax.readers.options import Options, select_systems
 from sigjax.records import Evaluation, InputError
 
