@@ -1,5 +1,6 @@
 """Significance tests for comparing systems on a test set: permutation, bootstrap and exact, on CPU or GPU."""
 
+from sigjax import studies as studies
 from sigjax.association.association import Association as Association
 from sigjax.association.association import association_test as association_test
 from sigjax.classical.classical import ClassicalTests as ClassicalTests

@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
 
 from cyclopts import App
 
 from sigjax.classical.classical import ClassicalOptions, classical_tests
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options
+from sigjax.cli.inputs import Files, Inputs
+from sigjax.cli.output import Figure, Output, Results, text_options, write_study
+from sigjax.cli.studies import study
 from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.compare import compare as run_compare
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, read_metrics, save_evaluations
-from sigjax.readers.options import FileOptions, ReadOptions
-from sigjax.records.options import option, required, same, values
+from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, save_evaluations
+from sigjax.records.options import option, required, values
 from sigjax.run.processes import joined
 from sigjax.studies.audit import AuditOptions
 from sigjax.studies.audit import audit as run_audit
@@ -35,7 +35,6 @@ TAKES: dict[Takes, str] = {
     "systems": "sigjax compare FILE FILE ...: one file per system",
     "gold": "sigjax compare GOLD [GOLD ...] -i FILE FILE ...: one file per system, after the gold files",
 }
-Files = Sequence[Path]
 
 app = App(
     name="sigjax",
@@ -44,30 +43,7 @@ app = App(
     help_format="markdown",
     result_action="return_value",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inputs(FileOptions):
-    """The options of `read`, with several metrics."""
-
-    input: Sequence[str] = same(ReadOptions, "input")
-    metric: Sequence[str] = same(ReadOptions, "metric", ())
-    reader: str | None = same(ReadOptions, "reader")
-
-    def evaluations(self, paths: Files, *, progress: bool = True) -> list[Evaluation]:
-        """Read the files, once for each metric."""
-        return read_metrics(
-            *paths,
-            input=[Path(path) for path in self.input],
-            metrics=self.metric,
-            reader=self.reader,
-            **values(self, FileOptions, progress=progress),
-        )
-
-    def check(self, paths: Files, *written: Any, here: bool = True) -> None:
-        """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
-        more = [self.cluster, self.strata, *(getattr(record, "extend", None) for record in written)]
-        check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)
+app.command(study)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,9 +124,7 @@ def audit(paths: Files, inputs: Inputs, asked: AuditOptions, results: Results, f
     Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures.
     """
     inputs.check(paths, results, figure)
-    study = run_audit(inputs.evaluations(paths), **values(asked))
-    results.write(study.__str__, study.to_json)
-    figure.write(study)
+    write_study(run_audit(inputs.evaluations(paths), **values(asked)), results, figure)
 
 
 @app.command
@@ -161,9 +135,7 @@ def power(paths: Files, inputs: Inputs, asked: PowerOptions, results: Results, f
     Each repetition draws instances from the data with replacement and tests them.
     """
     inputs.check(paths, results, figure)
-    study = run_power(inputs.evaluations(paths), **values(asked))
-    results.write(study.__str__, study.to_json)
-    figure.write(study)
+    write_study(run_power(inputs.evaluations(paths), **values(asked)), results, figure)
 
 
 @app.command

@@ -54,7 +54,7 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     kind, more = _written(types_of(record)[name])
     default = inspect.Parameter.empty if field.default is MISSING else field.default
     if isinstance(default, tuple) and default:
-        more["show_default"] = ", ".join
+        more["show_default"] = lambda values: ", ".join(map(str, values))
     elif default is False or default == ():
         more |= {"show_default": False, "negative": ""}
     long = f"--{name.replace('_', '-')}"

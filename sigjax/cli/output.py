@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sigjax.files.writing import check_place, replacing, same_file
-from sigjax.readers.naming import given_name
+from sigjax.readers.sources import given_name
 from sigjax.records import InputError
 from sigjax.records.options import option, same
 from sigjax.report.report import Report
 from sigjax.run.host import is_terminal
+from sigjax.studies.study import Study
 
 Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
 _WRITTEN = ("output", "figure", "checkpoint")
@@ -55,10 +56,12 @@ class Figure:
         None, "Draw a figure to this file, too (.png, .pdf, .svg; needs matplotlib).", group="Output"
     )
 
-    def write(self, study: Any) -> None:
-        """Draw the study, if asked."""
-        if self.figure is not None:
-            write_figure(study.plot(), self.figure)
+
+def write_study(study: Study, results: Results, figure: Figure) -> None:
+    """Write a study as text or JSON, and draw it, if asked."""
+    results.write(study.__str__, study.to_json)
+    if figure.figure is not None:
+        write_figure(study.plot(), figure.figure)
 
 
 def check_outputs(read: Sequence[str | Path], *records: object, here: bool = True) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sigjax.report.figure import BLUES, empty_figure, plain
-from sigjax.report.numbers import percent
+from sigjax.report.figure import BLUES, plain
 from sigjax.report.text import middle_cut
+from sigjax.report.words import percent
 from sigjax.studies.formulas import detectable_effect, normal_power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from sigjax.studies.records import Audit, AuditedTest, PilotDelta, Power, PowerAt
 
@@ -32,24 +31,40 @@ _BAND = 1.358
 """95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
 
 
-def audit_figure(audit: Audit) -> Figure:
-    """One row per metric and way to make pairs: distributions of p, and type-I errors test by test.
+class Layout(NamedTuple):
+    """The size of a figure in inches, and its panels."""
 
-    Raises:
-        InputError: matplotlib is not installed.
-    """
-    groups = [list(tests) for _, tests in groupby(audit.tests, key=lambda one: (one.metric, one.null, one.system))]
-    heights = [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in groups]
-    figure = empty_figure(10.4, 0.5 + sum(heights))
-    axes = figure.subplots(len(groups), 2, squeeze=False, height_ratios=heights)
-    for line, tests in zip(axes, groups, strict=True):
+    width: float
+    heights: Sequence[float]
+    """[row]"""
+    columns: int = 1
+
+
+class Drawing(NamedTuple):
+    """How a kind of study is drawn."""
+
+    layout: Callable[[Any], Layout]
+    draw: Callable[[Any, np.ndarray], None]
+    """Takes the study and axes `[row, column]`."""
+
+
+def _groups(audit: Audit) -> list[list[AuditedTest]]:
+    """The tests by metric and way to make pairs."""
+    return [list(tests) for _, tests in groupby(audit.tests, key=lambda one: (one.metric, one.null, one.system))]
+
+
+def _audit_layout(audit: Audit) -> Layout:
+    return Layout(10.4, [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in _groups(audit)], 2)
+
+
+def _draw_audit(audit: Audit, axes: np.ndarray) -> None:
+    """One row per metric and way to make pairs: distributions of p, and type-I errors test by test."""
+    for line, tests in zip(axes, _groups(audit), strict=True):
         _band(line[0], audit.repetitions)
         _distributions(line[0], tests)
         line[0].set_title(plain(f"{tests[0].metric}: {_null(tests[0], audit)}"), fontsize=9)
         _errors(line[1], tests)
         line[1].set_xlim(0.0, 1.03 * max(rate.interval.high for one in audit.tests for rate in one.errors))
-    figure.supxlabel(plain(audit.signature), fontsize=6, color="0.4")
-    return figure
 
 
 def _null(test: AuditedTest, audit: Audit) -> str:
@@ -107,14 +122,12 @@ def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
     axes.set_title("type-I error, 95% intervals", fontsize=9, loc="left")
 
 
-def power_figure(power: Power) -> Figure:
-    """One row per metric: power and detectable differences against the number of instances.
+def _power_layout(power: Power) -> Layout:
+    return Layout(9.4, [3.6] * len(power.pilots), 2)
 
-    Raises:
-        InputError: matplotlib is not installed.
-    """
-    figure = empty_figure(9.4, 0.5 + 3.6 * len(power.pilots))
-    axes = figure.subplots(len(power.pilots), 2, squeeze=False)
+
+def _draw_power(power: Power, axes: np.ndarray) -> None:
+    """One row per metric: power and detectable differences against the number of instances."""
     for line, pilot in zip(axes, power.pilots, strict=True):
         points = [at for at in power.points if at.metric == pilot.metric]
         for test in power.settings.tests:
@@ -130,8 +143,6 @@ def power_figure(power: Power) -> Figure:
             panel.set_xlabel("instances" if power.num_units == power.num_instances else "clusters", fontsize=8)
             panel.tick_params(labelsize=7)
             panel.legend(fontsize=8, frameon=False)
-    figure.supxlabel(plain(power.signature), fontsize=6, color="0.4")
-    return figure
 
 
 def _power(axes: Axes, points: list[PowerAt]) -> None:
@@ -160,4 +171,4 @@ def _detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
     axes.set_ylim(bottom=0.0)
 
 
-FIGURES: dict[str, Callable[[Any], Figure]] = {"audit": audit_figure, "power": power_figure}
+AUDIT, POWER = Drawing(_audit_layout, _draw_audit), Drawing(_power_layout, _draw_power)
