@@ -6,6 +6,8 @@ are in `formulas`, results in `records`, their common part in `study`, and `show
 """
 
 from sigjax.studies.audit import audit as audit
+from sigjax.studies.calibration import calibration as calibration
+from sigjax.studies.domain import domain as domain
 from sigjax.studies.equivalence import equivalence as equivalence
 from sigjax.studies.equivalence import equivalence_test as equivalence_test
 from sigjax.studies.gains import gains as gains

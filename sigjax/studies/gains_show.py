@@ -11,7 +11,7 @@ import numpy as np
 from sigjax.report.figure import BLUES, plain
 from sigjax.report.pairs import Table
 from sigjax.report.text import table_lines
-from sigjax.report.words import MISSING, count, format_number, number_spec, percent
+from sigjax.report.words import DASH, count, format_number, number_spec, percent
 from sigjax.studies.figures import Drawing, Layout
 from sigjax.studies.text import NAME, in_units, joined_lines
 from sigjax.studies.thresholds import WIDE
@@ -42,7 +42,7 @@ def ends(one: Threshold | ThresholdDifference, spec: str) -> str:
         return f"[{one.low:{spec}}, {one.high:{spec}}]"
     if one.low is not None:
         return f"at least {one.low:{spec}}"
-    return MISSING if one.high is None else f"at most {one.high:{spec}}"
+    return DASH if one.high is None else f"at most {one.high:{spec}}"
 
 
 def gains_text(study: Gains) -> str:
