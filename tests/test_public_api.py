@@ -18,7 +18,7 @@ from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
-STUDY_CALLS = {"audit", "equivalence", "equivalence_test", "power"}
+STUDY_CALLS = {"audit", "calibration", "domain", "equivalence", "equivalence_test", "gains", "power"}
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 

@@ -44,7 +44,7 @@ def plotted(study: Any, ax: Any) -> Figure:
     Raises:
         InputError: matplotlib is not installed, or another number of axes than panels.
     """
-    drawing = DRAWINGS[study.kind]
+    drawing = DRAWINGS[study._kind]
     width, heights, columns = drawing.layout(study)
     shape = len(heights), columns
     if ax is None:
