@@ -11,15 +11,14 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
-from sigjax.comparison.adjust import others_of
+from sigjax.comparison.families import others_of
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Metric, Settings
 from sigjax.resample import sampling
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.testing import stopping
-from sigjax.testing.p_values import adjust
-from sigjax.testing.result import Outcome, Outcomes
+from sigjax.testing.p_values import Outcome, Outcomes, adjust
 from sigjax.testing.stopping import ERROR, count_until_settled
 
 pytestmark = pytest.mark.slow

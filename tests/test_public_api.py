@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import operator
 import os
 import pathlib
 import subprocess
@@ -17,6 +18,7 @@ from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
+STUDY_CALLS = {"audit", "calibration", "domain", "equivalence", "equivalence_test", "gains", "power"}
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
@@ -47,9 +49,14 @@ def test_the_public_names():
     ]
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+def test_studies_are_a_namespace():
+    assert {name for name in dir(sigjax.studies) if inspect.isfunction(getattr(sigjax.studies, name))} == STUDY_CALLS
+    assert sigjax.studies.power is sigjax.power
+
+
+@pytest.mark.parametrize("name", [*PUBLIC, *(f"studies.{name}" for name in sorted(STUDY_CALLS))])
 def test_public_names_are_documented(name):
-    thing = getattr(sigjax, name)
+    thing = operator.attrgetter(name)(sigjax)
     assert inspect.getdoc(thing)
     if inspect.isfunction(thing):
         for part in ("Args:", "Raises:", "Example:"):
@@ -78,7 +85,7 @@ def test_an_unknown_option_is_a_type_error_that_names_the_function(name):
 def test_a_missing_option_and_one_outside_its_domain_are_named():
     with pytest.raises(TypeError, match="margin"):
         sigjax.equivalence(TWO)
-    with pytest.raises(InputError, match=r"level must be a number between 0 and 1, got 95"):
+    with pytest.raises(InputError, match=r"level must be a number between 0 and 1, such as 0.95, got 95"):
         sigjax.compare(TWO, level=95)
     assert sigjax.compare(TWO, seed=np.int64(3), test=np.array(["permutation"])).settings.seed == 3
 

@@ -182,3 +182,18 @@ def test_command(capsys, tmp_path):
     assert found["schema"] == "sigjax-power/1"
     known = sigjax.power(sigjax.read(table, metric="accuracy"), instances=[40, 80], repetitions=50)
     assert found == json.loads(known.to_json())
+
+
+def test_frame_and_axes_of_the_caller():
+    pandas, matplotlib = pytest.importorskip("pandas"), pytest.importorskip("matplotlib.figure")
+    study = sigjax.power(pilot(), instances=[20, 40], repetitions=20, resamples=99)
+    frame = study.to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame["instances"].tolist() == [20, 40]
+    assert frame["interval_low"].tolist() == [at.interval.low for at in study.points]
+    figure = matplotlib.Figure()
+    axes = figure.subplots(1, 2)
+    assert study.plot(axes) is figure
+    assert axes[0].lines
+    with pytest.raises(InputError, match="ax must be 2 axes of matplotlib, one per panel, got 1"):
+        study.plot(axes[0])

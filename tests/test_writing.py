@@ -21,7 +21,7 @@ import numpy as np
 from sigjax import Evaluation, InputError
 from sigjax.run.checkpoint import Checkpoint, State
 from sigjax.cli.output import write_figure, write_text
-from sigjax.metrics.cache import store_stats
+from sigjax.metrics.counts import store_stats
 
 class Figure:
     def savefig(self, file, **options):
@@ -185,7 +185,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to("old.json")
     (tmp_path / "later").symlink_to("new")
     os.mkfifo(tmp_path / "fifo")
-    for place in ("cli.commands.run_compare", "cli.commands.read_metrics", "cli.commands.read"):
+    for place in ("cli.commands.run_compare", "cli.inputs.read_metrics", "cli.commands.read"):
         monkeypatch.setattr(f"sigjax.{place}", begun)
     return tmp_path
 

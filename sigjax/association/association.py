@@ -16,9 +16,10 @@ from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
-from sigjax.resample.bits import row_keys, words
+from sigjax.resample.bits import row_keys
 from sigjax.resample.tally import extreme
-from sigjax.testing.p_values import clopper_pearson, montecarlo_p
+from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.tails import clopper_pearson
 
 Statistic = Callable[[np.ndarray], Any]
 """Confusion counts `[..., gold label, label]` (float64) -> real numbers `[...]`."""
@@ -29,8 +30,7 @@ TABLE_BUDGET, TABLE_LIMIT = 1_000_000, 10_000_000
 """Confusion tables up to which method="auto" enumerates them (a second), and "exact" does (ten)."""
 
 _agreements = partial(np.trace, axis1=-2, axis2=-1)
-_MOST_LABELS = 1000
-"""Most labels of a confusion table: 8 MB each."""
+_MOST_LABELS = 1000  # of a confusion table: 8 MB each
 _BLOCK_ENTRIES = 2**20
 """Words or counts held at a time; no result depends on it."""
 _ROUNDING = 2.0**-40
@@ -58,14 +58,9 @@ class Association:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssociationOptions:
-    """The options of `association_test`."""
+class AgreementOptions:
+    """The options of `association_test` for agreements."""
 
-    statistic: Literal["agreements"] | Statistic = option(
-        "agreements",
-        '"agreements", the number of instances with equal labels, or a function of the confusion counts.',
-        "The function is `[..., gold label, label] -> [...]`; both axes have the labels of both sides, sorted.",
-    )
     alternative: Alternative = same(
         Settings,
         "alternative",
@@ -76,6 +71,7 @@ class AssociationOptions:
     method: Literal["auto", "exact", "montecarlo"] = same(
         Settings,
         "method",
+        doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes a few seconds at most.",
         more="An exact test takes up to a minute, and as many as 10,000,000 confusion tables for a function; with "
         '"auto", a few seconds (1,000,000 tables) at most.',
     )
@@ -84,6 +80,17 @@ class AssociationOptions:
         doc="Number of Monte Carlo resamples.",
     )  # fmt: skip
     seed: int = same(Settings, "seed", doc="The same seed gives the same result everywhere.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssociationOptions(AgreementOptions):
+    """All options of `association_test`."""
+
+    statistic: Literal["agreements"] | Statistic = option(
+        "agreements",
+        '"agreements", the number of instances with equal labels, or a function of the confusion counts.',
+        "The function is `[..., gold label, label] -> [...]`; both axes have the labels of both sides, sorted.",
+    )
 
 
 @takes(AssociationOptions)
@@ -123,8 +130,7 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
 
 
 class _Question(NamedTuple):
-    counts: np.ndarray
-    """[side, label]: how many instances have each gold label, and each label."""
+    counts: np.ndarray  # [side, label]: how many instances have each gold label, and each label
     function: Statistic
     observed: float
     size: int
@@ -188,18 +194,16 @@ def _exact(question: _Question, settings: Settings) -> tuple[ExactP, str] | NotE
     if settings.method == "montecarlo":
         return NotEligible("as asked")
     longest, most = (AGREEMENT_LIMIT, TABLE_LIMIT) if settings.method == "exact" else (AGREEMENT_BUDGET, TABLE_BUDGET)
-    gold_counts, label_counts = question.counts
-    arguments = (gold_counts.tolist(), label_counts.tolist(), int(question.observed), settings.alternative)
+    gold_counts, label_counts = question.counts.tolist()
+    arguments = (gold_counts, label_counts, int(question.observed), settings.alternative)
     cost = assignments.agreement_cost(*arguments) if question.function is _agreements else math.inf
-    expensive = cost > AGREEMENT_BUDGET
-    tables = assignments.confusion_tables(gold_counts, label_counts, most=most) if expensive else None
+    tables = assignments.confusion_tables(*question.counts, most=most) if cost > AGREEMENT_BUDGET else None
     if tables is not None:
         parts = (tables[part].astype(np.float64) for part in _blocks(len(tables), tables[0].size))
         values = np.concatenate([_evaluate(question.function, part) for part in parts])
         tails = _tails(values, question.observed, settings.alternative)
         have = "confusion table has" if len(tables) == 1 else "confusion tables have"
-        p = assignments.tables_p(assignments.log_assignments(tables), tails)
-        return p, f"{len(tables):,} {have} these margins"
+        return assignments.tables_p(assignments.log_assignments(tables), tails), f"{len(tables):,} {have} these margins"
     if cost <= longest:
         return assignments.agreements_p(*arguments), "agreements are counted as rooks"
     return NotEligible(f"counting would pass the budget of {most:,} confusion tables (or of memory for them)")
@@ -212,23 +216,20 @@ def _montecarlo(question: _Question, settings: Settings, reason: str) -> Associa
     proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
     """
     counts = _tails(_sample(question, settings), question.observed, settings.alternative).sum(axis=1)
-    exceed = int(counts.min())
-    p_value = min(len(counts) * float(montecarlo_p(exceed, settings.fixed_resamples)), 1.0)
-    interval = clopper_pearson(np.array([exceed]), settings.fixed_resamples, settings.level)
-    low, high = (min(len(counts) * float(end[0]), 1.0) for end in interval)
-    counts = (exceed, settings.fixed_resamples, question.size)
-    interval = Interval(low, high)
-    return Association(question.observed, p_value, math.log10(p_value), interval, "montecarlo", reason, *counts)
+    exceed, resamples = counts.min(keepdims=True), settings.fixed_resamples
+    ends = np.concatenate(clopper_pearson(exceed, resamples, settings.level)).tolist()
+    p_value, *interval = (min(len(counts) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
+    drawn = (Interval(*interval), "montecarlo", reason, int(exceed[0]), resamples)
+    return Association(question.observed, p_value, math.log10(p_value), *drawn, question.size)
 
 
 def _sample(question: _Question, settings: Settings) -> np.ndarray:
     """Statistics `[resample]` of random assignments. Instances are sorted: their order does not matter."""
     num_labels = question.counts.shape[1]
     gold, labels = (np.repeat(np.arange(num_labels), counts) for counts in question.counts)
-    tables = 0 if question.function is _agreements else num_labels**2
     values = np.empty(settings.fixed_resamples)
-    for part in _blocks(len(values), 4 * question.size + tables):
-        drawn = _shuffle(labels, row_keys(settings.seed, np.arange(part.start, part.stop)))
+    for part in _blocks(len(values), 4 * question.size + (question.function is not _agreements) * num_labels**2):
+        drawn = assignments.shuffled(labels, row_keys(settings.seed, np.arange(part.start, part.stop)))
         if question.function is _agreements:
             values[part] = (drawn == gold).sum(axis=1)
         else:
@@ -240,19 +241,6 @@ def _blocks(count: int, entries: int) -> Iterator[slice]:
     """Slices of `count` items with `entries` numbers each."""
     step = max(1, _BLOCK_ENTRIES // entries)
     return (slice(start, min(start + step, count)) for start in range(0, count, step))
-
-
-def _shuffle(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Label codes `[instance]` in random orders `[row, instance]`, for the rows of `row_keys`.
-
-    Each code ends a 64-bit key of random bits, and the keys are sorted. Ties are too rare to matter.
-    """
-    size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
-    random = words(rows, 2 * size).astype(np.uint64)
-    keys = random[:, :size] << np.uint64(32) | random[:, size:]
-    keys = keys >> bits << bits | labels.astype(np.uint64)
-    keys.sort(axis=1)
-    return (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
 
 
 def _tails(values: np.ndarray, observed: float, alternative: Alternative) -> np.ndarray:

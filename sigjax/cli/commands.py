@@ -7,19 +7,23 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
 
 from cyclopts import App
 
+from sigjax.association.association import AgreementOptions, association_test
+from sigjax.association.show import association_json, association_text
 from sigjax.classical.classical import ClassicalOptions, classical_tests
 from sigjax.cli.flags import flags
-from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options
+from sigjax.cli.inputs import Files, Inputs
+from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options, write_study
+from sigjax.cli.studies import study
 from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.compare import compare as run_compare
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, read_metrics, save_evaluations
-from sigjax.readers.options import FileOptions, ReadOptions
-from sigjax.records.options import option, required, same, values
+from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, save_evaluations
+from sigjax.readers.tagging.labels import read_labels
+from sigjax.records import InputError
+from sigjax.records.options import option, required, values
 from sigjax.run.processes import joined
 from sigjax.studies.audit import AuditOptions
 from sigjax.studies.audit import audit as run_audit
@@ -35,7 +39,6 @@ TAKES: dict[Takes, str] = {
     "systems": "sigjax compare FILE FILE ...: one file per system",
     "gold": "sigjax compare GOLD [GOLD ...] -i FILE FILE ...: one file per system, after the gold files",
 }
-Files = Sequence[Path]
 
 app = App(
     name="sigjax",
@@ -44,30 +47,7 @@ app = App(
     help_format="markdown",
     result_action="return_value",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inputs(FileOptions):
-    """The options of `read`, with several metrics."""
-
-    input: Sequence[str] = same(ReadOptions, "input")
-    metric: Sequence[str] = same(ReadOptions, "metric", ())
-    reader: str | None = same(ReadOptions, "reader")
-
-    def evaluations(self, paths: Files, *, progress: bool = True) -> list[Evaluation]:
-        """Read the files, once for each metric."""
-        return read_metrics(
-            *paths,
-            input=[Path(path) for path in self.input],
-            metrics=self.metric,
-            reader=self.reader,
-            **values(self, FileOptions, progress=progress),
-        )
-
-    def check(self, paths: Files, *written: Any, here: bool = True) -> None:
-        """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
-        more = [self.cluster, self.strata, *(getattr(record, "extend", None) for record in written)]
-        check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)
+app.command(study)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,9 +128,7 @@ def audit(paths: Files, inputs: Inputs, asked: AuditOptions, results: Results, f
     Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures.
     """
     inputs.check(paths, results, figure)
-    study = run_audit(inputs.evaluations(paths), **values(asked))
-    results.write(study.__str__, study.to_json)
-    figure.write(study)
+    write_study(run_audit(inputs.evaluations(paths), **values(asked)), results, figure)
 
 
 @app.command
@@ -161,9 +139,7 @@ def power(paths: Files, inputs: Inputs, asked: PowerOptions, results: Results, f
     Each repetition draws instances from the data with replacement and tests them.
     """
     inputs.check(paths, results, figure)
-    study = run_power(inputs.evaluations(paths), **values(asked))
-    results.write(study.__str__, study.to_json)
-    figure.write(study)
+    write_study(run_power(inputs.evaluations(paths), **values(asked)), results, figure)
 
 
 @app.command
@@ -173,6 +149,25 @@ def equivalence(paths: Files, inputs: Inputs, asked: EquivalencePairsOptions, re
     inputs.check(paths, results)
     pairs = run_equivalence(inputs.evaluations(paths), **values(asked))
     results.write(partial(equivalence_text, pairs), partial(equivalence_json, pairs))
+
+
+@app.command
+@flags(AgreementOptions, Results, files="LABELS GOLD: two files with one label per line, in the same order.")
+def association(paths: Files, asked: AgreementOptions, results: Results) -> None:
+    """Do labels agree with gold labels more than chance, given how often each label was used?
+
+    p is over all orders of the labels, each equally likely.
+    """
+    if len(paths) != 2:
+        raise InputError(f"expected two files, LABELS and GOLD, with one label per line, got {len(paths)}")
+    check_outputs(paths, results)
+    labels, gold = (read_labels(str(path)) for path in paths)
+    if len(labels) != len(gold):
+        raise InputError(
+            f"{paths[0]}: has {len(labels)} labels, but {paths[1]} has {len(gold)}; expected one per instance"
+        )
+    result = association_test(gold, labels, **values(asked))
+    results.write(partial(association_text, result, asked), partial(association_json, result, asked))
 
 
 @app.command

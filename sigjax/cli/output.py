@@ -17,6 +17,7 @@ from sigjax.records import InputError
 from sigjax.records.options import option, same
 from sigjax.report.report import Report
 from sigjax.run.host import is_terminal
+from sigjax.studies.study import Study
 
 Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
 _WRITTEN = ("output", "figure", "checkpoint")
@@ -55,10 +56,12 @@ class Figure:
         None, "Draw a figure to this file, too (.png, .pdf, .svg; needs matplotlib).", group="Output"
     )
 
-    def write(self, study: Any) -> None:
-        """Draw the study, if asked."""
-        if self.figure is not None:
-            write_figure(study.plot(), self.figure)
+
+def write_study(study: Study, results: Results, figure: Figure) -> None:
+    """Write a study as text or JSON, and draw it, if asked."""
+    results.write(study.__str__, study.to_json)
+    if figure.figure is not None:
+        write_figure(study.plot(), figure.figure)
 
 
 def check_outputs(read: Sequence[str | Path], *records: object, here: bool = True) -> None:
@@ -185,6 +188,5 @@ def text_options(output: Path | None) -> dict[str, Any]:
     """Width and colour of text: those of the terminal if it goes there."""
     from sigjax.report.text import WIDTH_OF_FILES
 
-    if output is not None:
-        return {"width": WIDTH_OF_FILES, "color": False}
-    return {"width": None, "color": is_terminal(sys.stdout) and "NO_COLOR" not in os.environ}
+    on_terminal = output is None and is_terminal(sys.stdout)
+    return {"width": None if on_terminal else WIDTH_OF_FILES, "color": on_terminal and "NO_COLOR" not in os.environ}

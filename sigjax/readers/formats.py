@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.metrics.fscore import FBETA
+from sigjax.metrics.matches import FBETA
 from sigjax.readers.options import Options, select_systems
 from sigjax.records import Evaluation, InputError
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from sigjax.records import FIELDS, Comparisons, InputError, Interval, Library, Repeated
-from sigjax.report.visible import visible, visible_json
-from sigjax.run.fingerprint import SCHEMA
+from sigjax.report.words import visible, visible_json
+from sigjax.run.checkpoint import SCHEMA
 from sigjax.version import versions
 
 if TYPE_CHECKING:
@@ -187,6 +187,25 @@ def to_dataframe(report: Report, library: Library | None = None) -> Any:
         raise InputError(f"a data frame of {chosen} needs {chosen}, which is not installed; run: pip install {chosen}")
     columns = _columns(report.comparisons, unclustered=_has_unclustered(report.comparisons))
     return _of_pandas(columns) if chosen == "pandas" else _by_narwhals(columns, chosen)
+
+
+def rows_to_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """A data frame of pandas from the records of a study; intervals become `_low` and `_high`.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    if not _is_installed("pandas"):
+        raise InputError("the data frame of a study needs pandas, which is not installed; run: pip install pandas")
+    import pandas
+
+    return pandas.DataFrame([dict(cell for item in row.items() for cell in _cells(*item)) for row in rows])
+
+
+def _cells(name: str, value: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, Interval):
+        return zip((f"{name}_low", f"{name}_high"), value, strict=True)
+    return [(name, value)]
 
 
 def _is_installed(name: str) -> bool:

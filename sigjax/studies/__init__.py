@@ -2,5 +2,13 @@
 
 A study calls `compare` and the rooms below it; it adds no resampling of its own. `pilot` makes trials from data,
 `trials` tests them, `audit` and `power` count what the tests say; `tost` has the tests behind `equivalence`. Formulas
-are in `formulas`, results in `records`, and `text` and `figures` show them.
+are in `formulas`, results in `records`, their common part in `study`, and `show` names what shows each kind.
 """
+
+from sigjax.studies.audit import audit as audit
+from sigjax.studies.calibration import calibration as calibration
+from sigjax.studies.domain import domain as domain
+from sigjax.studies.equivalence import equivalence as equivalence
+from sigjax.studies.equivalence import equivalence_test as equivalence_test
+from sigjax.studies.gains import gains as gains
+from sigjax.studies.power import power as power

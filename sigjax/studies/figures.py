@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sigjax.report.figure import BLUES, empty_figure, plain
-from sigjax.report.numbers import percent
+from sigjax.report.figure import BLUES, plain
 from sigjax.report.text import middle_cut
+from sigjax.report.words import percent
 from sigjax.studies.formulas import detectable_effect, normal_power
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from sigjax.studies.records import Audit, AuditedTest, PilotDelta, Power, PowerAt
 
-_COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
+COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
 _MORE = ("#2a8f5b", "#8a5fb0", "#b08a1e", "#b03060", "#4a8fa0", "#7a7a7a")
 _LEVELS = ("#1f5fa8", "#2a8f5b", "#c4601d")
 """Colours of 1%, 5% and 10%."""
@@ -32,24 +31,40 @@ _BAND = 1.358
 """95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
 
 
-def audit_figure(audit: Audit) -> Figure:
-    """One row per metric and way to make pairs: distributions of p, and type-I errors test by test.
+class Layout(NamedTuple):
+    """The size of a figure in inches, and its panels."""
 
-    Raises:
-        InputError: matplotlib is not installed.
-    """
-    groups = [list(tests) for _, tests in groupby(audit.tests, key=lambda one: (one.metric, one.null, one.system))]
-    heights = [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in groups]
-    figure = empty_figure(10.4, 0.5 + sum(heights))
-    axes = figure.subplots(len(groups), 2, squeeze=False, height_ratios=heights)
-    for line, tests in zip(axes, groups, strict=True):
+    width: float
+    heights: Sequence[float]
+    """[row]"""
+    columns: int = 1
+
+
+class Drawing(NamedTuple):
+    """How a kind of study is drawn."""
+
+    layout: Callable[[Any], Layout]
+    draw: Callable[[Any, np.ndarray], None]
+    """Takes the study and axes `[row, column]`."""
+
+
+def _groups(audit: Audit) -> list[list[AuditedTest]]:
+    """The tests by metric and way to make pairs."""
+    return [list(tests) for _, tests in groupby(audit.tests, key=lambda one: (one.metric, one.null, one.system))]
+
+
+def _audit_layout(audit: Audit) -> Layout:
+    return Layout(10.4, [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in _groups(audit)], 2)
+
+
+def _draw_audit(audit: Audit, axes: np.ndarray) -> None:
+    """One row per metric and way to make pairs: distributions of p, and type-I errors test by test."""
+    for line, tests in zip(axes, _groups(audit), strict=True):
         _band(line[0], audit.repetitions)
         _distributions(line[0], tests)
         line[0].set_title(plain(f"{tests[0].metric}: {_null(tests[0], audit)}"), fontsize=9)
         _errors(line[1], tests)
         line[1].set_xlim(0.0, 1.03 * max(rate.interval.high for one in audit.tests for rate in one.errors))
-    figure.supxlabel(plain(audit.signature), fontsize=6, color="0.4")
-    return figure
 
 
 def _null(test: AuditedTest, audit: Audit) -> str:
@@ -68,8 +83,8 @@ def _band(axes: Axes, count: int) -> None:
 
 def _style(index: int, test: str) -> dict[str, Any]:
     """Solid lines for resampling tests, dashed ones for others, dotted ones where these repeat colours."""
-    if test in _COLORS:
-        return {"color": _COLORS[test], "linewidth": 2}
+    if test in COLORS:
+        return {"color": COLORS[test], "linewidth": 2}
     color, dashed = _MORE[index % len(_MORE)], index < len(_MORE)
     return {"color": color, "linewidth": 1.2, "linestyle": "--" if dashed else (0, (1, 1))}
 
@@ -77,7 +92,7 @@ def _style(index: int, test: str) -> dict[str, Any]:
 def _distributions(axes: Axes, tests: list[AuditedTest]) -> None:
     """Shares of p-values up to each value."""
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
-    for index, one in enumerate(sorted(tests, key=lambda one: one.test in _COLORS)):  # resampling tests on top
+    for index, one in enumerate(sorted(tests, key=lambda one: one.test in COLORS)):  # resampling tests on top
         values = np.sort(one.p_values)
         shares = np.arange(1, len(values) + 1) / len(values)
         axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(index, one.test))
@@ -107,14 +122,12 @@ def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
     axes.set_title("type-I error, 95% intervals", fontsize=9, loc="left")
 
 
-def power_figure(power: Power) -> Figure:
-    """One row per metric: power and detectable differences against the number of instances.
+def _power_layout(power: Power) -> Layout:
+    return Layout(9.4, [3.6] * len(power.pilots), 2)
 
-    Raises:
-        InputError: matplotlib is not installed.
-    """
-    figure = empty_figure(9.4, 0.5 + 3.6 * len(power.pilots))
-    axes = figure.subplots(len(power.pilots), 2, squeeze=False)
+
+def _draw_power(power: Power, axes: np.ndarray) -> None:
+    """One row per metric: power and detectable differences against the number of instances."""
     for line, pilot in zip(axes, power.pilots, strict=True):
         points = [at for at in power.points if at.metric == pilot.metric]
         for test in power.settings.tests:
@@ -130,12 +143,10 @@ def power_figure(power: Power) -> Figure:
             panel.set_xlabel("instances" if power.num_units == power.num_instances else "clusters", fontsize=8)
             panel.tick_params(labelsize=7)
             panel.legend(fontsize=8, frameon=False)
-    figure.supxlabel(plain(power.signature), fontsize=6, color="0.4")
-    return figure
 
 
 def _power(axes: Axes, points: list[PowerAt]) -> None:
-    sizes, color = [at.instances for at in points], _COLORS[points[0].test]
+    sizes, color = [at.instances for at in points], COLORS[points[0].test]
     axes.plot(sizes, [at.power for at in points], "o", color=color, markersize=4, label=points[0].test)
     for at in points:
         axes.plot([at.instances] * 2, at.interval, color=color, linewidth=2, alpha=0.6)
@@ -160,4 +171,4 @@ def _detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
     axes.set_ylim(bottom=0.0)
 
 
-FIGURES: dict[str, Callable[[Any], Figure]] = {"audit": audit_figure, "power": power_figure}
+AUDIT, POWER = Drawing(_audit_layout, _draw_audit), Drawing(_power_layout, _draw_power)

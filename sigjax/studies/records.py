@@ -3,41 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Any, Literal
 
 from sigjax.records import Interval, Settings, Test
-from sigjax.report.programs import json_lines
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sigjax.studies.study import Study
 
 Claim = Literal["equivalence", "non-inferiority"]
 EquivalenceMethod = Literal["auto", "bootstrap"]
 Null = Literal["swaps", "splits"]
 """How to make pairs of which neither is better: by swaps of the outputs of two systems, or splits of one system."""
-
-
-@dataclass(frozen=True)
-class _Study:
-    """What a study can do; `kind` names its text, its figure and its JSON schema."""
-
-    kind: ClassVar[Literal["audit", "power"]]
-
-    def __str__(self) -> str:
-        """Return the study as text for a terminal."""
-        from sigjax.studies.text import TEXTS  # rich takes long to import
-
-        return TEXTS[self.kind](self)
-
-    def to_json(self) -> str:
-        """The study as JSON, of the schema `sigjax-audit/1` or `sigjax-power/1`."""
-        return json_lines(f"sigjax-{self.kind}/1", asdict(self))
-
-    def plot(self) -> Figure:
-        """The study as a matplotlib figure (extra `plot`)."""
-        from sigjax.studies.figures import FIGURES
-
-        return FIGURES[self.kind](self)
 
 
 @dataclass(frozen=True)
@@ -88,7 +62,7 @@ class AuditedTest:
 
 
 @dataclass(frozen=True)
-class Audit(_Study):
+class Audit(Study):
     """Type-I errors of tests on pairs of which neither system is better.
 
     Attributes:
@@ -101,8 +75,6 @@ class Audit(_Study):
         signature: one line that reproduces the numbers.
     """
 
-    kind = "audit"
-
     systems: tuple[str, ...]
     tests: tuple[AuditedTest, ...]
     repetitions: int
@@ -110,6 +82,14 @@ class Audit(_Study):
     num_units: int
     settings: Settings
     signature: str
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One row per test and level."""
+        return [
+            {"metric": one.metric, "test": one.test, "null": one.null, "system": one.system} | asdict(error)
+            for one in self.tests
+            for error in one.errors
+        ]
 
 
 @dataclass(frozen=True)
@@ -162,7 +142,7 @@ class PowerAt:
 
 
 @dataclass(frozen=True)
-class Power(_Study):
+class Power(Study):
     """Power of tests at several numbers of instances.
 
     Attributes:
@@ -177,7 +157,7 @@ class Power(_Study):
         signature: one line that reproduces the numbers.
     """
 
-    kind = "power"
+    rows = "points"
 
     systems: tuple[str, str]
     pilots: tuple[PilotDelta, ...]

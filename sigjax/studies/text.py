@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sigjax.report.numbers import MISSING, format_interval, format_number, format_p, number_spec, percent
 from sigjax.report.pairs import Table
 from sigjax.report.programs import json_lines
 from sigjax.report.text import table_lines
-from sigjax.report.visible import visible
-from sigjax.report.words import METHODS, count
+from sigjax.report.words import (
+    DASH,
+    METHODS,
+    count,
+    format_interval,
+    format_number,
+    format_p,
+    number_spec,
+    percent,
+    visible,
+)
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
+    from sigjax.studies.gains import Gains
     from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
 
-_NAME = 32
+NAME = 32
 """Columns for a name."""
 TOO_OFTEN = "too many false positives"
 NULLS = {
@@ -28,7 +37,7 @@ _ALIKE = "the interval has no length: all units differ alike, which says nothing
 _TESTS = {"t": "t by the jackknife", "tango": "Tango's score tests", "bootstrap": "bootstrap"}
 
 
-def _text(lines: Sequence[str]) -> str:
+def joined_lines(lines: Sequence[str]) -> str:
     """Lines, each with its end; no character of a name breaks a line."""
     return "\n".join(map(visible, lines)) + "\n"
 
@@ -40,7 +49,7 @@ def _in_methods(methods: dict[str, int]) -> str:
     return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
 
 
-def _in_units(study: Audit | Power) -> str:
+def in_units(study: Audit | Power | Gains) -> str:
     """How many instances, and clusters where there are some."""
     text = count(study.num_instances, "instance")
     return text if study.num_units == study.num_instances else f"{text} in {count(study.num_units, 'cluster')}"
@@ -49,7 +58,7 @@ def _in_units(study: Audit | Power) -> str:
 def audit_text(audit: Audit) -> str:
     """Type-I errors as tables, one per way to make pairs, and what they say."""
     names = " and ".join(audit.systems)
-    lines = [f"audit of {names}: {_in_units(audit)}"]
+    lines = [f"audit of {names}: {in_units(audit)}"]
     for null, system in dict.fromkeys((one.null, one.system) for one in audit.tests):
         tests = [one for one in audit.tests if (one.null, one.system) == (null, system)]
         of = names if system is None else system
@@ -58,7 +67,7 @@ def audit_text(audit: Audit) -> str:
             f"{count(audit.repetitions, 'pair')} {NULLS[null].format(of)}",
             "false-positive rate, with 95% intervals:",
             "",
-            *table_lines(_error_table(tests), _NAME),
+            *table_lines(_error_table(tests), NAME),
             "",
             *_verdicts(tests),
         ]
@@ -68,7 +77,7 @@ def audit_text(audit: Audit) -> str:
         f"(uniform p-values: about {0.6267 / audit.repetitions**0.5:.3f}), with its p",
         audit.signature,
     ]
-    return _text(lines)
+    return joined_lines(lines)
 
 
 def _error_table(tests: list[AuditedTest]) -> Table:
@@ -110,7 +119,7 @@ def power_text(power: Power) -> str:
     a, b = power.systems
     noun = "instances" if power.num_units == power.num_instances else "clusters"
     lines = [
-        f"power for {a} - {b}: pilot of {_in_units(power)}",
+        f"power for {a} - {b}: pilot of {in_units(power)}",
         f"share of {count(power.repetitions, 'sample')} with p <= {power.settings.alpha:g}, and its 95% interval",
     ]
     for pilot in power.pilots:
@@ -120,7 +129,7 @@ def power_text(power: Power) -> str:
             points = [at for at in power.points if (at.metric, at.test) == (pilot.metric, test)]
             header = (noun, "power", "interval", "normal", "standard error", "simulated", "detectable", "simulated")
             table = Table((*header, "method"), [_power_row(at, spec) for at in points])
-            lines += ["", f"{test} test, {power.settings.alternative}", "", *table_lines(table, _NAME)]
+            lines += ["", f"{test} test, {power.settings.alternative}", "", *table_lines(table, NAME)]
     lines += [
         "",
         f"detectable: the difference detected with power {percent(power.target)}, by the normal approximation and by",
@@ -129,7 +138,7 @@ def power_text(power: Power) -> str:
         "the power is for exactly the pilot's difference, and is no more certain than that difference",
         power.signature,
     ]
-    return _text(lines)
+    return joined_lines(lines)
 
 
 def _none_found(power: Power) -> list[str]:
@@ -139,7 +148,7 @@ def _none_found(power: Power) -> list[str]:
         return []
     sizes = ", ".join(f"{size:,}" for size in few)
     return [
-        f"{MISSING}: with {sizes} units no permutation test has p <= {power.settings.alpha:g}, whatever the difference"
+        f"{DASH}: with {sizes} units no permutation test has p <= {power.settings.alpha:g}, whatever the difference"
     ]
 
 
@@ -147,9 +156,6 @@ def _power_row(at: PowerAt, spec: str) -> tuple[str, ...]:
     errors = (at.standard_error, at.simulated_error, at.detectable, at.simulated_detectable)
     shares = (f"{at.power:.3f}", format_interval(at.interval, ".3f"), f"{at.normal_power:.3f}")
     return f"{at.instances:,}", *shares, *(format_number(error, spec) for error in errors), _in_methods(at.methods)
-
-
-TEXTS: dict[str, Callable[[Any], str]] = {"audit": audit_text, "power": power_text}
 
 
 def equivalence_text(results: Sequence[Equivalence]) -> str:
@@ -171,7 +177,7 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
     lines = [
         f"{first.claim} test ({', '.join(_TESTS[each] for each in methods)}): {claim}",
         "",
-        *table_lines(Table(header, rows, names=(0, 1, 2)), _NAME),
+        *table_lines(Table(header, rows, names=(0, 1, 2)), NAME),
         "",
         f"holds: p < {settings.alpha:g}; not shown does not mean that there is a difference",
         *([_ALIKE] if any(one.method == "t" and one.standard_error == 0.0 for one in results) else []),
@@ -179,7 +185,7 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
         f"|margin:{first.margin!r}|method:{'+'.join(methods)}{drawn if 'bootstrap' in methods else ''}"
         f"|correction:{settings.correction}|level:{settings.level:g}|sigjax:{__version__}",
     ]
-    return _text(lines)
+    return joined_lines(lines)
 
 
 def equivalence_json(results: Sequence[Equivalence]) -> str:

@@ -1,0 +1,40 @@
+"""What commands read: the files, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sigjax.cli.output import check_outputs
+from sigjax.readers import Evaluation, read_metrics
+from sigjax.readers.options import FileOptions, ReadOptions
+from sigjax.records.options import same, values
+
+Files = Sequence[Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs(FileOptions):
+    """The options of `read`, with several metrics."""
+
+    input: Sequence[str] = same(ReadOptions, "input")
+    metric: Sequence[str] = same(ReadOptions, "metric", ())
+    reader: str | None = same(ReadOptions, "reader")
+
+    def evaluations(self, paths: Files, *, progress: bool = True) -> list[Evaluation]:
+        """Read the files, once for each metric."""
+        return read_metrics(
+            *paths,
+            input=[Path(path) for path in self.input],
+            metrics=self.metric,
+            reader=self.reader,
+            **values(self, FileOptions, progress=progress),
+        )
+
+    def check(self, paths: Files, *written: Any, here: bool = True) -> None:
+        """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
+        named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
+        more = [self.cluster, self.strata, *named]
+        check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)

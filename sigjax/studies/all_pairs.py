@@ -1,0 +1,175 @@
+"""All pairs of systems by all metrics and tests, each pair with its winner first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sigjax.comparison.compare import CompareOptions, compare
+from sigjax.comparison.metric_kinds import make_case
+from sigjax.comparison.validate import check_evaluations, check_together, named_errors
+from sigjax.records import Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
+from sigjax.records.options import option, same, values
+from sigjax.report import Report
+from sigjax.studies.pilot import select
+from sigjax.studies.thresholds import WIDE, Gained, Law, Points, moved_gains
+from sigjax.testing.runner import Runner
+
+Side = Literal["one-sided", "two-sided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestedOptions:
+    """How studies test all pairs."""
+
+    test: Test | Sequence[Test] = same(Settings, "test", "bootstrap")
+    resamples: int = same(Settings, "resamples", more="")
+    seed: int = same(Settings, "seed")
+    p_range: Sequence[float] = option((0.04, 0.06), "Lowest and highest p of the pairs in question.", above=0, below=1)
+    alternative: Side = option("one-sided", "One-sided p-values are those of the better system of each pair.")
+    variant: Variant = same(Settings, "variant")
+    method: Method = same(Settings, "method")
+    mid_p: bool = same(Settings, "mid_p")
+    design: Design = same(Settings, "design")
+    budget: float | None = same(Settings, "budget")
+    memory: float = same(Settings, "memory")
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsOptions(TestedOptions):
+    """The options of studies of thresholds."""
+
+    p_range: Sequence[float] = same(
+        TestedOptions, "p_range", doc="Lowest and highest p of the pairs that a threshold is made of."
+    )
+    quantile: float = option(0.95, "The threshold is this quantile of their gains.", above=0, below=1)
+    level: float = same(Settings, "level", doc="Level of the intervals of thresholds.")
+    draws: int = option(
+        2_000, "Number of draws of systems behind these intervals.", group="Intervals", least=2, most=100_000
+    )
+
+
+def law_of(options: PairsOptions) -> Law:
+    """How thresholds are made."""
+    return Law(options.quantile, options.level)
+
+
+def check_range(p_range: Sequence[float]) -> None:
+    """Refuse what is not the lowest and the highest p of a range.
+
+    Raises:
+        InputError: it is not.
+    """
+    if len(p_range) != 2 or not p_range[0] < p_range[1]:
+        raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {p_range!r}")
+
+
+def table_ranges(p_range: Sequence[float]) -> list[tuple[float, float]]:
+    """A range of p, then those of Table 1 of Berg-Kirkpatrick et al. (2012) with what is below and above.
+
+    Both ends belong to a range.
+
+    Example:
+        >>> table_ranges((0.04, 0.06))[:3]
+        [(0.04, 0.06), (0.0, 0.00125), (0.00125, 0.0025)]
+    """
+    return [(p_range[0], p_range[1]), *pairwise((0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 1.0))]
+
+
+def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Settings:
+    """The settings of the tests; each option by itself has been checked.
+
+    Raises:
+        InputError: options or data cannot be used.
+    """
+    check_range(options.p_range)
+    alternative = "greater" if options.alternative == "one-sided" else "two-sided"
+    more = {"alternative": alternative, "interval": "none", "correction": "none"}
+    settings = Settings(**values(options, Settings, **more))
+    check_together(settings)
+    check_evaluations(evaluations, settings)
+    return settings
+
+
+class PairColumns(NamedTuple):
+    """All pairs by one metric and test, by position of the systems in the data."""
+
+    metric: str
+    test: Test
+    members: np.ndarray
+    """[pair, 2] winner, loser"""
+    gains: np.ndarray
+    """[pair] what the winner is better by"""
+    p_values: np.ndarray
+    """[pair]"""
+    methods: list[str]
+    """[pair]"""
+
+    def points(self, by: Gained, p_range: Sequence[float], alternative: Side, among: np.ndarray) -> Points:
+        """The gains that a threshold is made of, of some pairs, `[pair]` bool."""
+        low, high = p_range if by == "range" else WIDE
+        chosen = np.flatnonzero((self.p_values >= low) & (self.p_values <= high) & among)
+        gains = self.gains[chosen]
+        if by == "normal":
+            sides = 1 if alternative == "one-sided" else 2
+            gains = moved_gains(gains, self.p_values[chosen], (p_range[0] + p_range[1]) / 2.0, sides)
+        order = np.argsort(gains, kind="stable")
+        return Points(self.members[chosen[order]], gains[order])
+
+
+class Tested(NamedTuple):
+    """The results of all tests."""
+
+    parts: list[PairColumns]
+    """Metric by metric, test by test."""
+    num_units: int
+    notes: tuple[str, ...]
+    signature: str
+
+
+def tested_pairs(evaluations: Sequence[Evaluation], settings: Settings, options: TestedOptions) -> Tested:
+    """Test all pairs by `compare`: those of one metric share their resamples.
+
+    One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
+    systems are put in the order of their scores.
+    """
+    parts, reports = [], list[Report]()
+    for evaluation in evaluations:
+        ordered = _by_score(evaluation, settings, options)
+        how = {"device": options.device, "progress": options.progress}
+        reports.append(compare(ordered, **values(settings, **how)))
+        parts += _parts(reports[-1], evaluation)
+    notes = dict.fromkeys(note for evaluation in evaluations for note in evaluation.notes)
+    said = reports[0].signature.split("|", 1)[1].replace("|alt:greater|", "|alt:one-sided|")
+    signature = f"metric:{'+'.join(each.metric.name for each in evaluations)}|{said}"
+    return Tested(parts, reports[0].num_units, tuple(notes), signature)
+
+
+def _by_score(evaluation: Evaluation, settings: Settings, options: TestedOptions) -> Evaluation:
+    """The same evaluation with systems from the highest score to the lowest; equal ones in the order of the data."""
+    with named_errors([evaluation], Runner(settings, options.device)):
+        scores = np.array(make_case(evaluation, settings).question.scores)
+    return select(evaluation, [evaluation.systems[i] for i in np.argsort(-scores, kind="stable").tolist()])
+
+
+def _parts(report: Report, evaluation: Evaluation) -> list[PairColumns]:
+    """The pairs of a report of one metric, test by test."""
+    index = {name: position for position, name in enumerate(evaluation.systems)}
+    higher, comparisons = evaluation.metric.higher_is_better, report.comparisons
+    count = len(comparisons) // len(report.settings.tests)
+    parts = []
+    for number, test in enumerate(report.settings.tests):
+        own = comparisons[number * count : (number + 1) * count]
+        first, second = (own.column(name).mapped(index.__getitem__) for name in ("a", "b"))
+        gains = own.column("delta")
+        turned = (gains > 0.0) & (not higher)
+        members = np.stack([np.where(turned, second, first), np.where(turned, first, second)], axis=1)
+        p_values, methods = own.column("p_value"), own.column("method").tolist()
+        parts.append(PairColumns(evaluation.metric.name, test, members, gains, p_values, methods))
+    return parts

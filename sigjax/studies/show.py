@@ -1,0 +1,61 @@
+"""How each kind of study is shown: its text and its drawing, one line each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sigjax.records import InputError
+from sigjax.report.figure import empty_figure, plain
+from sigjax.studies.calibration_show import CALIBRATION, calibration_text
+from sigjax.studies.domain_show import DOMAIN, domain_text
+from sigjax.studies.figures import AUDIT, POWER, Drawing
+from sigjax.studies.gains_show import GAINS, gains_text
+from sigjax.studies.text import audit_text, power_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TEXTS: dict[str, Callable[[Any], str]] = {
+    "audit": audit_text,
+    "calibration": calibration_text,
+    "domain": domain_text,
+    "gains": gains_text,
+    "power": power_text,
+}
+DRAWINGS: dict[str, Drawing] = {
+    "audit": AUDIT,
+    "calibration": CALIBRATION,
+    "domain": DOMAIN,
+    "gains": GAINS,
+    "power": POWER,
+}
+_CHARACTERS = 24
+"""Characters of a signature per inch."""
+
+
+def plotted(study: Any, ax: Any) -> Figure:
+    """The study drawn into these axes, or into a new figure.
+
+    Raises:
+        InputError: matplotlib is not installed, or another number of axes than panels.
+    """
+    drawing = DRAWINGS[study._kind]
+    width, heights, columns = drawing.layout(study)
+    shape = len(heights), columns
+    if ax is None:
+        figure = empty_figure(width, 0.5 + sum(heights))
+        axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
+        signature = fill(study.signature, int(_CHARACTERS * width), break_on_hyphens=False)
+        figure.supxlabel(plain(signature), fontsize=6, color="0.4")
+    else:
+        axes = np.ravel(np.asarray(ax, object))
+        if axes.size != math.prod(shape):
+            raise InputError(f"ax must be {math.prod(shape)} axes of matplotlib, one per panel, got {axes.size}")
+        axes = axes.reshape(shape)
+    drawing.draw(study, axes)
+    return axes[0, 0].figure

@@ -1,0 +1,63 @@
+"""What every study can do: text, JSON, a data frame and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sigjax.report.programs import json_lines, rows_to_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Study:
+    """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers.
+
+    Attributes:
+        rows: the field whose records are the rows of the data frame.
+    """
+
+    rows: ClassVar[str]
+
+    @property
+    def _kind(self) -> str:
+        """Names the text, the drawing (both in `studies.show`) and the schema of the JSON: "audit" for an `Audit`."""
+        return type(self).__name__.lower()
+
+    def __str__(self) -> str:
+        """Return the study as text for a terminal."""
+        from sigjax.studies.show import TEXTS  # rich takes long to import
+
+        return TEXTS[self._kind](self)
+
+    def to_json(self) -> str:
+        """The study as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
+        return json_lines(f"sigjax-{self._kind}/1", asdict(self))
+
+    def to_frame(self) -> Any:
+        """The rows of the study as a data frame of pandas; intervals become `_low` and `_high`.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return rows_to_frame(self._rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [asdict(row) for row in getattr(self, self.rows)]
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Figure:
+        """The study as a matplotlib figure (extra `plot`).
+
+        Args:
+            ax: the axes to draw into, as many as the study has panels (row by row); a new figure when left out.
+
+        Raises:
+            InputError: matplotlib is not installed, or another number of axes.
+        """
+        from sigjax.studies.show import plotted
+
+        return plotted(self, ax)

@@ -1,0 +1,197 @@
+"""Thresholds of gains: how large are the gains of pairs whose p is near 0.05, and how sure is that?
+
+Pairs share systems, so they are no independent sample. The interval of a threshold is that of new systems: systems are
+drawn with replacement, and a pair of two different systems counts as often as both are drawn, $m_a m_b$ times (the
+bootstrap of a U-statistic; Bickel and Freedman 1981). The p-values stay those of the pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from sigjax.resample.bits import row_keys
+from sigjax.resample.plans import Draws, drawn_units
+
+_FIRST_ROW = 2**41 + 2**40
+"""Draw r of the systems has the random words of resample 2^41 + 2^40 + r, which neither tests nor trials reach."""
+_PART = 2**22
+"""Weights in memory at a time."""
+
+WIDE = (0.001, 0.25)
+"""Lowest and highest p of pairs whose gains are moved."""
+_NORMAL = NormalDist()
+
+Among = Literal["all", "same group", "different groups"]
+Gained = Literal["range", "normal"]
+"""Which gains a threshold is made of: those of pairs in the range of p, or of more pairs, moved to it."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The gain that most pairs with p near 0.05 do not exceed.
+
+    Attributes:
+        among: the pairs: "all", those of the "same group", or those of "different groups".
+        gain: the quantile of the gains of the pairs in the range of p; None where no pair is there.
+        low: lower end of its interval for other systems like these; None where fewer than half of the draws of systems
+            have a pair in the range.
+        high: upper end; None as for `low`, and where the pairs are fewer than `Law.least_pairs`.
+        num_pairs: number of pairs in the range.
+        num_systems: number of systems in these pairs.
+        num_all: number of pairs at any p.
+    """
+
+    among: Among
+    gain: float | None
+    low: float | None
+    high: float | None
+    num_pairs: int
+    num_systems: int
+    num_all: int
+
+
+@dataclass(frozen=True)
+class ThresholdDifference:
+    """By how much the threshold of pairs of different groups is above that of pairs of the same group.
+
+    Attributes:
+        difference: threshold of different groups minus threshold of the same group.
+        low: lower end of its interval, from the same draws of systems; None where that of a threshold that it depends
+            on is None.
+        high: upper end, in the same way.
+        differ: whether the interval leaves out 0.
+    """
+
+    difference: float
+    low: float | None
+    high: float | None
+    differ: bool
+
+
+class Points(NamedTuple):
+    """The pairs that a threshold is made of, by ascending gain."""
+
+    members: np.ndarray
+    """[pair, 2] positions of systems."""
+    gains: np.ndarray
+    """[pair]"""
+
+
+def system_draws(seed: int, num_systems: int, count: int) -> np.ndarray:
+    """How often each system is drawn, `[draw, system]`: as many draws with replacement as there are systems."""
+    draws = Draws(np.zeros(num_systems, np.int32), np.full(num_systems, num_systems, np.uint64))
+    drawn = drawn_units(row_keys(seed, _FIRST_ROW + np.arange(count)), draws)
+    rows = np.arange(count)[:, None] * num_systems
+    return np.bincount((rows + drawn).ravel(), minlength=count * num_systems).reshape(count, num_systems)
+
+
+def drawn_quantiles(points: Points, draws: np.ndarray, quantile: float) -> np.ndarray:
+    """The quantile of the gains on each draw of systems `[draw, system]`; NaN where no pair was drawn."""
+    if not len(points.gains):
+        return np.full(len(draws), np.nan)
+    a, b = points.members.T
+    step = max(1, _PART // len(a))
+    parts = (draws[start : start + step] for start in range(0, len(draws), step))
+    return np.concatenate([weighted_quantiles(points.gains, part[:, a] * part[:, b], quantile) for part in parts])
+
+
+def weighted_quantiles(values: np.ndarray, weights: np.ndarray, quantile: float) -> np.ndarray:
+    """The quantile of ascending values `[value]`, each counted as often as its weight `[row, value]` says: `[row]`.
+
+    It lies between two values in order, as in `numpy.quantile`; NaN in rows without weight.
+
+    Example:
+        >>> weighted_quantiles(np.array([1.0, 2.0, 4.0]), np.array([[1, 1, 1], [2, 0, 1], [0, 0, 0]]), 0.75)
+        array([3. , 2.5, nan])
+    """
+    cumulative = np.cumsum(weights, axis=1)
+    rank = quantile * (cumulative[:, -1] - 1.0)
+    low, high = (
+        values[np.minimum((cumulative <= each[:, None]).sum(axis=1), len(values) - 1)]
+        for each in (np.floor(rank), np.ceil(rank))
+    )
+    return np.where(rank < 0.0, np.nan, low + (rank - np.floor(rank)) * (high - low))
+
+
+Ends = tuple[float | None, float | None]
+
+
+def ends_of(drawn: np.ndarray, level: float) -> Ends:
+    """The percentile interval of a number on draws `[draw]`; no ends where more than half of them are NaN."""
+    defined = drawn[~np.isnan(drawn)]
+    if 2 * len(defined) < len(drawn):
+        return None, None
+    low, high = np.quantile(defined, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
+    return low, high
+
+
+class Law(NamedTuple):
+    """Which quantile is the threshold, and the level of its interval."""
+
+    quantile: float
+    level: float
+
+    @property
+    def least_pairs(self) -> int:
+        r"""The number of pairs from which one of them is likely to be above the true quantile.
+
+        Of n independent pairs none is above it with probability $q^n$. Unless that is at most half of what the interval
+        may miss, no interval made of the gains has an upper end that is high enough, and the interval is left open.
+
+        Example:
+            >>> Law(0.95, 0.95).least_pairs
+            72
+        """
+        return math.ceil(math.log((1.0 - self.level) / 2.0) / math.log(self.quantile))
+
+
+def make_threshold(among: Among, points: Points, drawn: np.ndarray, num_all: int, law: Law) -> Threshold:
+    """The threshold of some pairs, of which `drawn` `[draw]` are the thresholds on the draws of systems."""
+    num_pairs = len(points.gains)
+    gain = float(weighted_quantiles(points.gains, np.ones((1, num_pairs), int), law.quantile)[0]) if num_pairs else None
+    low, high = ends_of(drawn, law.level)
+    high = high if num_pairs >= law.least_pairs else None
+    return Threshold(among, gain, low, high, num_pairs, len(np.unique(points.members)), num_all)
+
+
+def difference_of(
+    same: Threshold, different: Threshold, drawn: tuple[np.ndarray, np.ndarray], law: Law
+) -> ThresholdDifference | None:
+    """How two thresholds differ, from the thresholds `[draw]` of both on the same draws; None where one is missing."""
+    if same.gain is None or different.gain is None:
+        return None
+    low, high = ends_of(drawn[1] - drawn[0], law.level)
+    low, high = low if same.high is not None else None, high if different.high is not None else None
+    differ = (low is not None and low > 0.0) or (high is not None and high < 0.0)
+    return ThresholdDifference(different.gain - same.gain, low, high, differ)
+
+
+def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float, sides: int) -> np.ndarray:
+    r"""The gains that pairs would need for this p by the normal law, `[pair]`: $g z_p / z_{p'}$ for a gain g with p'.
+
+    This is $z_p$ standard errors of delta. Two-sided, $z$ is that of half of p.
+
+    Example:
+        >>> moved_gains(np.array([2.326348]), np.array([0.01]), 0.05, 1).round(3)
+        array([1.645])
+    """
+    z = np.array([-_NORMAL.inv_cdf(each / sides) for each in p_values.tolist()])
+    return gains * -_NORMAL.inv_cdf(p / sides) / z
+
+
+def few_pairs(thresholds: Sequence[Threshold], law: Law) -> list[str]:
+    """What a reader should know where pairs are few."""
+    notes = []
+    if any(each.num_pairs == 0 for each in thresholds):
+        notes.append("no threshold where no pair has a p in the range: widen it (--p-range), or take more systems")
+    if any(0 < each.num_pairs < law.least_pairs for each in thresholds):
+        notes.append(
+            f"a threshold of fewer than {law.least_pairs} pairs tends to be too low, and its interval has no upper end"
+        )
+    return notes
