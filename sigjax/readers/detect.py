@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from sigjax.files.opening import decode_text, files_inside, read_bytes, read_head
-from sigjax.readers.formats import Format, Takes
+from sigjax.readers.formats import Format, Takes, given_name
 from sigjax.readers.logs.inspect_logs import INSPECT
 from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM, SWEBENCH
 from sigjax.readers.logs.row_logs import EVERY_EVAL, LIGHTEVAL, LM_EVAL
@@ -14,7 +14,6 @@ from sigjax.readers.options import show
 from sigjax.readers.parsing.conllu import CONLLU
 from sigjax.readers.parsing.phrases import BRACKETS, TREES
 from sigjax.readers.retrieval.trec import RANX_JSON, TREC_EVAL, TREC_RUN
-from sigjax.readers.sources import given_name
 from sigjax.readers.tables.frames import PARQUET
 from sigjax.readers.tables.lines import NUMBERS, PAIRED
 from sigjax.readers.tables.npz import NPZ

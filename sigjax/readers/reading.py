@@ -10,9 +10,8 @@ from typing import Any
 from sigjax.files.opening import files_inside, keeping_pipes
 from sigjax.readers.detect import FORMATS, choose_formats
 from sigjax.readers.evaluation import Evaluation
-from sigjax.readers.formats import Format, Reading, Sources, directed
+from sigjax.readers.formats import Format, Reading, Sources, directed, given_name, name_systems
 from sigjax.readers.options import FileOptions, Options, Path, ReadOptions, check_options, listing, show
-from sigjax.readers.sources import given_name, name_systems
 from sigjax.readers.tables.frames import FRAME, PARQUET, read_frame
 from sigjax.readers.tables.npz import NPZ, saved_names
 from sigjax.records import Evaluation as EvaluationRecord

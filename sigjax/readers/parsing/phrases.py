@@ -20,10 +20,9 @@ import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
 from sigjax.readers.columns import count_responses
-from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like, matching_lines, read_lines
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, listing, show
-from sigjax.readers.sources import matching_lines, read_lines
 from sigjax.records import InputError
 
 Brackets = Counter[tuple[str, int, int]]

@@ -15,10 +15,9 @@ import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
 from sigjax.metrics import CLASS_METRICS, class_metric
-from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like, read_lines
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing
-from sigjax.readers.sources import read_lines
 from sigjax.readers.tables.text import looks_tabular
 from sigjax.readers.tagging.conll import head_columns, split_blanks
 from sigjax.readers.tagging.tokens import encode

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like, matching_lines, read_lines
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show
-from sigjax.readers.sources import matching_lines, read_lines
 from sigjax.records import InputError
 
 _WIDTHS = (2, 3)

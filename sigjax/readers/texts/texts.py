@@ -12,12 +12,11 @@ from sigjax.files.opening import decode_text, read_bytes, read_segments
 from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
 from sigjax.metrics.texts import check_lengths
 from sigjax.readers.columns import file_labels
-from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like, name_systems
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.logs.driver import Result, Row, log_reader
 from sigjax.readers.options import Options, select_systems, show
-from sigjax.readers.sources import name_systems
 from sigjax.readers.table import Table, number_column
 from sigjax.readers.tables.text import looks_tabular
 from sigjax.records import Evaluation, InputError
