@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,28 @@ from sigjax.records import InputError
 from sigjax.report.figure import empty_figure, plain
 from sigjax.studies.figures import AUDIT, POWER, Drawing
 from sigjax.studies.gains_show import GAINS, gains_text
+from sigjax.studies.size_show import SIZE, size_text
 from sigjax.studies.text import audit_text, power_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TEXTS: dict[str, Callable[[Any], str]] = {"audit": audit_text, "power": power_text, "gains": gains_text}
-DRAWINGS: dict[str, Drawing] = {"audit": AUDIT, "power": POWER, "gains": GAINS}
+TEXTS: dict[str, Callable[[Any], str]] = {
+    "audit": audit_text,
+    "power": power_text,
+    "gains": gains_text,
+    "size": size_text,
+}
+DRAWINGS: dict[str, Drawing] = {"audit": AUDIT, "power": POWER, "gains": GAINS, "size": SIZE}
+
+
+_LETTERS = 23
+"""Letters of a signature per inch."""
+
+
+def _in_lines(signature: str, width: int) -> str:
+    """A signature in lines of this width."""
+    return "\n".join(wrap(signature.replace("|", "| "), width)).replace("| ", "|")
 
 
 def plotted(study: Any, ax: Any) -> Figure:
@@ -33,7 +49,7 @@ def plotted(study: Any, ax: Any) -> Figure:
     if ax is None:
         figure = empty_figure(width, 0.5 + sum(heights))
         axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-        figure.supxlabel(plain(study.signature), fontsize=6, color="0.4")
+        figure.supxlabel(plain(_in_lines(study.signature, int(_LETTERS * width))), fontsize=6, color="0.4")
     else:
         axes = np.ravel(np.asarray(ax, object))
         if axes.size != math.prod(shape):
