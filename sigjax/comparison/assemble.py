@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, step_down
 from sigjax.comparison.errors import check_units, named_errors
 from sigjax.comparison.metric_kinds import MetricKind, OfSums, kind_of, make_case
@@ -37,9 +37,8 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
-from sigjax.testing.p_values import p_intervals
+from sigjax.testing.p_values import Outcomes, p_intervals
 from sigjax.testing.problem import Case, Question, SampleCase
-from sigjax.testing.result import Outcomes
 from sigjax.testing.runner import Runner
 
 
@@ -47,7 +46,8 @@ class Leaderboard(NamedTuple):
     """The part of a report that comes from one evaluation."""
 
     systems: tuple[SystemScore, ...]
-    comparisons: Comparisons
+    comparisons: list[Comparisons]
+    """Those of each test."""
     notes: tuple[str, ...]
     num_units: int
 
@@ -136,8 +136,12 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Adjusted], reach: 
         unclustered = unclustered_errors(evaluation, case.question.members, settings.design)
     p_adjusted = of_tests[settings.tests[0]].p_adjusted
     comparisons = _comparisons(answered, of_tests, unclustered[1])
-    notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(case, answers)]
-    return Leaderboard(_systems(answered, p_adjusted, unclustered[0]), comparisons, tuple(notes), num_units)
+    notes += reach
+    if settings.resamples == "auto":
+        notes += stops(evaluation.metric.name, comparisons["permutation"])
+    notes += interval_notes(case, answers)
+    systems = _systems(answered, p_adjusted, unclustered[0])
+    return Leaderboard(systems, list(comparisons.values()), tuple(notes), num_units)
 
 
 def _systems(answered: _Answered, p_adjusted: np.ndarray, unclustered: np.ndarray) -> tuple[SystemScore, ...]:
@@ -176,7 +180,9 @@ def _significance_ranks(question: Question, order: Sequence[int], decided: np.nd
 _NONE = (np.nan, np.nan)
 
 
-def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted], unclustered: np.ndarray) -> Comparisons:
+def _comparisons(
+    answered: _Answered, of_tests: Mapping[Test, Adjusted], unclustered: np.ndarray
+) -> dict[Test, Comparisons]:
     """The comparisons of all pairs, test by test."""
     evaluation, case, answers = answered
     question, settings = case.question, case.settings
@@ -199,11 +205,10 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted], unclust
         "interval_kind": Repeated((answers.interval_kinds.pairs, None), np.isnan(intervals[:, 0]).astype(np.int8)),
         "settings": Repeated((settings,), same),
     }
-    parts = [
-        Comparisons(of_pairs | {"test": Repeated((test,), same)} | _of_test(outcomes, of_tests[test], settings))
+    return {
+        test: Comparisons(of_pairs | {"test": Repeated((test,), same)} | _of_test(outcomes, of_tests[test], settings))
         for test, outcomes in answers.outcomes.items()
-    ]
-    return Comparisons.joined(parts)
+    }
 
 
 def _of_test(outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict[str, Column]:

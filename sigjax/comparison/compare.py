@@ -16,7 +16,7 @@ from sigjax.records.options import check, option, values
 from sigjax.records.signatures import takes
 from sigjax.report import Report
 from sigjax.run.backend import host_scope
-from sigjax.run.fingerprint import data_hash, identity_of
+from sigjax.run.checkpoint import data_hash, identity_of
 from sigjax.run.resume import stages_of
 from sigjax.testing.runner import Runner
 from sigjax.testing.stopping import LOOKS
@@ -104,7 +104,7 @@ def compare(evaluation: Evaluation | Sequence[Evaluation], options: CompareOptio
         boards = leaderboards(evaluations, Runner(settings, options.device, options.progress, stages))
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
-        comparisons=Comparisons.joined([board.comparisons for board in boards]),
+        comparisons=Comparisons.joined([part for board in boards for part in board.comparisons]),
         settings=settings,
         num_instances=evaluations[0].num_instances,
         num_units=boards[0].num_units,

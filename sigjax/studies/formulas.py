@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.records import Alternative, InputError, Interval
-from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.tails import clopper_pearson
 
 _NORMAL = NormalDist()
 SHARE_LEVEL = 0.95

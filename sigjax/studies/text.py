@@ -6,12 +6,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from sigjax.report.numbers import MISSING, format_interval, format_number, format_p, number_spec, percent
 from sigjax.report.pairs import Table
 from sigjax.report.programs import json_lines
 from sigjax.report.text import table_lines
-from sigjax.report.visible import visible
-from sigjax.report.words import METHODS, count
+from sigjax.report.words import (
+    DASH,
+    METHODS,
+    count,
+    format_interval,
+    format_number,
+    format_p,
+    number_spec,
+    percent,
+    visible,
+)
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
@@ -141,7 +149,7 @@ def _none_found(power: Power) -> list[str]:
         return []
     sizes = ", ".join(f"{size:,}" for size in few)
     return [
-        f"{MISSING}: with {sizes} units no permutation test has p <= {power.settings.alpha:g}, whatever the difference"
+        f"{DASH}: with {sizes} units no permutation test has p <= {power.settings.alpha:g}, whatever the difference"
     ]
 
 
