@@ -1,6 +1,7 @@
 """The association test against enumeration of all permutations, closed forms and SciPy."""
 
 import itertools
+import json
 import math
 from fractions import Fraction
 from functools import partial
@@ -16,6 +17,7 @@ from sigjax import InputError
 from sigjax.association import assignments, association
 from sigjax.association.assignments import agreements_p, confusion_tables
 from sigjax.association.association import association_test
+from sigjax.cli import _run
 from sigjax.resample.bits import row_keys
 
 ALTERNATIVES = ("greater", "less", "two-sided")
@@ -300,3 +302,49 @@ def test_statistics_that_are_refused(statistic, message, method):
 def test_options_that_are_refused(options):
     with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
         association_test(CONTENTS, EXPERT, **options)
+
+
+def label_files(tmp_path, labels=EXPERT, gold=CONTENTS):
+    """Files of labels and gold labels."""
+    paths = tmp_path / "expert.txt", tmp_path / "contents.txt"
+    for path, side in zip(paths, (labels, gold), strict=True):
+        path.write_text("\n".join(side) + "\n")
+    return list(map(str, paths))
+
+
+def run(capsys, *arguments):
+    code = _run(["association", *map(str, arguments)], debug=False)
+    return code, *capsys.readouterr()
+
+
+def test_the_command_gives_what_the_function_gives(capsys, tmp_path):
+    files = label_files(tmp_path)
+    code, out, err = run(capsys, *files, "--format", "json")
+    shown, known = json.loads(out), association_test(CONTENTS, EXPERT)
+    assert (code, err, shown["schema"]) == (0, "", "sigjax-association/1")
+    assert (shown["p_value"], shown["log10_p"], shown["method"]) == (7 / 24, known.log10_p, "exact")
+    code, out, err = run(capsys, *files)
+    assert out.startswith("2 of 4 labels agree with the gold labels (50.0%)\np = 0.29, one-sided (greater), exact (")
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_the_command_takes_the_options_of_the_function(capsys, tmp_path, alternative):
+    gold, labels = (list(map(str, side)) for side in random_labels(3, 60, 3, 0.2))
+    chosen = {"alternative": alternative, "method": "montecarlo", "resamples": 300, "seed": 7}
+    options = [part for name, value in chosen.items() for part in (f"--{name}", value)]
+    known = association_test(gold, labels, **chosen)
+    _, out, _ = run(capsys, *label_files(tmp_path, labels, gold), *options, "--format", "json")
+    shown = json.loads(out)
+    assert (shown["p_value"], shown["exceed"], shown["resamples"]) == (known.p_value, known.exceed, 300)
+    assert shown["settings"] == chosen
+    _, out, _ = run(capsys, *label_files(tmp_path, labels, gold), *options)
+    assert "Monte Carlo, 300 resamples (as asked)\n95% interval for the p of infinitely many resamples: [" in out
+
+
+def test_what_the_command_refuses(capsys, tmp_path):
+    files = label_files(tmp_path, EXPERT[:3])
+    assert "expert.txt: has 3 labels, but " in run(capsys, *files)[2]
+    assert "expected two files, LABELS and GOLD, with one label per line, got 1" in run(capsys, files[0])[2]
+    code, out, err = run(capsys, *label_files(tmp_path), "-o", files[0])
+    assert (code, out) == (2, "")
+    assert "is read and would be written over" in err

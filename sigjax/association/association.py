@@ -59,14 +59,9 @@ class Association:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AssociationOptions:
-    """The options of `association_test`."""
+class AgreementOptions:
+    """The options of `association_test` for agreements."""
 
-    statistic: Literal["agreements"] | Statistic = option(
-        "agreements",
-        '"agreements", the number of instances with equal labels, or a function of the confusion counts.',
-        "The function is `[..., gold label, label] -> [...]`; both axes have the labels of both sides, sorted.",
-    )
     alternative: Alternative = same(
         Settings,
         "alternative",
@@ -77,6 +72,7 @@ class AssociationOptions:
     method: Literal["auto", "exact", "montecarlo"] = same(
         Settings,
         "method",
+        doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes a few seconds at most.",
         more="An exact test takes up to a minute, and as many as 10,000,000 confusion tables for a function; with "
         '"auto", a few seconds (1,000,000 tables) at most.',
     )
@@ -85,6 +81,17 @@ class AssociationOptions:
         doc="Number of Monte Carlo resamples.",
     )  # fmt: skip
     seed: int = same(Settings, "seed", doc="The same seed gives the same result everywhere.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssociationOptions(AgreementOptions):
+    """All options of `association_test`."""
+
+    statistic: Literal["agreements"] | Statistic = option(
+        "agreements",
+        '"agreements", the number of instances with equal labels, or a function of the confusion counts.',
+        "The function is `[..., gold label, label] -> [...]`; both axes have the labels of both sides, sorted.",
+    )
 
 
 @takes(AssociationOptions)

@@ -115,7 +115,7 @@ def _by_t(case: Case, moves: np.ndarray, errors: _Both, levels: tuple[float, ...
     return systems, with_ends(errors[1], deltas - half, deltas + half)
 
 
-def wilson_interval(successes: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
+def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Wilson's score interval of a proportion.
 
     All $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the normal quantile $z$.

@@ -10,15 +10,19 @@ from pathlib import Path
 
 from cyclopts import App
 
+from sigjax.association.association import AgreementOptions, association_test
+from sigjax.association.show import association_json, association_text
 from sigjax.classical.classical import ClassicalOptions, classical_tests
 from sigjax.cli.flags import flags
 from sigjax.cli.inputs import Files, Inputs
-from sigjax.cli.output import Figure, Output, Results, text_options, write_study
+from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options, write_study
 from sigjax.cli.studies import study
 from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.compare import compare as run_compare
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, save_evaluations
+from sigjax.readers.tagging.labels import read_labels
+from sigjax.records import InputError
 from sigjax.records.options import option, required, values
 from sigjax.run.processes import joined
 from sigjax.studies.audit import AuditOptions
@@ -145,6 +149,25 @@ def equivalence(paths: Files, inputs: Inputs, asked: EquivalencePairsOptions, re
     inputs.check(paths, results)
     pairs = run_equivalence(inputs.evaluations(paths), **values(asked))
     results.write(partial(equivalence_text, pairs), partial(equivalence_json, pairs))
+
+
+@app.command
+@flags(AgreementOptions, Results, files="LABELS GOLD: two files with one label per line, in the same order.")
+def association(paths: Files, asked: AgreementOptions, results: Results) -> None:
+    """Do labels agree with gold labels more than chance, given how often each label was used?
+
+    p is over all orders of the labels, each equally likely.
+    """
+    if len(paths) != 2:
+        raise InputError(f"expected two files, LABELS and GOLD, with one label per line, got {len(paths)}")
+    check_outputs(paths, results)
+    labels, gold = (read_labels(str(path)) for path in paths)
+    if len(labels) != len(gold):
+        raise InputError(
+            f"{paths[0]}: has {len(labels)} labels, but {paths[1]} has {len(gold)}; expected one per instance"
+        )
+    result = association_test(gold, labels, **values(asked))
+    results.write(partial(association_text, result, asked), partial(association_json, result, asked))
 
 
 @app.command

@@ -19,13 +19,13 @@ SHORT = {"input": "-i", "metric": "-m", "output": "-o"}
 HIDDEN = {"progress"}
 """On the command line it is always drawn."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
-_FILES = Parameter(help="A table; one file per system; or the gold files, with the files of the systems after -i.")
+_FILES = "A table; one file per system; or the gold files, with the files of the systems after -i."
 
 
-def flags(*records: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def flags(*records: type, files: str = _FILES) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Have a command take the options of records as flags; it gets the files, if it takes any, and then the records.
 
-    An option of several records is that of the first one.
+    An option of several records is that of the first one. `files` is the help of the files.
     """
     owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
 
@@ -39,8 +39,9 @@ def flags(*records: type) -> Callable[[Callable[..., None]], Callable[..., None]
         parameters = [
             _flag(record, name) for record in records for name in options_of(record) if owners.get(name) is record
         ]
-        files = inspect.Parameter("files", inspect.Parameter.VAR_POSITIONAL, annotation=Annotated[Path, _FILES])
-        run.__signature__ = inspect.Signature([*([files] if takes_files else []), *parameters])  # pyright: ignore
+        about = Annotated[Path, Parameter(help=files)]
+        positional = [inspect.Parameter("files", inspect.Parameter.VAR_POSITIONAL, annotation=about)]
+        run.__signature__ = inspect.Signature([*positional[: int(takes_files)], *parameters])  # pyright: ignore
         run.__name__, run.__doc__, run.__annotations__ = command.__name__, command.__doc__, {}
         return run
 

@@ -2,18 +2,62 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cyclopts import App
 
 from sigjax.cli.flags import flags
 from sigjax.cli.inputs import Files, Inputs
 from sigjax.cli.output import Figure, Results, write_study
+from sigjax.readers import Evaluation
+from sigjax.readers.sources import name_systems
+from sigjax.records import InputError
 from sigjax.records.options import values
+from sigjax.studies.calibration import CalibrationOptions
+from sigjax.studies.calibration import calibration as run_calibration
+from sigjax.studies.domain import DomainOptions
+from sigjax.studies.domain import domain as run_domain
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.gains import gains as run_gains
 from sigjax.studies.size import SizeOptions
 from sigjax.studies.size import size as run_size
 
 study = App(name="study", help="Experiments with many comparisons of systems on these files.")
+
+
+@study.command
+@flags(Inputs, CalibrationOptions, Results, Figure)
+def calibration(paths: Files, inputs: Inputs, asked: CalibrationOptions, results: Results, figure: Figure) -> None:
+    """How often is the winner of a test on a small test set the better system on all data, by p?
+
+    Test sets are drawn from the data with replacement, and all pairs are tested on each.
+    """
+    inputs.check(paths, results, figure)
+    write_study(run_calibration(inputs.evaluations(paths), **values(asked)), results, figure)
+
+
+@study.command
+@flags(Inputs, DomainOptions, Results, Figure, files="One file per test set, with all systems each (or NAME=FILE).")
+def domain(paths: Files, inputs: Inputs, asked: DomainOptions, results: Results, figure: Figure) -> None:
+    """Do the winners of tests on one test set win on others, by p? The first test set is the one that is tested.
+
+    The files are tables or saved evaluations (`sigjax extract`) of the same systems. With --strata, the files are those
+    of one test set, as for `sigjax compare`, and each stratum is a test set.
+    """
+    inputs.check(paths, results, figure)
+    if inputs.strata is not None:
+        given = _one_metric(inputs, paths)
+    else:
+        files = name_systems([str(path) for path in paths])[0] if paths else {}
+        given = {name: _one_metric(inputs, [Path(file)]) for name, file in files.items()}
+    write_study(run_domain(given, **values(asked)), results, figure)
+
+
+def _one_metric(inputs: Inputs, paths: Files) -> Evaluation:
+    evaluations = inputs.evaluations(paths)
+    if len(evaluations) > 1:
+        raise InputError(f"domain takes one metric, got {len(evaluations)}; name one (--metric)")
+    return evaluations[0]
 
 
 @study.command

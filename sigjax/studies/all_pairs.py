@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,16 +24,13 @@ Side = Literal["one-sided", "two-sided"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairsOptions:
-    """The options of studies of all pairs."""
+class TestedOptions:
+    """How studies test all pairs."""
 
     test: Test | Sequence[Test] = same(Settings, "test", "bootstrap")
     resamples: int = same(Settings, "resamples", more="")
     seed: int = same(Settings, "seed")
-    p_range: Sequence[float] = option(
-        (0.04, 0.06), "Lowest and highest p of the pairs that a threshold is made of.", above=0, below=1
-    )
-    quantile: float = option(0.95, "The threshold is this quantile of their gains.", above=0, below=1)
+    p_range: Sequence[float] = option((0.04, 0.06), "Lowest and highest p of the pairs in question.", above=0, below=1)
     alternative: Side = option("one-sided", "One-sided p-values are those of the better system of each pair.")
     variant: Variant = same(Settings, "variant")
     method: Method = same(Settings, "method")
@@ -40,12 +38,22 @@ class PairsOptions:
     design: Design = same(Settings, "design")
     budget: float | None = same(Settings, "budget")
     memory: float = same(Settings, "memory")
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairsOptions(TestedOptions):
+    """The options of studies of thresholds."""
+
+    p_range: Sequence[float] = same(
+        TestedOptions, "p_range", doc="Lowest and highest p of the pairs that a threshold is made of."
+    )
+    quantile: float = option(0.95, "The threshold is this quantile of their gains.", above=0, below=1)
     level: float = same(Settings, "level", doc="Level of the intervals of thresholds.")
     draws: int = option(
         2_000, "Number of draws of systems behind these intervals.", group="Intervals", least=2, most=100_000
     )
-    device: Device = same(CompareOptions, "device")
-    progress: bool = same(CompareOptions, "progress")
 
 
 def law_of(options: PairsOptions) -> Law:
@@ -58,14 +66,35 @@ def of_options(options: PairsOptions) -> str:
     return f"p:{options.p_range[0]:g}-{options.p_range[1]:g}|quantile:{options.quantile:g}|draws:{options.draws}"
 
 
-def check_pairs(evaluations: Sequence[Evaluation], options: PairsOptions) -> Settings:
+def check_range(p_range: Sequence[float]) -> None:
+    """Refuse what is not the lowest and the highest p of a range.
+
+    Raises:
+        InputError: it is not.
+    """
+    if len(p_range) != 2 or not p_range[0] < p_range[1]:
+        raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {p_range!r}")
+
+
+def table_ranges(p_range: Sequence[float]) -> list[tuple[float, float]]:
+    """A range of p, then those of Table 1 of Berg-Kirkpatrick et al. (2012) with what is below and above.
+
+    Both ends belong to a range.
+
+    Example:
+        >>> table_ranges((0.04, 0.06))[:3]
+        [(0.04, 0.06), (0.0, 0.00125), (0.00125, 0.0025)]
+    """
+    return [(p_range[0], p_range[1]), *pairwise((0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 1.0))]
+
+
+def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Settings:
     """The settings of the tests; each option by itself has been checked.
 
     Raises:
         InputError: options or data cannot be used.
     """
-    if len(options.p_range) != 2 or not options.p_range[0] < options.p_range[1]:
-        raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {options.p_range!r}")
+    check_range(options.p_range)
     alternative = "greater" if options.alternative == "one-sided" else "two-sided"
     more = {"alternative": alternative, "interval": "none", "correction": "none"}
     settings = Settings(**values(options, Settings, **more))
@@ -110,7 +139,7 @@ class Tested(NamedTuple):
     signature: str
 
 
-def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, options: PairsOptions) -> Tested:
+def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, options: TestedOptions) -> Tested:
     """Test all pairs by `compare`: those of one metric share their resamples.
 
     One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
@@ -138,7 +167,7 @@ def scores_of(evaluation: Evaluation, settings: Settings, device: Device) -> np.
         return np.array(make_case(evaluation, settings).question.scores)
 
 
-def _by_score(evaluation: Evaluation, settings: Settings, options: PairsOptions) -> Evaluation:
+def _by_score(evaluation: Evaluation, settings: Settings, options: TestedOptions) -> Evaluation:
     """The same evaluation with systems from the highest score to the lowest; equal ones in the order of the data."""
     order = np.argsort(-scores_of(evaluation, settings, options.device), kind="stable")
     return select(evaluation, [evaluation.systems[i] for i in order.tolist()])

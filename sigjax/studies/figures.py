@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sigjax.studies.records import Audit, AuditedTest, PilotDelta, Power, PowerAt
 
-_COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
+COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
 _MORE = ("#2a8f5b", "#8a5fb0", "#b08a1e", "#b03060", "#4a8fa0", "#7a7a7a")
 _LEVELS = ("#1f5fa8", "#2a8f5b", "#c4601d")
 """Colours of 1%, 5% and 10%."""
@@ -83,8 +83,8 @@ def _band(axes: Axes, count: int) -> None:
 
 def _style(index: int, test: str) -> dict[str, Any]:
     """Solid lines for resampling tests, dashed ones for others, dotted ones where these repeat colours."""
-    if test in _COLORS:
-        return {"color": _COLORS[test], "linewidth": 2}
+    if test in COLORS:
+        return {"color": COLORS[test], "linewidth": 2}
     color, dashed = _MORE[index % len(_MORE)], index < len(_MORE)
     return {"color": color, "linewidth": 1.2, "linestyle": "--" if dashed else (0, (1, 1))}
 
@@ -92,7 +92,7 @@ def _style(index: int, test: str) -> dict[str, Any]:
 def _distributions(axes: Axes, tests: list[AuditedTest]) -> None:
     """Shares of p-values up to each value."""
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
-    for index, one in enumerate(sorted(tests, key=lambda one: one.test in _COLORS)):  # resampling tests on top
+    for index, one in enumerate(sorted(tests, key=lambda one: one.test in COLORS)):  # resampling tests on top
         values = np.sort(one.p_values)
         shares = np.arange(1, len(values) + 1) / len(values)
         axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(index, one.test))
@@ -146,7 +146,7 @@ def _draw_power(power: Power, axes: np.ndarray) -> None:
 
 
 def _power(axes: Axes, points: list[PowerAt]) -> None:
-    sizes, color = [at.instances for at in points], _COLORS[points[0].test]
+    sizes, color = [at.instances for at in points], COLORS[points[0].test]
     axes.plot(sizes, [at.power for at in points], "o", color=color, markersize=4, label=points[0].test)
     for at in points:
         axes.plot([at.instances] * 2, at.interval, color=color, linewidth=2, alpha=0.6)

@@ -1,4 +1,4 @@
-"""Trials: pairs of systems made at random from the units of an evaluation.
+"""Trials: systems made at random from the units of an evaluation.
 
 The units of a trial are drawn from those of the evaluation, or their outputs are swapped, or they are dealt into two
 halves. Trials take their random numbers from resamples that no test reaches, so trials and tests share none.
@@ -17,19 +17,19 @@ from sigjax.metrics import check_score
 from sigjax.records import Evaluation, InputError, Metric
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.plans import Draws, drawn_units, swap
-from sigjax.units.units import Units, make_units
+from sigjax.units.units import Units, make_units, observed_scores
 
 _FIRST_ROW = 2**41
 """Trial r has the random words of resample 2^41 + r; tests have fewer resamples."""
 
 Maker = Callable[[np.ndarray], np.ndarray]
-"""Trials `[trial]` (int64) -> statistics `[trial, 2, unit, stat]` (int64), in the fixed point of the units."""
+"""Trials `[trial]` (int64) -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
 
 
 class Pilot(NamedTuple):
-    """Two systems on the units from which trials are made."""
+    """Systems on the units from which trials are made."""
 
-    names: tuple[str, str]
+    names: tuple[str, ...]
     metric: Metric
     units: Units
 
@@ -64,8 +64,21 @@ def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
     return replace(evaluation, systems=names, stats=evaluation.stats[rows])
 
 
+def on_instances(evaluation: Evaluation, chosen: np.ndarray | int | None) -> Evaluation:
+    """The evaluation on some instances (positions), the first so many, or all."""
+    if chosen is None:
+        return evaluation
+    index = np.arange(evaluation.num_instances)[:chosen] if isinstance(chosen, int) else chosen
+    labels = {
+        name: tuple(own[i] for i in index.tolist())
+        for name in ("ids", "clusters", "strata", "runs")
+        if (own := getattr(evaluation, name)) is not None
+    }
+    return replace(evaluation, stats=evaluation.stats[:, index], **labels)
+
+
 def make_pilot(evaluation: Evaluation) -> Pilot:
-    """The units of an evaluation of two systems, or of systems that are split one by one.
+    """The units of an evaluation.
 
     Raises:
         InputError: a metric that is no function of sums or does not work on the data, or a single unit.
@@ -76,7 +89,18 @@ def make_pilot(evaluation: Evaluation) -> Pilot:
     units = make_units(evaluation)
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
-    return Pilot((evaluation.systems[0], evaluation.systems[-1]), metric, units)
+    return Pilot(evaluation.systems, metric, units)
+
+
+def winners(pilot: Pilot) -> np.ndarray:
+    """1 where the first system of a pair has the higher score on all units, -1 where the second has, else 0: `[pair]`.
+
+    Pairs are all pairs, in the order of the data. Scores that differ by no more than rounding are equal.
+    """
+    scores, errors = observed_scores(pilot.units, pilot.metric)
+    a, b = np.triu_indices(len(scores), 1)
+    deltas = scores[a] - scores[b]
+    return np.where(np.abs(deltas) <= 2.0 * (errors[a] + errors[b]), 0.0, np.sign(deltas))
 
 
 def swapped(pilot: Pilot, seed: int) -> Maker:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from textwrap import wrap
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sigjax.records import InputError
 from sigjax.report.figure import empty_figure, plain
+from sigjax.studies.calibration_show import CALIBRATION, calibration_text
+from sigjax.studies.domain_show import DOMAIN, domain_text
 from sigjax.studies.figures import AUDIT, POWER, Drawing
 from sigjax.studies.gains_show import GAINS, gains_text
 from sigjax.studies.size_show import SIZE, size_text
@@ -21,20 +23,22 @@ if TYPE_CHECKING:
 
 TEXTS: dict[str, Callable[[Any], str]] = {
     "audit": audit_text,
-    "power": power_text,
+    "calibration": calibration_text,
+    "domain": domain_text,
     "gains": gains_text,
+    "power": power_text,
     "size": size_text,
 }
-DRAWINGS: dict[str, Drawing] = {"audit": AUDIT, "power": POWER, "gains": GAINS, "size": SIZE}
-
-
-_LETTERS = 23
-"""Letters of a signature per inch."""
-
-
-def _in_lines(signature: str, width: int) -> str:
-    """A signature in lines of this width."""
-    return "\n".join(wrap(signature.replace("|", "| "), width)).replace("| ", "|")
+DRAWINGS: dict[str, Drawing] = {
+    "audit": AUDIT,
+    "calibration": CALIBRATION,
+    "domain": DOMAIN,
+    "gains": GAINS,
+    "power": POWER,
+    "size": SIZE,
+}
+_CHARACTERS = 24
+"""Characters of a signature per inch."""
 
 
 def plotted(study: Any, ax: Any) -> Figure:
@@ -49,7 +53,8 @@ def plotted(study: Any, ax: Any) -> Figure:
     if ax is None:
         figure = empty_figure(width, 0.5 + sum(heights))
         axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-        figure.supxlabel(plain(_in_lines(study.signature, int(_LETTERS * width))), fontsize=6, color="0.4")
+        signature = fill(study.signature, int(_CHARACTERS * width), break_on_hyphens=False)
+        figure.supxlabel(plain(signature), fontsize=6, color="0.4")
     else:
         axes = np.ravel(np.asarray(ax, object))
         if axes.size != math.prod(shape):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from sigjax.run.backend import host_scope
 from sigjax.run.host import progress_bar
 from sigjax.studies.pilot import Maker, Pilot
 from sigjax.testing.p_values import Outcomes
-from sigjax.testing.problem import Case, NotFinite
+from sigjax.testing.problem import Case, NotFinite, Question
 from sigjax.testing.runner import NotTraceable, Runner
 
 _GROUP_VALUES = 2**23
@@ -59,32 +60,41 @@ class StudyOptions:
 
 
 class Trials(NamedTuple):
-    """The results of all tests."""
+    """The results of all tests, trial by trial and in each pair by pair: one per trial of two systems."""
 
     deltas: np.ndarray
-    """[trial] float64."""
+    """[trial and pair] float64."""
     p_values: dict[Test, np.ndarray]
-    """For each test, `[trial]`."""
+    """For each test, `[trial and pair]`."""
     methods: dict[Test, dict[str, int]]
-    """For each test, the number of trials by method."""
+    """For each test, how many are by each method."""
 
 
 def run_trials(
-    pilot: Pilot, make: Maker, strata: np.ndarray, count: int, settings: Settings, device: Device, *, progress: bool
+    pilot: Pilot,
+    make: Maker,
+    strata: np.ndarray,
+    count: int,
+    settings: Settings,
+    device: Device,
+    *,
+    progress: bool,
+    winner_first: bool = False,
 ) -> Trials:
-    """Test `count` trials on units of these `strata` `[unit]`, all on the same resamples.
+    """Test all pairs of `count` trials on units of these `strata` `[unit]`, all on the same resamples.
 
-    Permutation tests are exact if that takes seconds for all trials together; the bootstrap samples.
+    Permutation tests are exact if that takes seconds for all trials together; the bootstrap samples. Pairs are in the
+    order of the data; with `winner_first`, tests (but not deltas) take the system with the higher score first.
 
     Raises:
         InputError: the metric is not finite on a resample, or the device cannot run it.
     """
-    values = 2 * len(strata) * pilot.units.values.shape[2]
-    groups = -(-count * values // _GROUP_VALUES)
+    pairs = math.comb(len(pilot.names), 2)
+    groups = -(-count * len(pilot.names) * len(strata) * pilot.units.values.shape[2] // _GROUP_VALUES)
     size = -(-count // groups)
-    deltas = np.empty(count)
-    p_values: dict[Test, np.ndarray] = {test: np.empty(count) for test in settings.tests}
-    methods: dict[Test, list[str]] = {test: [""] * count for test in settings.tests}
+    deltas = np.empty(count * pairs)
+    p_values: dict[Test, np.ndarray] = {test: np.empty(count * pairs) for test in settings.tests}
+    methods: dict[Test, list[str]] = {test: [""] * (count * pairs) for test in settings.tests}
     with (
         progress_bar("trials", count, shown=progress and groups > 1) as advance,
         host_scope(),
@@ -93,15 +103,22 @@ def run_trials(
         for group in range(groups):
             # Groups of one size make programs of one shape; the last one may repeat some trials.
             start = min(group * size, count - size)
-            part = slice(start, start + size)
-            case = _case(pilot, make(np.arange(part.start, part.stop)), strata, settings)
+            part = slice(start * pairs, (start + size) * pairs)
+            case = _case(pilot, make(np.arange(start, start + size)), strata, settings)
             deltas[part] = case.question.deltas
+            if winner_first:
+                case = case._replace(question=_winner_first(case.question))
             for test in settings.tests:
-                outcomes = _outcomes(case, test, count, device)
+                outcomes = _outcomes(case, test, len(deltas), device)
                 p_values[test][part] = outcomes.p_value
                 methods[test][part] = outcomes.method.tolist()
-            advance(part.stop)
+            advance(start + size)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
+
+
+def _winner_first(question: Question) -> Question:
+    members = question.members
+    return question._replace(members=np.where(question.deltas[:, None] < 0.0, members[:, ::-1], members))
 
 
 def run_classical(
@@ -123,9 +140,10 @@ def run_classical(
 
 
 def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> Case:
-    """The trials `[trial, 2, unit, stat]` as systems 0 and 1, 2 and 3, ..."""
+    """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., and the pairs within each trial."""
     units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata)
-    pairs = np.arange(len(units.values), dtype=np.int32).reshape(-1, 2)
+    within = np.stack(np.triu_indices(values.shape[1], 1), axis=1)
+    pairs = (np.arange(len(values))[:, None, None] * values.shape[1] + within).reshape(-1, 2).astype(np.int32)
     return Case.of(units, pilot.metric, pairs, settings)
 
 
@@ -151,7 +169,7 @@ def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
     try:
         yield
     except NotFinite as error:
-        system = pilot.names[error.systems[0] % 2]
+        system = pilot.names[error.systems[0] % len(pilot.names)]
         raise InputError(
             f"metric {name!r} is not a finite number on a trial made from {system!r}; have it return a number "
             "everywhere, also where a denominator is 0, or take more instances"

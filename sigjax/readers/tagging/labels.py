@@ -71,15 +71,15 @@ def _numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mappi
 def _read_label_files(sources: Sources, options: Options) -> Reading:
     del options
     file = sources.gold()
-    gold = _labels(file)
-    systems = {name: (own, _labels(own)) for name, own in sources.systems.items()}
+    gold = read_labels(file)
+    systems = {name: (own, read_labels(own)) for name, own in sources.systems.items()}
     for own, labels in systems.values():
         if len(labels) != len(gold):
             raise InputError(f"{own}: has {len(labels)} labels, but {file} has {len(gold)}; expected one per instance")
     return partial(evaluate_labels, gold, systems)
 
 
-def _labels(file: str) -> list[str]:
+def read_labels(file: str) -> list[str]:
     """The labels of a file, one per line, without blanks around them."""
     labels = [line.strip() for line in decode_text(file, read_bytes(file)).rstrip("\n").split("\n")]
     if not all(labels):
