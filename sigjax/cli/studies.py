@@ -19,6 +19,8 @@ from sigjax.studies.domain import DomainOptions
 from sigjax.studies.domain import domain as run_domain
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.gains import gains as run_gains
+from sigjax.studies.size import SizeOptions
+from sigjax.studies.size import size as run_size
 
 study = App(name="study", help="Experiments with many comparisons of systems on these files.")
 
@@ -67,3 +69,11 @@ def gains(paths: Files, inputs: Inputs, asked: GainsOptions, results: Results, f
     """
     inputs.check(paths, asked, results, figure)
     write_study(run_gains(inputs.evaluations(paths), **values(asked)), results, figure)
+
+
+@study.command
+@flags(Inputs, SizeOptions, Results, Figure)
+def size(paths: Files, inputs: Inputs, asked: SizeOptions, results: Results, figure: Figure) -> None:
+    """How does the gain that is needed fall with the size of the test set, and how many instances does a gain need?"""
+    inputs.check(paths, results, figure)
+    write_study(run_size(inputs.evaluations(paths), **values(asked)), results, figure)

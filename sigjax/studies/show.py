@@ -15,6 +15,7 @@ from sigjax.studies.calibration_show import CALIBRATION, calibration_text
 from sigjax.studies.domain_show import DOMAIN, domain_text
 from sigjax.studies.figures import AUDIT, POWER, Drawing
 from sigjax.studies.gains_show import GAINS, gains_text
+from sigjax.studies.size_show import SIZE, size_text
 from sigjax.studies.text import audit_text, power_text
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ TEXTS: dict[str, Callable[[Any], str]] = {
     "domain": domain_text,
     "gains": gains_text,
     "power": power_text,
+    "size": size_text,
 }
 DRAWINGS: dict[str, Drawing] = {
     "audit": AUDIT,
@@ -33,6 +35,7 @@ DRAWINGS: dict[str, Drawing] = {
     "domain": DOMAIN,
     "gains": GAINS,
     "power": POWER,
+    "size": SIZE,
 }
 _CHARACTERS = 24
 """Characters of a signature per inch."""
