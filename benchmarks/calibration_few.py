@@ -27,8 +27,8 @@ import sigjax
 from sigjax.comparison.metric_kinds import kind_of, make_case
 from sigjax.comparison.run_tests import run_tests
 from sigjax.records import Interval, IntervalKind, Settings
-from sigjax.testing.p_values import clopper_pearson
 from sigjax.testing.runner import Runner
+from sigjax.testing.tails import clopper_pearson
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20

@@ -26,10 +26,10 @@ import sigjax
 from sigjax.comparison.metric_kinds import kind_of
 from sigjax.comparison.run_tests import run_tests
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
-from sigjax.testing.p_values import clopper_pearson
-from sigjax.testing.problem import Case, Question
+from sigjax.testing.problem import Case
 from sigjax.testing.runner import Runner
-from sigjax.units.units import make_units, observed_scores, tolerances
+from sigjax.testing.tails import clopper_pearson
+from sigjax.units.units import make_units
 
 ALPHA, RESAMPLES, GROUP = 0.05, 499, 20
 """Data sets of a group share their resamples."""
@@ -155,9 +155,8 @@ def _case(values: np.ndarray, settings: Settings) -> Case:
     evaluation = sigjax.Evaluation.from_arrays(systems, ids=ids, runs=runs)
     assert isinstance(evaluation.metric, Metric)
     units = make_units(evaluation, settings.design)
-    scores, errors = observed_scores(units, evaluation.metric), tolerances(units, evaluation.metric)
     pairs = np.arange(len(systems), dtype=np.int32).reshape(-1, 2)
-    return Case(units, evaluation.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
+    return Case.of(units, evaluation.metric, pairs, settings)
 
 
 def _two_way_bootstrap(values: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from timing import cores, machine, markdown_table, options, save, timed
 
-from sigjax.metrics.fscore import FSCORE
+from sigjax.metrics.matches import FSCORE
 from sigjax.metrics.sacrebleu import BLEU, CHRF
 from sigjax.records import Array, Metric
 from sigjax.resample.bits import threefry2x32

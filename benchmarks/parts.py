@@ -21,7 +21,7 @@ from ceilings import measure as measure_ceilings
 from timing import machine, markdown_table, options, save, time_in_turn
 from workloads import INSTANCES, f1_workload
 
-from sigjax.metrics.fscore import FSCORE
+from sigjax.metrics.matches import FSCORE
 from sigjax.records import Array
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.engine import Run, tile_rows

@@ -23,9 +23,9 @@ from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.engine import Run
 from sigjax.resample.tally import extreme, swapped_deltas
 from sigjax.run.backend import NUMPY
-from sigjax.testing.problem import Case, Question
+from sigjax.testing.problem import Case
 from sigjax.testing.runner import Runner
-from sigjax.units.units import make_units, observed_scores, tolerances
+from sigjax.units.units import make_units
 
 LEVELS = (0.01, 0.05, 0.10)
 RESAMPLES = 999
@@ -133,10 +133,9 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
     evaluation = sigjax.Evaluation.from_arrays(systems, metric=metric, clusters=clusters)
     assert isinstance(evaluation.metric, Metric)
     units = make_units(evaluation)
-    scores, errors = observed_scores(units, evaluation.metric), tolerances(units, evaluation.metric)
     pairs = np.arange(len(systems) // 2 * 2, dtype=np.int32).reshape(-1, 2)
     settings = Settings(method="montecarlo", resamples=RESAMPLES, seed=seed, interval="none")
-    return Case(units, evaluation.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
+    return Case.of(units, evaluation.metric, pairs, settings)
 
 
 def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:

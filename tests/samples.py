@@ -4,8 +4,7 @@ import numpy as np
 import scipy.stats
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.metrics.moments import CORRELATION, VARIANCE
-from sigjax.metrics.ranks import AUC, KENDALL, MEDIAN, SPEARMAN
+from sigjax.metrics.columns import AUC, CORRELATION, KENDALL, MEDIAN, SPEARMAN, VARIANCE
 
 RANGE = SampleMetric("range", lambda x: x.max() - x.min(), ("value",))
 

@@ -227,7 +227,7 @@ def test_seeds_and_blocks(monkeypatch, statistic):
 
 @pytest.mark.parametrize("labels", [(0, 1, 2, 3), (0, 0, 1, 2), (0, 2, 2, 2)])
 def test_shuffles_are_uniform(labels):
-    drawn = association._shuffle(np.array(labels), row_keys(4, np.arange(24_000)))
+    drawn = assignments.shuffled(np.array(labels), row_keys(4, np.arange(24_000)))
     orders, counts = np.unique(drawn, axis=0, return_counts=True)
     assert {tuple(order) for order in orders.tolist()} == set(itertools.permutations(labels))
     assert chisquare(counts).pvalue > 1e-5

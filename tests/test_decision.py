@@ -15,8 +15,7 @@ from sigjax import Evaluation, compare
 from sigjax.multiple.decision import MOST_RESAMPLES, SETTLED, decisions
 from sigjax.multiple.maxt import StepDown
 from sigjax.records import Metric, Settings
-from sigjax.testing.p_values import adjust
-from sigjax.testing.result import Outcome, Outcomes
+from sigjax.testing.p_values import Outcome, Outcomes, adjust
 from sigjax.testing.stopping import ERROR
 
 pytestmark = pytest.mark.slow

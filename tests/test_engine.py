@@ -9,7 +9,7 @@ import pytest
 from oracles import extreme, f1, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.metrics.fscore import FSCORE
+from sigjax.metrics.matches import FSCORE
 from sigjax.permutation import montecarlo as permutation
 from sigjax.resample import engine, sampling
 from sigjax.resample.bits import row_keys

@@ -13,13 +13,17 @@ from scipy.stats import binom
 
 from sigjax import Evaluation, compare
 from sigjax.exact import bootstrap as exact_bootstrap
-from sigjax.exact.bootstrap import bootstrap_p, cost, law, log_tail, quantile, tail
+from sigjax.exact.bootstrap import bootstrap_p, cost, law, quantile, tail
 from sigjax.exact.draws import draw_lattice, log_characteristic, standard_error
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 TABLES = st.lists(st.lists(st.integers(-7, 7), min_size=1, max_size=6), min_size=1, max_size=3).filter(
     lambda groups: math.prod(len(group) ** len(group) for group in groups) <= 6**6
 )
+
+
+def log_tail(lattice, edge):
+    return tail(lattice, edge).log_p
 
 
 def lattice_of(*groups):
@@ -88,7 +92,7 @@ def test_p_is_enumeration(groups, alternative, variant, shift):
     sums, x = enumerate_sums(groups), sum(map(sum, groups)) + shift
     null = sums - x if variant == "shift" else x - sums
     extreme = {"two-sided": np.abs(null) >= abs(x), "greater": null >= x, "less": null <= x}[alternative]
-    p_value, log10_p, error_bound = bootstrap_p(lattice_of(*groups), x, alternative, variant)
+    p_value, log10_p, error_bound, _ = bootstrap_p(lattice_of(*groups), x, alternative, variant)
     assert p_value == pytest.approx(extreme.mean(), rel=error_bound + 1e-15, abs=0)
     assert log10_p == pytest.approx(math.log10(extreme.mean()) if extreme.any() else -math.inf, rel=1e-12, abs=1e-12)
     assert error_bound < 1e-11
@@ -172,7 +176,7 @@ def test_only_one_unit_reaches_the_tail(size, reach):
     """The sum is not positive only when that unit fills the resample; with a wide gap to the next sum, or with none."""
     others = reach + np.random.default_rng(0).integers(0, reach, size - 1)
     lattice, expected = lattice_of(np.r_[-(reach // size), others]), -size * math.log(size)
-    _, log10_p, error_bound = bootstrap_p(lattice, lattice.total, "greater", "flip")
+    _, log10_p, error_bound, _ = bootstrap_p(lattice, lattice.total, "greater", "flip")
     assert log10_p * math.log(10) == pytest.approx(expected, rel=0, abs=error_bound)
 
 
@@ -218,7 +222,7 @@ def test_nearly_everything_is_one_less_the_rest():
     half, size = 500_000, 1_000_001
     # Stirling's series of the binomial probability of its mean, to 1 / size^3.
     middle = math.exp((1 / size - 1 / half - 1 / (half + 1)) / 12) / math.sqrt(2 * math.pi * half * (half + 1) / size)
-    p_value, log10_p, _ = bootstrap_p(lattice_of(np.repeat([-1, 1], [half, half + 1])), 1, "two-sided", "shift")
+    p_value, log10_p, *_ = bootstrap_p(lattice_of(np.repeat([-1, 1], [half, half + 1])), 1, "two-sided", "shift")
     assert p_value == pytest.approx(1 - middle, rel=1e-15)
     assert log10_p * math.log(10) == pytest.approx(math.log1p(-middle), rel=7e-12)  # 32 epsilon times the root of N
     greater = bootstrap_p(lattice_of(np.repeat([0, 1], [1, 999])), 498, "greater", "shift")

@@ -10,7 +10,7 @@ from sigjax import Evaluation, InputError, compare
 from sigjax.bootstrap.intervals import PILOT
 from sigjax.cli import _run
 from sigjax.permutation import montecarlo as permutation
-from sigjax.run.fingerprint import difference
+from sigjax.run.checkpoint import difference
 
 MORE = {
     "both tests of two metrics": (TWO, {"test": ["permutation", "bootstrap"], "method": "montecarlo"}),
@@ -77,7 +77,7 @@ def test_a_setting_that_is_newer_than_the_report_had_its_default(tmp_path):
 def test_another_version_is_refused(tmp_path, monkeypatch):
     path, old = tmp_path / "run.ckpt", tmp_path / "old.json"
     old.write_text(compare(FSCORE, resamples=500, checkpoint=path).to_json())
-    monkeypatch.setattr("sigjax.run.fingerprint.__version__", "0.0.7")
+    monkeypatch.setattr("sigjax.run.checkpoint.__version__", "0.0.7")
     with pytest.raises(InputError, match=r"sigjax is .* there and 0\.0\.7 here"):
         compare(FSCORE, resamples=500, checkpoint=path)
     with pytest.raises(InputError, match=r"sigjax is .* there and 0\.0\.7 here"):

@@ -18,8 +18,7 @@ from sigjax.resample import sampling
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.testing import stopping
-from sigjax.testing.p_values import adjust
-from sigjax.testing.result import Outcome, Outcomes
+from sigjax.testing.p_values import Outcome, Outcomes, adjust
 from sigjax.testing.stopping import ERROR, count_until_settled
 
 pytestmark = pytest.mark.slow

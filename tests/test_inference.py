@@ -12,8 +12,10 @@ from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap.intervals import percentile_interval, standard_error
-from sigjax.testing.p_values import adjust, bootstrap_exceed, clopper_pearson, log10_adjusted, montecarlo_p
+from sigjax.bootstrap.intervals import quantile_levels, quantiles, standard_errors
+from sigjax.bootstrap.replicates import bootstrap_exceed
+from sigjax.testing.p_values import adjust, log10_adjusted, montecarlo_p
+from sigjax.testing.tails import clopper_pearson
 
 NAMES = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 
@@ -126,6 +128,14 @@ def test_variants_of_the_bootstrap_test_look_at_opposite_tails():
     replicates = np.array([0.5, 1.0, 1.5, 2.0, 2.5, -0.5])
     assert bootstrap_exceed(replicates, 1.0, 1e-12, "greater", "shift") == 2
     assert bootstrap_exceed(replicates, 1.0, 1e-12, "greater", "flip") == 1
+
+
+def standard_error(replicates):
+    return standard_errors(replicates[None])[0]
+
+
+def percentile_interval(replicates, level):
+    return [ends.item() for ends in quantiles(replicates[None].copy(), quantile_levels(level))]
 
 
 def test_standard_error_uses_n_minus_one():

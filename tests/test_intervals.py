@@ -10,7 +10,7 @@ from scipy.stats._resampling import BootstrapResult  # a public result, of a pri
 
 from sigjax import Evaluation, SampleMetric, compare
 from sigjax.bootstrap.bca import acceleration, bca_levels, jackknife_scores, share_below
-from sigjax.bootstrap.shared_draws import system_replicates
+from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.comparison.metric_kinds import make_case
 from sigjax.records import Settings
 from sigjax.resample.engine import Run
@@ -23,7 +23,7 @@ SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}
 def deltas(evaluation):
     """Bootstrap replicates of delta of the first two systems."""
     case = make_case(evaluation, Settings())
-    pieces = [piece for _, piece in system_replicates(case, Run(RESAMPLES, Settings.seed, NUMPY))]
+    pieces = [piece for _, piece in SharedDraws([]).pieces(case, Run(RESAMPLES, Settings.seed, NUMPY))]
     found = np.concatenate(pieces, axis=1)
     return found[0] - found[1]
 

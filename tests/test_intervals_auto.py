@@ -16,10 +16,10 @@ from sigjax.bootstrap.closed import closed_spreads, tango_interval, wilson_inter
 from sigjax.bootstrap.jackknife import degrees_of_freedom
 from sigjax.bootstrap.registry import KINDS
 from sigjax.metrics import MEAN
-from sigjax.metrics.ranks import MEDIAN
+from sigjax.metrics.columns import MEDIAN
 from sigjax.records import IntervalKind, Settings
-from sigjax.testing.problem import Case, Question
-from sigjax.units.units import Units, observed_scores
+from sigjax.testing.problem import Case
+from sigjax.units.units import Units
 
 OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}
 """No resample has a part in these intervals."""
@@ -227,8 +227,7 @@ def test_few_unequal_clusters_are_held():
         chance = stats.norm.cdf(2.0 - 0.35 * np.log(sizes) + rng.normal(size=(2, 30)))
         values = np.stack([rng.binomial(sizes, chance), np.tile(sizes, (2, 1))], axis=-1)
         units = Units(values, None, np.zeros(30, int), sizes, 1e-14, exact=True)
-        question = Question(np.array([[0, 1]]), tuple(observed_scores(units, MEAN).tolist()), (1e-14, 1e-14))
-        _, (of_delta,) = closed_spreads(Case(units, MEAN, question, Settings()))
+        _, (of_delta,) = closed_spreads(Case.of(units, MEAN, np.array([[0, 1]]), Settings()))
         missed += not of_delta.interval.low <= 0.0 <= of_delta.interval.high
     assert missed <= stats.binom.ppf(0.999, 400, 0.05)
 

@@ -22,7 +22,7 @@ from sigjax.comparison.workload import workload
 from sigjax.records import Comparisons, Repeated, Settings
 from sigjax.report import csv_pieces, json_pieces, programs, to_csv, to_html, to_json, to_latex, to_markdown, to_text
 from sigjax.report.programs import PAIR_KEYS
-from sigjax.testing.alike import num_problems, ones_of
+from sigjax.testing.problem import num_problems, ones_of
 
 
 def two_valued(systems, instances, seed=0):

@@ -6,7 +6,7 @@ from test_laws import REGISTRY
 
 from sigjax import Evaluation, InputError, Metric
 from sigjax.metrics import METRICS
-from sigjax.metrics.fscore import f1_score
+from sigjax.metrics.matches import f1_score
 from sigjax.metrics.ratios import ratio_score
 
 

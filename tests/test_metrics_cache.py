@@ -14,7 +14,7 @@ import sacrebleu
 from corpora import GOLD, OUTPUTS, stats_of
 
 from sigjax import Evaluation
-from sigjax.metrics import cache
+from sigjax.metrics import counts
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ def folder(tmp_path, monkeypatch):
 
 def count_calls(monkeypatch):
     """The texts that sacrebleu is asked for from now on."""
-    asked, original = [], cache.extract_stats
+    asked, original = [], counts.extract_stats
 
     def counting(recipe, references, systems, **options):
         asked.extend(systems)
         return original(recipe, references, systems, **options)
 
-    monkeypatch.setattr(cache, "extract_stats", counting)
+    monkeypatch.setattr(counts, "extract_stats", counting)
     return asked
 
 
@@ -135,14 +135,14 @@ def test_a_disk_that_is_full_leaves_nothing_behind(folder, monkeypatch):
 def test_many_writers_and_readers(folder):
     """Whoever reads finds nothing or everything: threads here, and processes beside them."""
     stats = np.arange(40_000).reshape(-1, 10)
-    code = "import numpy as np; from sigjax.metrics import cache\n" + (
-        "for _ in range(5): cache.store_stats('k', np.arange(40_000).reshape(-1, 10))"
+    code = "import numpy as np; from sigjax.metrics import counts\n" + (
+        "for _ in range(5): counts.store_stats('k', np.arange(40_000).reshape(-1, 10))"
     )
     others = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
 
     def write_and_read(_):
-        cache.store_stats("k", stats)
-        found = cache.load_stats("k", stats.shape)
+        counts.store_stats("k", stats)
+        found = counts.load_stats("k", stats.shape)
         return found is not None and np.array_equal(found, stats)
 
     with ThreadPoolExecutor(4) as pool:
@@ -168,9 +168,9 @@ def test_where_the_cache_is(platform, environment, expected, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(cache.sys, "platform", platform)
+    monkeypatch.setattr(counts.sys, "platform", platform)
     monkeypatch.setattr(Path, "home", lambda: Path("/home/somebody"))
-    assert cache.cache_folder() == Path(expected)
+    assert counts.cache_folder() == Path(expected)
 
 
 def test_nobody_at_home(monkeypatch):
@@ -180,7 +180,7 @@ def test_nobody_at_home(monkeypatch):
     for name in ("SIGJAX_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", no_home)
-    assert cache.cache_folder() is None
+    assert counts.cache_folder() is None
     assert stats_of().shape == (2, 4, 18)
 
 

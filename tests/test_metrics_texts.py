@@ -18,7 +18,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from sigjax import Evaluation, InputError, compare, read
-from sigjax.metrics import METRICS, extract
+from sigjax.metrics import METRICS, counts
 from sigjax.metrics.textmetric import Recipe
 
 ORACLES = {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2), "ter": TER}
@@ -39,7 +39,7 @@ def corpora(draw):
 
 
 def here(name, references, systems, **options):
-    return extract.extract_stats(
+    return counts.extract_stats(
         Recipe(name), references, systems, **({"workers": 1, "advance": lambda done: None} | options)
     )
 
@@ -131,10 +131,10 @@ BAD_COUNTS = {
 
 @pytest.mark.parametrize(("column", "value", "message"), BAD_COUNTS.values(), ids=BAD_COUNTS)
 def test_impossible_counts_are_refused(column, value, message):
-    counts = np.array([[9, 9, 9, 8, 7, 6, 9, 8, 7, 6]] * 3, float)
-    counts[1, column] = value
+    table = np.array([[9, 9, 9, 8, 7, 6, 9, 8, 7, 6]] * 3, float)
+    table[1, column] = value
     with pytest.raises(InputError, match=f"system 'a': {message}"):
-        Evaluation.from_arrays({"a": counts, "b": counts}, metric="bleu")
+        Evaluation.from_arrays({"a": table, "b": table}, metric="bleu")
 
 
 # Extraction
@@ -150,22 +150,22 @@ def test_workers_give_the_same_statistics(name, monkeypatch):
     )
     steps = []
     found = here(name, references, systems, workers=3, advance=steps.append)
-    usual = extract.TEXT_METRICS[name]
-    monkeypatch.setitem(extract.TEXT_METRICS, name, replace(usual, block=7))
+    usual = counts.TEXT_METRICS[name]
+    monkeypatch.setitem(counts.TEXT_METRICS, name, replace(usual, block=7))
     np.testing.assert_array_equal(found, here(name, references, systems))
     assert steps == sorted(steps)
     assert (len(steps), steps[-1]) == (3 * -(-167 // usual.block), 1000)  # 167 segments are the largest share of three
 
 
-ONE_BLOCK = "from sigjax.metrics import extract; all = extract._blocks; extract._blocks = lambda *r: [next(all(*r))]"
+ONE_BLOCK = "from sigjax.metrics import counts; all = counts._blocks; counts._blocks = lambda *r: [next(all(*r))]"
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("sigjax.metrics.extract._SERVE", "import sys; sys.exit(1)"),
-        ("sigjax.metrics.extract._SERVE", "print('nothing')"),
-        ("sigjax.metrics.extract._SERVE", f"{ONE_BLOCK}; extract.serve()"),
+        ("sigjax.metrics.counts._SERVE", "import sys; sys.exit(1)"),
+        ("sigjax.metrics.counts._SERVE", "print('nothing')"),
+        ("sigjax.metrics.counts._SERVE", f"{ONE_BLOCK}; counts.serve()"),
         ("sys.executable", "/no/such/python"),
     ],
     ids=["all", "gibberish", "second block", "no start"],
@@ -180,18 +180,18 @@ def test_what_workers_fail_to_do_is_done_here(field, value, monkeypatch):
 
 
 def test_only_large_work_gets_workers():
-    assert extract.num_workers("bleu", [GOLD], [GOLD]) == 1
+    assert counts.num_workers("bleu", [GOLD], [GOLD]) == 1
     many = ["x" * 1000] * 1_000_000
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
-    assert extract.num_workers("bleu", [many], [many]) == cores
+    assert counts.num_workers("bleu", [many], [many]) == cores
 
 
 def test_workers_do_not_run_the_script_of_the_user(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import sigjax\n"
-        "from sigjax.metrics import cache\n"
-        "cache.num_workers = lambda *data: 2\n"
+        "from sigjax.metrics import counts\n"
+        "counts.num_workers = lambda *data: 2\n"
         "print('once')\n"
         "evaluation = sigjax.Evaluation.from_texts({'A': ['x', 'y'], 'B': ['y', 'y']}, ['x', 'y'], cache=False)\n"
         "print(evaluation.stats[:, :, 2].tolist())\n"

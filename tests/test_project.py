@@ -154,6 +154,6 @@ def test_few_columns_are_fused():
 def test_equal_columns_are_kept_once():
     values = np.stack([np.stack([np.arange(9), np.ones(9, int)], axis=-1)] * 4)
     values[3, 0, 0] = 5
-    columns = distinct_columns(values)
-    assert columns.places.tolist() == [[0, 1], [0, 1], [0, 1], [2, 1]]
-    assert columns.values.shape == (3, 9)
+    columns, places = distinct_columns(values)
+    assert places.column.tolist() == [[0, 1], [0, 1], [0, 1], [2, 1]]
+    assert columns.shape == (3, 9)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sigjax import Evaluation
 from sigjax.metrics import METRICS
-from sigjax.metrics.fscore import FSCORE
+from sigjax.metrics.matches import FSCORE
 from sigjax.readers import read
 from sigjax.records import InputError
 

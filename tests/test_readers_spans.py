@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax.metrics.fscore import f1_score
+from sigjax.metrics.matches import f1_score
 from sigjax.metrics.ratios import ratio_score
 from sigjax.readers.tagging.spans import Spans, count_spans, find_spans, is_span_tag, tag_table
 from sigjax.readers.tagging.tokens import encode

@@ -128,7 +128,7 @@ def test_options_have_statistics_of_their_own_in_the_cache(files, tmp_path, monk
     first = [read_files(files, **options).stats.tolist() for options in chosen]
     assert len(list((tmp_path / "cache").iterdir())) == 8
     assert len({str(stats) for stats in first}) == 4
-    monkeypatch.setattr("sigjax.metrics.cache.extract_stats", None)
+    monkeypatch.setattr("sigjax.metrics.counts.extract_stats", None)
     assert [read_files(files, **options).stats.tolist() for options in chosen] == first
 
 

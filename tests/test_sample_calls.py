@@ -14,7 +14,7 @@ from samples import ORACLES, area, exchanged, make, make_columns, numbers, run
 
 from sigjax import Evaluation, InputError, SampleMetric, compare, permutation_test, read
 from sigjax.cli import _run
-from sigjax.metrics.ranks import MEDIAN
+from sigjax.metrics.columns import MEDIAN
 from sigjax.permutation import whole_sample as sample
 from sigjax.resample import gathered
 from sigjax.resample.bits import row_keys

@@ -9,7 +9,7 @@ from oracles import enumerate_tables, extreme, montecarlo_error
 from samples import ORACLES, RANGE, exchanged, make, make_columns, numbers, run
 
 from sigjax import Evaluation, SampleMetric, bootstrap_test, compare, permutation_test
-from sigjax.metrics.moments import CORRELATION, VARIANCE
+from sigjax.metrics.columns import CORRELATION, VARIANCE
 from sigjax.permutation import whole_sample as sample
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap

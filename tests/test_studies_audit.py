@@ -10,7 +10,7 @@ from scipy import stats
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.metrics.ranks import MEDIAN
+from sigjax.metrics.columns import MEDIAN
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.studies import trials

@@ -12,7 +12,7 @@ from statsmodels.stats.weightstats import ttost_paired
 import sigjax
 from sigjax import Evaluation, InputError, SampleMetric
 from sigjax.cli import _run
-from sigjax.metrics.ranks import MEDIAN
+from sigjax.metrics.columns import MEDIAN
 from sigjax.studies.text import equivalence_text
 
 

@@ -5,7 +5,7 @@ import pytest
 from oracles import random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap import shared_draws as together
+from sigjax.bootstrap import sampled as together
 from sigjax.resample import sampling
 
 RESAMPLES = 3001

@@ -21,7 +21,7 @@ import numpy as np
 from sigjax import Evaluation, InputError
 from sigjax.run.checkpoint import Checkpoint, State
 from sigjax.cli.output import write_figure, write_text
-from sigjax.metrics.cache import store_stats
+from sigjax.metrics.counts import store_stats
 
 class Figure:
     def savefig(self, file, **options):

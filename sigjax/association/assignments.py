@@ -1,8 +1,8 @@
-"""Exact null distributions of two labelings of the same instances: every assignment of the labels equally likely.
+"""Null distributions of two labelings of the same instances: every assignment of the labels equally likely.
 
 The numbers of instances with each gold label and with each label (the margins) are fixed. Rook numbers count the n!
 assignments by agreements alone, in whole numbers of any length; other statistics need all confusion tables with these
-margins, each with its number of assignments. Nothing here enumerates assignments.
+margins, each with its number of assignments. Nothing here enumerates assignments; `shuffled` draws them.
 """
 
 import math
@@ -13,6 +13,7 @@ import numpy as np
 
 from sigjax.exact.null import ExactP
 from sigjax.records import Alternative
+from sigjax.resample.bits import words
 
 TABLE_BYTES = 2**28
 """Memory of all enumerated tables; arrays derived from them take a few times as much."""
@@ -169,6 +170,19 @@ def log_assignments(tables: np.ndarray) -> np.ndarray:
     for row in np.moveaxis(tables, 1, 0):  # one row at a time: logarithms take far more memory than counts
         logs += log_factorial[row.sum(axis=1)] - log_factorial[row].sum(axis=1)
     return logs
+
+
+def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Label codes `[instance]` in random orders `[row, instance]`, for the rows of `row_keys`.
+
+    Each code ends a 64-bit key of random bits, and the keys are sorted. Ties are too rare to matter.
+    """
+    size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
+    random = words(rows, 2 * size).astype(np.uint64)
+    keys = random[:, :size] << np.uint64(32) | random[:, size:]
+    keys = keys >> bits << bits | labels.astype(np.uint64)
+    keys.sort(axis=1)
+    return (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
 
 
 def tables_p(log_counts: np.ndarray, tails: np.ndarray) -> ExactP:

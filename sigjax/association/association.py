@@ -16,9 +16,10 @@ from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, InputError, Interval, Settings
 from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
-from sigjax.resample.bits import row_keys, words
+from sigjax.resample.bits import row_keys
 from sigjax.resample.tally import extreme
-from sigjax.testing.p_values import clopper_pearson, montecarlo_p
+from sigjax.testing.p_values import montecarlo_p
+from sigjax.testing.tails import clopper_pearson
 
 Statistic = Callable[[np.ndarray], Any]
 """Confusion counts `[..., gold label, label]` (float64) -> real numbers `[...]`."""
@@ -219,13 +220,11 @@ def _montecarlo(question: _Question, settings: Settings, reason: str) -> Associa
     proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
     """
     counts = _tails(_sample(question, settings), question.observed, settings.alternative).sum(axis=1)
-    exceed = int(counts.min())
-    p_value = min(len(counts) * float(montecarlo_p(exceed, settings.fixed_resamples)), 1.0)
-    interval = clopper_pearson(np.array([exceed]), settings.fixed_resamples, settings.level)
-    low, high = (min(len(counts) * float(end[0]), 1.0) for end in interval)
-    counts = (exceed, settings.fixed_resamples, question.size)
-    interval = Interval(low, high)
-    return Association(question.observed, p_value, math.log10(p_value), interval, "montecarlo", reason, *counts)
+    exceed, resamples = counts.min(keepdims=True), settings.fixed_resamples
+    ends = np.concatenate(clopper_pearson(exceed, resamples, settings.level)).tolist()
+    p_value, *interval = (min(len(counts) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
+    drawn = (Interval(*interval), "montecarlo", reason, int(exceed[0]), resamples)
+    return Association(question.observed, p_value, math.log10(p_value), *drawn, question.size)
 
 
 def _sample(question: _Question, settings: Settings) -> np.ndarray:
@@ -235,7 +234,7 @@ def _sample(question: _Question, settings: Settings) -> np.ndarray:
     tables = 0 if question.function is _agreements else num_labels**2
     values = np.empty(settings.fixed_resamples)
     for part in _blocks(len(values), 4 * question.size + tables):
-        drawn = _shuffle(labels, row_keys(settings.seed, np.arange(part.start, part.stop)))
+        drawn = assignments.shuffled(labels, row_keys(settings.seed, np.arange(part.start, part.stop)))
         if question.function is _agreements:
             values[part] = (drawn == gold).sum(axis=1)
         else:
@@ -247,19 +246,6 @@ def _blocks(count: int, entries: int) -> Iterator[slice]:
     """Slices of `count` items with `entries` numbers each."""
     step = max(1, _BLOCK_ENTRIES // entries)
     return (slice(start, min(start + step, count)) for start in range(0, count, step))
-
-
-def _shuffle(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Label codes `[instance]` in random orders `[row, instance]`, for the rows of `row_keys`.
-
-    Each code ends a 64-bit key of random bits, and the keys are sorted. Ties are too rare to matter.
-    """
-    size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
-    random = words(rows, 2 * size).astype(np.uint64)
-    keys = random[:, :size] << np.uint64(32) | random[:, size:]
-    keys = keys >> bits << bits | labels.astype(np.uint64)
-    keys.sort(axis=1)
-    return (keys & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
 
 
 def _tails(values: np.ndarray, observed: float, alternative: Alternative) -> np.ndarray:

@@ -14,7 +14,6 @@ from sigjax.bootstrap.intervals import Percentile, Spread, Targets, quantiles, s
 from sigjax.bootstrap.replicates import of_targets
 from sigjax.metrics import sample_scores
 from sigjax.records import Interval
-from sigjax.resample.tally import scores
 from sigjax.testing.problem import Case, SampleCase, check_finite
 from sigjax.units.sums import total
 
@@ -44,7 +43,7 @@ class Bca(Percentile):
         """Standard errors, and intervals except where all replicates are on one side of the observed score."""
         observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
         below = map(share_below, rows, observed.tolist(), tolerance.tolist())
-        levels = [self.levels(places.start + place, share) for place, share in enumerate(below)]
+        levels = [self.levels(place, share) for place, share in enumerate(below, places.start)]
         found = []
         for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
             interval = ends and Interval(*(float(each[0]) for each in quantiles(row[None], ends)))
@@ -73,15 +72,14 @@ def jackknife_scores(case: Case | SampleCase) -> np.ndarray:
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    with np.errstate(all="ignore"):
-        if isinstance(case, SampleCase):
-            sample = case.units
-            kept = (np.flatnonzero(sample.unit != unit) for unit in range(len(sample.strata)))
+    if isinstance(case, SampleCase):
+        sample = case.units
+        kept = (np.flatnonzero(sample.unit != unit) for unit in range(len(sample.strata)))
+        with np.errstate(all="ignore"):
             found = np.stack([sample_scores(case.metric, sample.columns[:, :, each]) for each in kept], axis=1)
-        else:
-            units = case.units
-            left = (total - values for total, values in zip(units.totals, units.values, strict=True))
-            found = np.stack([scores(case.metric.score, sums, units.divisors) for sums in left])
+    else:
+        of_systems = zip(case.units.totals, case.units.values, strict=True)
+        found = np.stack([case.scores(totals - values) for totals, values in of_systems])
     check_finite(found)
     return found
 

@@ -19,9 +19,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Spread
+from sigjax.bootstrap.intervals import Spread, with_ends
 from sigjax.bootstrap.jackknife import (
-    effective_degrees,
+    degrees_of_freedom,
     influences,
     joint_level,
     normal_maxima,
@@ -31,12 +31,13 @@ from sigjax.bootstrap.jackknife import (
     system_errors,
 )
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import Interval
 from sigjax.testing.problem import Case
 from sigjax.testing.tails import t_quantile
 
 _FEW_UNITS = 10
 """With fewer, correlations of deltas are too uncertain to be used."""
+_Both = tuple[np.ndarray, np.ndarray]
+"""Numbers of all scores `[system]`, and of all deltas `[pair]`."""
 _HALVINGS = 60
 """An end lies between -1 and 1: after this many halvings it is as precise as a double."""
 
@@ -57,8 +58,8 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
     question, settings, proportions = case.question, case.settings, right_or_wrong(case)
-    moves, degrees = influences(case), effective_degrees(case)
-    errors = system_errors(moves, question.tolerances), pair_errors(moves, question.members, question.rounding)
+    rounding, moves = (2.0 * np.array(question.tolerances), question.rounding), influences(case)
+    errors = system_errors(moves, rounding[0]), pair_errors(moves, question.members, rounding[1])
     levels = settings.level, settings.level
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
@@ -66,18 +67,7 @@ def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
             _joint_level(case, moves, targets, of_targets > 0.0, proportions=proportions)
             for targets, of_targets in zip((systems, question.members), errors, strict=True)
         )
-    if proportions:
-        intervals = _of_proportions(case, *levels)
-    else:
-        intervals = (
-            _of_systems(case, moves, errors[0], levels[0], degrees),
-            _of_pairs(case, errors[1], levels[1], degrees),
-        )
-    systems, pairs = (
-        [Spread(error, interval) for error, interval in zip(of_errors.tolist(), found, strict=True)]
-        for of_errors, found in zip(errors, intervals, strict=True)
-    )
-    return systems, pairs
+    return _of_proportions(case, errors, levels) if proportions else _by_t(case, moves, errors, levels)
 
 
 def _joint_level(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool) -> float:
@@ -98,8 +88,8 @@ def _joint_level(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.
     return max(found, settings.level)  # draws may put it just below
 
 
-def _of_proportions(case: Case, of_scores: float, of_deltas: float) -> tuple[list[Interval], list[Interval]]:
-    """Wilson's intervals of all scores and Tango's of all deltas, at two levels."""
+def _of_proportions(case: Case, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
+    """Wilson's intervals of all scores and Tango's of all deltas."""
     answers = case.units.values[:, :, 0].astype(np.float64)
     right, both, num_units = answers.sum(axis=1), answers @ answers.T, answers.shape[1]
     first, second = case.question.members.T
@@ -107,30 +97,22 @@ def _of_proportions(case: Case, of_scores: float, of_deltas: float) -> tuple[lis
     # Many pairs of a large leaderboard have the same counts.
     counts, places = np.unique(only_a * (num_units + 1.0) + only_b, return_inverse=True)
     only_a, only_b = np.divmod(counts, num_units + 1.0)
-    systems = wilson_interval(right, num_units, of_scores)
-    pairs = (ends[places] for ends in tango_interval(only_a, only_b, num_units, of_deltas))
-    return _intervals(*systems), _intervals(*pairs)
+    pairs = (ends[places] for ends in tango_interval(only_a, only_b, num_units, levels[1]))
+    return with_ends(errors[0], *wilson_interval(right, num_units, levels[0])), with_ends(errors[1], *pairs)
 
 
-def _intervals(low: np.ndarray, high: np.ndarray) -> list[Interval]:
-    return [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-
-
-def _of_systems(
-    case: Case, moves: np.ndarray, errors: np.ndarray, level: float, degrees: float
-) -> list[Interval | None]:
-    found = []
-    for score, row, error in zip(case.question.scores, moves, errors.tolist(), strict=True):
-        skewed = skewness(row) if error > 0.0 else 0.0
-        found.append(skewed_interval(score, error, skewed, level, degrees) if degrees > 0.0 else None)
-    return found
-
-
-def _of_pairs(case: Case, errors: np.ndarray, level: float, degrees: float) -> list[Interval | None]:
+def _by_t(case: Case, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
+    """Intervals by t of all scores, corrected for skewness, and of all deltas; none where no stratum has two units."""
+    question, degrees = case.question, degrees_of_freedom(case.units.sizes, case.units.strata)
     if degrees == 0.0:
-        return [None] * len(errors)
-    half = t_quantile(level, degrees) * errors
-    return list(_intervals(case.question.deltas - half, case.question.deltas + half))
+        systems, pairs = ([Spread(error) for error in each.tolist()] for each in errors)
+        return systems, pairs
+    systems = []
+    for score, row, error in zip(question.scores, moves, errors[0].tolist(), strict=True):
+        skewed = skewness(row) if error > 0.0 else 0.0
+        systems.append(Spread(error, skewed_interval(score, error, skewed, levels[0], degrees)))
+    deltas, half = question.deltas, t_quantile(levels[1], degrees) * errors[1]
+    return systems, with_ends(errors[1], deltas - half, deltas + half)
 
 
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -16,9 +16,8 @@ from sigjax.exact.bootstrap import below, bootstrap_p, grid_length, law, quantil
 from sigjax.exact.draws import DrawLattice, draw_lattice, standard_error, tilt
 from sigjax.exact.lattice import NotEligible
 from sigjax.records import Interval
-from sigjax.testing.alike import Alike, scores_at, slope_in
-from sigjax.testing.problem import Case, Pair
-from sigjax.testing.result import Outcome
+from sigjax.testing.p_values import Outcome
+from sigjax.testing.problem import Alike, Case, Pair, scores_at, slope_in
 
 _BYTES = 100.0
 """Memory for each value of a grid."""
@@ -133,8 +132,8 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
     ends = np.array([*(quantile(of_sum, each) for each in levels), lattice.total], np.float64)
     found = scores_at(case, score.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
-    spread = Spread(abs(score.slope) * standard_error(lattice), Interval(*sorted(ends)))
-    return KINDS[kind].of_replicates.turned(spread, observed, level)
+    interval = KINDS[kind].of_replicates.turned(Interval(*sorted(ends)), observed)
+    return Spread(abs(score.slope) * standard_error(lattice), interval)
 
 
 def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[Outcome | NotEligible]:

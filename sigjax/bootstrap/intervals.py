@@ -51,11 +51,7 @@ def targets_of(question: Question, *, systems: bool = True, pairs: bool = True) 
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
     members = np.concatenate([scores[: None if systems else 0], question.members[: None if pairs else 0]])
     members = members.astype(np.int32)
-    observed, tolerances = (np.array([*each, 0.0]) for each in (question.scores, question.tolerances))
-    first, second = members.T
-    return Targets(
-        members, observed[first] - observed[second], 2.0 * (tolerances[first] + tolerances[second]), num_systems
-    )
+    return Targets(members, *question.observed(members), num_systems)
 
 
 class Percentile:
@@ -95,9 +91,7 @@ class Percentile:
     def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
         """Spreads of the targets at `places`, from their replicates `[target, resample]`, which it may reorder."""
         del places
-        errors = standard_errors(rows).tolist()
-        found = zip(errors, *(ends.tolist() for ends in quantiles(rows, quantile_levels(self.level))), strict=True)
-        return [Spread(error, Interval(low, high)) for error, low, high in found]
+        return with_ends(standard_errors(rows), *quantiles(rows, quantile_levels(self.level)))
 
     def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
         """The spreads of all targets, once they and all replicates `[row, resample]` are known."""
@@ -111,14 +105,14 @@ class Percentile:
 
     def finished(self, spreads: list[Spread]) -> list[Spread]:
         """Spreads of scores and deltas, from those of all targets."""
-        observed = self.targets.observed.tolist()
-        return [self.turned(each, score, self.level) for each, score in zip(spreads, observed, strict=True)]
+        each = zip(spreads, self.targets.observed.tolist(), strict=True)
+        return [Spread(error, interval and self.turned(interval, score)) for (error, interval), score in each]
 
     @staticmethod
-    def turned(spread: Spread, observed: float, level: float) -> Spread:
-        """The spread with this kind of interval, from that with the percentile interval; by the exact law, too."""
-        del observed, level
-        return spread
+    def turned(interval: Interval, observed: float) -> Interval:
+        """The interval of this kind, from the percentile interval and the observed score; by the exact law, too."""
+        del observed
+        return interval
 
 
 class Basic(Percentile):
@@ -129,29 +123,34 @@ class Basic(Percentile):
     """
 
     @staticmethod
-    def turned(spread: Spread, observed: float, level: float) -> Spread:
-        """The percentile interval turned around the observed score."""
-        del level
-        return basic_spread(spread, observed)
+    def turned(interval: Interval, observed: float) -> Interval:
+        """The percentile interval turned around the observed score.
+
+        Example:
+            >>> Basic.turned(Interval(0.25, 1.0), 0.5)
+            Interval(low=0.0, high=0.75)
+        """
+        return Interval(2.0 * observed - interval.high, 2.0 * observed - interval.low)
+
+
+def with_ends(errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Spread]:
+    """Spreads with these standard errors and ends of intervals, each `[target]`."""
+    each = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Spread(error, Interval(*ends)) for error, *ends in each]
 
 
 def quantile_levels(level: float) -> tuple[float, float]:
-    """The levels of the quantiles that are the ends of a percentile interval."""
+    """The levels of the ends of a percentile interval."""
     return (1.0 - level) / 2.0, (1.0 + level) / 2.0
 
 
-def standard_error(replicates: np.ndarray) -> float:
-    """Bootstrap standard error: the standard deviation (ddof = 1) of the replicates `[resample]`.
+def standard_errors(replicates: np.ndarray) -> np.ndarray:
+    """Bootstrap standard errors `[target]`: standard deviations (ddof = 1) of replicates `[target, resample]`.
 
     Example:
-        >>> standard_error(np.array([1.0, 2.0, 3.0]))
-        1.0
+        >>> standard_errors(np.array([[1.0, 2.0, 3.0]]))
+        array([1.])
     """
-    return float(standard_errors(replicates[None])[0])
-
-
-def standard_errors(replicates: np.ndarray) -> np.ndarray:
-    """Standard error of each row of replicates `[target, resample]`."""
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.sqrt(variance(replicates))
     unsafe = ~((_SAFE < errors) & (errors < math.inf))
@@ -163,32 +162,13 @@ def standard_errors(replicates: np.ndarray) -> np.ndarray:
     return errors
 
 
-def percentile_interval(replicates: np.ndarray, level: float) -> Interval:
-    """Percentile interval: the quantiles (1 - level) / 2 and (1 + level) / 2 of the replicates `[resample]`.
-
-    Example:
-        >>> percentile_interval(np.arange(101.0), 0.5)
-        Interval(low=25.0, high=75.0)
-    """
-    (low,), (high,) = quantiles(replicates[None].copy(), quantile_levels(level))
-    return Interval(float(low), float(high))
-
-
-def basic_spread(percentile: Spread, observed: float) -> Spread:
-    """The spread with the basic interval, from that with the percentile interval; see `Basic`.
-
-    Example:
-        >>> basic_spread(Spread(0.2, Interval(0.25, 1.0)), 0.5).interval
-        Interval(low=0.0, high=0.75)
-    """
-    if percentile.interval is None:
-        return percentile
-    low, high = percentile.interval
-    return percentile._replace(interval=Interval(2.0 * observed - high, 2.0 * observed - low))
-
-
 def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Two quantiles, the lower first, of each row of `values` `[target, resample]`, whose order is lost."""
+    """Two quantiles `[target]`, the lower first, of `values` `[target, resample]`, whose order is lost.
+
+    Example:
+        >>> quantiles(np.arange(101.0)[None], quantile_levels(0.5))
+        (array([25.]), array([75.]))
+    """
     low, high = (level * (values.shape[1] - 1) for level in levels)
     return of_rank(values, low, 0), of_rank(values, high, math.floor(low))
 

@@ -35,18 +35,26 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, Targets, of_rank, standard_errors, targets_of
+from sigjax.bootstrap.intervals import (
+    Percentile,
+    Pieces,
+    Spread,
+    Targets,
+    of_rank,
+    standard_errors,
+    targets_of,
+    with_ends,
+)
 from sigjax.bootstrap.replicates import Wanted
-from sigjax.bootstrap.sampled import tell
-from sigjax.bootstrap.shared_draws import rounds_alike
+from sigjax.bootstrap.sampled import rounds_alike, tell
 from sigjax.exact.signs import MOST_SIGNS
 from sigjax.records import InputError, Interval
 from sigjax.resample.bits import row_keys
 from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata, swap
-from sigjax.resample.project import distinct_columns, places_in, swap_projection
+from sigjax.resample.project import distinct_columns, swap_projection
 from sigjax.resample.sampling import Scored, replicates
-from sigjax.resample.tally import Deltas, replicate_scores, scores
+from sigjax.resample.tally import Deltas, replicate_scores
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.host import fits, gib
 from sigjax.testing.problem import Case
@@ -70,19 +78,19 @@ def degree(case: Case) -> int:
     Raises:
         InputError: they are neither.
     """
-    units, metric = case.units, case.metric
+    units = case.units
     sums = np.stack([units.totals, np.abs(units.values).sum(axis=1, dtype=np.float64)])
-    with np.errstate(all="ignore"):
-        found, *scaled = (scores(metric.score, scale * sums, units.divisors) for scale in (1.0, *_SCALES))
-        usable = np.isfinite([found, *scaled]).all(axis=0)
-        limit = _HOMOGENEOUS * np.abs(np.where(usable, found, 0.0)).max(axis=1, keepdims=True)
-        for power in (0, 1):
+    found, *scaled = (case.scores(scale * sums) for scale in (1.0, *_SCALES))
+    usable = np.isfinite([found, *scaled]).all(axis=0)
+    limit = _HOMOGENEOUS * np.abs(np.where(usable, found, 0.0)).max(axis=1, keepdims=True)
+    for power in (0, 1):
+        with np.errstate(all="ignore"):
             missed = [np.abs(each - scale**power * found) for scale, each in zip(_SCALES, scaled, strict=True)]
-            if all((each <= limit)[usable].all() for each in missed):
-                return power
+        if all((each <= limit)[usable].all() for each in missed):
+            return power
     raise InputError(
         f"inversion needs a score that does not depend on the scale of its sums, or is proportional to it, and "
-        f"{metric.name!r} is none; use interval bca"
+        f"{case.metric.name!r} is none; use interval bca"
     )
 
 
@@ -131,11 +139,9 @@ class _Ranked(Percentile):
         """Standard deviations and intervals."""
         del places
         kept = np.delete(rows, self.without, axis=1) if self.without.size else rows
-        errors, first = standard_errors(kept), self.rank - 1
+        errors, first = standard_errors(kept), self.rank - 1  # before the order is lost
         low = of_rank(kept, first, 0)
-        high = of_rank(kept, kept.shape[1] - 1 - first, first)
-        found = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
-        return [Spread(error, Interval(*ends)) for error, *ends in found]
+        return with_ends(errors, low, of_rank(kept, kept.shape[1] - 1 - first, first))
 
 
 def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
@@ -146,12 +152,12 @@ def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
     """
     units = case.units
     values, divisors, score = _scored(case, power)
-    columns = distinct_columns(values)
+    columns, places = distinct_columns(values)
     draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
-    projection = swap_projection(columns.values, draws, as_bytes=as_bytes)
+    projection = swap_projection(columns, draws, as_bytes=as_bytes)
     on_host = power > 0 or not rounds_alike(case)
     observed = np.array(case.question.scores)[:, None]
-    metric = Scored(places_in(columns.places), divisors, score, on_host)
+    metric = Scored(places, divisors, score, on_host)
     for start, (piece,) in replicates(projection, [metric], run):
         empty = _empty_resamples(len(units.strata), run._replace(start=start, resamples=start + piece.shape[1]))
         if empty.size:
@@ -162,8 +168,8 @@ def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
 def _of_all(case: Case, power: int, run: Run) -> Iterator[tuple[int, np.ndarray]]:
     """Scores of all systems over all sets of units that are not empty, piece by piece: set k has the bits of k + 1."""
     values, divisors, score = _scored(case, power)
-    columns, num_units = distinct_columns(values), values.shape[1]
-    matrix, places = columns.values.astype(np.float64), places_in(columns.places)
+    columns, places = distinct_columns(values)
+    matrix, num_units = columns.astype(np.float64), values.shape[1]
     for start in range(run.start, run.resamples, _ROWS):
         sets = 1 + np.arange(start, min(start + _ROWS, run.resamples))
         masks = (sets >> np.arange(num_units)[:, None] & 1).astype(np.float64)

@@ -30,20 +30,17 @@ Westfall (2008), "Simultaneous inference in general parametric models".
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.bootstrap.delta_method import norms
 from sigjax.records import Interval
 from sigjax.resample.bits import row_keys, words
-from sigjax.resample.tally import scores
 from sigjax.testing.problem import Case, check_finite
 from sigjax.testing.tails import t_quantile
-from sigjax.units.sums import total
+from sigjax.units.sums import norms, total
 
 _NUMBERS = 2**21
-"""Influences of pairs that are held at a time."""
+"""Influences of pairs, or statistics without one unit at a time, that are held at once."""
 _ROWS = 2**10
 """Normal draws that are held at a time."""
 _RIDGE = 1e-12
@@ -68,42 +65,33 @@ def influences(case: Case) -> np.ndarray:
         array([[-0.5774, -0.2887,  0.    ,  0.866 ],
                [ 0.    ,  0.    ,  0.    ,  0.    ]])
     """
-    units, observed = case.units, case.question.scores
+    units, observed = case.units, np.array(case.question.scores)[:, None]
     sizes = np.bincount(units.strata)[units.strata][:, None].astype(np.float64)
     stands_for = sizes / np.maximum(sizes - 1.0, 1.0)
     starts = np.searchsorted(units.strata, np.arange(int(units.strata[-1]) + 1))
-    found = np.empty(units.values.shape[:2])
-    with np.errstate(all="ignore"):
-        for system, values in enumerate(units.values):
-            of_stratum = np.add.reduceat(values, starts, axis=0)[units.strata]
-            sums = (units.totals[system] - of_stratum) + stands_for * (of_stratum - values)
-            found[system] = observed[system] - scores(case.metric.score, sums, units.divisors)
+    found, step = np.empty(units.values.shape[:2]), max(1, _NUMBERS // units.values[0].size)
+    for part in (slice(start, start + step) for start in range(0, len(found), step)):
+        values = units.values[part]
+        of_stratum = np.add.reduceat(values, starts, axis=1)[:, units.strata]
+        sums = (units.totals[part, None] - of_stratum) + stands_for * (of_stratum - values)
+        with np.errstate(all="ignore"):
+            found[part] = observed[part] - case.scores(sums)
     check_finite(found)
     return np.where(sizes[:, 0] > 1.0, found / np.sqrt(stands_for[:, 0]), 0.0)
 
 
-def system_errors(moves: np.ndarray, tolerances: Sequence[float]) -> np.ndarray:
-    """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 where all are rounding."""
-    return _errors(moves, 2.0 * np.array(tolerances))
+def system_errors(moves: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 where none is above `rounding`."""
+    return np.where(np.abs(moves).max(axis=1) > rounding, norms(moves), 0.0)
 
 
 def pair_errors(moves: np.ndarray, members: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """Standard errors of deltas `[pair]`, from influences `[system, unit]`; 0 where all are `rounding` `[pair]`."""
+    """The same of deltas `[pair]`, from influences on scores `[system, unit]`."""
     step = max(1, _NUMBERS // moves.shape[1])
     parts = (slice(start, start + step) for start in range(0, len(members), step))
     return np.concatenate(
-        [_errors(moves[members[part, 0]] - moves[members[part, 1]], rounding[part]) for part in parts]
+        [system_errors(moves[members[part, 0]] - moves[members[part, 1]], rounding[part]) for part in parts]
     )
-
-
-def _errors(rows: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """2-norms of rows `[row, unit]`, 0 where no number is above the rounding error `[row]`."""
-    return np.where(np.abs(rows).max(axis=1) > rounding, norms(rows), 0.0)
-
-
-def effective_degrees(case: Case) -> float:
-    """Degrees of freedom of the jackknife of a case."""
-    return degrees_of_freedom(case.units.sizes, case.units.strata)
 
 
 def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:

@@ -19,10 +19,10 @@ from typing import Literal, NamedTuple
 
 from sigjax.bootstrap.bca import Bca
 from sigjax.bootstrap.closed import closed_spreads, right_or_wrong
+from sigjax.bootstrap.delta_method import two_way_spreads
 from sigjax.bootstrap.intervals import Basic, Percentile, Spread
-from sigjax.bootstrap.simultaneous import Simultaneous
+from sigjax.bootstrap.replicates import Simultaneous
 from sigjax.bootstrap.studentized import Studentized
-from sigjax.bootstrap.two_way import two_way_spreads
 from sigjax.records import IntervalKind, Metric, SampleMetric, Settings
 from sigjax.testing.problem import Case, SampleCase
 

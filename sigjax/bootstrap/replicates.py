@@ -1,4 +1,4 @@
-"""What bootstrap replicates of all systems say of systems and pairs, where all of them fit into memory.
+"""What bootstrap replicates say, where all of them fit into memory; and simultaneous intervals, which need all at once.
 
 Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples. More
 replicates are summarised, see `summary`.
@@ -10,18 +10,19 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import Percentile, Pieces, Spread
-from sigjax.records import Alternative, Interval, Variant
+from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, standard_errors, with_ends
+from sigjax.records import Alternative, InputError, Interval, Settings, Variant
 from sigjax.resample.engine import Run, keep, keep_round, rounds
-from sigjax.resample.tally import Deltas, count_extreme
+from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.run.backend import Backend, compiled
-from sigjax.run.host import in_threads, shared_out
-from sigjax.testing.p_values import bootstrap_exceed
+from sigjax.run.host import fits, gib, in_threads, memory_for, shared_out
 
 PIECE = 2**13
 """Resamples that compiled kernels count at a time."""
 _MANY = 32
 """Items from which threads pay."""
+_COLUMNS = 2**11
+"""Resamples whose maxima are taken together, as many as stay in the cache."""
 _CACHED = 2**16
 """Differences that are processed together."""
 
@@ -63,13 +64,12 @@ def unpacked(arrays: Mapping[str, np.ndarray]) -> Told:
     return Told(arrays["exceed"].tolist(), spreads)
 
 
-def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, run: Run) -> Told:
-    """Keep all replicates: standard errors (ddof = 1) and quantiles are those of NumPy.
+def kept_replicates(pieces: Callable[[range], Pieces], num_rows: int, run: Run) -> np.ndarray:
+    """All replicates `[row, resample]` of a run, of which each process makes a part; from where the stage stands.
 
-    `pieces` gives the share of this process of some resamples, from where the stage stands.
+    `pieces` gives the share of this process of some resamples.
     """
-    by, done = wanted.intervals, 0
-    values = np.empty((by.num_rows, run.resamples))
+    values, done = np.empty((num_rows, run.resamples)), 0
     if state := run.stage.state():
         done = state.done
         values[:, :done] = state.arrays["values"]
@@ -79,6 +79,13 @@ def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, run: Run) -> Tol
             values[:, start : start + piece.shape[1]] = piece
         run.share.complete(values[:, part.start : part.stop])
         keep_round(run, part.stop, values=values[:, : part.stop])
+    return values
+
+
+def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, run: Run) -> Told:
+    """Keep all replicates, as above: standard errors (ddof = 1) and quantiles are those of NumPy."""
+    by = wanted.intervals
+    values = kept_replicates(pieces, by.num_rows, run)
     spreads = by.with_all(of_targets(by.spreads, values, by.targets.members), values)
     return Told(count_against(values, wanted, run.backend).tolist(), spreads, values)
 
@@ -103,6 +110,31 @@ def of_targets(
     return [found for part in in_threads(of_block, blocks) for found in part]
 
 
+def bootstrap_exceed(
+    replicates: np.ndarray, delta: float, tolerance: float, alternative: Alternative, variant: Variant
+) -> int:
+    r"""Count bootstrap resamples that speak against the observed delta.
+
+    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta
+    - \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
+    both; greater, shift: $\delta^* - \delta \ge \delta$, their $\delta^* > 2\delta$ with ties counted; greater, flip:
+    $\delta^* \le 0$; less: the other way round.
+
+    Args:
+        replicates: `[resample]` bootstrap scores of system a minus those of system b on the same resamples.
+        delta: the observed score_a - score_b.
+        tolerance: differences smaller than this are ties.
+        alternative: which deltas are extreme.
+        variant: shift or flip.
+
+    Example:
+        >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
+        1
+    """
+    null = null_replicates(replicates, np.float64(delta), variant)
+    return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
+
+
 def count_against(values: np.ndarray, wanted: Wanted, backend: Backend) -> np.ndarray:
     """For each pair tested, how many replicates `[system, resample]` speak against its delta: `[pair]` int64."""
     # For few pairs NumPy has counted before threads have started.
@@ -120,3 +152,77 @@ def count_against(values: np.ndarray, wanted: Wanted, backend: Backend) -> np.nd
         piece = values[:, start : start + PIECE]
         counts += shared_out(compiled(count_extreme, kernel, backend.platform), piece, *wanted.tested)
     return counts
+
+
+class Simultaneous(Percentile):
+    r"""Simultaneous intervals: $\hat\theta_j \pm c\,s_j$ for all pairs j of a metric, which hold together at the level.
+
+    s are the bootstrap standard errors, and c is the quantile at the level, over resamples, of the largest
+    $|\theta^*_j - \hat\theta_j| / s_j$ of all pairs. Resamples are the same for all pairs, so c accounts for how they
+    depend on each other and is smaller than Bonferroni's. The scores of all systems have a c of their own. What does
+    not vary (s is 0, or rounding) is left out of the maximum.
+
+    Replicates that do not fit into memory are drawn twice: a summary of the first time gives standard errors (accurate
+    to 1e-5 of themselves), the second time gives the maxima, all of which are kept.
+
+    References: Romano and Wolf (2005), "Exact and approximate stepdown methods for multiple hypothesis testing";
+    Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
+    """
+
+    def keeps(self, resamples: int, settings: Settings) -> bool:
+        """As for other kinds, but the maxima must fit.
+
+        Raises:
+            InputError: they do not.
+        """
+        kept, needed = super().keeps(resamples, settings), gib((2, resamples))
+        if not (kept or fits(needed, settings)):
+            raise InputError(
+                f"simultaneous intervals keep two numbers a resample; give --memory {memory_for(needed):g} (GiB) or "
+                "more, or fewer resamples"
+            )
+        return kept
+
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+        """Standard errors alone."""
+        del places
+        return [Spread(error) for error in standard_errors(rows).tolist()]
+
+    def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
+        """Intervals, from the standard errors and all replicates."""
+        return self.joined(spreads, self.largest_deviations(values, spreads))
+
+    def largest_deviations(self, values: np.ndarray, spreads: list[Spread]) -> np.ndarray:
+        r"""$\max_j |\theta^*_j - \hat\theta_j| / s_j$ `[group, resample]` over the systems, then over the pairs.
+
+        From replicates `[system, resample]` of the scores, and spreads with standard errors s of all targets.
+        """
+        errors, (members, observed, tolerance, _) = _errors(spreads), self.targets
+
+        def of_piece(start: int) -> np.ndarray:
+            piece = values[:, start : start + _COLUMNS]
+            found = np.zeros((2, piece.shape[1]))
+            for largest, group in zip(found, self._groups(), strict=True):
+                for place in np.flatnonzero((errors > tolerance)[group]) + group.start:
+                    a, b = members[place]
+                    apart = (piece[a] - piece[b] if b < len(piece) else piece[a]) - observed[place]
+                    np.maximum(largest, np.abs(apart) / errors[place], out=largest)
+            return found
+
+        return np.concatenate(in_threads(of_piece, range(0, values.shape[1], _COLUMNS)), axis=1)
+
+    def joined(self, spreads: list[Spread], maxima: np.ndarray) -> list[Spread]:
+        """The same standard errors with simultaneous intervals, from `maxima` `[group, resample]`."""
+        errors, observed = _errors(spreads), self.targets.observed
+        factors = np.zeros(len(errors))
+        for of_group, group in zip(maxima, self._groups(), strict=True):
+            factors[group] = np.quantile(of_group, self.level)
+        return with_ends(errors, observed - factors * errors, observed + factors * errors)
+
+    def _groups(self) -> tuple[slice, slice]:
+        """Systems and pairs among the targets: each group's intervals hold together."""
+        return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
+
+
+def _errors(spreads: list[Spread]) -> np.ndarray:
+    return np.array([spread.standard_error for spread in spreads])

@@ -1,28 +1,115 @@
-"""The paired bootstrap: all systems on the same resamples of the units.
+"""The paired bootstrap by sampling: all systems on the same resamples of the units.
 
+`SharedDraws` draws replicates for all metrics of a report at once; `sampled_bootstrap` makes tests and spreads of them.
 Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 2; Efron and Tibshirani (1993).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.bootstrap.intervals import Percentile, Pieces, Spread, targets_of
 from sigjax.bootstrap.registry import KINDS
-from sigjax.bootstrap.replicates import Told, Wanted, packed, tell_all, unpacked
-from sigjax.bootstrap.simultaneous import Simultaneous
+from sigjax.bootstrap.replicates import Simultaneous, Told, Wanted, kept_replicates, packed, tell_all, unpacked
 from sigjax.bootstrap.summary import tell_summary
 from sigjax.records import Repeated, Settings
-from sigjax.resample.engine import Run, keep, keep_round, rounds
+from sigjax.resample.engine import Run
+from sigjax.resample.plans import draws_from_strata
+from sigjax.resample.project import (
+    DrawsProduct,
+    NestedProduct,
+    Places,
+    Projection,
+    distinct_columns,
+    drawn_columns,
+    draws_projection,
+    nested_projection,
+)
+from sigjax.resample.sampling import Scored, replicates
 from sigjax.resample.tally import Deltas
 from sigjax.run.checkpoint import State
+from sigjax.run.host import fits, gib
 from sigjax.run.share import Share
-from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, NotFinite, SampleCase, raise_together
-from sigjax.testing.result import Outcomes
+from sigjax.testing.p_values import Outcomes, montecarlo_p
+from sigjax.testing.problem import Case, NotFinite, SampleCase, check_finite, raise_together
+
+
+class SharedDraws:
+    """The draws of the metrics of a report, whose units are the same.
+
+    The metric that comes first is scored with all others, and their replicates wait for them, where all of them fit
+    into memory, nothing is kept in a file or shared with other processes, and the sums are made in the same way as for
+    each metric by itself. Otherwise each metric draws by itself; the numbers are the same.
+
+    Args:
+        cases: the metrics that will draw.
+    """
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self._to_come = list(cases)
+        self._waiting: dict[str, np.ndarray] = {}
+
+    def pieces(self, case: Case, run: Run) -> Pieces:
+        """Scores of all systems by one metric on the resamples of the run, piece by piece."""
+        name = case.metric.name
+        self._to_come = [each for each in self._to_come if each.metric.name != name]
+        if (found := self._waiting.pop(name, None)) is not None:
+            yield 0, found
+            run.advance(run.resamples)
+            return
+        cases = [case, *self._to_come]
+        num_rows = len(cases) * len(case.units.values)
+        whole = run.start == 0 and run.share.count == 1 and not run.stage.kept
+        if not (whole and fits(gib((num_rows, run.resamples)), case.settings)):
+            cases = [case]
+        projection, metrics = _scored(cases, run)
+        shape = len(case.units.values), run.resamples
+        others = {each.metric.name: np.empty(shape) for each in cases[1 : len(metrics)]}
+        for start, (own, *more) in replicates(projection, metrics, run):
+            for kept, piece in zip(others.values(), more, strict=True):
+                kept[:, start : start + piece.shape[1]] = piece
+            yield start, own
+        self._waiting = others
+
+
+def rounds_alike(case: Case) -> bool:
+    """Whether compiled scores are NumPy's: a compiler may merge the division by divisors with the metric's own."""
+    return case.metric.portable and case.units.divisors is None
+
+
+def _scored(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
+    """How to make the sums of all of these metrics, or of the first one, where together would take another way."""
+    alone = [_joined([each], run) for each in cases]
+    if len(cases) == 1:
+        return alone[0]
+    found = _joined(cases, run)
+    return found if {_way(projection) for projection, _ in alone} == {_way(found[0])} else alone[0]
+
+
+def _way(projection: Projection) -> tuple[object, ...]:
+    product = isinstance(projection, DrawsProduct | NestedProduct)
+    return type(projection), projection.matrix.dtype if product else None
+
+
+def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
+    """How to make the sums of these metrics; statistics that they share are columns that they share."""
+    draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
+    outputs = [each.units.outputs for each in cases if each.units.outputs and each.settings.design == "nested"]
+    if outputs:
+        columns, (column, offset) = distinct_columns(np.concatenate([each.values for each in outputs], axis=2))
+        projection = nested_projection(columns, draws, outputs[0].sizes, compiled=compiled)
+    else:
+        columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in cases], axis=2))
+        projection = draws_projection(columns, draws, compiled=compiled)
+    metrics, start = [], 0
+    for each in cases:
+        stats = slice(start, start := start + each.units.values.shape[2])
+        places, on_host = Places(column[:, stats], offset[:, stats]), not rounds_alike(each)
+        metrics.append(Scored(places, each.units.divisors, each.metric.score, on_host))
+    return projection, metrics
 
 
 class Sampled(NamedTuple):
@@ -102,39 +189,29 @@ def tell(pieces: Callable[[Run], Pieces], wanted: Wanted, run: Run, settings: Se
         return _finite(pieces(run.part(resamples)), run.share)
 
     told = tell_all(finite, wanted, run) if kept else tell_summary(finite, wanted, run)
-    if isinstance(by, Simultaneous) and not kept:
-        told = told._replace(spreads=_drawn_again(told.spreads, pieces, by, run))
+    if isinstance(by, Simultaneous) and not kept:  # replicates are drawn once more: now their standard errors are known
+        spreads = told.spreads
+        maxima = kept_replicates(
+            lambda resamples: ((start, by.largest_deviations(piece, spreads)) for start, piece in finite(resamples)),
+            2,
+            run._replace(stage=run.stage.part("maxima")),
+        )
+        told = told._replace(spreads=by.joined(spreads, maxima))
     run.stage.finish(run.resamples, **packed(told))
     return told
-
-
-def _drawn_again(spreads: list[Spread], pieces: Callable[[Run], Pieces], by: Simultaneous, run: Run) -> list[Spread]:
-    """Simultaneous intervals from replicates that are drawn once more: by now their standard errors are known."""
-    run = run._replace(stage=run.stage.part("maxima"))
-    maxima, done = np.zeros((2, run.resamples)), 0
-    if state := run.stage.state():
-        done = state.done
-        maxima[:, :done] = state.arrays["maxima"]
-    for part in rounds(range(done, run.resamples), run):
-        for start, piece in _finite(pieces(run.part(part)), run.share):
-            keep(run, start, maxima=maxima[:, :start])
-            maxima[:, start : start + piece.shape[1]] = by.largest_deviations(piece, spreads)
-        run.share.complete(maxima[:, part.start : part.stop])
-        keep_round(run, part.stop, maxima=maxima[:, : part.stop])
-    return by.joined(spreads, maxima)
 
 
 def _finite(pieces: Pieces, share: Share) -> Iterator[tuple[int, np.ndarray]]:
     """The same pieces.
 
     Raises:
-        NotFinite: the metric gave NaN or infinity.
+        NotFinite: the metric gave NaN or infinity, here or in another process.
     """
     error = None
-    for start, piece in pieces:
-        finite = np.isfinite(piece).all(axis=1)
-        if not finite.all():
-            error = NotFinite((int(np.argmin(finite)),))
-            break
-        yield start, piece
+    try:
+        for start, piece in pieces:
+            check_finite(piece)
+            yield start, piece
+    except NotFinite as found:
+        error = found
     raise_together(error, share)

@@ -24,7 +24,6 @@ from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import draws_projection, places_in
 from sigjax.resample.sampling import Scored, replicates
-from sigjax.resample.tally import scores
 from sigjax.run.host import fits, gib, memory_for
 from sigjax.testing.problem import Case, SampleCase
 
@@ -124,7 +123,7 @@ class Studentized(Percentile):
 
     def _score(self, sums: np.ndarray) -> np.ndarray:
         """Scores `[row]` of sums `[stat, row]`."""
-        return scores(self.case.metric.score, np.moveaxis(sums, 0, -1), self.case.units.divisors)
+        return self.case.scores(np.moveaxis(sums, 0, -1))
 
     def _errors(self, sums: np.ndarray) -> np.ndarray:
         """Standard errors `[target, row]` of resamples with these sums `[column, row]`."""

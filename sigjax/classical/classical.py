@@ -15,7 +15,7 @@ from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, same, values
 from sigjax.records.signatures import takes
 from sigjax.report import Report
-from sigjax.units.units import units_of_instances
+from sigjax.units.instances import units_of_instances
 
 NO_SAMPLE = "responses are not a random sample of instances"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sigjax.files.writing import check_place, replacing, same_file
-from sigjax.readers.naming import given_name
+from sigjax.readers.sources import given_name
 from sigjax.records import InputError
 from sigjax.records.options import option, same
 from sigjax.report.report import Report

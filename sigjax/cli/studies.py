@@ -10,7 +10,7 @@ from sigjax.cli.flags import flags
 from sigjax.cli.inputs import Files, Inputs
 from sigjax.cli.output import Figure, Results, write_study
 from sigjax.readers import Evaluation
-from sigjax.readers.naming import name_systems
+from sigjax.readers.sources import name_systems
 from sigjax.records import InputError
 from sigjax.records.options import values
 from sigjax.studies.calibration import CalibrationOptions

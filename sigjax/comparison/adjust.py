@@ -18,9 +18,8 @@ from sigjax.multiple.maxt import StepDown, joint_maxt, maxt, num_columns
 from sigjax.multiple.minp import minp
 from sigjax.records import Settings, Test
 from sigjax.run.backend import numpy_seconds
-from sigjax.testing.p_values import adjust, log10_adjusted, montecarlo_p
+from sigjax.testing.p_values import Outcomes, adjust, log10_adjusted, montecarlo_p
 from sigjax.testing.problem import Case
-from sigjax.testing.result import Outcomes
 from sigjax.testing.runner import Runner, swap_seconds
 
 _STATISTIC = 1.5e-8

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, step_down
 from sigjax.comparison.errors import check_units, named_errors
 from sigjax.comparison.metric_kinds import MetricKind, OfSums, kind_of, make_case
@@ -37,9 +37,8 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
-from sigjax.testing.p_values import p_intervals
+from sigjax.testing.p_values import Outcomes, p_intervals
 from sigjax.testing.problem import Case, Question, SampleCase
-from sigjax.testing.result import Outcomes
 from sigjax.testing.runner import Runner
 
 

@@ -16,7 +16,7 @@ from sigjax.records.options import check, option, values
 from sigjax.records.signatures import takes
 from sigjax.report import Report
 from sigjax.run.backend import host_scope
-from sigjax.run.fingerprint import data_hash, identity_of
+from sigjax.run.checkpoint import data_hash, identity_of
 from sigjax.run.resume import stages_of
 from sigjax.testing.runner import Runner
 from sigjax.testing.stopping import LOOKS

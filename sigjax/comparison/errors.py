@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sigjax.records import Evaluation, InputError, SampleMetric
-from sigjax.testing.problem import NotExact, NotFinite, NotTraceable
-from sigjax.testing.runner import Runner
+from sigjax.testing.problem import NotExact, NotFinite
+from sigjax.testing.runner import NotTraceable, Runner
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 from sigjax.bootstrap.exact import BootstrapPlan, plan_bootstrap
 from sigjax.bootstrap.intervals import Pieces
 from sigjax.bootstrap.registry import KINDS, draws_intervals
-from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
 from sigjax.permutation.exact import exact_budget, exact_tests
@@ -29,12 +29,12 @@ from sigjax.permutation.whole_sample import (
 )
 from sigjax.records import Evaluation, SampleMetric, Settings
 from sigjax.resample.engine import Run
-from sigjax.testing.alike import Alike, alike
-from sigjax.testing.problem import Case, Question, SampleCase, check_finite
-from sigjax.testing.result import Outcome
+from sigjax.testing.p_values import Outcome
+from sigjax.testing.problem import Alike, Case, Question, SampleCase, alike
 from sigjax.testing.runner import Runner, draw_seconds, swap_seconds
 from sigjax.testing.stopping import Count
-from sigjax.units.units import make_sample, make_units, observed_scores, tolerances
+from sigjax.units.instances import make_sample
+from sigjax.units.units import make_units
 
 
 def make_case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
@@ -44,23 +44,17 @@ def make_case(evaluation: Evaluation, settings: Settings) -> Case | SampleCase:
         InputError: the metric does not work on the data.
         NotFinite: a score is NaN or infinite.
     """
-    metric = evaluation.metric
+    metric, members = evaluation.metric, pairs_of(evaluation, settings)
     if isinstance(metric, SampleMetric):
         given = make_sample(evaluation)
         sample = replace(given, columns=standardized(metric, given.columns))
         check_standards(metric, given.columns, sample.columns)
         check_weights(metric, sample.columns)
         scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
-        return SampleCase(sample, metric, _question(evaluation, settings, scores, errors), settings)
+        return SampleCase(sample, metric, Question.of(members, scores, errors), settings)
     units = make_units(evaluation, settings.design)
     check_score(metric, units.unscaled(units.totals))
-    scores, errors = observed_scores(units, metric), tolerances(units, metric)
-    return Case(units, metric, _question(evaluation, settings, scores, errors), settings)
-
-
-def _question(evaluation: Evaluation, settings: Settings, scores: np.ndarray, errors: np.ndarray) -> Question:
-    check_finite(scores)
-    return Question(pairs_of(evaluation, settings), tuple(scores.tolist()), tuple(errors.tolist()))
+    return Case.of(units, metric, members, settings)
 
 
 def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
@@ -72,10 +66,11 @@ def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
     return np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)
 
 
-def bootstraps(case: Case | SampleCase) -> bool:
+def _bootstraps(kind: MetricKind) -> bool:
     """Whether the bootstrap has a part: the test, or intervals and standard errors that take it. One unit has none."""
-    asked = "bootstrap" in case.settings.tests or draws_intervals(case.metric, case.settings)
-    return asked and len(case.units.strata) > 1
+    settings = kind.case.settings
+    asked = "bootstrap" in settings.tests or draws_intervals(kind.case.metric, settings)
+    return asked and len(kind.case.units.strata) > 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +78,7 @@ class OfSums:
     """A metric of sums."""
 
     case: Case
+    bootstraps = cached_property(_bootstraps)
 
     @cached_property
     def problems(self) -> Alike:
@@ -99,7 +95,7 @@ class OfSums:
         """Whether the bootstrap samples, and scores what it draws by `SharedDraws`."""
         settings = self.case.settings
         interval = KINDS[settings.interval]
-        if not bootstraps(self.case) or interval.samples or interval.needs == "runs":
+        if not self.bootstraps or interval.samples or interval.needs == "runs":
             return False
         return settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
@@ -133,13 +129,14 @@ class OfColumns:
     """A metric that is not a function of sums; the CPU does the work, whatever the device."""
 
     case: SampleCase
+    bootstraps = cached_property(_bootstraps)
     bootstrap_plan = NotEligible(NOT_SUMS)
     shares_draws = False
 
     @cached_property
     def plan(self) -> SamplePlan:
         """How the function is called."""
-        return plan_sample(self.case, draws=bootstraps(self.case))
+        return plan_sample(self.case, draws=self.bootstraps)
 
     def exact_permutation(self) -> tuple[list[Outcome | NotEligible], np.ndarray]:
         """As `OfSums` has it."""
@@ -157,7 +154,7 @@ class OfColumns:
     def replicates(self, run: Run, draws: SharedDraws) -> Pieces:
         """As `OfSums` has it."""
         del draws
-        return sample_replicates(self.case, run, self.plan if bootstraps(self.case) else None)
+        return sample_replicates(self.case, run, self.plan if self.bootstraps else None)
 
 
 MetricKind = OfSums | OfColumns

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sigjax.bootstrap.intervals import Spread
-from sigjax.bootstrap.jackknife import effective_degrees
+from sigjax.bootstrap.jackknife import degrees_of_freedom
 from sigjax.bootstrap.registry import KINDS, Names
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Comparisons, Evaluation, Settings, Test
 from sigjax.run.host import gib, memory_for
+from sigjax.testing.p_values import Outcomes
 from sigjax.testing.problem import Case, SampleCase
-from sigjax.testing.result import Outcomes
 from sigjax.testing.stopping import most_resamples
-from sigjax.units.units import units_of_instances
+from sigjax.units.instances import units_of_instances
 
 _NAMED = 100
 """Largest number of pairs that a note names."""
@@ -31,13 +31,15 @@ def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
         return []  # the others do not multiply the smallest p-values when there are many of them
     notes, of_what = [], "pairs" if len(found) == 1 else "pairs of all metrics"
     for test, of_test in outcomes.items():
+        if not of_test.is_sampled.any():
+            continue
         drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
         # Holm multiplies by the number of hypotheses that are not smaller: exact p-values may be.
         exact, count = of_test.p_value[~of_test.is_sampled], len(of_test.p_value)
         smaller = int((exact < 1.0 / (drawn + 1)).sum()) if settings.correction == "holm" else 0
         # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
         needed = math.floor((count - smaller) / settings.alpha * (1.0 + 1e-12))
-        if len(exact) < count and drawn < needed:
+        if drawn < needed:
             notes.append(
                 f"{test} test: for {count:,} {of_what}, at least {needed:,} resamples are needed before an "
                 f"adjusted Monte Carlo p-value can fall below {settings.alpha:.3g}"
@@ -160,7 +162,7 @@ def _kinds(case: Case | SampleCase, kinds: Names) -> list[str]:
     if kinds.systems == "wilson":
         notes.append(f"{metric}: intervals of scores are Wilson's, those of deltas Tango's (score intervals)")
     if kinds.pairs == "t" and isinstance(case, Case):
-        found = effective_degrees(case)
+        found = degrees_of_freedom(case.units.sizes, case.units.strata)
         degrees = f"{found:.3g} degree{'' if found == 1.0 else 's'} of freedom"
         notes.append(
             f"{metric}: intervals are Student's t by the jackknife, {degrees}; those of scores corrected for skewness"
@@ -174,7 +176,7 @@ def _few_units(case: Case | SampleCase, kinds: Names) -> list[str]:
     """Where intervals of the default kind are known to miss the truth too often, or to be long."""
     if kinds.pairs != "t" or not isinstance(case, Case):
         return []
-    units, degrees = len(case.units.strata), effective_degrees(case)
+    units, degrees = len(case.units.strata), degrees_of_freedom(case.units.sizes, case.units.strata)
     notes = []
     if units < _FEW_UNITS:
         notes.append(

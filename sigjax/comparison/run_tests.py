@@ -11,15 +11,14 @@ from sigjax.bootstrap.exact import bootstrap_outcomes, linear_spreads
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.inversion import degree, inverted_intervals
 from sigjax.bootstrap.registry import KINDS, Names, draws_intervals, in_closed_form, interval_kinds
-from sigjax.bootstrap.sampled import Sampled, sampled_bootstrap
-from sigjax.bootstrap.shared_draws import SharedDraws
-from sigjax.comparison.metric_kinds import MetricKind, bootstraps
+from sigjax.bootstrap.sampled import Sampled, SharedDraws, sampled_bootstrap
+from sigjax.comparison.metric_kinds import MetricKind
 from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes
 from sigjax.ranking.bootstrap_ranks import BootstrapRank, bootstrap_ranks
 from sigjax.records import Repeated, Test
+from sigjax.testing.p_values import Outcome, Outcomes, completed
 from sigjax.testing.problem import Case, NotExact
-from sigjax.testing.result import Outcome, Outcomes, completed
 from sigjax.testing.runner import Runner
 from sigjax.testing.stopping import most_resamples
 
@@ -110,7 +109,7 @@ def _without_sampling(kind: MetricKind) -> _Bootstrap:
     case, settings, num_pairs = kind.case, kind.case.settings, len(kind.case.question.members)
     systems, pairs = [Spread()] * len(case.question.scores), [Spread()] * num_pairs
     found = _Bootstrap(systems, pairs, None, [NotEligible("")], np.zeros(num_pairs, np.int8))
-    if not bootstraps(case) or KINDS[settings.interval].needs == "runs":
+    if not kind.bootstraps or KINDS[settings.interval].needs == "runs":
         return found
     if settings.method == "montecarlo":
         return found._replace(sampled=NotEligible("as asked"))

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sigjax.bootstrap.delta_method import delta_method_errors
-from sigjax.bootstrap.two_way import two_way_errors
+from sigjax.bootstrap.delta_method import delta_method_errors, two_way_errors
 from sigjax.records import Design, Evaluation, Metric
-from sigjax.units.units import make_units, units_of_instances
+from sigjax.units.instances import units_of_instances
+from sigjax.units.units import make_units
 
 
 def unclustered_errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from sigjax.bootstrap.registry import draws_intervals, in_closed_form
 from sigjax.permutation.exact import exact_budget
 from sigjax.records import Evaluation, InputError, Settings
 from sigjax.run.host import gib
-from sigjax.testing.alike import num_problems, ones_of
+from sigjax.testing.problem import num_problems, ones_of
 from sigjax.testing.stopping import LOOKS
 
 WORTH_A_LINE = 60.0

@@ -22,6 +22,7 @@ from sigjax.exact.draws import (
     tilt_to,
     window,
 )
+from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, Variant
 
 _QUANTILE_TOLERANCE = 1e-12
@@ -29,20 +30,11 @@ _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 """Relative rounding error of a few dozen operations; error bounds are multiples of it."""
 
 
-class BootstrapP(NamedTuple):
-    """The p-value that infinitely many resamples would give."""
-
-    p_value: float
-    log10_p: float
-    """Right also where `p_value` is below the smallest double; -inf where no resample is extreme."""
-    error_bound: float
-    """Bound on the relative error."""
-
-
 class Tail(NamedTuple):
     """The probability p of a tail."""
 
     log_p: float
+    """Natural logarithm; -inf where X* cannot reach the tail."""
     error_bound: float
     """Bound on the relative error."""
 
@@ -100,25 +92,18 @@ def below(law: Law, x: int) -> float:
     return float(law.probabilities[:index].sum() + 0.5 * law.probabilities[index])
 
 
-def log_tail(lattice: DrawLattice, edge: int) -> float:
-    """Natural logarithm of P(X* >= edge), also far below the smallest double; -inf where X* cannot reach the edge.
+def tail(lattice: DrawLattice, edge: int) -> Tail:
+    """P(X* >= edge), also far below the smallest double, with a bound on its rounding error.
 
-    Use `lattice.mirrored()` and -edge for P(X* <= edge).
+    P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing a tilt of
+    z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding. Use
+    `lattice.mirrored()` and -edge for P(X* <= edge).
 
     Example:
         >>> from sigjax.exact.draws import draw_lattice
         >>> coin = draw_lattice(np.repeat([0, 1], 500), np.zeros(1000, int))
-        >>> round(log_tail(coin, 1000) / math.log(2.0), 9)
+        >>> round(tail(coin, 1000).log_p / math.log(2.0), 9)
         -1000.0
-    """
-    return tail(lattice, edge).log_p
-
-
-def tail(lattice: DrawLattice, edge: int) -> Tail:
-    """P(X* >= edge) with a bound on its rounding error; see `log_tail`.
-
-    P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing a tilt of
-    z = sqrt(-2 log p) standard deviations adds an error of z roots of N, and the exponent its own rounding.
     """
     steps = _steps_to(lattice, edge)
     if steps <= 0:
@@ -140,7 +125,7 @@ def tail(lattice: DrawLattice, edge: int) -> Tail:
     return Tail(log_p, error / mass + _ROUNDING * undoing)
 
 
-def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> BootstrapP:
+def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> ExactP:
     r"""The p-value of the bootstrap test that infinitely many resamples would give; ties count.
 
     Args:
@@ -194,10 +179,10 @@ def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
     return smooth_length(last - first + 1)
 
 
-def _outside(lattice: DrawLattice, low: int, high: int) -> BootstrapP:
+def _outside(lattice: DrawLattice, low: int, high: int) -> ExactP:
     """P(X* <= low or X* >= high), for low <= high."""
     if low == high:
-        return BootstrapP(1.0, 0.0, 0.0)
+        return ExactP(1.0, 0.0)
     below, above = tail(lattice.mirrored(), -low), tail(lattice, high)
     log_p = float(np.logaddexp(below.log_p, above.log_p))
     if log_p <= math.log(0.5):
@@ -209,9 +194,9 @@ def _outside(lattice: DrawLattice, low: int, high: int) -> BootstrapP:
     return _as_p(Tail(math.log1p(-between), _ROUNDING + error / (1.0 - between)))
 
 
-def _as_p(of: Tail) -> BootstrapP:
+def _as_p(of: Tail) -> ExactP:
     # Adding 0 makes the -0.0 of a certain event a plain 0.
-    return BootstrapP(math.exp(of.log_p), of.log_p / math.log(10.0) + 0.0, of.error_bound)
+    return ExactP(math.exp(of.log_p), of.log_p / math.log(10.0) + 0.0, of.error_bound)
 
 
 def _weighted(lattice: DrawLattice, probabilities: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

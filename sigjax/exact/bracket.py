@@ -133,19 +133,13 @@ def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
     return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
 
 
-class Edges(NamedTuple):
-    """Where the extreme sums begin, ordered from small to extreme; S takes whole numbers."""
-
-    extreme: float
-    """The first sum that is extreme."""
-    beyond: float
-    """The first sum that is more extreme than observed; for mid-p."""
-
-
 def find_edges(
     lattice: Lattice, score: Score, delta: float, tolerance: float, alternative: Alternative
-) -> Edges | None:
-    """Search for the edges; None where the score is not monotone in S."""
+) -> tuple[float, float] | None:
+    """Where the extreme sums begin, in order from small to extreme, and those that are more extreme than observed.
+
+    S takes whole numbers. None where the score is not monotone in S.
+    """
     reach = float(lattice.reach[0])
     differences = score(np.linspace(-reach, reach, _POINTS))
     upward = differences[-1] >= differences[0]
@@ -161,18 +155,18 @@ def find_edges(
 
     observed = {"two-sided": abs(delta), "greater": delta, "less": -delta}[alternative]
     lowest = 0.0 if alternative == "two-sided" else -reach
-    return Edges(
+    return (
         _first(lambda values: size(values) >= observed - tolerance, lowest, reach),
         _first(lambda values: size(values) > observed + tolerance, lowest, reach),
     )
 
 
-def threshold_p(edges: Edges, tail: Tail, alternative: Alternative, *, mid_p: bool) -> Bracket:
-    """Bracket of the p-value."""
-    whole = _from_edge(edges.extreme, tail, alternative)
+def threshold_p(edges: tuple[float, float], tail: Tail, alternative: Alternative, *, mid_p: bool) -> Bracket:
+    """Bracket of the p-value, from the `edges` of `find_edges`."""
+    whole = _from_edge(edges[0], tail, alternative)
     if not mid_p:
         return whole
-    beyond = _from_edge(edges.beyond, tail, alternative)
+    beyond = _from_edge(edges[1], tail, alternative)
     return Bracket(*(float(np.logaddexp(a, b)) - math.log(2.0) for a, b in zip(whole, beyond, strict=True)))
 
 

@@ -100,17 +100,6 @@ class Patterns(NamedTuple):
     num_bytes: float
 
 
-class SumLaw(NamedTuple):
-    """The law of the first system's sums."""
-
-    sums: np.ndarray
-    """[value, axis] int64, in fixed point."""
-    chances: np.ndarray
-    """[value] float64."""
-    error: float
-    """Bound on the relative error of a chance."""
-
-
 def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns | NotEligible:
     """Plan for outputs `[output, stat]` (int64) of two systems; `sizes` `[unit]` are the outputs per unit and system.
 
@@ -169,12 +158,15 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return low, high
 
 
-def sum_law(patterns: Patterns) -> SumLaw:
+def sum_law(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
     """The law of the sums of the first system.
 
+    Returns:
+        Sums `[value, axis]` (int64, in fixed point), their chances `[value]`, and a bound on the relative error of one.
+
     Example:
-        >>> law = sum_law(find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2])))
-        >>> law.sums.ravel(), (6 * law.chances).round(12)
+        >>> sums, chances, _ = sum_law(find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2])))
+        >>> sums.ravel(), (6 * chances).round(12)
         (array([2, 4, 6, 8]), array([1., 2., 2., 1.]))
     """
     strides = np.concatenate([[1], np.cumprod(patterns.reach + 1)]).astype(np.int64)
@@ -193,7 +185,7 @@ def sum_law(patterns: Patterns) -> SumLaw:
         error += (len(shares) + 2.0) * _EPSILON
     attained = np.flatnonzero(chances)
     steps = values[attained, None] // strides[:-1] % (patterns.reach + 1)
-    return SumLaw(patterns.lowest + steps * patterns.step, chances[attained], error)
+    return patterns.lowest + steps * patterns.step, chances[attained], error
 
 
 def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

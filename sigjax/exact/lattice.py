@@ -78,19 +78,20 @@ def pair_lattice(a: np.ndarray, b: np.ndarray, stat_names: tuple[str, ...]) -> L
     rows, multiplicity = _distinct(columns.T)
     # The sum of the differences lies in their lattice: its coordinates are the observed value.
     try:
-        written = coordinates(np.vstack([rows, columns.sum(axis=1)]), np.append(multiplicity, 0), MOST_AXES)
+        written = coordinates(np.vstack([rows, columns.sum(axis=1)]), np.append(multiplicity, 0))
     except OverflowError:
         return _TOO_LARGE
     if written is None:
         more = f" and {len(varying) - _MOST_NAMES} more" if len(varying) > _MOST_NAMES else ""
         names = ", ".join(stat_names[i] for i in varying[:_MOST_NAMES]) + more
         return NotEligible(f"more than two statistics differ between the systems ({names}), on more than a few units")
-    basis = np.zeros((len(written.basis), a.shape[1]), np.int64)
-    basis[:, varying] = written.basis
-    values = np.abs(written.values[:-1]) if len(basis) == 1 else written.values[:-1]
+    values, of_varying = written
+    basis = np.zeros((len(of_varying), a.shape[1]), np.int64)
+    basis[:, varying] = of_varying
+    values, observed = np.abs(values[:-1]) if len(basis) == 1 else values[:-1], values[-1]
     if (np.abs(values).astype(np.float64).T @ multiplicity).max(initial=0.0) > _LARGEST_SUM:
         return _TOO_LARGE
-    return Lattice(values, multiplicity, written.values[-1], basis)
+    return Lattice(values, multiplicity, observed, basis)
 
 
 def _distinct(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,28 +113,21 @@ def _distinct(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(np.unravel_index(keys, spans), axis=1) + low, counts
 
 
-class Coordinates(NamedTuple):
-    """Rows written in a basis of their lattice: rows = values @ basis."""
-
-    values: np.ndarray
-    """[row, axis] int64."""
-    basis: np.ndarray
-    """[axis, stat] int64."""
-
-
-def coordinates(rows: np.ndarray, weights: np.ndarray, most_axes: int) -> Coordinates | None:
-    """Write rows `[row, stat]` (int64) in a basis of their lattice; None if it has more than `most_axes`.
+def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Write rows `[row, stat]` (int64) in a basis of their lattice; None if it has more than `MOST_AXES`.
 
     With two axes, rows with large `weights` `[row]` (whole numbers) get the shortest coordinates.
 
+    Returns:
+        `[row, axis]` coordinates and `[axis, stat]` basis (int64): rows = coordinates @ basis.
+
     Example:
-        >>> coordinates(np.array([[2, 4], [6, 12], [10, 20]]), np.ones(3, int), 2)
-        Coordinates(values=array([[1],
-               [3],
-               [5]]), basis=array([[2, 4]]))
+        >>> values, basis = coordinates(np.array([[2, 4], [6, 12], [10, 20]]), np.ones(3, int))
+        >>> values.tolist(), basis.tolist()
+        ([[1], [3], [5]], [[2, 4]])
     """
     wide = rows if np.abs(rows).max(initial=0) < _SAFE else rows.astype(object)
-    echelon = _echelon(wide, most_axes)
+    echelon = _echelon(wide)
     if echelon is None:
         return None
     left, values = wide.copy(), []
@@ -145,10 +139,10 @@ def coordinates(rows: np.ndarray, weights: np.ndarray, most_axes: int) -> Coordi
     basis = np.array(echelon).reshape(len(echelon), rows.shape[1])
     if len(echelon) == 2:
         axes, basis = _shortened(axes, basis, weights)
-    return Coordinates(axes.astype(np.int64), basis.astype(np.int64))
+    return axes.astype(np.int64), basis.astype(np.int64)
 
 
-def _echelon(rows: np.ndarray, most_axes: int) -> list[np.ndarray] | None:
+def _echelon(rows: np.ndarray) -> list[np.ndarray] | None:
     """Basis vectors in echelon form, by Euclid's algorithm on all rows at once."""
     basis: list[np.ndarray] = []
     for column in range(rows.shape[1]):
@@ -159,7 +153,7 @@ def _echelon(rows: np.ndarray, most_axes: int) -> list[np.ndarray] | None:
             rows = rows.copy()
             rows[nonzero] -= times[:, None] * rows[smallest]
         if nonzero.size:
-            if len(basis) == most_axes:
+            if len(basis) == MOST_AXES:
                 return None
             basis.append(rows[nonzero[0]])
             rows = np.delete(rows, nonzero[0], axis=0)
@@ -180,3 +174,30 @@ def _shortened(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> tupl
             return np.stack([first, second], axis=1), np.stack([of_first, of_second])
         second = second - times * first
         of_first = of_first + times * of_second
+
+
+def plane_values(lattice: Lattice, half: np.ndarray) -> np.ndarray:
+    """Values `[value, axis]` in a box of half-widths `half` around 0 and in the hull of what S can reach.
+
+    The first axis starts at 0 or 1: the rest are mirror images.
+    """
+    first, second = np.arange(half[0] % 2, half[0] + 1, 2), np.arange(-half[1], half[1] + 1, 2)
+    lowest, highest = _hull(lattice, first)
+    inside = np.nonzero((second >= lowest[:, None]) & (second <= highest[:, None]))
+    return np.stack([first[inside[0]], second[inside[1]]], axis=1)
+
+
+def _hull(lattice: Lattice, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest value that S can reach on the second axis, for each value `[first]` on the first.
+
+    The hull is a polygon with the rows as its sides: its upper edge takes them in the order of falling slope.
+    """
+    upright = lattice.rows[:, 0] == 0
+    sides = (2 * lattice.rows * np.sign(lattice.rows[:, :1]) * lattice.multiplicity[:, None])[~upright]
+    sides = sides[np.argsort(-sides[:, 1] / sides[:, 0], kind="stable")]
+    corners = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(sides, axis=0)]) - sides.sum(axis=0) // 2
+    lift = int(np.abs(lattice.rows[upright, 1]) @ lattice.multiplicity[upright])
+    highest = np.interp(first, corners[:, 0], corners[:, 1]) + lift
+    lowest = -np.interp(-first, corners[:, 0], corners[:, 1]) - lift
+    spare = 1e-9 * lattice.reach[1]  # rounding of the slopes
+    return lowest - spare, highest + spare

@@ -24,7 +24,7 @@ from sigjax.exact.charfun import (
     rounding,
     window_mass,
 )
-from sigjax.exact.lattice import Lattice
+from sigjax.exact.lattice import Lattice, plane_values
 from sigjax.exact.tilt import line_tilts, log_moment, plane_tilt, spread, windows
 
 _ACCURACY = 1e-9
@@ -145,17 +145,6 @@ def make_plane(lattice: Lattice, exponent: float) -> Plane:
     return Plane(lattice, plane_values(lattice, half), math.log(2.0 * cut) - exponent if cut else -math.inf)
 
 
-def plane_values(lattice: Lattice, half: np.ndarray) -> np.ndarray:
-    """Values `[value, axis]` in a box of half-widths `half` around 0 and in the hull of what S can reach.
-
-    The first axis starts at 0 or 1: the rest are mirror images.
-    """
-    first, second = np.arange(half[0] % 2, half[0] + 1, 2), np.arange(-half[1], half[1] + 1, 2)
-    lowest, highest = _hull(lattice, first)
-    inside = np.nonzero((second >= lowest[:, None]) & (second <= highest[:, None]))
-    return np.stack([first[inside[0]], second[inside[1]]], axis=1)
-
-
 def plane_mass(plane: Plane, times: np.ndarray) -> Mass:
     """The sum of times P(S = s) over the points, `times` `[point]` being 0, 1 or 2."""
     lattice, counted = plane.lattice, np.flatnonzero(times)
@@ -196,22 +185,6 @@ def _sum(best: Tilted, times: np.ndarray, used: int, scale: float) -> Mass:
     error += used * float((weight * best.aliased).max())
     with np.errstate(divide="ignore"):
         return Mass(float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale))
-
-
-def _hull(lattice: Lattice, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest value that S can reach on the second axis, for each value `[first]` on the first.
-
-    The hull is a polygon with the rows as its sides: its upper edge takes them in the order of falling slope.
-    """
-    upright = lattice.rows[:, 0] == 0
-    sides = (2 * lattice.rows * np.sign(lattice.rows[:, :1]) * lattice.multiplicity[:, None])[~upright]
-    sides = sides[np.argsort(-sides[:, 1] / sides[:, 0], kind="stable")]
-    corners = np.concatenate([np.zeros((1, 2), np.int64), np.cumsum(sides, axis=0)]) - sides.sum(axis=0) // 2
-    lift = int(np.abs(lattice.rows[upright, 1]) @ lattice.multiplicity[upright])
-    highest = np.interp(first, corners[:, 0], corners[:, 1]) + lift
-    lowest = -np.interp(-first, corners[:, 0], corners[:, 1]) - lift
-    spare = 1e-9 * lattice.reach[1]  # rounding of the slopes
-    return lowest - spare, highest + spare
 
 
 def _likeliest(lattice: Lattice, points: np.ndarray) -> tuple[np.ndarray, int]:

@@ -12,15 +12,15 @@ import numpy as np
 
 from sigjax.exact.bracket import Bracket
 from sigjax.exact.charfun import DEVIATIONS, EPSILON
-from sigjax.exact.lattice import Lattice
-from sigjax.exact.masses import Mass, Plane, join_lines, line_values, make_plane, plane_mass, plane_values, upper_mass
+from sigjax.exact.lattice import Lattice, plane_values
+from sigjax.exact.masses import Mass, Plane, join_lines, line_values, make_plane, plane_mass, upper_mass
 from sigjax.exact.signs import sign_sums
 from sigjax.exact.tilt import log_moment, plane_tilt
 from sigjax.records import Alternative
 from sigjax.resample.tally import extreme
 
-Delta = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""(position of the pair [pair], values of S [pair, value, axis]) -> differences of scores [pair, value]."""
+Delta = Callable[[np.ndarray], np.ndarray]
+"""Values of S [pair, value, axis] -> differences of scores [pair, value]."""
 SetMass = Callable[[np.ndarray, np.ndarray], Mass]
 """(values hit [pair, value], values whose mirror image is hit [pair, value]) -> their mass."""
 
@@ -43,9 +43,18 @@ class Criterion(NamedTuple):
     mid_p: bool = False
     """Count ties half."""
 
-    def at(self, pairs: np.ndarray) -> "Criterion":
-        """The same for some of the pairs."""
-        return self._replace(delta=self.delta[pairs, None], tolerance=self.tolerance[pairs, None])
+    def met(self, delta: np.ndarray) -> np.ndarray:
+        """Whether differences `[pair, value]` are extreme."""
+        return extreme(delta, self.delta[:, None], self.tolerance[:, None], self.alternative)
+
+    def tied(self, delta: np.ndarray) -> np.ndarray:
+        """Whether extreme differences `[pair, value]` are no more extreme than observed."""
+        observed, tolerance = self.delta[:, None], self.tolerance[:, None]
+        if self.alternative == "greater":
+            return delta <= observed + tolerance
+        if self.alternative == "less":
+            return delta >= observed - tolerance
+        return abs(delta) <= abs(observed) + tolerance
 
 
 class ExactP(NamedTuple):
@@ -67,7 +76,7 @@ def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> 
         >>> from sigjax.exact.lattice import pair_lattice
         >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
         >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
-        >>> line_ps([lattice], lambda pairs, values: values[:, :, 0], criterion)[0].p_value
+        >>> line_ps([lattice], lambda values: values[:, :, 0], criterion)[0].p_value
         0.125
     """
     lines = join_lines(lattices)
@@ -85,25 +94,24 @@ def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> 
         below = above if np.array_equal(hit, mirrored) else upper_mass(lines, mirrored)
         return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
 
-    deltas = delta(np.arange(len(lattices)), values[:, :, None])
-    return _settle(mass, deltas, valid, values > 0, criterion.at(np.arange(len(lattices))), lines.coins)
+    return _settle(mass, delta(values[:, :, None]), criterion, lines.coins, mirrored=values > 0, valid=valid)
 
 
-def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion, pair: int) -> ExactP:
+def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
     """Exact p-value of a pair with two axes."""
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
     rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
     exponent = _SPARE + min(rate, _FAR) + 10.0
     while True:
         plane = make_plane(lattice, exponent)
-        answer = _on_plane(plane, delta, criterion, pair)
+        answer = _on_plane(plane, delta, criterion)
         needed = math.inf if answer is None else _SPARE - answer.log10_p * math.log(10.0)
         if answer is not None and plane.log_outside < -needed:
             return answer
         exponent = min(2.0 * exponent, needed + 2.0)
 
 
-def _on_plane(plane: Plane, delta: Delta, criterion: Criterion, pair: int) -> ExactP | None:
+def _on_plane(plane: Plane, delta: Delta, criterion: Criterion) -> ExactP | None:
     """The p-value from the points of a box; None where no point of it is extreme."""
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
@@ -111,14 +119,10 @@ def _on_plane(plane: Plane, delta: Delta, criterion: Criterion, pair: int) -> Ex
         estimate = plane_mass(plane, times)
         return Mass(np.array([estimate.log_p]), np.array([estimate.log_error]))
 
-    values, criterion = plane.values[None], criterion.at(np.array([pair]))
-    deltas = delta(np.array([pair]), values)
-    if not extreme(deltas, criterion.delta, criterion.tolerance, "two-sided").any():
+    deltas = delta(plane.values[None])
+    if not criterion._replace(alternative="two-sided").met(deltas).any():
         return None
-    (answer,) = _settle(
-        mass, deltas, np.ones(deltas.shape, bool), values[:, :, 0] > 0, criterion, [plane.lattice.coins]
-    )
-    return answer
+    return _settle(mass, deltas, criterion, [plane.lattice.coins], mirrored=plane.values[None, :, 0] > 0)[0]
 
 
 def full_p(
@@ -127,7 +131,6 @@ def full_p(
     error: Callable[[float], float],
     delta: Delta,
     criterion: Criterion,
-    pair: int,
 ) -> ExactP:
     """Exact p-value from the probabilities of all that S can reach, P(S = 2k - reach), for one or two axes.
 
@@ -144,9 +147,7 @@ def full_p(
         with np.errstate(divide="ignore"):
             return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
-    criterion = criterion.at(np.array([pair]))
-    deltas = delta(np.array([pair]), values)
-    return _settle(mass, deltas, np.ones(deltas.shape, bool), values[:, :, 0] > 0, criterion, [lattice.coins])[0]
+    return _settle(mass, delta(values), criterion, [lattice.coins], mirrored=values[:, :, 0] > 0)[0]
 
 
 def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Criterion) -> ExactP:
@@ -160,14 +161,12 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: C
             log_p = np.log((chances * hit).sum(axis=1))
         return Mass(log_p, log_p + math.log(error + EPSILON))
 
-    every = np.ones((1, len(delta)), bool)
-    return _settle(mass, delta[None], every, ~every, criterion.at(np.zeros(1, int)), [_MOST_COINS + 1])[0]
+    return _settle(mass, delta[None], criterion, [_MOST_COINS + 1], mirrored=False)[0]
 
 
-def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion, pair: int) -> ExactP:
+def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
     """Exact p-value from all sign vectors of few units."""
-    deltas = delta(np.array([pair]), sign_sums(lattice)[None])
-    return outcomes_p(deltas, criterion.at(np.array([pair])), lattice.coins)
+    return outcomes_p(delta(sign_sums(lattice)[None]), criterion, lattice.coins)
 
 
 def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
@@ -178,8 +177,7 @@ def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
             log_p = np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins)
         return Mass(log_p, np.full(1, -np.inf))
 
-    every = np.ones(delta.shape, bool)
-    return _settle(mass, delta, every, every, criterion, [coins])[0]
+    return _settle(mass, delta, criterion, [coins], mirrored=True)[0]
 
 
 def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
@@ -194,15 +192,16 @@ def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
 def _settle(
     mass: SetMass,
     delta: np.ndarray,
-    valid: np.ndarray,
-    mirrored: np.ndarray,
     criterion: Criterion,
     coins: Sequence[int] | np.ndarray,
+    *,
+    mirrored: np.ndarray | bool,
+    valid: np.ndarray | bool = True,
 ) -> list[ExactP]:
     """P-values from differences of scores `[pair, value]`; `mirrored` marks values that are not their own mirror."""
     mirrored = mirrored & valid
-    hit = extreme(delta, criterion.delta, criterion.tolerance, criterion.alternative) & valid
-    image = extreme(-delta, criterion.delta, criterion.tolerance, criterion.alternative) & mirrored
+    met = criterion.met(delta)
+    hit, image = met & valid, (met if criterion.alternative == "two-sided" else criterion.met(-delta)) & mirrored
     log_p, log_error = mass(hit, image)
     if (log_p > math.log(0.5)).any():
         # Close to 1 the complement is the small number, and has more digits.
@@ -212,21 +211,12 @@ def _settle(
             log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
         log_error = np.where(likely, rest.log_error, log_error)
     if criterion.mid_p:
-        ties = mass(hit & _tied(delta, criterion), image & _tied(-delta, criterion))
+        ties = mass(hit & criterion.tied(delta), image & criterion.tied(-delta))
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
     with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so
         error = np.exp(log_error - log_p)
     return [_rounded(*each) for each in zip(log_p.tolist(), error.tolist(), coins, strict=True)]
-
-
-def _tied(delta: np.ndarray, criterion: Criterion) -> np.ndarray:
-    """Whether an extreme `delta` is no more extreme than observed."""
-    if criterion.alternative == "greater":
-        return delta <= criterion.delta + criterion.tolerance
-    if criterion.alternative == "less":
-        return delta >= criterion.delta - criterion.tolerance
-    return abs(delta) <= abs(criterion.delta) + criterion.tolerance
 
 
 def _rounded(log_p: float, error: float, coins: int) -> ExactP:

@@ -8,7 +8,6 @@ de Wiel (2001). `sign_law` gives the probability of every value, for callers tha
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -50,16 +49,6 @@ def sign_sums(lattice: Lattice) -> np.ndarray:
     return sums
 
 
-def signs_cost(lattice: Lattice) -> float:
-    """Numbers to compute: outcomes times statistics."""
-    return lattice.axes * math.ldexp(0.5, lattice.coins)
-
-
-def halves_cost(lattice: Lattice) -> int:
-    """Sums to sort and to look up."""
-    return 2 ** (lattice.coins // 2 + 1)
-
-
 def count_from(lattice: Lattice, edge: int) -> int:
     """How many of the 2^coins sign vectors give S >= edge, on one axis.
 
@@ -89,44 +78,36 @@ def _sums(steps: np.ndarray) -> np.ndarray:
     return sums
 
 
-class SignLaw(NamedTuple):
-    """Values of S and their probabilities."""
-
-    values: np.ndarray
-    """[value, axis] int64."""
-    chances: np.ndarray
-    """[value] float64, with a total error near 1e-10."""
-
-
 def law_seconds(lattice: Lattice) -> float:
     """Nominal seconds to compute and score the law; infinite if it has too many values."""
     points = min(_grid_points(lattice), _num_signs(lattice))
     return points * _SECONDS if points <= _MOST_POINTS else math.inf
 
 
-def sign_law(lattice: Lattice) -> SignLaw:
-    """The law of S: all signs of few units, or the characteristic function on a grid, whichever has fewer values.
+def sign_law(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
+    """The law of S: values `[value, axis]` (int64) and their probabilities `[value]`, with a total error near 1e-10.
 
-    A grid leaves out what lies beyond 9 standard deviations or is as small as rounding errors.
+    By all signs of few units, or the characteristic function on a grid, whichever has fewer values. A grid leaves out
+    what lies beyond 9 standard deviations or is as small as rounding errors.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice
-        >>> law = sign_law(pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",)))
-        >>> law.values.ravel(), law.chances.round(12)
+        >>> values, chances = sign_law(pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",)))
+        >>> values.ravel(), chances.round(12)
         (array([-3, -1,  1,  3]), array([0.125, 0.375, 0.375, 0.125]))
     """
     if lattice.axes == 0:
-        return SignLaw(np.zeros((1, 0), np.int64), np.ones(1))
+        return np.zeros((1, 0), np.int64), np.ones(1)
     if _num_signs(lattice) < _grid_points(lattice):
         units = np.repeat(lattice.rows, lattice.multiplicity, axis=0)
         half = sign_sums(Lattice(units, np.ones(len(units), np.int64), lattice.observed, lattice.basis))
-        return SignLaw(np.concatenate([half, -half]), np.full(2 * len(half), 0.5**lattice.coins))
+        return np.concatenate([half, -half]), np.full(2 * len(half), 0.5**lattice.coins)
     lengths, total = grid_lengths(lattice), lattice.multiplicity @ lattice.rows
     first = (total - np.minimum(np.array(lengths), lattice.reach + 1) + 1) // 2
     chances = plane_probabilities(lattice.rows, lattice.multiplicity, np.zeros(lattice.axes), lengths, first)
     noise = float(rounding(lattice.coins, lengths)) * float(np.linalg.norm(chances))
     kept = np.nonzero(chances > noise)
-    return SignLaw(2 * (np.stack(kept, axis=1) + first) - total, chances[kept])
+    return 2 * (np.stack(kept, axis=1) + first) - total, chances[kept]
 
 
 def _grid_points(lattice: Lattice) -> float:

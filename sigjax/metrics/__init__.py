@@ -2,11 +2,11 @@
 
 A `score` is written with array operators for the namespace of its argument and works on the last axis, so that the same
 function scores one system, a million resamples, NumPy and traced JAX arrays. What is no function of sums is a
-`SampleMetric`, a function of whole columns (`moments`, `ranks`; `sample` and `standard` check and prepare them). A
-metric of texts is a `TextMetric`, which also says how texts are counted (`texts` -> `cache` -> `extract`). Nothing here
-resamples, reads files or knows about tests. Read `ratios`, `fscore` and `registry` first. A new metric is a record in
-the tuple at the end of a file, and a new file one name in `registry`, from where `info` and the readers take it;
-`tests/test_laws.py` asks for a second formula.
+`SampleMetric`, a function of whole `columns` (`sample` and `standard` check and prepare them). A metric of texts is a
+`TextMetric`, which also says how texts are counted (`texts` -> `counts`). Nothing here resamples, reads files or knows
+about tests. Read `ratios`, `matches` and `registry` first. A new metric is a record in the tuple at the end of a file,
+and a new file one name in `registry`, from where `info` and the readers take it; `tests/test_laws.py` asks for a second
+formula.
 """
 
 from sigjax.metrics.arrays import evaluation_from_arrays as evaluation_from_arrays

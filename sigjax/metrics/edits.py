@@ -7,6 +7,7 @@ of translation edit rate with targeted human annotation".
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -115,6 +116,11 @@ def _metric(name: str, score: Callable[[Array], Array], edits: str) -> Metric:
     return Metric(name, score, stats, _stack_edits, stats, higher_is_better=False, shared_inputs=shared, portable=True)
 
 
+def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:
+    metric = _metric(name, error_rate_score, "errors")
+    return TextMetric(metric, partial(_start, split), partial(_signature, unit), quadratic=True, **work)
+
+
 ERROR_RATES = (
     TextMetric(
         _metric("ter", ter_score, "edits"),
@@ -126,21 +132,6 @@ ERROR_RATES = (
         most=4e6,
         quadratic=True,
     ),
-    TextMetric(
-        _metric("wer", error_rate_score, "errors"),
-        partial(_start, str.split),
-        partial(_signature, "words"),
-        seconds=0.07e-6,
-        tokens=num_words,
-        most=1e10,
-        quadratic=True,
-    ),
-    TextMetric(
-        _metric("cer", error_rate_score, "errors"),
-        partial(_start, str.strip),
-        partial(_signature, "characters"),
-        seconds=0.5e-6,
-        most=4e10,
-        quadratic=True,
-    ),
+    _of_tokens("wer", str.split, "words", seconds=0.07e-6, tokens=num_words, most=1e10),
+    _of_tokens("cer", str.strip, "characters", seconds=0.5e-6, most=4e10),
 )

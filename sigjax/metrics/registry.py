@@ -6,20 +6,18 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.metrics.alignment import ALIGNMENT
 from sigjax.metrics.classes import restore_class_metric
+from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
-from sigjax.metrics.fscore import FSCORES, fbeta
-from sigjax.metrics.moments import MOMENTS
-from sigjax.metrics.ranks import RANKS
+from sigjax.metrics.matches import MATCHES, fbeta
 from sigjax.metrics.ratios import MEAN, RATIOS
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.sacrebleu import SACREBLEU
 from sigjax.records import Array, InputError, Metric, SampleMetric
 
 _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
-_OF_SUMS = (*RATIOS, *FSCORES, *ALIGNMENT, *(each.metric for each in _OF_TEXTS))
-METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *MOMENTS, *RANKS)}
+_OF_SUMS = (*RATIOS, *MATCHES, *(each.metric for each in _OF_TEXTS))
+METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.metrics.arrays import check_enough, evaluation_from_arrays
-from sigjax.metrics.cache import inputs_of_texts
+from sigjax.metrics.counts import inputs_of_texts
 from sigjax.metrics.registry import TEXT_METRICS
 from sigjax.metrics.textmetric import Recipe
 from sigjax.records import Evaluation, InputError

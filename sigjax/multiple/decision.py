@@ -34,8 +34,7 @@ import numpy as np
 
 from sigjax.multiple.maxt import StepDown
 from sigjax.records import Settings
-from sigjax.testing.p_values import adjust
-from sigjax.testing.result import Outcomes
+from sigjax.testing.p_values import Outcomes, adjust
 from sigjax.testing.stopping import ERROR, agree, bounds
 
 MOST_RESAMPLES = 10**9
@@ -76,7 +75,7 @@ def decisions(outcomes: Outcomes, step_down: StepDown | None, settings: Settings
     `step_down` holds the counts of maxt over the family, where that is the correction.
 
     Example:
-        >>> from sigjax.testing.result import Outcome
+        >>> from sigjax.testing.p_values import Outcome
         >>> outcomes = Outcomes.of([Outcome((n + 1) / 1000, 0.0, "montecarlo", "", n) for n in (0, 60)])
         >>> decisions(outcomes, None, Settings(resamples=999))
         Decisions(settled=array([1, 0], dtype=int8), resamples_needed=array([   -1, 10000]))

@@ -26,7 +26,6 @@ References: Westfall and Young (1993), "Resampling-based multiple testing", algo
 "Exact and approximate stepdown methods for multiple hypothesis testing".
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -36,9 +35,9 @@ from sigjax.permutation.montecarlo import add_up, swap_problem
 from sigjax.records import InputError
 from sigjax.resample.engine import Run
 from sigjax.resample.sampling import Problem, count_swaps, deltas_of, pieces_of, swapped_sums
-from sigjax.resample.tally import Ladder, Pairs, scores, statistic
-from sigjax.testing.problem import Case, NotFinite, Pair
-from sigjax.units.sums import total
+from sigjax.resample.tally import Ladder, Pairs, statistic
+from sigjax.testing.problem import Case, Pair, check_finite
+from sigjax.units.sums import norms
 
 _ROUNDING = 1e-12
 """Statistics of two pairs that differ by less than this part of themselves are ties."""
@@ -83,8 +82,7 @@ def maxt(case: Case, run: Run) -> StepDown:
     def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
         found = count_swaps(problem, ladder, part, score=case.metric.score, alternative=alternative)
         for begin, exceed, finite in found:
-            if not finite.all():
-                raise NotFinite(question.pair(order[int(np.argmin(finite))]))
+            check_finite(finite, question.members[order])
             yield begin, exceed
 
     return step_down(add_up(pieces, len(order), 0, run.resamples, run), order)
@@ -137,18 +135,15 @@ def step_down(counts: np.ndarray, order: np.ndarray) -> StepDown:
 
 def _deviations(case: Case, metric: int) -> np.ndarray:
     """Standard deviations `[pair]` of delta under swaps, to first order; 0 where they are mere rounding."""
-    question, found = case.question, np.empty(len(case.question.members))
-    for place, pair in enumerate(question.pairs):
-        deviation, tolerance = _deviation(case, pair), question.tolerance(pair)
-        if not math.isfinite(deviation):
-            raise NotFinite(pair, metric)
-        if deviation <= tolerance < abs(question.delta(pair)):
-            raise InputError(
-                f"correction maxt needs a score that single instances change, and {case.metric.name!r} is none; "
-                "use holm"
-            )
-        found[place] = deviation if deviation > tolerance else 0.0
-    return found
+    question = case.question
+    deviations = np.array([_deviation(case, pair) for pair in question.pairs])
+    check_finite(deviations, question.members, metric)
+    varies = deviations > question.rounding
+    if (~varies & (np.abs(question.deltas) > question.rounding)).any():
+        raise InputError(
+            f"correction maxt needs a score that single instances change, and {case.metric.name!r} is none; use holm"
+        )
+    return np.where(varies, deviations, 0.0)
 
 
 def _deviation(case: Case, pair: Pair) -> float:
@@ -160,13 +155,10 @@ def _deviation(case: Case, pair: Pair) -> float:
     for start in range(0, num_units, width):
         part = slice(start, start + width)
         half = (units.values[a, part] - units.values[b, part]) / 2.0
-        with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
-            high, low = scores(case.metric.score, np.stack([middle + half, middle - half]), units.divisors)
+        high, low = case.scores(np.stack([middle + half, middle - half]))
+        with np.errstate(all="ignore"):
             steps[part] = high - low
-    # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
-    exponent = math.frexp(float(np.abs(steps).max()))[1]
-    steps = np.ldexp(steps, -exponent)
-    return math.ldexp(math.sqrt(total(np.square(steps))), exponent)
+    return float(norms(steps))
 
 
 class Swapped(NamedTuple):
@@ -195,8 +187,7 @@ class Swapped(NamedTuple):
         metric, place = self.places[hypothesis]
         case, problem = self.cases[metric], self.problems[metric]
         deltas = deltas_of(sums[metric], self.pairs[metric], place, problem.divisors, case.metric.score)
-        if not np.isfinite(deltas).all():
-            raise NotFinite(case.question.pair(place), metric)
+        check_finite(deltas[None], [case.question.pair(place)], metric)
         return statistic(deltas, case.settings.alternative)
 
 

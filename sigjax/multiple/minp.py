@@ -181,11 +181,11 @@ def exact_laws(case: Case) -> dict[Pair, ExactLaw]:
 
 def _exact_law(case: Case, pair: Pair, plan: Plan) -> ExactLaw | None:
     """The law of a pair; None where its score is undefined for some sum, which a test need not meet."""
-    law = sign_law(plan.lattice)
+    sums, chances = sign_law(plan.lattice)
     try:
-        (deltas,) = pair_deltas(case, [pair], {pair: plan})(np.zeros(1, np.int64), law.values[None])
+        (deltas,) = pair_deltas(case, [pair], {pair: plan})(sums[None])
     except NotFinite:
         return None
     statistics = statistic(deltas, case.settings.alternative)
     order = np.argsort(statistics)
-    return ExactLaw(statistics[order], np.cumsum(law.chances[order][::-1])[::-1])
+    return ExactLaw(statistics[order], np.cumsum(chances[order][::-1])[::-1])

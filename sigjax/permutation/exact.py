@@ -13,9 +13,8 @@ from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, lin
 from sigjax.exact.plan import Plan, plan_pair, plan_signs
 from sigjax.exact.signs import count_from, few_units, log_share
 from sigjax.records import Metric, Settings
-from sigjax.resample.tally import scores
-from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
-from sigjax.testing.result import Outcome
+from sigjax.testing.p_values import Outcome
+from sigjax.testing.problem import Case, NotExact, Pair, check_finite
 
 AUTO_BUDGET = 10.0
 """Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
@@ -162,20 +161,19 @@ def _asked(case: Case, pairs: Sequence[Pair]) -> Criterion:
 
 
 def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
-    """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis."""
-    both = np.array([(case.units.totals[a] + case.units.totals[b]) for a, b in pairs])
+    """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis.
+
+    The function raises NotFinite where the metric gives NaN or infinity.
+    """
+    both = np.array([(case.units.totals[a] + case.units.totals[b]) for a, b in pairs])[:, None]
     basis = np.array([plans[pair].lattice.basis for pair in pairs], np.float64)
 
-    def delta(places: np.ndarray, values: np.ndarray) -> np.ndarray:
-        apart = values @ basis[places]
-        together = both[places, None, :]
-        sums = np.stack([(together + apart) / 2.0, (together - apart) / 2.0])
+    def delta(values: np.ndarray) -> np.ndarray:
+        apart = values @ basis
+        of_a, of_b = case.scores(np.stack([(both + apart) / 2.0, (both - apart) / 2.0]))
         with np.errstate(all="ignore"):
-            of_a, of_b = scores(case.metric.score, sums, case.units.divisors)
             found = of_a - of_b
-        wrong = ~np.isfinite(found).all(axis=1)
-        if wrong.any():
-            raise NotFinite(pairs[places[int(wrong.argmax())]])
+        check_finite(found, pairs)
         return found
 
     return delta
@@ -188,27 +186,26 @@ def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
     if plan.way == "identical":
         return ExactP(1.0, 0.0, 0.0)
     if plan.way == "plane":
-        return plane_p(lattice, delta, asked, 0)
+        return plane_p(lattice, delta, asked)
     if plan.way == "signs":
-        return signs_p(lattice, delta, asked, 0)
+        return signs_p(lattice, delta, asked)
     if plan.way == "dp":
-        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, asked, 0)
+        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, asked)
         if found.p_value < SMALLEST_DP:
             return NotEligible("the p-value is too small for the dynamic program")
         return found
     if plan.way == "tree":
         error = tree_error(lattice)
-        return full_p(lattice, tree_null(lattice), lambda p: error, delta, asked, 0)
+        return full_p(lattice, tree_null(lattice), lambda p: error, delta, asked)
     return _tail_p(plan, asked, delta)
 
 
 def _tail_p(plan: Plan, asked: Criterion, delta: Delta) -> ExactP | NotEligible:
     """The test by the tail of a monotone score: few units, or a bracket."""
     lattice = plan.lattice
-    one = np.zeros(1, np.int64)
     edges = find_edges(
         lattice,
-        lambda values: delta(one, values[None, :, None])[0],
+        lambda values: delta(values[None, :, None])[0],
         float(asked.delta[0]),
         float(asked.tolerance[0]),
         asked.alternative,

@@ -18,10 +18,9 @@ from sigjax.exact.choices import Choices, Patterns, find_choices, find_patterns,
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Criterion, ExactP, chances_p
 from sigjax.permutation.exact import SMALLEST_DP, over_budget
-from sigjax.resample.tally import scores
-from sigjax.testing.problem import Case, NotExact, NotFinite, Pair
-from sigjax.testing.result import Outcome
-from sigjax.units.outputs import whole_runs
+from sigjax.testing.p_values import Outcome
+from sigjax.testing.problem import Case, NotExact, Pair, check_finite
+from sigjax.units.units import whole_runs
 
 _Plan = TypeVar("_Plan", Patterns, Choices)
 
@@ -84,12 +83,12 @@ def _find(case: Case, pair: Pair) -> Patterns | NotEligible:
 def _outcome(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
     if not plan.varying.size:
         return Outcome(1.0, 0.0, "exact", "no output varies within a unit", None, 0.0)
-    units, law = case.units, sum_law(plan)
+    units, (sums, chances, error) = case.units, sum_law(plan)
     both = units.totals[pair[0]] + units.totals[pair[1]]
     # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
-    of_a = np.tile(both / 2.0, (len(law.sums), 1))
-    of_a[:, plan.varying] = law.sums
-    found = _exchanged_p(case, pair, of_a, law.chances, law.error)
+    of_a = np.tile(both / 2.0, (len(sums), 1))
+    of_a[:, plan.varying] = sums
+    found = _exchanged_p(case, pair, of_a, chances, error)
     if found.p_value < SMALLEST_DP:
         return NotEligible("the p-value is too small for sums of probabilities")
     names = ", ".join(case.metric.stat_names[stat] for stat in plan.varying)
@@ -105,14 +104,14 @@ def _exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    units, question, settings = case.units, case.question, case.settings
-    both = units.totals[pair[0]] + units.totals[pair[1]]
+    question, settings = case.question, case.settings
+    both = case.units.totals[pair[0]] + case.units.totals[pair[1]]
+    first, second = case.scores(np.stack([of_a, both - of_a]))
     with np.errstate(all="ignore"):
-        first, second = scores(case.metric.score, np.stack([of_a, both - of_a]), units.divisors)
-    if not np.isfinite(first - second).all():
-        raise NotFinite(pair)
+        deltas = first - second
+    check_finite(deltas[None], [pair])
     asked = Criterion(*question.observed([pair]), settings.alternative, settings.mid_p)
-    return chances_p(first - second, chances, error, asked)
+    return chances_p(deltas, chances, error, asked)
 
 
 def models_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:

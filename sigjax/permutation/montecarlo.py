@@ -15,11 +15,10 @@ from sigjax.resample.sampling import Problem, count_swaps
 from sigjax.resample.tally import Pairs
 from sigjax.run.backend import multiplies_bytes
 from sigjax.run.checkpoint import State
-from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, NotFinite, raise_together
-from sigjax.testing.result import Outcomes
+from sigjax.testing.p_values import Outcomes, montecarlo_p
+from sigjax.testing.problem import Case, NotFinite, check_finite, raise_together
 from sigjax.testing.stopping import Count, count_until_settled
-from sigjax.units.outputs import whole_runs
+from sigjax.units.units import whole_runs
 
 _FEW, _STEP = 16, 8
 """Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
@@ -56,12 +55,12 @@ def swap_counter(case: Case, tested: np.ndarray, run: Run) -> Count:
 
     def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
         some = Pairs(*(part[_few_sizes(places, len(tested), run)] for part in packed))
+        members = case.question.members[tested[places]]
 
         def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
             found = count_swaps(problem, some, part, score=metric.score, alternative=settings.alternative)
             for begin, exceed, finite in found:
-                if not finite.all():
-                    raise NotFinite(case.question.pair(tested[places[int(np.argmin(finite))]]))
+                check_finite(finite[: len(places)], members)
                 yield begin, exceed[: len(places)]
 
         return add_up(pieces, len(places), start, end, run)
@@ -95,16 +94,16 @@ def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarra
     units, compiled = case.units, bool(run.backend.devices)
     if units.outputs is None or case.settings.design == "nested":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
-        columns = distinct_columns(units.values - units.values[:1])
+        columns, (places, _) = distinct_columns(units.values - units.values[:1])
         draws, as_bytes = draws_from_strata(units.strata), multiplies_bytes(run.backend)
-        return swap_projection(columns.values, draws, as_bytes=as_bytes), columns.places, columns.places
+        return swap_projection(columns, draws, as_bytes=as_bytes), places, places
     outputs = whole_runs(units.outputs) if case.settings.design == "models" else units.outputs
     values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]
-    columns = distinct_columns(values - values[:1, first])
-    projection = crossed_projection(columns.values, sizes, compiled=compiled)
-    return projection, columns.places, columns.places + projection.matrix.shape[1]
+    columns, (places, _) = distinct_columns(values - values[:1, first])
+    projection = crossed_projection(columns, sizes, compiled=compiled)
+    return projection, places, places + projection.matrix.shape[1]
 
 
 def add_up(

@@ -32,8 +32,8 @@ from sigjax.resample.gathered import (
     swap_scores,
 )
 from sigjax.resample.tally import extreme
-from sigjax.testing.problem import NotExact, NotFinite, Pair, SampleCase
-from sigjax.testing.result import Outcome
+from sigjax.testing.p_values import Outcome
+from sigjax.testing.problem import NotExact, Pair, SampleCase, check_finite
 from sigjax.testing.stopping import Count
 
 NOT_SUMS = "the metric is not a function of sums"
@@ -88,20 +88,18 @@ def exact_sample(case: SampleCase, plan: SamplePlan) -> list[Outcome | NotEligib
 def sample_counter(case: SampleCase, plan: SamplePlan, tested: np.ndarray, run: Run) -> Count:
     """As `montecarlo.swap_counter`."""
     sampled = [case.question.pair(place) for place in tested]
-    tolerances = {pair: _tolerance(case, pair) for pair in sampled}
+    deltas, tolerances = case.question.deltas[tested], np.array([_tolerance(case, pair) for pair in sampled])
 
     def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
         pairs = [sampled[place] for place in places]
-        delta = np.array([case.question.delta(pair) for pair in pairs])[:, None]
-        tolerance = np.array([tolerances[pair] for pair in pairs])[:, None]
+        delta, tolerance = deltas[places, None], tolerances[places, None]
 
         def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
             mine = range(part.start, part.resamples)
             scored = swap_scores(plan.function, case.units, pairs, run.seed, range(start, end), mine)
             for begin, scores in _advancing(scored, part):
                 found = scores[:, 0] - scores[:, 1]
-                for pair, of_pair in zip(pairs, found, strict=True):
-                    _check_finite(of_pair, pair)
+                check_finite(found, pairs)
                 yield begin, extreme(found, delta, tolerance, case.settings.alternative).sum(axis=1)
 
         return add_up(pieces, len(pairs), start, end, run)
@@ -110,7 +108,7 @@ def sample_counter(case: SampleCase, plan: SamplePlan, tested: np.ndarray, run: 
 
 
 def sample_replicates(case: SampleCase, run: Run, plan: SamplePlan | None = None) -> Pieces:
-    """Scores of all systems on the same bootstrap resamples, piece by piece, as `system_replicates` gives them."""
+    """Scores of all systems on the same bootstrap resamples, piece by piece, as `SharedDraws.pieces` gives them."""
     function = _function(case, float(_num_draws(case))) if plan is None else plan.function
     whole, mine = range(case.settings.fixed_resamples), range(run.start, run.resamples)
     return _advancing(drawn_scores(function, case.units, run.seed, whole, mine), run)
@@ -141,10 +139,10 @@ def _exact(case: SampleCase, plan: SamplePlan, pair: Pair) -> Outcome:
         return Outcome(1.0, 0.0, "exact", "the systems are identical", None, 0.0)
     pieces = [scores for _, scores in outcome_scores(plan.function, case.units, pair, coins)]
     a, b = np.concatenate(pieces, axis=1)
-    _check_finite(a - b, pair)
+    check_finite((a - b)[None], [pair])
     # The observed delta as the same program computes it: it is as extreme as itself.
     observed, tolerance = a[:1] - b[:1], np.array([_tolerance(case, pair)])
-    asked = Criterion(observed[:, None], tolerance[:, None], case.settings.alternative, case.settings.mid_p)
+    asked = Criterion(observed, tolerance, case.settings.alternative, case.settings.mid_p)
     found = outcomes_p((a - b)[None], asked, coins.size)
     first, second = case.units.columns[list(pair)]
     names = np.array(case.metric.inputs)[(first != second).any(axis=1)]
@@ -155,11 +153,6 @@ def _exact(case: SampleCase, plan: SamplePlan, pair: Pair) -> Outcome:
 def _tolerance(case: SampleCase, pair: Pair) -> float:
     """Deltas of two systems closer than this, with any instances exchanged, are ties: four scores were rounded."""
     return 4.0 * pair_rounding(case.metric, *case.units.columns[list(pair)])
-
-
-def _check_finite(deltas: np.ndarray, pair: Pair) -> None:
-    if not np.isfinite(deltas).all():
-        raise NotFinite(pair)
 
 
 def _num_draws(case: SampleCase) -> int:

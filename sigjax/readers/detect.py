@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import cache
 
 from sigjax.files.opening import decode_text, files_inside, read_bytes, read_head
 from sigjax.readers.formats import Format, Takes
@@ -11,12 +12,12 @@ from sigjax.readers.logs.inspect_logs import INSPECT
 from sigjax.readers.logs.jsonl_logs import EVERY_EVAL, LM_EVAL
 from sigjax.readers.logs.leaderboards import ALPACA_EVAL, SWEBENCH
 from sigjax.readers.logs.lighteval import LIGHTEVAL
-from sigjax.readers.naming import given_name
 from sigjax.readers.options import show
 from sigjax.readers.parsing.brackets import BRACKETS
 from sigjax.readers.parsing.conllu import CONLLU
 from sigjax.readers.parsing.trees import TREES
 from sigjax.readers.retrieval.trec import RANX_JSON, TREC_EVAL, TREC_RUN
+from sigjax.readers.sources import given_name
 from sigjax.readers.tables.delimited import looks_tabular
 from sigjax.readers.tables.frames import PARQUET
 from sigjax.readers.tables.lines import NUMBERS, PAIRED
@@ -62,29 +63,34 @@ def choose_formats(
     fitting = [each for each in FORMATS.values() if each.takes in taken]
     _, first = given_name((*files, *outputs)[0])
     name, head = read_head(first)
-    if os.path.isdir(first):
-        looking = [each for each in fitting if each.folder and files_inside(first, each.folder)]
-    else:
-        looking = [each for each in fitting if each.looks(name, head)]
-    if not looking:
-        raise _unknown(first, name, head, outputs, fitting)
-    chosen = [_serving(first, looking, metric, fitting) for metric in metrics]
-    if any(each.name in _PLAIN for each in chosen):
+
+    @cache
+    def fits(each: Format) -> bool:
+        if os.path.isdir(first):
+            return bool(each.folder and files_inside(first, each.folder))
+        return each.fits(name, head)
+
+    def chosen(metric: object) -> Format:
+        looking = filter(fits, fitting)
+        likely = next(looking, None)
+        if likely is None:
+            raise _unknown(first, name, head, outputs, fitting)
+        # A file that is certainly of one format is of no other, whatever the metric.
+        others = () if likely.certain else looking
+        serving = next((each for each in (likely, *others) if each.serves(metric)), None)
+        if serving is None:
+            raise InputError(f"{first}: {_not_served(likely, metric)}; another format is named with --reader NAME")
+        if metric is None and serving.name == "texts":
+            raise InputError(
+                f"{first}: lines of text could be many things; say what to compare them by, such as -m bleu, or "
+                f"name the format with --reader ({', '.join(each.name for each in fitting)})"
+            )
+        return serving
+
+    formats = list(map(chosen, metrics))
+    if any(each.name in _PLAIN for each in formats):
         _check_plain(outputs)
-    return chosen
-
-
-def _serving(first: str, looking: Sequence[Format], metric: object, fitting: Sequence[Format]) -> Format:
-    """The first of the formats that a file looks like that gives a metric."""
-    serving = [each for each in looking if each.serves(metric)]
-    if not serving or (serving[0] is not looking[0] and looking[0].certain):
-        raise InputError(f"{first}: {_not_served(looking[0], metric)}; another format is named with --reader NAME")
-    if metric is None and serving[0].name == "texts":
-        raise InputError(
-            f"{first}: lines of text could be many things; say what to compare them by, such as -m bleu, or "
-            f"name the format with --reader ({', '.join(each.name for each in fitting)})"
-        )
-    return serving[0]
+    return formats
 
 
 def _unknown(first: str, name: str, head: bytes, outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:

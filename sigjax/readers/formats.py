@@ -1,11 +1,12 @@
 """What a file format is: its name, how files of it are recognized, and how they become an `Evaluation`."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Literal
 
-from sigjax.files.opening import decode_text, read_bytes
-from sigjax.metrics.fscore import FBETA
+from sigjax.metrics.matches import FBETA
 from sigjax.readers.options import Options, select_systems
 from sigjax.records import Evaluation, InputError
 
@@ -39,6 +40,21 @@ class Sources:
         return {name: self.systems[name] for name in names}
 
 
+def looks_like(pattern: bytes = rb"(?!)", *, ending: str | tuple[()] = ()) -> Callable[[str, bytes], bool]:
+    r"""A `Format.looks`: whether the name has an ending, or the first bytes hold a pattern; by default, neither.
+
+    Example:
+        >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
+        >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
+        (True, True, False)
+    """
+    return lambda name, head: name.endswith(ending) or re.search(pattern, head) is not None
+
+
+NO_ENDING = r"\.?[^.]*"
+"""The names of files without an ending."""
+
+
 @dataclass(frozen=True)
 class Format:
     """A file format.
@@ -50,7 +66,7 @@ class Format:
         read: parses the files, once for all metrics, and returns a function of the options with one metric that gives
             its evaluation. Refusals are `InputError`s that name file and line.
         looks: (name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of this format. It
-            is asked of the first file of a comparison.
+            is asked of the first file of a comparison, if `names` and `begins` allow it.
         metrics: names of the metrics that it gives statistics for, the default first; empty where it gives numbers that
             any metric of numbers takes.
         options: names of the options of `read` that mean something here only.
@@ -58,6 +74,8 @@ class Format:
             where the metric does not fit.
         folder: pattern of the name of the file that is read where a system is given by its folder; "" where it is not.
         offers: tells further names of metrics, where `metrics` cannot list them all.
+        names: regular expression of the names of its files, without the folder and in lower case.
+        begins: what its files begin with after white space, one of these.
     """
 
     name: str
@@ -70,6 +88,13 @@ class Format:
     folder: str = ""
     certain: bool = True
     offers: Callable[[str], bool] = lambda name: False
+    names: str = ".*"
+    begins: tuple[bytes, ...] = (b"",)
+
+    def fits(self, name: str, head: bytes) -> bool:
+        """Whether a file of this name and first bytes looks like one of this format."""
+        may = re.fullmatch(self.names, PurePath(name).name, re.DOTALL) and head.lstrip().startswith(self.begins)
+        return bool(may) and self.looks(name, head)
 
     def serves(self, metric: object) -> bool:
         """Whether it can give what a metric takes; of a record or function that is not known beforehand.
@@ -84,33 +109,9 @@ class Format:
         named = metric in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(metric) is not None)
         return named or self.offers(metric)
 
-    def check_options(self, options: Options, what: str) -> None:
-        """Refuse options that mean nothing for `what`, which is of this format."""
-        for name in ("filter", "swap", "one_based", "runs", "tokenize", "lowercase"):
-            if getattr(options, name) and name not in self.options:
-                raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
-        if options.unit == "response" and "unit" not in self.options:
-            raise InputError(f"--unit response needs spans, links, brackets or terms; the {what} has none")
-
 
 def directed(evaluation: Evaluation, options: Options) -> Evaluation:
     """The evaluation with the direction of its metric as in `lower_is_better`."""
     if not options.lower_is_better:
         return evaluation
     return replace(evaluation, metric=replace(evaluation.metric, higher_is_better=False))
-
-
-def read_lines(file: str, *, at_least: int = 0) -> list[str]:
-    """The lines of a text file; empty lines at its end are dropped, down to `at_least` lines."""
-    lines = decode_text(file, read_bytes(file)).removesuffix("\n").split("\n")
-    while len(lines) > at_least and not lines[-1]:
-        lines.pop()
-    return lines
-
-
-def matching_lines(file: str, *, gold: str, count: int) -> list[str]:
-    """The lines of a system's file, which must have as many as the gold file."""
-    lines = read_lines(file, at_least=count)
-    if len(lines) != count:
-        raise InputError(f"{file}: has {len(lines)} lines, but {gold} has {count}; expected one for each gold line")
-    return lines

@@ -1,20 +1,132 @@
 """JSON of other programs: parsed strictly, every refusal naming the file and the line or field; nothing is executed.
 
 Only the values that are used are checked, by `number` and `text`: logs hold NaN and infinity where they do not matter.
+These say what is wrong with a value; an `Item`, which knows where it stands, or `naming` says where.
 """
+
+from __future__ import annotations
 
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, NamedTuple, TypeVar
 
+from sigjax.files.opening import decode_text, naming, read_bytes
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import show, suggest
 from sigjax.records import InputError
 
 Object = dict[str, Any]
+_Checked = TypeVar("_Checked")
+
+
+class Item(NamedTuple):
+    """A JSON object that knows where it stands.
+
+    A field that is missing, or null, is the default where one is given, and refused elsewhere.
+
+    Example:
+        >>> entry = Item("a.json, entry 1", {"name": "x", "stats": [{"sum": 2}]})
+        >>> entry.text("name"), entry.text("trial", 0), [stat.number("sum") for stat in entry.items("stats", "stat")]
+        ('x', '0', [2.0])
+        >>> entry.number("name")
+        Traceback (most recent call last):
+        ...
+        sigjax.InputError: a.json, entry 1, field 'name': expected a number, got the text 'x'
+    """
+
+    where: str
+    fields: Object
+
+    def get(self, name: str) -> Any:
+        """A field as it is; None where it is missing."""
+        return self.fields.get(name)
+
+    def place(self, name: str) -> str:
+        """Where a field stands."""
+        return f"{self.where}, field {show(name)}"
+
+    def value(self, name: str, default: Any = None) -> Any:
+        """A field as it is."""
+        value = self.fields.get(name)
+        if value is None:
+            value = default
+            if default is None and name not in self.fields:
+                raise InputError(f"{self.where}: no field {show(name)}; {suggest(name, self.fields, 'fields')}")
+        return value
+
+    def number(self, name: str) -> float:
+        """A finite number."""
+        return self._checked(name, number)
+
+    def text(self, name: str, default: str | int | None = None) -> str:
+        """A text or whole number that names something."""
+        return self._checked(name, text, default)
+
+    def texts(self, name: str, default: list[str] | None = None) -> list[str]:
+        """A list of names."""
+        return self._checked(name, lambda value: list(map(text, as_list(value))), default)
+
+    def item(self, name: str, default: Object | None = None) -> Item:
+        """An object."""
+        return Item(self.place(name), self._checked(name, as_object, default))
+
+    def items(self, name: str, word: str, default: list[Any] | None = None) -> Iterator[Item]:
+        """A list of objects, each of which a message calls by a word and its number."""
+        return _numbered(self._checked(name, as_list, default), self.where, word)
+
+    def _checked(self, name: str, check: Callable[[Any], _Checked], default: Any = None) -> _Checked:
+        value = self.fields.get(name)
+        if value is None:
+            value = self.value(name, default)
+        try:
+            return check(value)
+        except InputError as error:  # `naming` would take several times as long
+            raise InputError(f"{self.place(name)}: {error}") from None
+
+
+def load_json(file: str) -> Any:
+    """The value of a JSON file."""
+    return parse_json(file, decode_text(file, read_bytes(file)))
+
+
+def load_item(file: str) -> Item:
+    """A JSON file that holds one object."""
+    return item_at(file, load_json(file))
+
+
+def load_entries(file: str) -> Iterator[Item]:
+    """A JSON file that holds a list of objects."""
+    with naming(file):
+        entries = as_list(load_json(file))
+    return _numbered(entries, file, "entry")
+
+
+def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:
+    """A file with one object per line; fields in `unread`, which may be long, are not kept."""
+    for item in parse_json_lines(file, decode_text(file, read_bytes(file))):
+        yield item._replace(fields={name: value for name, value in item.fields.items() if name not in unread})
+
+
+def item_at(where: str, value: object) -> Item:
+    """A value that must be an object."""
+    try:
+        return Item(where, as_object(value))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _numbered(values: list[Any], where: str, word: str) -> Iterator[Item]:
+    for i, value in enumerate(values, start=1):
+        yield item_at(f"{where}, {word} {i}", value)
+
+
+class _Refused(float):
+    """A number that is spelt as one that a double does not hold: refused where it is used."""
+
+    refusal: str
 
 
 def _each_name_once(pairs: list[tuple[str, Any]]) -> Object:
@@ -23,12 +135,6 @@ def _each_name_once(pairs: list[tuple[str, Any]]) -> Object:
         ((repeated, _),) = Counter(name for name, _ in pairs).most_common(1)
         raise InputError(f"field {show(repeated)} occurs twice in an object; expected each name once")
     return found
-
-
-class _Refused(float):
-    """A number that is spelt as one that a double does not hold: refused where it is used."""
-
-    refusal: str
 
 
 def _double(spelling: str) -> float:
@@ -71,95 +177,66 @@ def parse_json(file: str, content: str, *, line: int | None = None, spelled: boo
         raise InputError(f"{place}: holds a number of thousands of digits; repair it") from None
 
 
-def parse_json_lines(
-    file: str, content: str, *, unread: Collection[str] = (), spelled: bool = False
-) -> Iterator[tuple[str, Object]]:
-    """(place, object) of each line that is not empty; fields in `unread`, which may be long, are not kept."""
+def parse_json_lines(file: str, content: str, *, spelled: bool = False) -> Iterator[Item]:
+    """The object on each line that is not empty."""
     for line, part in enumerate(content.split("\n"), start=1):
         if part.strip():
-            where = f"{file}, line {line}"
-            found = as_object(parse_json(file, part, line=line, spelled=spelled), where)
-            yield where, {name: value for name, value in found.items() if name not in unread}
+            yield item_at(f"{file}, line {line}", parse_json(file, part, line=line, spelled=spelled))
 
 
-def as_object(value: object, where: str) -> Object:
+def as_object(value: object) -> Object:
     """Refuse anything but an object."""
     if not isinstance(value, dict):
-        raise InputError(f"{where}: expected an object, got {_kind(value)}")
+        raise InputError(f"expected an object, got {_kind(value)}")
     return value
 
 
-def as_list(value: object, where: str) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     """Refuse anything but a list."""
     if not isinstance(value, list):
-        raise InputError(f"{where}: expected a list, got {_kind(value)}")
+        raise InputError(f"expected a list, got {_kind(value)}")
     return value
 
 
-def member(holder: Mapping[str, Any], name: str, where: str) -> Any:
-    """A field that must be there."""
-    if name not in holder:
-        raise InputError(f"{where}: no field {show(name)}; {suggest(name, holder, 'fields')}")
-    return holder[name]
-
-
-def number(value: object, where: str) -> float:
+def number(value: object) -> float:
     """A finite number, true or false, as a double; anything else is refused.
 
     Example:
-        >>> number(True, "a.json"), number(3, "a.json")
+        >>> number(True), number(3)
         (1.0, 3.0)
     """
+    if type(value) is float and abs(value) < LARGEST_WHOLE:
+        return value
     if not isinstance(value, int | float):
-        raise InputError(f"{where}: expected a number, got {_kind(value)}")
+        raise InputError(f"expected a number, got {_kind(value)}")
     if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
-        raise InputError(f"{where}: whole numbers beyond 2**53 are not exact; rescale them")
+        raise InputError("whole numbers beyond 2**53 are not exact; rescale them")
     if isinstance(value, _Refused):
-        raise InputError(f"{where}: {value.refusal}")
+        raise InputError(value.refusal)
     if not math.isfinite(value):
-        raise InputError(
-            f"{where}: expected a finite number, got {value}; repair it, or write null where it is missing"
-        )
+        raise InputError(f"expected a finite number, got {value}; repair it, or write null where it is missing")
     return float(value)
 
 
-def text(value: object, where: str) -> str:
+def text(value: object) -> str:
     """A text or whole number that names something, as text."""
-    if not isinstance(value, str | int) or isinstance(value, bool):
-        raise InputError(f"{where}: expected a text or a whole number, got {_kind(value)}")
-    named = str(value)
-    check_characters(named, where)
-    if not named.strip():
-        raise InputError(f"{where}: expected a name, got an empty text")
-    return named
+    if type(value) is int:
+        return str(value)
+    if not isinstance(value, str):
+        raise InputError(f"expected a text or a whole number, got {_kind(value)}")
+    if not value.isascii():
+        check_characters(value)
+    if not value or value.isspace():
+        raise InputError("expected a name, got an empty text")
+    return value
 
 
-def check_characters(content: str, where: str) -> None:
+def check_characters(content: str) -> None:
     r"""Refuse halves of characters (a lone \ud800), which no report could print."""
     try:
         content.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{where}: holds half a character (surrogate); repair it") from None
-
-
-def plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
-    """Fields that are a text, a number, true or false in every object: name -> [row]; those in `used` are checked.
-
-    Example:
-        >>> plain_labels([{"topic": "a", "n": 1}, {"topic": "b", "n": [2]}], ["topic"])
-        {'topic': ['a', 'b']}
-    """
-    rows = [each if isinstance(each, dict) else {} for each in objects]
-    names = rows[0] if rows else {}
-    labels = {
-        name: [str(row[name]) for row in rows]
-        for name in names
-        if all(isinstance(row.get(name), str | int | float) for row in rows)
-    }
-    for name in used:
-        for label in labels.get(name or "", ()):
-            text(label, f"field {show(name or '')}")
-    return labels
+        raise InputError("holds half a character (surrogate); repair it") from None
 
 
 def _kind(value: object) -> str:

@@ -11,9 +11,9 @@ from sigjax.files.opening import files_inside, keeping_pipes
 from sigjax.readers.detect import FORMATS, choose_formats
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.formats import Format, Reading, Sources, directed
-from sigjax.readers.naming import given_name, name_systems
 from sigjax.readers.options import FileOptions, Options, Path, ReadOptions, check_options, listing, show
-from sigjax.readers.tables.frames import read_frame
+from sigjax.readers.sources import given_name, name_systems
+from sigjax.readers.tables.frames import FRAME, PARQUET, read_frame
 from sigjax.readers.tables.tables import NPZ, saved_names
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import InputError
@@ -59,6 +59,7 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
     if len(paths) == 1 and not isinstance(paths[0], str | os.PathLike | bytes):
         if options.input or reader is not None:
             raise InputError("a data frame is a table with all systems; leave out input and reader")
+        _check_particular(PARQUET, given, FRAME)
         return Evaluation.of(read_frame(paths[0], metric, given))
     (evaluation,) = _evaluations(_sources(paths, options.input), reader, [metric], given)
     return Evaluation.of(evaluation)
@@ -143,7 +144,7 @@ def _evaluations(
 
 def _reading(found: Format, sources: Sources, options: Options) -> Reading:
     """The files, read as one format."""
-    found.check_options(options, f"format {found.name}")
+    _check_particular(found, options, f"format {found.name}")
     if found.takes == "systems":
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
@@ -157,6 +158,18 @@ def _reading(found: Format, sources: Sources, options: Options) -> Reading:
         return replace(evaluation, notes=(*evaluation.notes, gold_note(sources)))
 
     return with_note
+
+
+def _check_particular(found: Format, options: Options, what: str) -> None:
+    """Refuse options that mean nothing for `what`, which is of this format."""
+    for name in ("filter", "swap", "one_based", "runs", "tokenize", "lowercase"):
+        if getattr(options, name) and name not in found.options:
+            raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
+    if options.unit == "response" and "unit" not in found.options:
+        takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
+        raise InputError(
+            f"--unit response needs spans, links, brackets or terms, as the formats {takers} have; the {what} has none"
+        )
 
 
 def gold_note(sources: Sources) -> str:

@@ -9,10 +9,10 @@ import numpy as np
 from sigjax.files.opening import naming
 from sigjax.metrics import MEAN, METRICS, evaluation_from_arrays, known_metric
 from sigjax.readers.formats import Reading
-from sigjax.readers.labels import file_labels
 from sigjax.readers.missing import settle_missing
 from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest
 from sigjax.readers.responses import NOTE
+from sigjax.readers.sources import file_labels
 from sigjax.readers.table import check_filled
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 

@@ -109,7 +109,7 @@ class Settings:
         "over random sets of units (for metrics of sums that do not depend on their scale, or are proportional to it; "
         'scores keep percentile intervals). "two-way", delta +- t s, where s holds the variance of instances and that '
         'of runs and t has Satterthwaite\'s degrees of freedom (for design "models", whose default it is, and no '
-        'other; see `bootstrap.two_way`). "none", as always where instances are responses.',
+        'other; see `bootstrap.delta_method`). "none", as always where instances are responses.',
         group="Main options",
     )
     variant: Variant = option(

@@ -12,7 +12,7 @@ import numpy as np
 
 from sigjax.records import FIELDS, Comparisons, InputError, Interval, Library, Repeated
 from sigjax.report.visible import visible, visible_json
-from sigjax.run.fingerprint import SCHEMA
+from sigjax.run.checkpoint import SCHEMA
 from sigjax.version import versions
 
 if TYPE_CHECKING:

@@ -88,10 +88,7 @@ class FusedSwap(NamedTuple):
     """[] int32: steps beyond are padding."""
     fields: Fields
 
-    @property
-    def width(self) -> int:
-        """Numbers that a row holds at a time."""
-        return _WIDTH
+    width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
@@ -115,10 +112,7 @@ class FusedDraws(NamedTuple):
     num_steps: np.ndarray
     fields: Fields
 
-    @property
-    def width(self) -> int:
-        """Numbers that a row holds at a time."""
-        return _WIDTH
+    width = _WIDTH
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that each row `[row, 3]` draws."""
@@ -150,8 +144,8 @@ def fused_swap(columns: np.ndarray) -> FusedSwap | None:
                 worth.append(fields.pack(unit))
     if not digits:
         digits, worth = [_bits_of_lanes(0 * columns[0])], [fields.pack(0 * columns[:, 0])]
-    steps = _in_steps(np.stack(digits, axis=1), np.uint64(0))
-    return FusedSwap(steps.padded, np.stack(worth, axis=1), fields.pack(-lowest), steps.number, fields)
+    steps, number = _in_steps(np.stack(digits, axis=1), np.uint64(0))
+    return FusedSwap(steps, np.stack(worth, axis=1), fields.pack(-lowest), number, fields)
 
 
 def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
@@ -165,24 +159,20 @@ def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
     start, size = (part.astype(np.uint64) for part in draws)
     nobody = np.array([num_units, 0], np.uint64)
     lanes = by_word(np.stack([start, size], axis=1), nobody, lanes=-(-num_units // 2)).swapaxes(0, 1)
-    steps = _in_steps(lanes, nobody)
-    table = 2 * math.prod(steps.padded.shape[:2]) + 1
-    return FusedDraws(fields.pack(np.pad(values, [(0, 0), (0, table - num_units)])), steps.padded, steps.number, fields)
+    steps, number = _in_steps(lanes, nobody)
+    table = 2 * math.prod(steps.shape[:2]) + 1
+    return FusedDraws(fields.pack(np.pad(values, [(0, 0), (0, table - num_units)])), steps, number, fields)
 
 
-class _Steps(NamedTuple):
-    padded: np.ndarray
-    """[step, lane, ...]: a power of two of steps, so that few programs are compiled."""
-    number: np.ndarray
-    """[] int32: steps that are not padding."""
+def _in_steps(lanes: np.ndarray, nothing: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Values of lanes `[lane, ...]` as `[step, lane, ...]`, and the number of steps `[]` (int32) that are not padding.
 
-
-def _in_steps(lanes: np.ndarray, nothing: Any) -> _Steps:
-    """Values of lanes `[lane, ...]`, in steps, padded with `nothing`."""
+    `nothing` pads them to a power of two of steps, so that few programs are compiled.
+    """
     count = -(-len(lanes) // _UNROLLED)
     padded = np.empty((2 ** (count - 1).bit_length() * _UNROLLED, *lanes.shape[1:]), lanes.dtype)
     padded[: len(lanes)], padded[len(lanes) :] = lanes, nothing
-    return _Steps(padded.reshape(-1, _UNROLLED, *lanes.shape[1:]), np.array(count, np.int32))
+    return padded.reshape(-1, _UNROLLED, *lanes.shape[1:]), np.array(count, np.int32)
 
 
 def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:

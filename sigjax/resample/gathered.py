@@ -21,7 +21,7 @@ from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swa
 from sigjax.run.backend import check_callable, compiled, host_scope, is_traceable
 from sigjax.run.host import ahead, num_cores
 from sigjax.run.loops import expect, over_rows
-from sigjax.units.units import Sample
+from sigjax.units.instances import Sample
 
 _TILE_ELEMENTS = 2**19
 """Weights of one tile, or numbers of a column of it: what stays in cache."""

@@ -48,15 +48,6 @@ def places_in(column: np.ndarray) -> Places:
     return Places(column, np.zeros(column.shape))
 
 
-class Columns(NamedTuple):
-    """The distinct columns of the statistics, and the column of each system's statistics."""
-
-    values: np.ndarray
-    """[column, unit] int64."""
-    places: np.ndarray
-    """[system, stat] int32: the column of each statistic of each system."""
-
-
 class SwapProduct(NamedTuple):
     """Swap sums by a matrix product."""
 
@@ -151,8 +142,11 @@ class NestedProduct(NamedTuple):
 Projection = SwapProduct | SwapBytes | DrawsProduct | CrossedProduct | NestedProduct | FusedSwap | FusedDraws
 
 
-def distinct_columns(values: np.ndarray) -> Columns:
-    """Statistics `[system, unit, stat]` (int64) -> `Columns`; equal ones (gold sizes, equal systems) are kept once."""
+def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
+    """Distinct columns `[column, unit]` of statistics `[system, unit, stat]` (int64), and where each system's are.
+
+    Equal ones (gold sizes, equal systems) are kept once.
+    """
     seen: dict[bytes, int] = {}
     places = np.empty((len(values), values.shape[2]), np.int32)
     kept = []
@@ -162,7 +156,7 @@ def distinct_columns(values: np.ndarray) -> Columns:
         if index == len(kept):
             kept.append(column)
         places[system, stat] = index
-    return Columns(np.stack(kept), places)
+    return np.stack(kept), places_in(places)
 
 
 def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
@@ -176,8 +170,8 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
         ([[0, 2], [0, 6]], [[0, 0], [1, 1]], [[6.0, 4.0], [2.0, 0.0]])
     """
     least = values.min(axis=1)
-    columns = distinct_columns(values - least[:, None])
-    return columns.values, Places(columns.places, least.astype(np.float64) * values.shape[1])
+    columns, places = distinct_columns(values - least[:, None])
+    return columns, places._replace(offset=least.astype(np.float64) * values.shape[1])
 
 
 def swap_projection(

@@ -13,7 +13,7 @@ import numpy as np
 from sigjax.records import Alternative, Array
 from sigjax.resample.engine import Run, stream
 from sigjax.resample.project import Places, Projection
-from sigjax.resample.tally import Ladder, Pairs, in_blocks, replicate_scores, swap_exceed, swap_maxima, swapped_deltas
+from sigjax.resample.tally import Ladder, Pairs, in_blocks, replicate_scores, swap_exceed, swapped_deltas
 
 Score = Callable[[Array], Array]
 
@@ -89,8 +89,8 @@ def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
 def _swap_tile(
     rows: Array, valid: Array, problem: Problem, pairs: Pairs | Ladder, *, score: Score, alternative: Alternative
 ) -> tuple[Array, ...]:
-    tally: Any = swap_exceed if isinstance(pairs, Pairs) else swap_maxima
-    return tally(problem.projection.sums(rows), valid, pairs, problem.divisors, score=score, alternative=alternative)
+    sums = problem.projection.sums(rows)
+    return swap_exceed(sums, valid, pairs, problem.divisors, score=score, alternative=alternative)
 
 
 def _scores_tile(

@@ -85,18 +85,19 @@ def statistic(delta: Array, alternative: Alternative) -> Array:
 def swap_exceed(
     sums: Array,
     valid: Array,
-    pairs: Pairs,
+    pairs: Pairs | Ladder,
     divisors: Array | None,
     *,
     score: Callable[[Array], Array],
     alternative: Alternative,
 ) -> tuple[Array, Array]:
-    """Count the swaps at least as extreme as the observed delta.
+    """Count the swaps at least as extreme as the observed delta; on a ladder, those whose largest statistic is.
 
     Args:
         sums: `[column, row]` float64, from a projection.
         valid: `[row]` bool; rows that are padding do not count.
-        pairs: the pairs, in blocks `[block, pair]`.
+        pairs: the pairs, in blocks `[block, pair]`. On a ladder the largest statistic is that over a pair and all
+            before it: rows carry their maxima from block to block; maxima do not round.
         divisors: `[stat]` float64, or None for ones.
         score: the metric's score, sums `[..., stat]` -> `[...]`.
         alternative: which deltas are extreme.
@@ -104,55 +105,32 @@ def swap_exceed(
     Returns:
         `[block, pair]` int64 counts, and `[block, pair]` bool: every delta was finite.
     """
-    _expect_blocks(sums, valid, pairs)
-    xp = sums.__array_namespace__()
-
-    def of_block(pairs: Pairs) -> tuple[Array, Array]:
-        delta = swapped_deltas(sums, pairs, divisors, score)
-        hit = extreme(delta, pairs.delta[:, None], pairs.tolerance[:, None], alternative)
-        counts = xp.sum(hit & valid[None, :], axis=1, dtype=xp.int64)
-        return counts, xp.isfinite(xp.sum(delta, axis=1))
-
-    return map_items(of_block, pairs)
-
-
-def _expect_blocks(sums: Array, valid: Array, pairs: Any) -> None:
-    """Shapes of the swap kernels; `pairs` are `Pairs` or a `Ladder`, in blocks."""
     expect(sums, (None, len(valid)), np.float64)
     expect(valid, (None,), bool)
     expect(pairs.left, (None, None, None), np.int32)
     expect(pairs.totals_a, pairs.left.shape, np.float64)
-
-
-def swap_maxima(
-    sums: Array,
-    valid: Array,
-    ladder: Ladder,
-    divisors: Array | None,
-    *,
-    score: Callable[[Array], Array],
-    alternative: Alternative,
-) -> tuple[Array, Array]:
-    """Count the swaps whose largest statistic, over a pair and all before it, is as extreme as the pair's observed one.
-
-    Arguments and results are those of `swap_exceed`. Rows carry their maxima from block to block; maxima do not round.
-    """
-    _expect_blocks(sums, valid, ladder)
     xp = sums.__array_namespace__()
 
-    def of_block(largest: Array, block: Ladder) -> tuple[Array, tuple[Array, Array]]:
+    def of_block(largest: Any, block: Pairs | Ladder) -> tuple[Any, tuple[Array, Array]]:
         delta = swapped_deltas(sums, block, divisors, score)
-        steps = statistic(delta, alternative) * block.scale[:, None]
-        maxima = xp.maximum(running_maximum(steps), largest)
-        counts = xp.sum((maxima >= block.limit[:, None]) & valid[None, :], axis=1, dtype=xp.int64)
-        return maxima[-1], (counts, xp.isfinite(xp.sum(delta, axis=1)))
+        if isinstance(block, Ladder):
+            steps = statistic(delta, alternative) * block.scale[:, None]
+            maxima = xp.maximum(running_maximum(steps), largest)
+            largest, hit = maxima[-1], maxima >= block.limit[:, None]
+        else:
+            hit = extreme(delta, block.delta[:, None], block.tolerance[:, None], alternative)
+        counts = xp.sum(hit & valid[None, :], axis=1, dtype=xp.int64)
+        return largest, (counts, xp.isfinite(xp.sum(delta, axis=1)))
 
-    largest = xp.minimum(sums[0], -xp.inf)  # made of the sums, as JAX wants what begins a loop on the same devices
-    return scan(of_block, largest, ladder)[1]
+    # Made of the sums, as JAX wants what begins a loop on the same devices.
+    largest = xp.minimum(sums[0], -xp.inf) if isinstance(pairs, Ladder) else ()
+    return scan(of_block, largest, pairs)[1]
 
 
-def swapped_deltas(sums: Array, pairs: Any, divisors: Array | None, score: Callable[[Array], Array]) -> Array:
-    """Delta `[pair, row]` of each pair on each swap, from sums `[column, row]`; `pairs` are `Pairs` or a `Ladder`."""
+def swapped_deltas(
+    sums: Array, pairs: Pairs | Ladder, divisors: Array | None, score: Callable[[Array], Array]
+) -> Array:
+    """Delta `[pair, row]` of each pair on each swap, from sums `[column, row]`."""
     shifts = [sums[left] - sums[right] for left, right in zip(pairs.left.T, pairs.right.T, strict=True)]
     swapped_a = stack_last([total[:, None] - shift for total, shift in zip(pairs.totals_a.T, shifts, strict=True)])
     swapped_b = stack_last([total[:, None] + shift for total, shift in zip(pairs.totals_b.T, shifts, strict=True)])

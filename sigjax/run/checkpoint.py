@@ -1,25 +1,36 @@
-"""The state of a run in a file, from which a killed run continues.
+"""The state of a run in a file, from which a killed run continues, and the fingerprint that tells runs apart.
 
-Random words depend on the seed and the resample alone. So the state of a stage (one test of one metric) is the number
-of resamples done and their results, and the rest is the same as without a break. The file is an .npz archive without
-pickle: a JSON header and the arrays of every stage begun. It is replaced atomically.
+The fingerprint is what determines a report: the data, the settings and the version. Runs with the same one can be
+joined. Random words depend on the seed and the resample alone. So the state of a stage (one test of one metric) is the
+number of resamples done and their results, and the rest is the same as without a break. The file is an .npz archive
+without pickle: a JSON header and the arrays of every stage begun. It is replaced atomically.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from sigjax.files.writing import replacing
-from sigjax.records import InputError
-from sigjax.run.fingerprint import Identity, difference
+from sigjax.records import Evaluation, InputError, Settings
+from sigjax.version import __version__
 
+SCHEMA = "sigjax/1"
+"""Of reports in JSON."""
+_ADDED = {"family": "metric", "leaderboard": False}
+"""Values, in earlier runs, of settings that were added later."""
+Name = tuple[str, ...]
+"""Of a stage: from the metric to its parts."""
+Identity = dict[str, Any]
+"""Values as JSON has them: `sigjax` (the version), the settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
 _SCHEMA = "sigjax-checkpoint/1"
 _SECONDS = 5.0
 """Least time between two writes."""
@@ -28,7 +39,57 @@ _SHARE = 0.1
 _SAME_SCORE = 1e-9
 """Relative difference above which two scores are of different metrics; rounding is far below."""
 
-Name = tuple[str, ...]
+
+def data_hash(evaluations: Sequence[Evaluation]) -> str:
+    """The first 16 hexadecimal digits of a SHA-256 hash of evaluations, without notes and functions.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> data_hash([Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]})])
+        '7707a855038354e9'
+    """
+    digest = hashlib.sha256()
+    for each in evaluations:
+        labels = (each.metric.name, each.metric.stat_names, each.systems, each.ids, each.clusters, each.strata)
+        labels += () if each.runs is None else (each.runs,)
+        labels += () if each.unit == "instance" else (each.unit,)
+        stats = np.ascontiguousarray(each.stats, each.stats.dtype.newbyteorder("<"))
+        digest.update(json.dumps((*labels, stats.dtype.str, stats.shape)).encode())
+        digest.update(stats.data)
+    return digest.hexdigest()[:16]
+
+
+def identity_of(evaluations: Sequence[Evaluation], settings: Settings, data: str) -> Identity:
+    """The fingerprint of a run; `data` is the hash of the evaluations."""
+    first = evaluations[0]
+    identity = {"sigjax": __version__} | asdict(settings)
+    identity |= {"systems": sorted(first.systems), "metrics": [each.metric.name for each in evaluations]}
+    identity |= {"instances": first.num_instances, "data": data}
+    return json.loads(json.dumps(identity))
+
+
+def difference(there: Identity, here: Identity) -> str | None:
+    """The first difference between two runs, in words, or None.
+
+    Example:
+        >>> difference({"seed": 7, "data": "ab"}, {"seed": 8, "data": "cd"})
+        'seed is 7 there and 8 here'
+        >>> difference({"seed": 7, "data": "ab"}, {"seed": 7, "data": "cd"})
+        'the data (numbers, ids, clusters, strata, or the order of the systems) are others'
+    """
+    # A setting newer than a report had its default there.
+    there, here = (json.loads(json.dumps(asdict(Settings()))) | each for each in (there, here))
+    for name in dict.fromkeys((*here, *there)):
+        old, new = (run.get(name, _ADDED.get(name)) for run in (there, here))
+        if old == new:
+            continue
+        if name == "data":
+            return "the data (numbers, ids, clusters, strata, or the order of the systems) are others"
+        if isinstance(old, list) and isinstance(new, list):
+            only = [f"{', '.join(map(repr, more[:3]))} only {where}" for more, where in _apart(old, new) if more]
+            return f"{name} differ: {' and '.join(only) or 'their order'}"
+        return f"{name} is {old} there and {new} here"
+    return None
 
 
 class State(NamedTuple):
@@ -139,7 +200,12 @@ NO_STAGE = Stage(Checkpoint(None, {}, {}))
 
 def pack(file: IO[bytes], identity: Identity, states: Mapping[Name, State]) -> None:
     """Write a checkpoint."""
-    np.savez(file, **_packed(identity, states))  # pyright: ignore[reportArgumentType]
+    stages = [{"name": name, "done": state.done, "arrays": [*state.arrays]} for name, state in states.items()]
+    header = json.dumps({"schema": _SCHEMA, "run": identity, "stages": stages})
+    arrays = {
+        f"{index}.{name}": array for index, state in enumerate(states.values()) for name, array in state.arrays.items()
+    }
+    np.savez(file, header=np.frombuffer(header.encode(), np.uint8), **arrays)  # pyright: ignore[reportArgumentType]
 
 
 def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Name, State]]:
@@ -154,15 +220,6 @@ def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Name, State]]:
             tuple(stage["name"]): State(stage["done"], {name: arrays[f"{index}.{name}"] for name in stage["arrays"]})
             for index, stage in enumerate(header["stages"])
         }
-
-
-def _packed(identity: Identity, states: Mapping[Name, State]) -> dict[str, np.ndarray]:
-    stages = [{"name": name, "done": state.done, "arrays": [*state.arrays]} for name, state in states.items()]
-    header = json.dumps({"schema": _SCHEMA, "run": identity, "stages": stages})
-    arrays = {
-        f"{index}.{name}": array for index, state in enumerate(states.values()) for name, array in state.arrays.items()
-    }
-    return {"header": np.frombuffer(header.encode(), np.uint8)} | arrays
 
 
 def _load(path: str | os.PathLike[str], identity: Identity) -> dict[Name, State]:
@@ -187,3 +244,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[Name, Stat
         raise InputError(
             f"{path}: is no checkpoint, or a damaged one; give another file, or delete this one to start anew"
         ) from None
+
+
+def _apart(old: list[Any], new: list[Any]) -> tuple[tuple[list[Any], str], tuple[list[Any], str]]:
+    return ([each for each in old if each not in new], "there"), ([each for each in new if each not in old], "here")

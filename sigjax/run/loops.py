@@ -44,11 +44,7 @@ def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, items: Any) ->
 
 def map_items(function: Callable[[Any], Any], items: Any) -> Any:
     """The function of each item, results stacked."""
-    if not _of_numpy(items):
-        from jax import lax
-
-        return lax.map(function, items)
-    return _stacked([function(item) for item in _each(items)])
+    return scan(lambda _, item: ((), function(item)), (), items)[1]
 
 
 def over_rows(function: Callable[..., Any], rows: Sequence[Array]) -> Array:

@@ -12,14 +12,24 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from sigjax.files.opening import read_bytes
 from sigjax.records import InputError
-from sigjax.run.checkpoint import NO_STAGE, Checkpoint, Name, Stage, State, pack, unpack
-from sigjax.run.fingerprint import SCHEMA, Identity, difference
+from sigjax.run.checkpoint import (
+    NO_STAGE,
+    SCHEMA,
+    Checkpoint,
+    Identity,
+    Name,
+    Stage,
+    State,
+    difference,
+    pack,
+    unpack,
+)
 from sigjax.run.share import Share, current_share
 from sigjax.version import __version__
 
@@ -28,7 +38,7 @@ _REFUSED = b"refused: "
 
 def stages_of(
     checkpoint: str | os.PathLike[str] | None,
-    extend: Earlier | None,
+    extend: Any,
     identity: Identity,
     pairs: Sequence[tuple[str, str]],
 ) -> Stage:
@@ -86,22 +96,10 @@ def _check_alike(share: Share, identity: Identity, known: Mapping[Name, State], 
     )
 
 
-class Writes(Protocol):
-    """A report."""
-
-    def to_json(self) -> str:
-        """The report as JSON."""
-        ...
-
-
-Earlier = Writes | str | os.PathLike[str]
-"""A report, or its JSON file."""
-
-
-def earlier_states(earlier: Earlier, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Name, State]:
+def earlier_states(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Name, State]:
     """The states of a run, from a report on the same data and settings with fewer resamples.
 
-    `pairs` are the names of the systems of each pair, in the order of the run.
+    `earlier` is a report, or its JSON file; `pairs` are the names of the systems of each pair, in the order of the run.
 
     Raises:
         InputError: the file is not a report in JSON, has other data or settings, or was edited; or there is nothing
@@ -116,7 +114,7 @@ def earlier_states(earlier: Earlier, identity: Identity, pairs: Sequence[tuple[s
         raise InputError(f"{name}: not a report in JSON as this version of sigjax writes it; compare anew") from None
 
 
-def _read(earlier: Earlier) -> tuple[str, dict[str, Any]]:
+def _read(earlier: Any) -> tuple[str, dict[str, Any]]:
     """The report's name in messages, and its JSON."""
     if not isinstance(earlier, str | os.PathLike):
         if not hasattr(earlier, "to_json"):

@@ -8,7 +8,7 @@ import numpy as np
 
 from sigjax.bootstrap.closed import wilson_interval
 from sigjax.records import Alternative, InputError, Interval
-from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.tails import clopper_pearson
 
 _NORMAL = NormalDist()
 SHARE_LEVEL = 0.95

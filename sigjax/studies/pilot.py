@@ -17,7 +17,7 @@ from sigjax.metrics import check_score
 from sigjax.records import Evaluation, InputError, Metric
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.plans import Draws, drawn_units, swap
-from sigjax.units.units import Units, make_units, observed_scores, tolerances
+from sigjax.units.units import Units, make_units, observed_scores
 
 _FIRST_ROW = 2**41
 """Trial r has the random words of resample 2^41 + r; tests have fewer resamples."""
@@ -97,7 +97,7 @@ def winners(pilot: Pilot) -> np.ndarray:
 
     Pairs are all pairs, in the order of the data. Scores that differ by no more than rounding are equal.
     """
-    scores, errors = observed_scores(pilot.units, pilot.metric), tolerances(pilot.units, pilot.metric)
+    scores, errors = observed_scores(pilot.units, pilot.metric)
     a, b = np.triu_indices(len(scores), 1)
     deltas = scores[a] - scores[b]
     return np.where(np.abs(deltas) <= 2.0 * (errors[a] + errors[b]), 0.0, np.sign(deltas))

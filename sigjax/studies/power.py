@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import standard_error
+from sigjax.bootstrap.intervals import standard_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.records import Device, Evaluation, InputError, Settings, Test
@@ -144,7 +144,7 @@ def _point(
         interval=share_interval(rejected, repetitions, SHARE_LEVEL),
         normal_power=normal_power(observed.delta, error, alpha, alternative),
         standard_error=error,
-        simulated_error=standard_error(trials.deltas),
+        simulated_error=float(standard_errors(trials.deltas[None])[0]),
         detectable=detectable_effect(error, alpha, target, alternative) if attainable else None,
         simulated_detectable=simulated_effect(errors, alpha, target, alternative) if attainable else None,
         methods=trials.methods[test],

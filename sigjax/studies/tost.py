@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.bootstrap.closed import closed_spreads, tango_tail
-from sigjax.bootstrap.intervals import percentile_interval, standard_error
-from sigjax.bootstrap.jackknife import effective_degrees
+from sigjax.bootstrap.intervals import Basic, quantile_levels, quantiles, standard_errors
+from sigjax.bootstrap.jackknife import degrees_of_freedom
 from sigjax.bootstrap.registry import interval_kinds
-from sigjax.bootstrap.sampled import all_replicates
-from sigjax.bootstrap.shared_draws import SharedDraws
+from sigjax.bootstrap.sampled import SharedDraws, all_replicates
 from sigjax.comparison.metric_kinds import kind_of
 from sigjax.records import InputError, Interval, Settings, Variant
 from sigjax.resample.tally import extreme, null_replicates
@@ -68,7 +67,7 @@ def _closed_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[
         return tango_tail(only_a, only_b, len(a), -margin), tango_tail(only_b, only_a, len(a), -margin)
     if error == 0.0:
         return 1.0, 1.0
-    degrees = effective_degrees(case)
+    degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
     above, below = (delta + margin) / error, (margin - delta) / error
     return t_tail(above, degrees, "greater"), t_tail(below, degrees, "greater")
 
@@ -80,12 +79,13 @@ def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> t
         NotFinite: the metric gave NaN or infinity.
     """
     settings, replicates, tests = case.settings, _replicates(case, runner), []
-    for a, b in case.question.pairs:
-        deltas, delta = replicates[a] - replicates[b], case.question.delta((a, b))
-        exceed = margin_exceed(deltas, delta, margin, case.question.tolerance((a, b)), settings.variant)
+    of_pairs = (part.tolist() for part in case.question.observed(case.question.members))
+    for (a, b), delta, tolerance in zip(case.question.pairs, *of_pairs, strict=True):
+        deltas = replicates[a] - replicates[b]
+        exceed = margin_exceed(deltas, delta, margin, tolerance, settings.variant)
         lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
         interval = dual_interval(deltas, delta, interval_level(settings), settings.variant)
-        tests.append(Tested(lower, upper, interval, standard_error(deltas), exceed))
+        tests.append(Tested(lower, upper, interval, float(standard_errors(deltas[None])[0]), exceed))
     return "bootstrap", tests
 
 
@@ -133,5 +133,6 @@ def dual_interval(replicates: np.ndarray, delta: float, level: float, variant: V
         >>> dual_interval(np.arange(101.0), 40.0, 0.5, "flip"), dual_interval(np.arange(101.0), 40.0, 0.5, "shift")
         (Interval(low=25.0, high=75.0), Interval(low=5.0, high=55.0))
     """
-    low, high = percentile_interval(replicates, level)
-    return Interval(low, high) if variant == "flip" else Interval(2.0 * delta - high, 2.0 * delta - low)
+    (low,), (high,) = (ends.tolist() for ends in quantiles(replicates[None].copy(), quantile_levels(level)))
+    percentile = Interval(low, high)
+    return percentile if variant == "flip" else Basic.turned(percentile, delta)

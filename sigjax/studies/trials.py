@@ -23,10 +23,9 @@ from sigjax.records.options import option, same
 from sigjax.run.backend import host_scope
 from sigjax.run.host import progress_bar
 from sigjax.studies.pilot import Maker, Pilot
-from sigjax.testing.problem import Case, NotFinite, NotTraceable, Question, check_finite
-from sigjax.testing.result import Outcomes
-from sigjax.testing.runner import Runner
-from sigjax.units.units import observed_scores, tolerances
+from sigjax.testing.p_values import Outcomes
+from sigjax.testing.problem import Case, NotFinite, Question
+from sigjax.testing.runner import NotTraceable, Runner
 
 _GROUP_VALUES = 2**23
 """Statistics of trials in memory at a time."""
@@ -143,11 +142,9 @@ def run_classical(
 def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> Case:
     """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., and the pairs within each trial."""
     units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata)
-    scores, errors = observed_scores(units, pilot.metric), tolerances(units, pilot.metric)
-    check_finite(scores)
     within = np.stack(np.triu_indices(values.shape[1], 1), axis=1)
     pairs = (np.arange(len(values))[:, None, None] * values.shape[1] + within).reshape(-1, 2).astype(np.int32)
-    return Case(units, pilot.metric, Question(pairs, tuple(scores.tolist()), tuple(errors.tolist())), settings)
+    return Case.of(units, pilot.metric, pairs, settings)
 
 
 def _outcomes(case: Case, test: Test, count: int, device: Device) -> Outcomes:

@@ -1,5 +1,5 @@
-"""What every test is given and what it gives back: problems, results, p-values and their adjustment.
+"""What every test is given and what it gives back: problems, outcomes, p-values and their adjustment.
 
-Read `problem` and `result` first, then `p_values` and `runner`; `stopping` is the rule of resamples="auto", and
-`alike` finds pairs that are the same problem, `tails` has the tails of known laws.
+Read `problem` and `p_values` first, then `runner`; `stopping` is the rule of resamples="auto", and `tails` has the
+tails of known laws.
 """

@@ -1,14 +1,30 @@
-"""What is tested: the pairs of one evaluation by one metric; and the errors that their tests may raise."""
+"""What is tested: the pairs of one evaluation by one metric, which of them are the same problem, and errors of tests.
+
+Where systems differ in one statistic of two values, as answers right or wrong, two pairs are the same problem if they
+have equally many units on which only the first, and only the second, system has the higher value: the differences are
+the same in another order. A thousand systems on 200 units have half a million pairs but some thousand problems.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigjax.records import Metric, SampleMetric, Settings
 from sigjax.run.share import Share
-from sigjax.units.units import Sample, Units
+from sigjax.units.instances import Sample
+from sigjax.units.units import Units, observed_scores
+
+_LARGEST = 2**24
+"""Units up to which counts are exact in single precision."""
+_BLOCK = 2**20
+"""Pairs that are counted together."""
+_PLACES = 129
+"""Number of sums at which linearity is checked."""
+_LINEAR = 1e-11
+"""Deviation from a line, relative to the largest score, that counts as rounding."""
 
 Pair = tuple[int, int]
 """(a, b), positions of two systems."""
@@ -24,6 +40,16 @@ class Question(NamedTuple):
     tolerances: tuple[float, ...]
     """[system]: rounding error of a score."""
 
+    @classmethod
+    def of(cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray) -> Question:
+        """The question with these observed scores and tolerances `[system]`.
+
+        Raises:
+            NotFinite: a score is NaN or infinite.
+        """
+        check_finite(scores)
+        return cls(members, tuple(scores.tolist()), tuple(tolerances.tolist()))
+
     @property
     def pairs(self) -> list[Pair]:
         """The pairs one by one."""
@@ -35,9 +61,12 @@ class Question(NamedTuple):
         return a, b
 
     def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The `delta` and the `tolerance` of some pairs `[pair, 2]`, each `[pair]`."""
+        """Deltas of some pairs `[pair, 2]`, and how close other deltas are ties with them, each `[pair]`.
+
+        For b = the number of systems, those of the score of a.
+        """
         a, b = np.asarray(pairs).T
-        scores, tolerances = np.array(self.scores), np.array(self.tolerances)
+        scores, tolerances = (np.array([*each, 0.0]) for each in (self.scores, self.tolerances))
         return scores[a] - scores[b], 2.0 * (tolerances[a] + tolerances[b])
 
     @property
@@ -47,16 +76,12 @@ class Question(NamedTuple):
 
     @property
     def rounding(self) -> np.ndarray:
-        """The `tolerance` of each pair, `[pair]`."""
+        """How close deltas are ties with that of each pair, `[pair]`."""
         return self.observed(self.members)[1]
 
     def delta(self, pair: Pair) -> float:
         """Observed score_a - score_b."""
         return self.scores[pair[0]] - self.scores[pair[1]]
-
-    def tolerance(self, pair: Pair) -> float:
-        """Differences between deltas below this are rounding: the deltas are ties."""
-        return 2.0 * (self.tolerances[pair[0]] + self.tolerances[pair[1]])
 
 
 class Case(NamedTuple):
@@ -66,6 +91,20 @@ class Case(NamedTuple):
     metric: Metric
     question: Question
     settings: Settings
+
+    @classmethod
+    def of(cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings) -> Case:
+        """The case of these pairs `[pair, 2]`.
+
+        Raises:
+            NotFinite: a score is NaN or infinite.
+        """
+        return cls(units, metric, Question.of(members, *observed_scores(units, metric)), settings)
+
+    def scores(self, sums: np.ndarray) -> np.ndarray:
+        """Scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
 
 
 class SampleCase(NamedTuple):
@@ -82,8 +121,7 @@ class NotExact(ValueError):
 
     def __init__(self, pair: Pair | None, reason: str) -> None:
         super().__init__(reason)
-        self.pair = pair
-        self.reason = reason
+        self.pair, self.reason = pair, reason
 
 
 class NotFinite(ValueError):
@@ -94,19 +132,22 @@ class NotFinite(ValueError):
 
     def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
         super().__init__(f"score is not finite for systems {systems}")
-        self.systems = systems
-        self.metric = metric
+        self.systems, self.metric = systems, metric
 
 
-def check_finite(scores: np.ndarray) -> None:
-    """Refuse scores `[system, ...]` that are NaN or infinite.
+def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None = None, metric: int = 0) -> None:
+    """Refuse scores `[row, ...]` that are NaN or infinite; or bool: rows that hold such scores are False.
+
+    Row k is of the systems `members[k]`, by default of system k; `metric` is as in `NotFinite`.
 
     Raises:
         NotFinite: some are.
     """
-    wrong = np.flatnonzero(~np.isfinite(scores).all(axis=tuple(range(1, scores.ndim))))
+    finite = scores if scores.dtype == bool else np.isfinite(scores)
+    wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
     if wrong.size:
-        raise NotFinite((int(wrong[0]),))
+        row = int(wrong[0])
+        raise NotFinite((row,) if members is None else tuple(np.asarray(members[row]).tolist()), metric)
 
 
 def raise_together(error: NotFinite | None, share: Share) -> None:
@@ -124,5 +165,86 @@ def raise_together(error: NotFinite | None, share: Share) -> None:
         raise NotFinite(tuple(system - 1 for system in systems if system), metric - 1)
 
 
-class NotTraceable(ValueError):
-    """The metric cannot run on the device that was asked for, because JAX cannot compile it."""
+class Alike(NamedTuple):
+    """Pairs sorted by problem: the first pair `[problem]` of each, and the problem `[pair]` of each pair."""
+
+    first: list[Pair]
+    which: np.ndarray
+
+
+def alike(case: Case) -> Alike:
+    """Sort the pairs of a case by problem; where counting does not identify problems, each pair is its own.
+
+    Two counts identify a problem where systems differ in one statistic that takes two values, the score is linear in
+    it, and whole units are swapped.
+    """
+    question, values = case.question, case.units.values
+    ones = None if case.settings.design in ("crossed", "models") else ones_of(values)
+    if ones is None or slope_in(case, int(np.argmax((values != values[:1]).any(axis=(0, 1))))) is None:
+        return Alike(question.pairs, np.arange(len(question.members)))
+    # All pairs are one product; few pairs of many systems are not worth it.
+    both = ones @ ones.T if len(question.members) > len(ones) else None
+    totals = ones.sum(axis=1).astype(np.int64)
+    keys = np.empty(len(question.members), np.int64)
+    for start in range(0, len(keys), _BLOCK):
+        a, b = question.members[start : start + _BLOCK].T
+        shared = (np.einsum("pu,pu->p", ones[a], ones[b]) if both is None else both[a, b]).astype(np.int64)
+        keys[start : start + _BLOCK] = (totals[a] - shared) * _LARGEST + (totals[b] - shared)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # problems in the order of their first pairs
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return Alike([question.pair(index) for index in first[order]], place[which].astype(np.int32))
+
+
+def num_problems(ones: np.ndarray) -> int:
+    """How many different problems all pairs of systems have, from `ones_of` their statistics.
+
+    Example:
+        >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
+        2
+    """
+    totals, num_units = ones.sum(axis=1).astype(np.int64), ones.shape[1]
+    met = np.zeros((num_units + 1, num_units + 1), bool)
+    for first, row in enumerate(ones[:-1]):
+        shared = (ones[first + 1 :] @ row).astype(np.int64)
+        met[totals[first] - shared, totals[first + 1 :] - shared] = True
+    return int(met.sum())
+
+
+def ones_of(values: np.ndarray) -> np.ndarray | None:
+    """1 where a system has the higher of two values, `[system, unit]` float32; None where there are more.
+
+    `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
+    """
+    differing = np.flatnonzero((values != values[:1]).any(axis=(0, 1)))
+    if differing.size != 1 or values.shape[1] >= _LARGEST:
+        return None
+    column = values[:, :, differing[0]]
+    low, high = column.min(), column.max()
+    return (column == high).astype(np.float32) if ((column == low) | (column == high)).all() else None
+
+
+def slope_in(case: Case, stat: int) -> float | None:
+    """The slope of the score in the sum of a statistic, over all sums that N draws of units can have.
+
+    None where the score is not linear in it. The other sums are those of the first system.
+    """
+    column = case.units.values[:, :, stat]
+    count = column.shape[1]
+    sums = np.linspace(count * float(column.min()), count * float(column.max()), _PLACES)
+    found = scores_at(case, stat, sums)
+    if not np.isfinite(found).all():
+        return None
+    line = np.linspace(found[0], found[-1], _PLACES)
+    if np.abs(found - line).max() > _LINEAR * np.abs(found).max():
+        return None
+    run = sums[-1] - sums[0]
+    return float((found[-1] - found[0]) / run) if run else 0.0
+
+
+def scores_at(case: Case, stat: int, sums: np.ndarray) -> np.ndarray:
+    """Scores where the sum of one statistic is each of `sums`, and the others are those of the first system."""
+    table = np.tile(case.units.totals[0], (len(sums), 1))
+    table[:, stat] = sums
+    return case.scores(table)

@@ -13,7 +13,11 @@ from sigjax.run.backend import NUMPY, Backend, choose_backend, is_traceable, num
 from sigjax.run.checkpoint import NO_STAGE, Stage
 from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
-from sigjax.testing.problem import Case, NotTraceable
+from sigjax.testing.problem import Case
+
+
+class NotTraceable(ValueError):
+    """The metric cannot run on the device that was asked for, because JAX cannot compile it."""
 
 
 class Runner(NamedTuple):

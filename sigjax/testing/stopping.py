@@ -50,7 +50,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.records import Settings
-from sigjax.testing.p_values import adjust, clopper_pearson
+from sigjax.testing.p_values import adjust
+from sigjax.testing.tails import clopper_pearson
 
 LOOKS = tuple(2**k for k in range(13, 21))
 """Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""

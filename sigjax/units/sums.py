@@ -1,9 +1,19 @@
-"""Sums of floats in one order: that of NumPy depends on its version and on the layout of memory."""
+"""Sums that do not depend on their order: numbers as whole multiples of a small step, and floats in one order.
+
+NumPy's own sums of floats depend on its version and on the layout of memory.
+"""
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 
+from sigjax.records import InputError
+
 _ROWS = 32
 """Rows that are added at a time."""
+_MOST_DECIMALS = 15
+_LARGEST_EXPONENT = 1023
 
 
 def total(values: np.ndarray) -> np.ndarray:
@@ -36,3 +46,52 @@ def variance(values: np.ndarray) -> np.ndarray:
     count = values.shape[-1]
     apart = values - (total(values) / count)[..., None]
     return total(np.square(apart, out=apart)) / (count - 1)
+
+
+def norms(rows: np.ndarray) -> np.ndarray:
+    """2-norms `[...]` of rows `[..., number]`, also where squares leave the range of a double.
+
+    Example:
+        >>> norms(np.array([[3e200, 4e200], [0.0, 0.0]]))
+        array([5.e+200, 0.e+000])
+    """
+    # Scaling by a power of two rounds nothing.
+    exponents = np.frexp(np.abs(rows).max(axis=-1))[1]
+    return np.ldexp(np.sqrt(total(np.square(np.ldexp(rows, -exponents[..., None])))), exponents)
+
+
+class FixedPoint(NamedTuple):
+    """One statistic as whole numbers."""
+
+    values: np.ndarray
+    """[system, instance] int64, in steps of 1 / divisor."""
+    divisor: float
+    error: np.ndarray
+    """[system]: bound on the relative rounding error of a sum; 0 where nothing was rounded."""
+
+
+def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
+    """One statistic `[system, instance]`: as exact decimals if possible, else rounded to a grid of powers of two.
+
+    The sum of absolute values of any system stays below `limit`.
+    """
+    with np.errstate(over="ignore"):
+        sizes = total(np.abs(column).astype(np.float64))
+    if not np.isfinite(sizes).all():
+        raise InputError("the sum of the numbers is beyond the range of a double; rescale them")
+    largest = float(sizes.max())
+    if column.dtype.kind == "i" and largest < limit:
+        return FixedPoint(column, 1.0, np.zeros(len(column)))
+    for decimals in range(_MOST_DECIMALS + 1):
+        divisor = 10.0**decimals
+        if largest * divisor >= limit:
+            break
+        whole = np.rint(column * divisor)
+        if np.array_equal(whole / divisor, column):
+            return FixedPoint(whole.astype(np.int64), divisor, np.zeros(len(column)))
+    divisor = 2.0 ** min(math.frexp(limit)[1] - 1 - math.frexp(largest)[1], _LARGEST_EXPONENT)
+    whole = np.rint(column * divisor)
+    # A value moves by at most half a step, and only where it was rounded.
+    moved = np.count_nonzero(whole / divisor != column, axis=1) * 0.5
+    error = np.divide(moved, sizes * divisor, out=np.zeros(len(column)), where=moved > 0)
+    return FixedPoint(whole.astype(np.int64), divisor, error)

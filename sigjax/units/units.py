@@ -3,18 +3,22 @@
 A unit is what a test resamples: an instance with all its runs, or a cluster of instances that depend on each other. Its
 statistics are int64 multiples of a small step, so that every later sum is exact whatever the order, the device or the
 number of threads: equal inputs give equal sums, and ties are ties.
+
+A system that was run several times has one output per unit and run. Designs that keep runs apart exchange (crossed) or
+draw (nested) outputs within a unit, or exchange whole runs (models). Otherwise a unit is the sum of its outputs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.records import Design, Evaluation, InputError, Metric
-from sigjax.units.fixed_point import fixed_point
-from sigjax.units.outputs import Outputs, outputs_of
+from sigjax.units.instances import codes, units_of_instances
+from sigjax.units.sums import fixed_point
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _SCORE_ROUNDING = 32 * _EPSILON
@@ -27,6 +31,20 @@ _MOST_DRAWS = 32
 """A bootstrap draws no unit more often than this (but for a chance below 1e-30), which bounds the sums."""
 _WORST_ERROR = 1e-7
 """Numbers are refused from this relative rounding error of a score: differences would drown in it."""
+
+
+class Outputs(NamedTuple):
+    """The outputs of all systems on the units of a test."""
+
+    values: np.ndarray
+    """[system, output, stat] int64, in the fixed point of the units; outputs of a unit are adjacent."""
+    sizes: np.ndarray
+    """[unit] int64: how many outputs each system has on it, one per run."""
+
+    @property
+    def unit(self) -> np.ndarray:
+        """[output] int64: its unit."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,140 +104,98 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
                 "small beside the largest numbers for exact sums; compare it apart (--systems), or rescale"
             )
     values = np.stack([column.values for column in columns], axis=-1)
+    outputs = None if design == "together" else outputs_of(evaluation, values, unit)
+    if num_units < len(unit):
+        values = _added(values, unit)
+    elif evaluation.strata is not None:
+        values = values[:, np.argsort(unit)]
     divisors = np.array([column.divisor for column in columns])
     error = max(float(column.error.max()) for column in columns)
     return Units(
-        values=_of_units(evaluation, values, unit),
+        values=values,
         divisors=None if np.all(divisors == 1.0) else divisors,
         strata=strata,
         sizes=np.bincount(unit),
         relative_error=_SCORE_ROUNDING + error,
         exact=error == 0.0,
-        outputs=None if design == "together" else outputs_of(evaluation, values, unit),
+        outputs=outputs,
     )
 
 
-def _of_units(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """Statistics `[system, instance, stat]` summed over the instances of each unit."""
-    if unit_labels(evaluation) is not None:
-        summed = np.zeros((int(unit.max()) + 1, len(values), values.shape[2]), np.int64)
-        np.add.at(summed, unit, values.swapaxes(0, 1))
-        return summed.swapaxes(0, 1)
-    return values if evaluation.strata is None else values[:, np.argsort(unit)]
+def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> Outputs:
+    """Sum statistics `[system, instance, stat]` over the instances of each unit `[instance]` and run.
 
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """The inputs of a `SampleMetric` for all systems, and the units of their instances."""
-
-    columns: np.ndarray
-    """[system, input, instance] float64; standardized where the metric says so."""
-    unit: np.ndarray
-    """[instance]: its unit; units are in the order of `Units`, so that they get the same random words."""
-    strata: np.ndarray
-    """[unit]: as in `Units`."""
-
-    @cached_property
-    def sizes(self) -> np.ndarray:
-        """[unit] how many instances each unit has."""
-        return np.bincount(self.unit)
-
-    @cached_property
-    def _by_unit(self) -> np.ndarray:
-        return np.argsort(self.unit, kind="stable")
-
-    def instances(self, drawn: np.ndarray) -> np.ndarray:
-        """The instances of the drawn units `[draw]`, in the order of the draws.
-
-        Example:
-            >>> sample = Sample(np.zeros((2, 1, 3)), np.array([0, 1, 0]), np.array([0, 0]))
-            >>> sample.instances(np.array([1, 0, 1]))
-            array([1, 0, 2, 1])
-        """
-        sizes = self.sizes[drawn]
-        before = np.cumsum(sizes) - sizes
-        first = (np.cumsum(self.sizes) - self.sizes)[drawn]
-        return self._by_unit[np.repeat(first - before, sizes) + np.arange(sizes.sum())]
-
-
-def make_sample(evaluation: Evaluation) -> Sample:
-    """The inputs of an evaluation as they are, with the units of the instances.
+    The outputs of a unit are in the order in which their runs first appear in the data.
 
     Raises:
-        InputError: a cluster lies in two strata.
+        InputError: the instances of a cluster have different runs.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> arrays = {"A": [1, 2, 4, 8], "B": [0, 0, 0, 0]}
+        >>> evaluation = Evaluation.from_arrays(arrays, ids="xyxy", runs=[1, 1, 2, 2])
+        >>> outputs_of(evaluation, evaluation.stats, np.array([0, 1, 0, 1])).values[0, :, 0]
+        array([1, 4, 2, 8])
     """
-    unit, strata = units_of_instances(evaluation)
-    return Sample(np.ascontiguousarray(evaluation.stats.swapaxes(1, 2), np.float64), unit, strata)
+    run = codes(evaluation.runs or ())
+    num_runs = int(run.max()) + 1
+    found, place = np.unique(unit * num_runs + run, return_inverse=True)
+    sizes = np.bincount(found // num_runs)
+    _check_runs(evaluation, unit, sizes)
+    return Outputs(_added(values, place), sizes)
 
 
-def units_of_instances(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
-    """The unit of each instance `[instance]`, and the stratum of each unit `[unit]`, ascending.
+def _check_runs(evaluation: Evaluation, unit: np.ndarray, sizes: np.ndarray) -> None:
+    """Refuse a cluster in which some instance lacks a run of the cluster."""
+    names, instance = np.unique(np.array(evaluation.ids), return_inverse=True)
+    num_instances = np.bincount(np.unique(unit * len(names) + instance) // len(names))
+    # No run of an instance occurs twice, so that there are at most instances times runs rows.
+    wrong = np.flatnonzero(np.bincount(unit) != num_instances * sizes)
+    if wrong.size:
+        label = (evaluation.clusters or ())[int((unit == wrong[0]).argmax())]
+        raise InputError(
+            f"cluster {label!r}: its instances have different runs; a design that keeps runs apart takes clusters in "
+            "which every instance has the same runs (or leave the clusters out)"
+        )
 
-    Units of a stratum are in the order of their first instances.
 
-    Raises:
-        InputError: a cluster lies in two strata.
+def whole_runs(outputs: Outputs) -> Outputs:
+    """Sums over all units for each run: the outputs of one unit, the test set. Every unit must have every run.
+
+    Example:
+        >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
+        array([ 3, 12])
     """
-    clusters = unit_labels(evaluation)
-    unit = np.arange(evaluation.num_instances) if clusters is None else _codes(clusters)
-    if evaluation.strata is None:
-        return unit, np.zeros(int(unit.max()) + 1, np.int64)
-    strata = _codes_of_units(evaluation.strata, clusters, unit)
-    order = np.argsort(strata, kind="stable")
-    return np.argsort(order)[unit], strata[order]
+    by_run = outputs.values.reshape(len(outputs.values), len(outputs.sizes), -1, outputs.values.shape[2])
+    return Outputs(by_run.sum(axis=1), outputs.sizes[:1])
 
 
-def unit_labels(evaluation: Evaluation) -> tuple[str, ...] | None:
-    """[instance] label of its unit; None where every instance is its own unit."""
-    if evaluation.clusters is not None:
-        return evaluation.clusters
-    return None if evaluation.runs is None else evaluation.ids
+def _added(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Statistics `[system, instance, stat]` summed over the instances of each `place` `[instance]`."""
+    summed = np.zeros((int(place.max()) + 1, len(values), values.shape[2]), np.int64)
+    np.add.at(summed, place, values.swapaxes(0, 1))
+    return summed.swapaxes(0, 1)
 
 
-def observed_scores(units: Units, metric: Metric) -> np.ndarray:
-    """Scores `[system]` on all units."""
-    with np.errstate(all="ignore"):
-        return np.asarray(metric.score(units.unscaled(units.totals)), np.float64)
-
-
-def tolerances(units: Units, metric: Metric) -> np.ndarray:
-    """How far rounding can move the score of each system, `[system]`.
+def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+    """Scores on all units, and how far rounding can move each, both `[system]`.
 
     Finite differences carry the relative error of the sums through the score. Their steps are in proportion to sums of
     absolute values, so that the bound does not vanish where terms of opposite sign cancel.
     """
     # Outputs that cancel in the sum of a unit need not cancel when they are exchanged or drawn.
     sizes = _sums(np.abs(units.values if units.outputs is None else units.outputs.values))
-    scores = observed_scores(units, metric)
+    num_stats = sizes.shape[1]
+    steps = np.concatenate([np.zeros((1, num_stats)), _STEP * np.eye(num_stats)])[:, None] * sizes
+    with np.errstate(all="ignore"):
+        scores, *moved = np.asarray(metric.score(units.unscaled(units.totals + steps)), np.float64)
+        changes = np.abs(np.array(moved) - scores) / _STEP
     scale = np.abs(scores)
-    for stat in range(sizes.shape[1]):
-        moved = units.totals.copy()
-        moved[:, stat] += _STEP * sizes[:, stat]
-        with np.errstate(all="ignore"):
-            change = np.abs(metric.score(units.unscaled(moved)) - scores) / _STEP
+    for change in changes:
         scale += np.where(np.isfinite(change), change, 0.0)
-    return units.relative_error * scale
+    return scores, units.relative_error * scale
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
     """Sums over units of whole numbers `[system, unit, stat]`, as float64 (einsum is seven times faster than sum)."""
     return np.einsum("sut->st", values).astype(np.float64)
-
-
-def _codes_of_units(strata: tuple[str, ...], clusters: tuple[str, ...] | None, unit: np.ndarray) -> np.ndarray:
-    """Stratum code of each unit; a cluster must lie within one stratum."""
-    code = _codes(strata)
-    if clusters is None:
-        return code
-    of_unit = np.zeros(int(unit.max()) + 1, np.int64)
-    of_unit[unit] = code
-    wrong = np.flatnonzero(of_unit[unit] != code)
-    if wrong.size:
-        raise InputError(f"cluster {clusters[wrong[0]]!r} lies in two strata; expected each cluster within one stratum")
-    return np.unique(of_unit, return_inverse=True)[1]
-
-
-def _codes(labels: tuple[str, ...]) -> np.ndarray:
-    """Labels -> 0, 1, ... in order of first appearance."""
-    places: dict[str, int] = {}
-    return np.array([places.setdefault(label, len(places)) for label in labels])

@@ -5,15 +5,16 @@ The reader of a format is a function `results(file, options)`, which gives one `
 say, and joins them.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigjax.files.opening import naming
 from sigjax.readers.formats import Reading, Sources
-from sigjax.readers.json_files import plain_labels
+from sigjax.readers.json_files import text
 from sigjax.readers.options import Options, listing, show, suggest
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import Evaluation, InputError
@@ -38,7 +39,7 @@ class Row(NamedTuple):
     """None in formats that know instances by their position."""
     run: str | None = None
     """The trial (epoch, seed), where there are several per instance."""
-    labels: object = None
+    labels: Any = None
     """An object whose plain fields `--cluster` and `--strata` may name."""
     content: object = None
     """What all systems must agree on, such as a hash of the question; None where the log does not say."""
@@ -49,7 +50,8 @@ class Result:
     """What a log says of one system."""
 
     file: str
-    rows: Sequence[Row]
+    rows: Iterable[Row]
+    """Read once, so they need not be kept: many small objects are slow to collect."""
     system: str = ""
     """The system by the log's own name, such as a model; empty where the log names none."""
     notes: tuple[str, ...] = ()
@@ -78,16 +80,19 @@ def log_reader(
     def read(sources: Sources, options: Options) -> Reading:
         files = sources.files or tuple(sources.systems.values())
         found = [result for file in files for result in results(file, options)]
+        sheets, contents, unusable = zip(*(_columns(result, options) for result in found), strict=True)
         notes = _differences(found, must_agree or {}) + tuple(dict.fromkeys(n for each in found for n in each.notes))
-        sheets = [_sheet(result, name, options) for result, name in zip(found, _names(found, sources), strict=True)]
-        _check_content(sheets, found, content)
+        sheets = [replace(sheet, system=name) for sheet, name in zip(sheets, _names(found, sources), strict=True)]
+        _check_content(sheets, contents, content)
         sheets, notes = _with_runs(sheets, notes)
         joined = join_sheets(sheets, options, scores=True, notes=notes)
 
         def evaluate(options: Options) -> Evaluation:
             options = adapt(options, list(sheets[0].numbers))
-            asked = [score for score in (options.metric, *(options.counts or {}).values()) if isinstance(score, str)]
-            _refuse_unusable(found, [score for score in asked if any(score not in each.numbers for each in sheets)])
+            for score in (options.metric, *(options.counts or {}).values()):
+                for refusals in unusable:
+                    if isinstance(score, str) and score in refusals:
+                        raise InputError(refusals[score])
             return _compare_published(joined(options), sheets, found)
 
         return evaluate
@@ -107,32 +112,37 @@ def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> st
     return chosen if chosen is not None else known[0]
 
 
-def _sheet(result: Result, system: str, options: Options) -> Sheet:
-    """The scores of a system that are usable in every row, NaN where one is missing."""
-    file, rows = result.file, result.rows
-    names = list(dict.fromkeys(name for row in rows for name in row.scores))
+def _columns(result: Result, options: Options) -> tuple[Sheet, list[object], dict[str, str]]:
+    """The scores that are usable in every row, NaN where one is missing; contents `[row]`; why others are unusable."""
+    scores: dict[str, list[float | Unusable]] = {}
+    ids, runs, objects, contents = [], [], [], []
+    for i, row in enumerate(result.rows):
+        for name, value in row.scores.items():
+            column = scores.get(name)
+            if column is None:
+                column = scores[name] = [math.nan] * i
+            elif len(column) < i:
+                column += [math.nan] * (i - len(column))
+            column.append(value)
+        ids.append(row.id)
+        runs.append(row.run)
+        objects.append(row.labels)
+        contents.append(row.content)
     numbers: dict[str, np.ndarray] = {}
-    for name in names:
-        column = [row.scores.get(name, np.nan) for row in rows]
-        if not any(isinstance(value, Unusable) for value in column):
-            numbers[name] = np.array(column, np.float64)
+    unusable: dict[str, str] = {}
+    for name, column in scores.items():
+        try:
+            numbers[name] = np.array(column + [math.nan] * (len(ids) - len(column)), np.float64)
+        except TypeError:
+            unusable[name] = next(value.refusal for value in column if isinstance(value, Unusable))
     if not numbers:
-        _refuse_unusable([result], names)
-        raise InputError(f"{file}: holds no scores of single instances; expected at least one")
-    ids = [row.id for row in rows if row.id is not None]
-    runs = [row.run for row in rows if row.run is not None]
-    with naming(file):
-        labels = plain_labels([row.labels for row in rows], (options.cluster, options.strata))
-    return Sheet(system, file, numbers, labels, ids or None, runs)
-
-
-def _refuse_unusable(results: Iterable[Result], scores: Iterable[str]) -> None:
-    """Refuse scores that are unusable in some row."""
-    for score in scores:
-        for row in (row for result in results for row in result.rows):
-            value = row.scores.get(score)
-            if isinstance(value, Unusable):
-                raise InputError(value.refusal)
+        reason = f"{result.file}: holds no scores of single instances; expected at least one"
+        raise InputError(next(iter(unusable.values()), reason))
+    with naming(result.file):
+        labels = _plain_labels(objects, (options.cluster, options.strata))
+    own_ids = [id for id in ids if id is not None] or None
+    sheet = Sheet(result.system, result.file, numbers, labels, own_ids, [run for run in runs if run is not None])
+    return sheet, contents, unusable
 
 
 def _names(results: Sequence[Result], sources: Sources) -> list[str]:
@@ -166,16 +176,15 @@ def _differences(results: Sequence[Result], must_agree: Mapping[str, str]) -> tu
     return notes
 
 
-def _check_content(sheets: Sequence[Sheet], results: Sequence[Result], what: str) -> None:
+def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]], what: str) -> None:
     """Refuse an instance whose content differs between systems."""
     known: dict[str, tuple[str, object]] = {}
-    for sheet, result in zip(sheets, results, strict=True):
-        for i, row in enumerate(result.rows, start=1):
-            if row.content is None:
+    for sheet, own in zip(sheets, contents, strict=True):
+        for id, content in zip(sheet.ids or map(str, range(1, len(own) + 1)), own, strict=True):
+            if content is None:
                 continue
-            id = row.id if row.id is not None else str(i)
-            system, content = known.setdefault(id, (sheet.system, row.content))
-            if content != row.content:
+            system, expected = known.setdefault(id, (sheet.system, content))
+            if content != expected:
                 raise InputError(
                     f"{sheet.file}: instance {show(id)} of {show(sheet.system)} has another {what} than of "
                     f"{show(system)}; compare results on the same version of the data"
@@ -227,3 +236,19 @@ def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results:
             if lower_is_better:
                 metric = replace(metric, higher_is_better=False)
     return replace(evaluation, metric=metric, notes=(*notes, *evaluation.notes))
+
+
+def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
+    """Fields that are a text, a number, true or false in every object: name -> [row]; those in `used` are checked."""
+    rows = [each if isinstance(each, dict) else {} for each in objects]
+    names = rows[0] if rows else {}
+    labels = {
+        name: [str(row[name]) for row in rows]
+        for name in names
+        if all(isinstance(row.get(name), str | int | float) for row in rows)
+    }
+    for name in used:
+        with naming(f"field {show(name or '')}"):
+            for label in labels.get(name or "", ()):
+                text(label)
+    return labels

@@ -6,34 +6,33 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from sigjax.readers.formats import Format
+from sigjax.readers.json_files import Item, load_entries, load_item
 from sigjax.readers.logs.driver import Result, Row, Unusable, choose, log_reader
-from sigjax.readers.logs.items import Item, load_entries, load_item
 from sigjax.readers.options import Options, show
 
 _START = re.compile(rb'\s*\[\s*\{\s*"instance_id"\s*:')
 
 
 def _results(file: str, options: Options) -> Iterator[Result]:
-    entries = [_entry(entry) for entry in load_entries(file)]
+    rows = [_row(entry) for entry in load_entries(file)]
     # HELM publishes one score per split: a score of all splits has to be asked for, by their shares.
     if options.filter is not None or "split" not in (options.strata, options.cluster):
-        chosen = choose(file, [labels["split"] for labels, _ in entries], options.filter, "split")
-        entries = [(labels, row) for labels, row in entries if labels["split"] == chosen]
+        chosen = choose(file, [row.labels["split"] for row in rows], options.filter, "split")
+        rows = [row for row in rows if row.labels["split"] == chosen]
     notes = ()
-    if any(labels["perturbation"] != "none" for labels, _ in entries):
+    if any(row.labels["perturbation"] != "none" for row in rows):
         notes = ("perturbed instances count as instances; --cluster instance keeps each with its original",)
     model, scenario = _spec(file)
-    yield Result(file, [row for _, row in entries], model, notes, {"scenario": scenario})
+    yield Result(file, rows, model, notes, {"scenario": scenario})
 
 
-def _entry(entry: Item) -> tuple[dict[str, str], Row]:
-    """The labels of an entry, and its row, which has them too."""
+def _row(entry: Item) -> Row:
     instance = entry.text("instance_id")
     perturbation = "none" if entry.get("perturbation") is None else entry.item("perturbation").text("name")
     split, scores = _stats(entry)
     labels = {"split": split, "instance": instance, "perturbation": perturbation}
     id = instance if perturbation == "none" else f"{instance}/{perturbation}"
-    return labels, Row(scores, id, entry.text("train_trial_index", 0), labels)
+    return Row(scores, id, entry.text("train_trial_index", 0), labels)
 
 
 def _stats(entry: Item) -> tuple[str, dict[str, float | Unusable]]:
@@ -76,4 +75,5 @@ HELM = Format(
     _looks,
     options=frozenset({"filter"}),
     folder="per_instance_stats.json",
+    begins=(b"[",),
 )

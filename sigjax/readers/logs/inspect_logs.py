@@ -16,9 +16,8 @@ from pathlib import PurePosixPath
 
 from sigjax.files.opening import ZIP_MAGIC, decode_text, growth_limit, read_bytes
 from sigjax.readers.formats import Format
-from sigjax.readers.json_files import Object, as_object, number, parse_json, text
+from sigjax.readers.json_files import Item, Object, as_object, item_at, number, parse_json, text
 from sigjax.readers.logs.driver import Result, Row, Unusable, log_reader
-from sigjax.readers.logs.items import Item
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
 from sigjax.readers.table import is_text
@@ -37,16 +36,16 @@ _ENCRYPTED = 0x1
 
 def _results(file: str, options: Options) -> Iterator[Result]:
     del options
-    log = Item(file, _load_log(file, read_bytes(file)))
+    log = _load_log(file, read_bytes(file))
     about, status = log.item("eval"), log.get("status")
-    samples = list(log.items("samples", "sample", []))
+    samples = log.items("samples", "sample", [])
     reductions = list(log.items("reductions", "reduction", []))
     rules = dict.fromkeys(str(reduction.get("reducer") or "mean") for reduction in reductions)
     others = " and ".join(rule for rule in rules if rule != "mean")
-    if reductions and (others or not samples):
+    if reductions and (others or not log.get("samples")):
         rows = _reduced_rows(reductions, several=len(rules) > 1)
-    elif samples:
-        rows = [Row(_scores(each), each.text("id"), each.text("epoch", 1), each.get("metadata")) for each in samples]
+    elif log.get("samples"):
+        rows = (Row(_scores(each), each.text("id"), each.text("epoch", 1), each.get("metadata")) for each in samples)
     else:
         raise InputError(f"{file}: holds no samples, only their aggregate; expected a log written with its samples")
     notes = () if status == "success" else (f"{file}: the run has the status {status}",)
@@ -79,44 +78,51 @@ def _scores(sample: Item) -> dict[str, float | Unusable]:
     """
     found: dict[str, float | Unusable] = {}
     for scorer, score in sample.item("scores", {}).fields.items():
-        place = f"{sample.where}, score {show(text(scorer, sample.where))}"
-        value = as_object(score, place).get("value")
-        parts = {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {scorer: value}
-        numbers = {name: _value(part, place) for name, part in parts.items()}
-        found |= {name: each for name, each in numbers.items() if each is not None}
+        try:
+            text(scorer)
+            value = as_object(score).get("value")
+            for key, part in value.items() if isinstance(value, dict) else ((None, value),):
+                as_number = _value(part, sample, scorer)
+                if as_number is not None:
+                    found[scorer if key is None else f"{scorer}/{key}"] = as_number
+        except InputError as error:
+            raise InputError(f"{_place(sample, scorer)}: {error}") from None
     return found
 
 
-def _value(value: object, place: str) -> float | Unusable | None:
+def _value(value: object, sample: Item, scorer: str) -> float | Unusable | None:
     """A value as a number; None where the sample was left unscored."""
     if isinstance(value, str):
-        return _word(value.strip().lower(), place)
+        return _word(value.strip().lower(), sample, scorer)
     if isinstance(value, list | dict):
-        return Unusable(f"{place}: expected one value, got several in one; {_REMEDY}")
+        return Unusable(f"{_place(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
-    return number(value, place)
+    return number(value)
 
 
-def _word(word: str, place: str) -> float | Unusable | None:
+def _word(word: str, sample: Item, scorer: str) -> float | Unusable | None:
     """A grade or a numeral as a number; None where it is NaN."""
     if word in _WORDS:
         return _WORDS[word]
     if word.strip("+-") == "nan":
         return None
-    if is_text(word):
-        what = f"expected C, I, P, N, yes, no or a number, got the text {show(word)}"
-        return Unusable(f"{place}: {what}; {_REMEDY}")
     try:
+        if is_text(word):
+            raise InputError(f"expected C, I, P, N, yes, no or a number, got the text {show(word)}; {_REMEDY}")
         return parse_number(word, hint=_REMEDY, missing=_REMEDY)
     except InputError as error:
-        return Unusable(f"{place}: {error}")
+        return Unusable(f"{_place(sample, scorer)}: {error}")
 
 
-def _load_log(file: str, data: bytes) -> Object:
+def _place(sample: Item, scorer: str) -> str:
+    return f"{sample.where}, score {show(scorer)}"
+
+
+def _load_log(file: str, data: bytes) -> Item:
     """The log as one object, from JSON or from an archive."""
     if not data.startswith(ZIP_MAGIC):
-        return as_object(parse_json(file, decode_text(file, data)), file)
+        return item_at(file, parse_json(file, decode_text(file, data)))
     parts: Object = {}
     samples: list[Object] = []
     for name, content in read_members(file, data, lambda name: name in _WHOLE or bool(_SAMPLE.fullmatch(name))):
@@ -125,12 +131,14 @@ def _load_log(file: str, data: bytes) -> Object:
         if name in _WHOLE:
             parts[name] = part
         else:
-            found = as_object(part, where)
+            found = item_at(where, part).fields
             samples.append({field: found[field] for field in _READ if field in found})
     if "header.json" not in parts:
         raise InputError(f"{file}: holds no header.json: the run did not end, or this is not a log of Inspect")
-    header = as_object(parts["header.json"], f"{file}, header.json")
-    return {**header, "samples": samples, "reductions": parts.get("reductions.json", header.get("reductions"))}
+    header = item_at(f"{file}, header.json", parts["header.json"]).fields
+    return Item(
+        file, {**header, "samples": samples, "reductions": parts.get("reductions.json", header.get("reductions"))}
+    )
 
 
 def read_members(file: str, data: bytes, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
@@ -185,4 +193,5 @@ INSPECT = Format(
     "systems",
     log_reader(_results, must_agree={"reduction over epochs": "score them with one rule"}),
     _looks,
+    begins=(b"{", ZIP_MAGIC),
 )

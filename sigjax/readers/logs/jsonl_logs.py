@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
 
-from sigjax.readers.formats import Format
-from sigjax.readers.json_files import number
+from sigjax.readers.formats import NO_ENDING, Format
+from sigjax.readers.json_files import Item, load_item, load_lines
 from sigjax.readers.logs.driver import Result, Row, Scores, Unusable, choose, log_reader
-from sigjax.readers.logs.items import Item, load_item, load_lines
 from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
@@ -47,13 +46,12 @@ def _lm_eval_scores(line: Item) -> Scores:
 
 
 def _lm_eval_value(line: Item, name: str) -> float | Unusable:
-    value, place = line.value(name), f"{line.where}, field {show(name)}"
-    if isinstance(value, list | dict | str):
+    if isinstance(line.get(name), list | dict | str):
         return Unusable(
-            f"{place}: holds parts of a metric of the whole corpus, not a score of the document; name another score "
-            "with --metric NAME, or compare the texts themselves"
+            f"{line.place(name)}: holds parts of a metric of the whole corpus, not a score of the document; name "
+            "another score with --metric NAME, or compare the texts themselves"
         )
-    return number(value, place)
+    return line.number(name)
 
 
 def _published(samples: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
@@ -82,11 +80,7 @@ def _below(value: object, *names: str) -> object:
 
 
 def _looks_lm_eval(name: str, head: bytes) -> bool:
-    if PurePath(name).suffix not in (".jsonl", ".json", ""):
-        return False
-    return _FIRST_LINE.match(head) is not None or (
-        head.lstrip().startswith(b"{") and b'"doc_id"' in head and b'"filtered_resps"' in head
-    )
+    return _FIRST_LINE.match(head) is not None or (b'"doc_id"' in head and b'"filtered_resps"' in head)
 
 
 LM_EVAL = Format(
@@ -97,6 +91,8 @@ LM_EVAL = Format(
     _looks_lm_eval,
     options=frozenset({"filter"}),
     folder="samples_*.jsonl",
+    names=rf"{NO_ENDING}|.*\.jsonl?",
+    begins=(b"{",),
 )
 
 # Every Eval Ever: the instance schema of that project, with one line per instance and evaluation.
@@ -137,7 +133,7 @@ def _evaluations(lines: Sequence[Item]) -> list[str]:
 
 def _looks_every_eval(name: str, head: bytes) -> bool:
     fields = (b'"schema_version"', b'"model_id"', b'"evaluation_name"', b'"sample_id"')
-    return head.lstrip().startswith(b"{") and all(field in head.partition(b"\n")[0] for field in fields)
+    return all(field in head.partition(b"\n")[0] for field in fields)
 
 
 EVERY_EVAL = Format(
@@ -147,4 +143,5 @@ EVERY_EVAL = Format(
     log_reader(_every_eval, content="content (sample_hash)"),
     _looks_every_eval,
     folder="*_samples.jsonl",
+    begins=(b"{",),
 )

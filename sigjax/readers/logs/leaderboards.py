@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sigjax.readers.formats import Format
-from sigjax.readers.json_files import as_object, number, text
+from sigjax.files.opening import naming
+from sigjax.readers.formats import Format, looks_like
+from sigjax.readers.json_files import Item, item_at, load_entries, load_item, text
 from sigjax.readers.logs.driver import Result, Row, choose, log_reader
-from sigjax.readers.logs.items import Item, load_entries, load_item
 from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
@@ -56,12 +56,11 @@ ALPACA_EVAL = Format(
     _looks_alpaca_eval,
     options=frozenset({"filter"}),
     folder="annotations.json",
+    begins=(b"[",),
 )
 
 # SWE-bench: the report of its harness (one file per system), or leaderboards.json (all systems of a board).
 
-_REPORT = re.compile(rb'\s*\{.*"(submitted_ids|completed_ids|resolved_ids)"\s*:\s*\[', re.DOTALL)
-_BOARDS = re.compile(rb'\s*\{\s*"leaderboards"\s*:\s*\[')
 _RESOLVED = "resolved"
 """The score; boards hold cost and calls beside it."""
 
@@ -108,12 +107,10 @@ def _board(file: str, found: Item, options: Options) -> list[Result]:
 def _issues(system: Item) -> list[Row]:
     rows = []
     for id, details in system.item("per_instance_details").fields.items():
-        place = f"{system.where}, {show(text(id, system.where))}"
-        scores = {
-            score: number(value, f"{place}, field {show(score)}")
-            for score, value in as_object(details, place).items()
-            if value is not None
-        }
+        with naming(system.where):
+            text(id)
+        issue = item_at(f"{system.where}, {show(id)}", details)
+        scores = {score: issue.number(score) for score, value in issue.fields.items() if value is not None}
         rows.append(_issue(scores, id))
     return rows
 
@@ -127,15 +124,12 @@ def _mean_is_resolved(options: Options, scores: Sequence[str]) -> Options:
     return replace(options, metric=_RESOLVED) if options.metric == "mean" and options.counts is None else options
 
 
-def _looks_swebench(name: str, head: bytes) -> bool:
-    return _BOARDS.match(head) is not None or _REPORT.match(head) is not None
-
-
 SWEBENCH = Format(
     "swebench",
     "reports or leaderboards.json of SWE-bench",
     "systems",
     log_reader(_swebench, adapt=_mean_is_resolved),
-    _looks_swebench,
+    looks_like(rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids)")\s*:\s*\['),
     options=frozenset({"filter"}),
+    begins=(b"{",),
 )

@@ -1,12 +1,11 @@
 """lighteval: details_{task}_{time}.parquet, with one row per document and its metrics (needs pyarrow)."""
 
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Any
 
 from sigjax.files.opening import read_bytes
-from sigjax.readers.formats import Format
-from sigjax.readers.json_files import Object, as_object, number
+from sigjax.readers.formats import Format, looks_like
+from sigjax.readers.json_files import Item, item_at
 from sigjax.readers.logs.driver import Result, Row, Scores, Unusable, log_reader
 from sigjax.readers.options import Options, listing, show
 from sigjax.readers.tables.parquet import is_flat, parquet_columns, refuse_repeats, refusing_damage
@@ -21,29 +20,28 @@ def _results(file: str, options: Options) -> Iterator[Result]:
     del options
     docs, metrics = _columns(file, read_bytes(file))
     places = [f"{file}, row {i}" for i in range(1, len(docs) + 1)]
-    docs = [as_object(doc, where) for doc, where in zip(docs, places, strict=True)]
+    docs = [item_at(where, doc).fields for doc, where in zip(docs, places, strict=True)]
     ids = [str(doc.get("id") or "") for doc in docs]
     if not all(ids) or len(set(ids)) < len(ids):
         ids = [str(i) for i in range(1, len(docs) + 1)]
     yield Result(
         file,
         [
-            Row(_scores(as_object(metric, where), where), id, labels=doc, content=doc.get("query"))
+            Row(_scores(item_at(where, metric)), id, labels=doc, content=doc.get("query"))
             for doc, metric, where, id in zip(docs, metrics, places, ids, strict=True)
         ],
     )
 
 
-def _scores(metric: Object, where: str) -> Scores:
+def _scores(metrics: Item) -> Scores:
     """The metrics of a document; those that it lacks are null."""
     found: dict[str, float | Unusable] = {}
-    for name, value in metric.items():
-        place = f"{where}, metric {show(name)}"
+    for name, value in metrics.fields.items():
         if isinstance(value, int | float):
-            found[name] = number(value, place)
+            found[name] = metrics.number(name)
         elif value is not None:
             found[name] = Unusable(
-                f"{place}: expected a number for each document, got a part of a metric of the corpus"
+                f"{metrics.place(name)}: expected a number for each document, got a part of a metric of the corpus"
             )
     return found
 
@@ -82,15 +80,12 @@ def _fields(file: str, name: str, kind: Any) -> list[Any]:
     return [kind.field(i) for i in range(kind.num_fields)]
 
 
-def _looks(name: str, head: bytes) -> bool:
-    return head.startswith(b"PAR1") and PurePath(name).name.startswith("details_")
-
-
 LIGHTEVAL = Format(
     "lighteval",
     "details of lighteval, parquet",
     "systems",
     log_reader(_results, content="query"),
-    _looks,
+    looks_like(rb"^PAR1"),
     folder="details_*.parquet",
+    names="details_.*",
 )

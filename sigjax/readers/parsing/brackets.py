@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, listing, show
 from sigjax.readers.sheets import Sheet, join_sheets
 from sigjax.records import InputError
@@ -79,9 +79,11 @@ def _table(file: str) -> list[tuple[int, re.Match[str]]]:
     raise InputError(f"{file}: the table has no end (a line of ====); evalb was stopped, or the file is cut off")
 
 
-def _looks(name: str, head: bytes) -> bool:
-    del name
-    return re.search(rb"^\s*ID\s+Len\.\s+Stat\.\s+Recal\s", head, re.MULTILINE) is not None
-
-
-BRACKETS = Format("brackets", "output of evalb", "systems", _read, _looks, ("fscore", "precision", "recall"))
+BRACKETS = Format(
+    "brackets",
+    "output of evalb",
+    "systems",
+    _read,
+    looks_like(rb"(?m)^\s*ID\s+Len\.\s+Stat\.\s+Recal\s"),
+    ("fscore", "precision", "recall"),
+)

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.readers.formats import Format, Reading, Sources, matching_lines, read_lines
+from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, show
 from sigjax.readers.responses import all_responses, matches, times_given
 from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.sources import matching_lines, read_lines
 from sigjax.records import InputError
 
 Brackets = Counter[tuple[str, int, int]]
@@ -29,7 +30,7 @@ EMPTY_ELEMENT = "-NONE-"
 NOTE = "brackets without roots (TOP, ROOT, S1), function tags and empty elements (-NONE-), but with punctuation"
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _FUNCTION_TAG = re.compile(r"(?<=.)[-=].*")
-_FIRST_TREE = re.compile(rb"\s*\(\s*[^\s()]*\s*\([^\n]*\)[ \t\r]*(?:\n|\Z)")
+_FIRST_TREE = rb"^\s*\(\s*[^\s()]*\s*\([^\n]*\)[ \t\r]*(?:\n|\Z)"
 
 
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
@@ -154,17 +155,12 @@ def _count_lines(own: _Trees, gold: _Trees) -> dict[str, np.ndarray]:
     return counts
 
 
-def _looks(name: str, head: bytes) -> bool:
-    del name
-    return _FIRST_TREE.match(head) is not None
-
-
 TREES = Format(
     "trees",
     "phrase structure trees, one per line",
     "gold",
     _read,
-    _looks,
+    looks_like(_FIRST_TREE),
     ("fscore", "precision", "recall"),
     frozenset({"unit"}),
 )

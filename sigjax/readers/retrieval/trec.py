@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 from sigjax.files.opening import decode_text, head_lines, naming, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources
-from sigjax.readers.json_files import as_object, number, parse_json, text
+from sigjax.readers.formats import Format, Reading, Sources, looks_like
+from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.logs.driver import Result, Row, log_reader
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
@@ -22,7 +22,7 @@ from sigjax.records import Evaluation, InputError
 
 _QRELS_LINE = re.compile(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*")
 _RUN_LINE = re.compile(rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*")
-_JSON_START = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*[-0-9]|\})')
+_JSON_START = rb'^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*[-0-9]|\})'
 _EVAL_LINE = re.compile(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*")
 _NOT_MEANS = re.compile(r"runid|relstring|num_\w+|gm_\w+")
 """Rows of trec_eval that hold text, counts that are added up, or geometric means."""
@@ -128,9 +128,9 @@ def _parse_lines(file: str, content: str, kind: _Kind) -> Judgments:
 def _parse_json(file: str, content: str, kind: _Kind) -> Judgments:
     """An object of topic -> document -> number."""
     found: dict[str, dict[str, float]] = {}
-    for topic, documents in as_object(parse_json(file, content), file).items():
+    for topic, documents in item_at(file, parse_json(file, content)).fields.items():
         where = f"{file}, topic {show(topic)}"
-        own = as_object(documents, where)
+        own = item_at(where, documents).fields
         _check_names(own, where)
         found[topic] = {document: _json_number(value, where, document, kind) for document, value in own.items()}
     _check_names(found, file)
@@ -138,12 +138,12 @@ def _parse_json(file: str, content: str, kind: _Kind) -> Judgments:
 
 
 def _json_number(value: object, where: str, document: str, kind: _Kind) -> float:
-    place = f"{where}, document {show(document)}"
-    if isinstance(value, bool):
-        raise InputError(f"{place}: expected a number, got true or false")
-    as_number = number(value, place)
-    with naming(f"{place}, {kind.field}"):
-        return _checked(as_number, kind)
+    try:
+        if isinstance(value, bool):
+            raise InputError("expected a number, got true or false")
+        return _checked(number(value), kind)
+    except InputError as error:
+        raise InputError(f"{where}, document {show(document)}, {kind.field}: {error}") from None
 
 
 def _check_names(names: Iterable[str], where: str) -> None:
@@ -151,7 +151,8 @@ def _check_names(names: Iterable[str], where: str) -> None:
     for name in names:
         if "\0" in name:
             raise InputError(f"{where}: the name {show(name)} holds a NUL character; repair it")
-        text(name, where)
+        with naming(where):
+            text(name)
 
 
 def _checked(value: float, kind: _Kind) -> float:
@@ -205,10 +206,6 @@ def _looks_qrels(name: str, head: bytes) -> bool:
     return bool(lines) and any(all(map(kind.fullmatch, lines)) for kind in (_QRELS_LINE, _RUN_LINE))
 
 
-def _looks_json(name: str, head: bytes) -> bool:
-    return _JSON_START.match(head) is not None
-
-
 def _looks_trec_eval(name: str, head: bytes) -> bool:
     lines = head_lines(head)
     return bool(lines) and all(map(_EVAL_LINE.fullmatch, lines))
@@ -221,7 +218,9 @@ def _offers(name: str) -> bool:
 TREC_RUN = Format(
     "trec-run", "judgments (qrels) and runs of TREC", "gold", read_runs, _looks_qrels, EXAMPLES, offers=_offers
 )
-RANX_JSON = replace(TREC_RUN, name="ranx-json", title="judgments and runs as JSON (ranx)", looks=_looks_json)
+RANX_JSON = replace(
+    TREC_RUN, name="ranx-json", title="judgments and runs as JSON (ranx)", looks=looks_like(_JSON_START)
+)
 TREC_EVAL = Format(
     "trec-eval",
     "per-topic output of trec_eval -q",

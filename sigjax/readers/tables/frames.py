@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.files.opening import read_bytes
+from sigjax.files.opening import naming, read_bytes
 from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.formats import Format, Reading, Sources, directed
+from sigjax.readers.formats import Format, Reading, Sources, directed, looks_like
 from sigjax.readers.json_files import check_characters
 from sigjax.readers.options import Options, check_options, show
 from sigjax.readers.table import Lazy, Nested, Numbers, Table
@@ -23,14 +23,12 @@ from sigjax.records import Evaluation, InputError
 from sigjax.records.metric import AnyMetric
 
 FRAME = "data frame"
-_PARQUET_MAGIC = b"PAR1"
 
 
 def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evaluation:
     """The evaluation of a data frame; the options have no metric yet."""
     options = replace(options, metric="mean" if metric is None else metric)
     check_options(options)
-    PARQUET.check_options(options, FRAME)
     return directed(read_table(frame_table(frame), options)(options), options)
 
 
@@ -87,7 +85,8 @@ def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
         cells = ["" if gone else str(value) for value, gone in zip(series.to_list(), missing.tolist(), strict=True)]
     except UnicodeDecodeError:
         raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; repair it") from None
-    check_characters(f"{name}{''.join(cells)}", f"{file}, column {show(name)}")
+    with naming(f"{file}, column {show(name)}"):
+        check_characters(f"{name}{''.join(cells)}")
     return cells
 
 
@@ -96,10 +95,11 @@ def _read_parquet(sources: Sources, options: Options) -> Reading:
     return read_table(frame_table(parquet_frame(file, read_bytes(file)), file=file), options)
 
 
-def _looks_parquet(name: str, head: bytes) -> bool:
-    return name.endswith(".parquet") or head.startswith(_PARQUET_MAGIC)
-
-
 PARQUET = Format(
-    "parquet", "table of Apache Parquet", "file", _read_parquet, _looks_parquet, options=frozenset({"runs"})
+    "parquet",
+    "table of Apache Parquet",
+    "file",
+    _read_parquet,
+    looks_like(rb"^PAR1", ending=".parquet"),
+    options=frozenset({"runs"}),
 )

@@ -8,13 +8,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import PurePath
 
 import numpy as np
 
 from sigjax.files.opening import decode_text, naming, read_bytes
 from sigjax.metrics import METRICS
-from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.numerals import parse_number, parse_numbers
 from sigjax.readers.options import Options, chosen_metric
 from sigjax.readers.sheets import Sheet, join_sheets
@@ -85,13 +84,7 @@ def _numbers(file: str, between: re.Pattern[str] | None) -> np.ndarray:
 
 def _looks_numbers(name: str, head: bytes) -> bool:
     first = head.partition(b"\n")[0].decode("utf-8", "replace")
-    return _LINE.fullmatch(first) is not None and PurePath(name).suffix not in (".csv", ".tsv", ".json")
-
-
-def _looks_paired(name: str, head: bytes) -> bool:
-    """Never: a table that lost its header looks the same."""
-    del name, head
-    return False
+    return _LINE.fullmatch(first) is not None
 
 
 NUMBERS = Format(
@@ -100,7 +93,12 @@ NUMBERS = Format(
     "systems",
     read_numbers,
     _looks_numbers,
+    names=r"(?!.*\.(csv|tsv|json)$).*",
 )
 PAIRED = Format(
-    "paired-perm", "numbers of the systems A and B on each line (paired-perm-test)", "file", read_paired, _looks_paired
+    "paired-perm",
+    "numbers of the systems A and B on each line (paired-perm-test)",
+    "file",
+    read_paired,
+    looks_like(),  # a table that lost its header looks the same
 )

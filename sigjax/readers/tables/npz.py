@@ -14,8 +14,8 @@ import numpy as np
 from sigjax.files.opening import growth_limit, naming
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, select_systems, show, suggest
+from sigjax.readers.sources import file_labels
 from sigjax.readers.tables.saved import OPTIONS, is_saved, read_saved
 from sigjax.records import Evaluation, InputError
 

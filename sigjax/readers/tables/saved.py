@@ -10,8 +10,8 @@ import numpy as np
 from sigjax.files.opening import naming
 from sigjax.files.writing import replacing
 from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric, stack_inputs
-from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, listing, select_systems, show, suggest
+from sigjax.readers.sources import file_labels
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Unit
 
 SCHEMA = "sigjax-evaluation/1"

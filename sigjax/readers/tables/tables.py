@@ -2,12 +2,11 @@
 
 from collections.abc import Collection
 from functools import partial
-from pathlib import PurePath
 
-from sigjax.files.opening import ZIP_MAGIC, decode_text, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources
-from sigjax.readers.json_files import check_characters, parse_json_lines
-from sigjax.readers.options import Options, show
+from sigjax.files.opening import ZIP_MAGIC, decode_text, naming, read_bytes
+from sigjax.readers.formats import NO_ENDING, Format, Reading, Sources, looks_like
+from sigjax.readers.json_files import Item, check_characters, parse_json_lines
+from sigjax.readers.options import Options
 from sigjax.readers.table import Table, check_filled
 from sigjax.readers.tables.delimited import DELIMITERS, parse_delimited
 from sigjax.readers.tables.long import read_long, system_column
@@ -32,8 +31,8 @@ def _delimited(kind: str) -> Format:
         return read_table(parse_delimited(file, decode_text(file, read_bytes(file)), kind=kind), options)
 
     def looks(name: str, head: bytes) -> bool:
-        if PurePath(name).suffix in (".tsv", ".csv"):
-            return PurePath(name).suffix == f".{kind}"
+        if name.endswith(f".{kind}"):
+            return True
         first_line = head.lstrip(b"\n").partition(b"\n")[0].lstrip()
         others = [delimiter for other, delimiter in DELIMITERS.items() if other == "tsv" and kind != "tsv"]
         return (
@@ -42,8 +41,10 @@ def _delimited(kind: str) -> Format:
             and not first_line.startswith((b"[", b"{", b"PK"))
         )
 
-    between = "tabs" if kind == "tsv" else "commas"
-    return Format(kind, f"table, {between} between columns", "file", read, looks, options=_RUNS)
+    between, other = ("tabs", "csv") if kind == "tsv" else ("commas", "tsv")
+    return Format(
+        kind, f"table, {between} between columns", "file", read, looks, options=_RUNS, names=rf"(?!.*\.{other}$).*"
+    )
 
 
 def _read_jsonl(sources: Sources, options: Options) -> Reading:
@@ -61,8 +62,8 @@ def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:
         ['1', '0.5']
     """
     rows = [
-        {name: "" if name in ignore else _cell(where, name, value) for name, value in found.items()}
-        for where, found in parse_json_lines(file, text, spelled=True)
+        {name: "" if name in ignore else _cell(line, name, value) for name, value in line.fields.items()}
+        for line in parse_json_lines(file, text, spelled=True)
     ]
     names = dict.fromkeys(name for row in rows for name in row)
     if not names:
@@ -73,16 +74,17 @@ def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:
     return Table(file, {name: [row.get(name, "") for row in rows] for name in names}, lines)
 
 
-def _cell(where: str, name: str, value: object) -> str:
+def _cell(line: Item, name: str, value: object) -> str:
     """A value of JSON as text; numbers keep their spelling."""
     if isinstance(value, list | dict):
         raise InputError(
-            f"{where}, field {show(name)}: expected a text, a number, true, false or null, got "
+            f"{line.place(name)}: expected a text, a number, true, false or null, got "
             f"{'a list' if isinstance(value, list) else 'an object'}; leave it out with --ignore NAME"
         )
     cell = value if isinstance(value, str) else _WORDS[value]  # type: ignore[index]
     if not (name.isascii() and cell.isascii()):
-        check_characters(name + cell, f"{where}, field {show(name)}")
+        with naming(line.place(name)):
+            check_characters(name + cell)
     return cell
 
 
@@ -98,14 +100,21 @@ def saved_names(file: str) -> tuple[str, ...]:
     return saved_metrics(file, arrays) if is_saved(arrays) else ()
 
 
-def _looks_jsonl(name: str, head: bytes) -> bool:
-    return name.endswith(".jsonl") or (not PurePath(name).suffix and head.lstrip().startswith(b"{"))
-
-
-def _looks_npz(name: str, head: bytes) -> bool:
-    return name.endswith(".npz") or (not PurePath(name).suffix and head.startswith(ZIP_MAGIC))
-
-
 TSV, CSV = _delimited("tsv"), _delimited("csv")
-JSONL = Format("jsonl", "table, one JSON object per line", "file", _read_jsonl, _looks_jsonl, options=_RUNS)
-NPZ = Format("npz", "NumPy arrays, or what `sigjax extract` saves", "file", _read_npz, _looks_npz)
+JSONL = Format(
+    "jsonl",
+    "table, one JSON object per line",
+    "file",
+    _read_jsonl,
+    looks_like(rb"^\s*\{", ending=".jsonl"),
+    options=_RUNS,
+    names=rf"{NO_ENDING}|.*\.jsonl",
+)
+NPZ = Format(
+    "npz",
+    "NumPy arrays, or what `sigjax extract` saves",
+    "file",
+    _read_npz,
+    looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
+    names=rf"{NO_ENDING}|.*\.npz",
+)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, show
 from sigjax.readers.tagging.spans import OUTSIDE
 from sigjax.readers.tagging.tokens import (
@@ -187,11 +187,6 @@ def _mark_spans(tags: set[str]) -> bool:
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
-def _looks_mbt(name: str, head: bytes) -> bool:
-    del name
-    return re.search(rb"^<utt>\s*$", head, re.MULTILINE) is not None
-
-
 _read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (check_words, check_sentences))
 _tagged_tokens = partial(Format, options=frozenset({"unit"}))
 CONLL = _tagged_tokens(
@@ -211,7 +206,7 @@ MBT = _tagged_tokens(
     "tagged tokens, <utt> after a sentence",
     "gold",
     _read_gold,
-    _looks_mbt,
+    looks_like(rb"(?m)^<utt>\s*$"),
     ("accuracy", *TAG_METRICS[:-1]),
     certain=False,
 )

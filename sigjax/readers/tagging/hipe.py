@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format
+from sigjax.readers.formats import Format, looks_like
 from sigjax.readers.options import Options, show, suggest
 from sigjax.readers.tagging.tokens import TAG_METRICS, Tokens, check_words, read_tagged
 from sigjax.records import InputError
@@ -88,7 +88,7 @@ HIPE = Format(
     "tagged tokens of HIPE",
     "gold",
     partial(read_tagged, _parse, (check_words,)),
-    lambda name, head: head.startswith(b"TOKEN\tNE-"),
+    looks_like(rb"^TOKEN\tNE-"),
     TAG_METRICS,
     frozenset({"filter", "unit"}),
 )

@@ -15,9 +15,10 @@ import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
 from sigjax.metrics import CLASS_METRICS, class_metric
-from sigjax.readers.formats import Format, Reading, Sources, read_lines
+from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, chosen_metric, listing
 from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.sources import read_lines
 from sigjax.readers.tables.delimited import looks_tabular
 from sigjax.readers.tagging.conll import head_columns, split_blanks
 from sigjax.readers.tagging.tokens import encode
@@ -234,7 +235,7 @@ TERMS = Format(
     "term lists",
     "gold",
     _read_terms,
-    lambda name, head: name.endswith(".terms"),
+    looks_like(ending=".terms"),
     ("fscore", "precision", "recall"),
     frozenset({"unit"}),
 )

@@ -4,21 +4,21 @@ An instance is a line. Correct morphemes are a longest common subsequence of the
 task's evaluate.py: Batsuren et al. (2022), "The SIGMORPHON 2022 Shared Task on Morpheme Segmentation".
 """
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.readers.formats import Format, Reading, Sources, matching_lines, read_lines
+from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, show
 from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.sources import matching_lines, read_lines
 from sigjax.records import InputError
 
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
 """Share of lines whose word may differ from the gold file's."""
-_WITH_CATEGORY = re.compile(rb"[^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n")
-_WITH_BOUNDARY = re.compile(rb"[^\t\n]+\t[^\t\n]+(?:\t[^\t\n]*)?\n")
+_FIRST_LINE = rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"
+"""With a category, or marks of boundaries in some line."""
 
 
 def common_length(one: Sequence[str], other: Sequence[str]) -> int:
@@ -108,16 +108,11 @@ def _check_words(file: str, own: list[str], reference: str, words: list[str]) ->
     return f"{len(wrong)} of {len(words)} lines have another word than the gold file ({example})"
 
 
-def _looks(name: str, head: bytes) -> bool:
-    del name
-    return _WITH_CATEGORY.match(head) is not None or (_WITH_BOUNDARY.match(head) is not None and b" @@" in head)
-
-
 SEGMENTATION = Format(
     "segmentation",
     "morpheme segmentation, SIGMORPHON 2022",
     "gold",
     _read,
-    _looks,
+    looks_like(_FIRST_LINE),
     ("fscore", "precision", "recall", "accuracy"),
 )

@@ -6,12 +6,12 @@ Segments are known by their position, so every system needs a score for each.
 from collections.abc import Mapping
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.formats import Format, Reading, Sources, looks_like
+from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.logs.driver import Result, Row, log_reader
-from sigjax.readers.logs.items import Item, load_item
-from sigjax.readers.naming import name_systems
 from sigjax.readers.options import Options, show
 from sigjax.readers.sheets import Sheet, join_sheets
+from sigjax.readers.sources import name_systems
 from sigjax.readers.table import Table, number_column
 from sigjax.records import InputError
 
@@ -72,25 +72,18 @@ def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> Non
             )
 
 
-def _looks_comet(name: str, head: bytes) -> bool:
-    return name.endswith(".json") and f'"{_COMET}"'.encode() in head
-
-
-def _looks_segment_scores(name: str, head: bytes) -> bool:
-    return name.endswith(".seg.score")
-
-
 COMET = Format(
     "comet",
     "JSON of comet-score --to_json",
     "file",
     log_reader(_comet, content="source or reference"),
-    _looks_comet,
+    looks_like(f'"{_COMET}"'.encode()),
+    names=r".*\.json",
 )
 MT_METRICS_EVAL = Format(
     "mt-metrics-eval",
     "segment scores of mt-metrics-eval (.seg.score)",
     "file",
     _read_segment_scores,
-    _looks_segment_scores,
+    looks_like(ending=".seg.score"),
 )

@@ -8,8 +8,8 @@ from sigjax.files.opening import read_segments
 from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
 from sigjax.metrics.texts import check_lengths
 from sigjax.readers.formats import Format, Reading, Sources
-from sigjax.readers.labels import file_labels
 from sigjax.readers.options import Options, select_systems
+from sigjax.readers.sources import file_labels
 from sigjax.readers.tables.delimited import looks_tabular
 from sigjax.records import Evaluation, InputError
 

@@ -1,11 +1,12 @@
-"""Name systems after their files: short and unique."""
+"""Files that belong together: systems are named after theirs, and their lines or labels are those of a gold file."""
 
 import os
 import re
-from collections.abc import Sequence
-from pathlib import PurePath
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePath
 
-from sigjax.readers.options import show
+from sigjax.files.opening import decode_text, read_bytes
+from sigjax.readers.options import show, suggest
 from sigjax.records import InputError
 
 ENDINGS = frozenset(
@@ -75,3 +76,36 @@ def _stem(parts: tuple[str, ...]) -> str:
     while path.suffix.lower() in ENDINGS and path.stem:
         path = path.with_suffix("")
     return path.as_posix()
+
+
+def read_lines(file: str, *, at_least: int = 0) -> list[str]:
+    """The lines of a text file; empty lines at its end are dropped, down to `at_least` lines."""
+    lines = decode_text(file, read_bytes(file)).removesuffix("\n").split("\n")
+    while len(lines) > at_least and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def matching_lines(file: str, *, gold: str, count: int) -> list[str]:
+    """The lines of a system's file, which must have as many as the gold file."""
+    lines = read_lines(file, at_least=count)
+    if len(lines) != count:
+        raise InputError(f"{file}: has {len(lines)} lines, but {gold} has {count}; expected one for each gold line")
+    return lines
+
+
+def file_labels(file: str, name: str, *, option: str, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
+    """Labels `[instance]` from a file with one label per line, in the order of the instances."""
+    try:
+        is_file = Path(name).exists() and not Path(name).is_dir()
+    except (OSError, ValueError):
+        is_file = False
+    if not is_file:
+        raise InputError(f"{file}: {option}: no column and no file {show(name)}; {suggest(name, known, 'columns')}")
+    labels = decode_text(name, read_bytes(name)).removesuffix("\n").split("\n")
+    if len(labels) != num_instances:
+        raise InputError(f"{name}: expected {num_instances} lines, one label per instance, got {len(labels)}")
+    for line, label in enumerate(labels, start=1):
+        if not label.strip():
+            raise InputError(f"{name}, line {line}: expected a label, got an empty line; fill it in")
+    return tuple(labels)

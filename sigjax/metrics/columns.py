@@ -1,22 +1,55 @@
-"""Median, area under the ROC curve, Spearman's and Kendall's correlations: functions of the order of the values.
+"""Functions of whole columns that are not sums: variance, median, area under the ROC curve, and three correlations.
 
 Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They give `[...]`.
-Weights leave the order alone: values are sorted once for all resamples. Sums are of whole numbers, and so exact: ties
-are ties.
+Weights leave the order of values alone, so those that depend on it sort once for all resamples; their sums are of whole
+numbers, and so exact: ties are ties.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from sigjax.metrics.ratios import refuse_where
-from sigjax.records import InputError, SampleMetric
+from sigjax.records import Array, InputError, SampleMetric
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _LARGEST = 2.0**52
 """Sums of two whole numbers below this are exact."""
 _MOST_EXACT = 2**17
 """Instances whose cube is below 2**53: sums of products of two ranks are exact."""
+
+
+def variance(value: Array, weights: Array) -> Array:
+    r"""Sample variance, $\sum_i w_i (x_i - \bar x)^2 / (n - 1)$ with $n = \sum_i w_i$ (ddof = 1).
+
+    As `numpy.var(ddof=1)` of the repeated instances; NaN for one instance.
+
+    Example:
+        >>> float(variance(np.array([1.0, 3.0, 9.0]), np.array([1.0, 1.0, 0.0])))
+        2.0
+    """
+    centred = _centre(value, weights)
+    return (weights * centred * centred).sum(axis=-1) / (weights.sum(axis=-1) - 1.0)
+
+
+def correlation(prediction: Array, gold: Array, weights: Array) -> Array:
+    r"""Pearson's correlation of predictions with gold values, $s_{pg} / \sqrt{s_{pp} s_{gg}}$.
+
+    $s_{pg} = \sum_i w_i (p_i - \bar p)(g_i - \bar g)$. Reference: Pearson (1895), "Note on regression and inheritance
+    in the case of two parents".
+
+    Scores are in [-1, 1], as `scipy.stats.pearsonr`; NaN where all drawn values of a column are equal.
+
+    Example:
+        >>> float(correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 1.0]), np.ones(3)))
+        0.0
+    """
+    p, g = _centre(prediction, weights), _centre(gold, weights)
+    xp = weights.__array_namespace__()
+    # Two roots: the product of two sums of squares may overflow or underflow.
+    together, of_p, of_g = ((weights * left * right).sum(axis=-1) for left, right in ((p, g), (p, p), (g, g)))
+    return together / xp.sqrt(of_p) / xp.sqrt(of_g)
 
 
 def median(value: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -97,6 +130,14 @@ def kendall(prediction: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np
     return difference / np.sqrt(by_p * 1.0 * by_g)
 
 
+def _centre(value: Array, weights: Array) -> Array:
+    """Values minus the mean of those drawn; all 0 where those drawn are equal."""
+    xp = weights.__array_namespace__()
+    # Measured from a drawn value, equal values are exactly 0, and a mean far from 0 costs no digits.
+    apart = value - xp.max(xp.where(weights > 0.0, value, -xp.inf), axis=-1, keepdims=True)
+    return apart - (weights * apart).sum(axis=-1, keepdims=True) / weights.sum(axis=-1, keepdims=True)
+
+
 def sums_before(values: np.ndarray) -> np.ndarray:
     """Sums `[..., place + 1]` of the whole numbers `[..., place]` before each place, from 0 to all of them: int64.
 
@@ -149,6 +190,17 @@ def _of_both_labels(score: np.ndarray, label: np.ndarray) -> np.ndarray:
     return np.stack([score, label], axis=-1)
 
 
+def _variance_rounding(value: np.ndarray) -> float:
+    """Sums over the instances, in any order, of squares up to that of the range."""
+    return 2.0 * (len(value) + 8) * _EPSILON * float(np.ptp(value)) ** 2
+
+
+def _correlation_rounding(prediction: np.ndarray, gold: np.ndarray) -> float:
+    """Sums over the instances, in any order, of z-scores whose spread on a resample is at least a thousandth."""
+    del gold
+    return (len(prediction) + 1024) * _EPSILON
+
+
 def _median_rounding(value: np.ndarray) -> float:
     """None for whole numbers; for others that of reading them, and of the mean of two."""
     largest = float(np.abs(value).max())
@@ -160,27 +212,31 @@ def _whole_sums_rounding(*columns: np.ndarray) -> float:
     return (8.0 + max(0, len(columns[0]) - _MOST_EXACT)) * _EPSILON
 
 
-MEDIAN = SampleMetric("median", median, ("value",), weighted=True, vectorized=True, rounding=_median_rounding)
-AUC = SampleMetric(
+_of_columns = partial(SampleMetric, weighted=True, vectorized=True)
+_PAIRED = ("prediction", "gold")
+VARIANCE = _of_columns(
+    "variance", variance, ("value",), higher_is_better=False, standardize=("center",), rounding=_variance_rounding
+)
+CORRELATION = _of_columns(
+    "correlation",
+    correlation,
+    _PAIRED,
+    shared_inputs=("gold",),
+    standardize=("zscore", "zscore"),
+    rounding=_correlation_rounding,
+)
+MEDIAN = _of_columns("median", median, ("value",), rounding=_median_rounding)
+AUC = _of_columns(
     "auc",
     auc,
     ("score", "label"),
-    weighted=True,
-    vectorized=True,
     shared_inputs=("label",),
     extract=_of_both_labels,
     standardize=("rank", "none"),
     rounding=_whole_sums_rounding,
 )
-SPEARMAN = SampleMetric(
-    "spearman",
-    spearman,
-    ("prediction", "gold"),
-    weighted=True,
-    vectorized=True,
-    shared_inputs=("gold",),
-    standardize=("rank", "rank"),
-    rounding=_whole_sums_rounding,
+SPEARMAN = replace(
+    CORRELATION, name="spearman", function=spearman, standardize=("rank", "rank"), rounding=_whole_sums_rounding
 )
 KENDALL = replace(SPEARMAN, name="kendall", function=kendall)
-RANKS = (MEDIAN, AUC, SPEARMAN, KENDALL)
+COLUMNS = (VARIANCE, CORRELATION, MEDIAN, AUC, SPEARMAN, KENDALL)

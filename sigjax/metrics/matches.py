@@ -1,8 +1,14 @@
-"""Precision, recall and F1 from counts: tp (correct), predicted (by the system) and gold (in the reference).
+"""Precision, recall and F1 from counts, and the error rate, precision and recall of word alignments.
 
-Counts are added over instances first (micro average); an empty denominator gives 0. Gold sizes are the same for all
-systems, so that two systems differ in one count for recall, and in two for precision and F1: all can be tested without
-sampling. Their tests: Yeh (2000), "More accurate tests for the statistical significance of result differences".
+Counts are added over instances first (micro average); an empty denominator gives 0. Items: tp (correct), predicted (by
+the system) and gold (in the reference). Gold sizes are the same for all systems, so that two systems differ in one
+count for recall, and in two for precision and F1: all can be tested without sampling. Their tests: Yeh (2000), "More
+accurate tests for the statistical significance of result differences".
+
+Alignments: A are the links of a system, S the sure links of the gold alignment, P its possible links, sure ones among
+them. The inputs are |A∩S| (sure_matched), |A∩P| (possible_matched), |A| (predicted) and |S| (sure). The error rate
+needs only the sum of both matches, so that two systems differ in two counts, and in one for recall. Reference: Och and
+Ney (2003), "A systematic comparison of various statistical alignment models".
 """
 
 import re
@@ -12,11 +18,12 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from sigjax.metrics.ratios import divide, ratio_score, stack_nonnegative
+from sigjax.metrics.ratios import divide, ratio_score, stack_counts, stack_nonnegative
 from sigjax.records import Array, InputError, Metric
 
 FBETA = re.compile(r"f\d+(\.\d+)?")
 """Names of F-beta."""
+_LINKS = ("sure_matched", "possible_matched", "predicted", "sure")
 
 
 def f1_score(sums: Array) -> Array:
@@ -79,6 +86,19 @@ def fscore_errors_score(sums: Array) -> Array:
     return divide(2.0 * sums[..., 0], 2.0 * sums[..., 0] + sums[..., 1])
 
 
+def aer_score(sums: Array) -> Array:
+    r"""Alignment error rate, $1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)$; lower is better.
+
+    Sums `[..., stat]` with stat = (matched, predicted, sure), where matched counts sure matches twice, give scores
+    `[...]` in [0, 1]; 1 where nothing is predicted and there is nothing to find.
+
+    Example:
+        >>> float(aer_score(np.array([30.0, 20.0, 20.0])))
+        0.25
+    """
+    return 1.0 - divide(sums[..., 0], sums[..., 1] + sums[..., 2])
+
+
 def stack_matches(kept: slice, tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """`[instance]` tp, predicted and gold -> those `kept`, `[instance, stat]`; impossible counts are refused."""
     for name, limit in (("predicted", predicted), ("gold", gold)):
@@ -90,6 +110,12 @@ def stack_matches(kept: slice, tp: np.ndarray, predicted: np.ndarray, gold: np.n
                 "check which columns are tp, predicted and gold"
             )
     return np.stack([tp, predicted, gold], axis=-1)[:, kept]
+
+
+def aer_extract(*columns: np.ndarray) -> np.ndarray:
+    """The four counts `[instance]` -> `[instance, stat]` with stat = (matched, predicted, sure)."""
+    sure_matched, possible_matched, predicted, sure = stack_counts(_LINKS, [(0, 1), (1, 2), (0, 3)], *columns).T
+    return np.stack([sure_matched + possible_matched, predicted, sure], axis=-1)
 
 
 def _of_matches(name: str, score: Callable[[Array], Array], kept: slice) -> Metric:
@@ -116,4 +142,17 @@ FSCORE_RATIOS = Metric(
 FSCORE_ERRORS = Metric(
     "fscore-errors", fscore_errors_score, _ERRORS, partial(stack_nonnegative, _ERRORS, (0, 1)), _ERRORS
 )
-FSCORES = (PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, LAS, UAS, UPOS)
+
+_POSSIBLE, _SURE = _LINKS[1:3], _LINKS[::3]
+_of_links = partial(Metric, shared_inputs=("sure",), portable=True)
+AER = _of_links("aer", aer_score, ("matched", "predicted", "sure"), aer_extract, _LINKS, higher_is_better=False)
+ALIGNMENT_PRECISION = Metric(
+    "alignment-precision", ratio_score, _POSSIBLE, partial(stack_counts, _POSSIBLE, [(0, 1)]), _POSSIBLE, portable=True
+)
+"""$|A \\cap P| / |A|$."""
+ALIGNMENT_RECALL = _of_links("alignment-recall", ratio_score, _SURE, partial(stack_counts, _SURE, [(0, 1)]), _SURE)
+"""$|A \\cap S| / |S|$."""
+MATCHES = (
+    *(PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, LAS, UAS, UPOS),
+    *(AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL),
+)
