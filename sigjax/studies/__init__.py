@@ -12,3 +12,4 @@ from sigjax.studies.equivalence import equivalence as equivalence
 from sigjax.studies.equivalence import equivalence_test as equivalence_test
 from sigjax.studies.gains import gains as gains
 from sigjax.studies.power import power as power
+from sigjax.studies.synthetic import synthetic as synthetic
