@@ -60,18 +60,17 @@ def make_report(names, *, p_of=lambda i, j: 10.0 ** (i - j), settings=None, step
         SystemScore(name, "accuracy", score, 0.0092, Interval(score - 0.018, score + 0.0175))
         for name, score in zip(names, scores, strict=True)
     )
-    pairs = [
-        (i, j)
-        for i, j in combinations(range(len(names)), 2)
-        if settings.baseline is None or settings.baseline in (names[i], names[j])
-    ]
+    pairs = list(combinations(range(len(names)), 2))
+    if settings.baseline is not None:
+        base = names.index(settings.baseline)
+        pairs = [(i, base) for i in range(len(names)) if i != base]
     comparisons = tuple(
         make_comparison(
             names[i],
             names[j],
             score_a=scores[i],
             score_b=scores[j],
-            p=p_of(i, j),
+            p=p_of(*sorted((i, j))),
             pairs=len(pairs),
             settings=settings,
         )

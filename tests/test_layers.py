@@ -1,7 +1,9 @@
 """Data goes down the list once, and imports go only upward in it. This test reads the imports."""
 
 import ast
+import functools
 import pathlib
+from graphlib import TopologicalSorter
 
 import sigjax
 
@@ -33,10 +35,12 @@ HEAVY = {"jax", "jaxlib", "chex", "scipy", "matplotlib", "pandas", "polars", "py
 NEVER_JAX = {"readers", "report", "cli", "metrics", "records"}
 
 
+@functools.cache
 def modules():
-    for path in sorted(ROOT.rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        yield parts[0], ast.parse(path.read_text(encoding="utf-8")), path
+    """(room, tree, path) of every file."""
+    paths = sorted(ROOT.rglob("*.py"))
+    rooms = [path.relative_to(ROOT).with_suffix("").parts[0] for path in paths]
+    return [(room, ast.parse(path.read_text(encoding="utf-8")), path) for room, path in zip(rooms, paths, strict=True)]
 
 
 def imports(tree):
@@ -57,10 +61,22 @@ def imports(tree):
         if id(node) in checking:
             continue
         if isinstance(node, ast.ImportFrom):
-            yield node.module or "", id(node) in inside
+            for module in (node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)):
+                yield module, id(node) in inside
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, id(node) in inside
+
+
+def graph_of_imports():
+    """The modules that each module imports, wherever in it."""
+    trees = {".".join(path.relative_to(ROOT.parent).with_suffix("").parts): tree for _, tree, path in modules()}
+    trees = {name.removesuffix(".__init__"): tree for name, tree in trees.items()}
+    return {name: {module for module, _ in imports(tree)} & set(trees) for name, tree in trees.items()}
+
+
+def test_no_imports_go_in_a_circle():
+    TopologicalSorter(graph_of_imports()).prepare()  # raises CycleError, which names the circle
 
 
 def test_every_room_has_its_place():

@@ -90,12 +90,19 @@ def test_json_is_that_of_the_records_and_alike_in_pieces_of_any_size(report, mon
     assert "".join(csv_pieces(report)) == to_csv(report)
 
 
-def test_a_field_of_few_values_is_selected_and_joined():
-    report = REPORTS["both tests"]
-    tests = [report.comparisons.where("test", test) for test in ("permutation", "bootstrap")]
-    assert [list(part) for part in tests] == [[one for one in report if one.test == each.test] for (each, *_) in tests]
-    assert Comparisons.joined(tests) == report.comparisons
-    assert len(report.comparisons.where("test", "none of them")) == 0
+@pytest.mark.parametrize("name", ["both tests", "two metrics"])
+def test_pairs_are_grouped_by_metric_and_test_and_joined(name):
+    comparisons = REPORTS[name].comparisons
+    groups = comparisons.groups()
+    assert {key: list(part) for key, part in groups.items()} == {
+        key: [one for one in comparisons if (one.metric, one.test) == key]
+        for key in {(one.metric, one.test) for one in comparisons}
+    }
+    assert len(groups) == 2
+    assert Comparisons.joined(list(groups.values())) == comparisons
+    mixed = Comparisons.of(list(comparisons)[::-1])
+    assert {key: list(part)[::-1] for key, part in mixed.groups().items()} == {k: list(v) for k, v in groups.items()}
+    assert comparisons[:0].groups() == {}
     assert Repeated.of("abca").present() == ("a", "b", "c")
     assert Repeated.of("abca").at(slice(1, 3)).present() == ("b", "c")
 

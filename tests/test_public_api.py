@@ -15,10 +15,14 @@ import pytest
 import sigjax
 from sigjax import ClassicalTests, Evaluation, InputError, Report
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
+from sigjax.studies.gains import Gains, GainThresholds, PairGain
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
+from sigjax.studies.size import Size
+from sigjax.studies.size_laws import Fitted, SizeLaw, ThresholdAt
+from sigjax.studies.thresholds import Threshold, ThresholdDifference
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
-STUDY_CALLS = {"audit", "equivalence", "equivalence_test", "power"}
+STUDY_CALLS = {"audit", "equivalence", "equivalence_test", "gains", "power", "size"}
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
@@ -85,13 +89,14 @@ def test_an_unknown_option_is_a_type_error_that_names_the_function(name):
 def test_a_missing_option_and_one_outside_its_domain_are_named():
     with pytest.raises(TypeError, match="margin"):
         sigjax.equivalence(TWO)
-    with pytest.raises(InputError, match=r"level must be a number between 0 and 1, got 95"):
+    with pytest.raises(InputError, match=r"level must be a number between 0 and 1, such as 0.95, got 95"):
         sigjax.compare(TWO, level=95)
     assert sigjax.compare(TWO, seed=np.int64(3), test=np.array(["permutation"])).settings.seed == 3
 
 
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 STUDIES = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
+STUDIES += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeLaw, ThresholdAt, Fitted]
 
 
 @pytest.mark.parametrize("record", [*RECORDS, *STUDIES])

@@ -20,7 +20,7 @@ from sigjax.cli import _run, main
 from sigjax.cli.output import encodable
 from sigjax.report import to_csv, to_html, to_json, to_latex, to_markdown, to_text
 from sigjax.report.figure import plain
-from sigjax.report.visible import visible
+from sigjax.report.words import visible
 from sigjax.studies.text import equivalence_json, equivalence_text
 
 HOSTILE = {

@@ -13,11 +13,19 @@ from rich.text import Text
 
 from sigjax.classical.tests import ClassicalTest
 from sigjax.records import Comparison
-from sigjax.report.numbers import format_number, format_p, format_raw_p, number_spec
 from sigjax.report.programs import PAIR_KEYS
 from sigjax.report.text import rendered
-from sigjax.report.visible import visible, visible_json
-from sigjax.report.words import ALTERNATIVES, METHODS, count
+from sigjax.report.words import (
+    ALTERNATIVES,
+    METHODS,
+    count,
+    format_number,
+    format_p,
+    format_raw_p,
+    number_spec,
+    visible,
+    visible_json,
+)
 
 if TYPE_CHECKING:
     from sigjax.classical.classical import ClassicalTests

@@ -15,7 +15,7 @@ from cyclopts import CycloptsError
 
 from sigjax.cli.commands import app
 from sigjax.records import InputError
-from sigjax.report.visible import visible
+from sigjax.report.words import visible
 from sigjax.run.processes import end
 from sigjax.run.share import ProcessLost
 

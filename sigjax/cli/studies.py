@@ -20,6 +20,8 @@ from sigjax.studies.domain import DomainOptions
 from sigjax.studies.domain import domain as run_domain
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.gains import gains as run_gains
+from sigjax.studies.size import SizeOptions
+from sigjax.studies.size import size as run_size
 from sigjax.studies.synthetic import SyntheticOptions
 from sigjax.studies.synthetic import synthetic as run_synthetic
 
@@ -98,3 +100,11 @@ def synthetic(paths: Files, inputs: Inputs, asked: SyntheticOptions, made: Made)
     if made.families is not None:
         lines = (f"{name}\t{name.rpartition('~')[0] or name}\n" for name in evaluation.systems)
         write_text("".join(["system\tgroup\n", *lines]), "text", made.families)
+
+
+@study.command
+@flags(Inputs, SizeOptions, Results, Figure)
+def size(paths: Files, inputs: Inputs, asked: SizeOptions, results: Results, figure: Figure) -> None:
+    """How does the gain that is needed fall with the size of the test set, and how many instances does a gain need?"""
+    inputs.check(paths, results, figure)
+    write_study(run_size(inputs.evaluations(paths), **values(asked)), results, figure)

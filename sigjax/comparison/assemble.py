@@ -46,7 +46,8 @@ class Leaderboard(NamedTuple):
     """The part of a report that comes from one evaluation."""
 
     systems: tuple[SystemScore, ...]
-    comparisons: Comparisons
+    comparisons: list[Comparisons]
+    """Those of each test."""
     notes: tuple[str, ...]
     num_units: int
 
@@ -135,8 +136,12 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Adjusted], reach: 
         unclustered = unclustered_errors(evaluation, case.question.members, settings.design)
     p_adjusted = of_tests[settings.tests[0]].p_adjusted
     comparisons = _comparisons(answered, of_tests, unclustered[1])
-    notes += [*reach, *stops(evaluation.metric.name, comparisons, settings), *interval_notes(case, answers)]
-    return Leaderboard(_systems(answered, p_adjusted, unclustered[0]), comparisons, tuple(notes), num_units)
+    notes += reach
+    if settings.resamples == "auto":
+        notes += stops(evaluation.metric.name, comparisons["permutation"])
+    notes += interval_notes(case, answers)
+    systems = _systems(answered, p_adjusted, unclustered[0])
+    return Leaderboard(systems, list(comparisons.values()), tuple(notes), num_units)
 
 
 def _systems(answered: _Answered, p_adjusted: np.ndarray, unclustered: np.ndarray) -> tuple[SystemScore, ...]:
@@ -175,7 +180,9 @@ def _significance_ranks(question: Question, order: Sequence[int], decided: np.nd
 _NONE = (np.nan, np.nan)
 
 
-def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted], unclustered: np.ndarray) -> Comparisons:
+def _comparisons(
+    answered: _Answered, of_tests: Mapping[Test, Adjusted], unclustered: np.ndarray
+) -> dict[Test, Comparisons]:
     """The comparisons of all pairs, test by test."""
     evaluation, case, answers = answered
     question, settings = case.question, case.settings
@@ -198,11 +205,10 @@ def _comparisons(answered: _Answered, of_tests: Mapping[Test, Adjusted], unclust
         "interval_kind": Repeated((answers.interval_kinds.pairs, None), np.isnan(intervals[:, 0]).astype(np.int8)),
         "settings": Repeated((settings,), same),
     }
-    parts = [
-        Comparisons(of_pairs | {"test": Repeated((test,), same)} | _of_test(outcomes, of_tests[test], settings))
+    return {
+        test: Comparisons(of_pairs | {"test": Repeated((test,), same)} | _of_test(outcomes, of_tests[test], settings))
         for test, outcomes in answers.outcomes.items()
-    ]
-    return Comparisons.joined(parts)
+    }
 
 
 def _of_test(outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict[str, Column]:

@@ -104,7 +104,7 @@ def compare(evaluation: Evaluation | Sequence[Evaluation], options: CompareOptio
         boards = leaderboards(evaluations, Runner(settings, options.device, options.progress, stages))
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
-        comparisons=Comparisons.joined([board.comparisons for board in boards]),
+        comparisons=Comparisons.joined([part for board in boards for part in board.comparisons]),
         settings=settings,
         num_instances=evaluations[0].num_instances,
         num_units=boards[0].num_units,

@@ -88,11 +88,8 @@ def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -
     return [f"permutation test: {few}: p is at least {least:.3g}{adjusted}"]
 
 
-def stops(metric: str, comparisons: Comparisons, settings: Settings) -> list[str]:
-    """For tests that stop by themselves, a note on where pairs stopped, and one on those that are not settled."""
-    if settings.resamples != "auto":
-        return []
-    found = comparisons.where("test", "permutation")
+def stops(metric: str, found: Comparisons) -> list[str]:
+    """For a test that stops by itself, a note on where pairs stopped, and one on those that are not settled."""
     found = found.at(np.flatnonzero(found.column("resamples") >= 0))
     ends = list(zip(*(each.tolist() for each in np.unique(found.column("resamples"), return_counts=True)), strict=True))
     notes = []

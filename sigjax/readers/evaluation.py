@@ -45,11 +45,6 @@ class Evaluation(EvaluationRecord):
     """
 
     @classmethod
-    def of(cls, record: EvaluationRecord) -> Evaluation:
-        """The same statistics, with the ways in and out."""
-        return cls(**vars(record))
-
-    @classmethod
     def from_arrays(
         cls,
         arrays: Mapping[str, Any],
@@ -90,14 +85,12 @@ class Evaluation(EvaluationRecord):
         if isinstance(arrays, Mapping) and any(isinstance(own, Mapping) for own in arrays.values()):
             if ids is not None or runs is not None:
                 raise InputError("ids and runs are for arrays; these numbers are given by id")
-            return cls.of(
-                evaluation_from_mappings(arrays, metric=metric, clusters=clusters, strata=strata, missing=missing)
-            )
+            made = evaluation_from_mappings(arrays, metric=metric, clusters=clusters, strata=strata, missing=missing)
+            return cls(**vars(made))
         if missing != "error":
             raise InputError("missing is for numbers by id, such as {'A': {'x': 1}}; arrays are joined by position")
-        return cls.of(
-            evaluation_from_arrays(arrays, metric=metric, ids=ids, clusters=clusters, strata=strata, runs=runs)
-        )
+        made = evaluation_from_arrays(arrays, metric=metric, ids=ids, clusters=clusters, strata=strata, runs=runs)
+        return cls(**vars(made))
 
     @classmethod
     @takes(FrameOptions)
@@ -121,7 +114,7 @@ class Evaluation(EvaluationRecord):
             >>> Evaluation.from_dataframe(frame, metric="accuracy").systems
             ('A', 'B')
         """
-        return cls.of(read_frame(frame, options.metric, Options(**values(options, TableOptions))))
+        return cls(**vars(read_frame(frame, options.metric, Options(**values(options, TableOptions)))))
 
     @classmethod
     def from_texts(
@@ -169,20 +162,19 @@ class Evaluation(EvaluationRecord):
             >>> evaluation.stats.shape, evaluation.metric.score(evaluation.stats.sum(axis=1)).round(2)
             ((2, 1, 18), array([71.42, 26.52]))
         """
-        return cls.of(
-            evaluation_from_texts(
-                systems,
-                references,
-                metric=metric,
-                tokenize=tokenize,
-                lowercase=lowercase,
-                ids=ids,
-                clusters=clusters,
-                strata=strata,
-                cache=cache,
-                progress=progress,
-            )
+        made = evaluation_from_texts(
+            systems,
+            references,
+            metric=metric,
+            tokenize=tokenize,
+            lowercase=lowercase,
+            ids=ids,
+            clusters=clusters,
+            strata=strata,
+            cache=cache,
+            progress=progress,
         )
+        return cls(**vars(made))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save as .npz with a JSON header (no pickle), so that `sigjax.read` gives the same evaluation back.

@@ -60,9 +60,9 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
         if options.input or reader is not None:
             raise InputError("a data frame is a table with all systems; leave out input and reader")
         _check_particular(PARQUET, given, FRAME)
-        return Evaluation.of(read_frame(paths[0], metric, given))
+        return Evaluation(**vars(read_frame(paths[0], metric, given)))
     (evaluation,) = _evaluations(_sources(paths, options.input), reader, [metric], given)
-    return Evaluation.of(evaluation)
+    return Evaluation(**vars(evaluation))
 
 
 @keeping_pipes()
@@ -85,7 +85,7 @@ def read_metrics(
     names: Sequence[str | None] = metrics
     if not metrics and len(sources.files) == 1 and not sources.systems:
         names = saved_names(sources.files[0]) if _formats(sources, reader, [None]) == [NPZ] else ()
-    return [Evaluation.of(each) for each in _evaluations(sources, reader, names or [None], Options(**options))]
+    return [Evaluation(**vars(each)) for each in _evaluations(sources, reader, names or [None], Options(**options))]
 
 
 def _sources(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]) -> Sources:

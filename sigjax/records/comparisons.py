@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from sigjax.records.comparison import Comparison
-from sigjax.records.settings import Interval
+from sigjax.records.settings import Interval, Test
 
 _BLOCK = 2**12
 """Records made at a time when iterating."""
@@ -93,8 +93,6 @@ class Comparisons(Sequence[Comparison]):
     @classmethod
     def of(cls, records: Iterable[Comparison]) -> Comparisons:
         """The sequence of these records."""
-        if isinstance(records, Comparisons):
-            return records
         records = list(records)
         return cls({name: _column([getattr(one, name) for one in records], kind) for name, kind in FIELDS.items()})
 
@@ -120,19 +118,21 @@ class Comparisons(Sequence[Comparison]):
             return [None if value != value else value for value in column.tolist()]
         return column.tolist()
 
-    def where(self, name: str, value: Any) -> Comparisons:
-        """The comparisons with this value in a `Repeated` column."""
-        column = self.column(name)
-        if column.values == (value,):
-            return self
-        rows = np.flatnonzero(column.mapped(lambda each: each == value))
-        if rows.size and rows[-1] - rows[0] == rows.size - 1:
-            return self[int(rows[0]) : int(rows[-1]) + 1]  # a view of the columns
-        return self.at(rows)
+    def columns(self, *names: str) -> list[Any]:
+        """The columns of several fields."""
+        return [self._columns[name] for name in names]
 
-    def changed(self, **columns: Column) -> Comparisons:
-        """The same with some columns replaced."""
-        return Comparisons(self._columns | columns)
+    def groups(self) -> dict[tuple[str, Test], Comparisons]:
+        """The comparisons of each metric and test; those that follow each other are views of the columns."""
+        metrics, tests = self.columns("metric", "test")
+        num_tests, groups = len(tests.values), {}
+        codes = num_tests * metrics.codes.astype(np.int32) + tests.codes
+        for code in np.flatnonzero(np.bincount(codes)).tolist():
+            rows = np.flatnonzero(codes == code)
+            together = rows[-1] - rows[0] == len(rows) - 1
+            key = metrics.values[code // num_tests], tests.values[code % num_tests]
+            groups[key] = self.at(slice(rows[0], rows[-1] + 1) if together else rows)
+        return groups
 
     def blocks(self, size: int) -> Iterator[Comparisons]:
         """The comparisons in parts of this size."""

@@ -1,4 +1,4 @@
-"""A metric: a number made of sums, or of all instances at once."""
+"""A metric, a number made of sums or of all instances at once, and the statistics of systems that it takes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.records.settings import Array
+from sigjax.records.settings import Array, Unit
 
 
 @dataclass(frozen=True)
@@ -105,3 +105,26 @@ class SampleMetric:
 
 AnyMetric = str | Metric | SampleMetric | Callable[[Array], Array]
 """What is taken for a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The statistics of several systems on the same instances, for one metric.
+
+    `sigjax.Evaluation` says what the fields hold.
+    """
+
+    systems: tuple[str, ...]
+    stats: np.ndarray
+    ids: tuple[str, ...] | None
+    metric: Metric | SampleMetric
+    clusters: tuple[str, ...] | None = None
+    strata: tuple[str, ...] | None = None
+    runs: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    unit: Unit = "instance"
+
+    @property
+    def num_instances(self) -> int:
+        """The number of instances."""
+        return self.stats.shape[1]

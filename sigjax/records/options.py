@@ -102,6 +102,7 @@ def check(record: object) -> None:
         words, holds = _domain(kinds[name], each.metadata["option"])
         value = getattr(record, name)
         if not holds(value):
+            words += f", such as {each.default:g}" if words.startswith("a number between") else ""
             hint = f"; write [{value!r}]" if words == "a list of names" and isinstance(value, str) else ""
             raise InputError(f"{name} must be {words}, got {value!r}{hint}")
 

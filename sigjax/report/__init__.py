@@ -1,7 +1,7 @@
 """Formats: a finished `Report` becomes text, JSON, Markdown, LaTeX, CSV, HTML, a data frame or a figure.
 
 For people, `blocks` cuts a report into sections by metric and families of pairs by test (`pairs`), with their tables
-and sentences (`words`), rounded (`numbers`); `text`, `markup`, `html` and `figure` only escape (`visible`) and draw.
+and sentences, in the names and numbers of `words`; `text`, `markup`, `html` and `figure` only escape and draw.
 For programs, `programs` writes every number as it is. Nothing here computes a statistic, and nothing heavy is imported
 before its format is asked for.
 """

@@ -1,24 +1,35 @@
-"""A report as the parts that people read: a section per metric, and in it a family of pairs per test.
+"""A report as the parts that people read: a section per metric, in it a family of pairs per test, and their sentences.
 
 Every format for people draws these parts, and adds no words or numbers of its own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from sigjax.records import Comparisons, Settings, SystemScore
-from sigjax.report.numbers import (
+import numpy as np
+
+from sigjax.multiple.decision import MOST_RESAMPLES
+from sigjax.records import Comparison, Comparisons, Repeated, Settings, SystemScore
+from sigjax.report.pairs import Family, Table, has_equal_scores
+from sigjax.report.words import (
+    ALTERNATIVES,
+    CORRECTIONS,
+    DASH,
+    METHODS,
+    count,
+    format_adjusted_p,
     format_interval,
-    format_mcs_p,
     format_number,
+    format_p,
     format_ranks,
+    format_raw_p,
+    is_significant,
     number_spec,
     percent,
 )
-from sigjax.report.pairs import Family, Table
-from sigjax.report.words import caption, heading, method_line, unsettled
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report
@@ -26,6 +37,14 @@ if TYPE_CHECKING:
 MAX_LETTERS = 8
 """Letters of one system; nobody reads more."""
 FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
+
+
+DESIGNS = {
+    ("permutation", "crossed"): ", outputs exchanged within units",
+    ("bootstrap", "nested"): ", runs drawn within units",
+    ("permutation", "models"): ", whole runs exchanged",
+}
+AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
 
 class Section(NamedTuple):
@@ -53,85 +72,90 @@ def blocks(report: Report) -> Iterator[Section]:
 
     Tables of pairs are made when a format asks for them: no format draws the grid of thousands of systems.
     """
-    for metric in dict.fromkeys(system.metric for system in report.systems):
-        lower_is_better = metric in report.lower_is_better
-        systems = tuple(system for system in report.systems if system.metric == metric)
-        yield Section(
-            metric,
-            caption(metric, report.num_instances, report.num_units, lower_is_better=lower_is_better),
-            systems,
-            _systems_table(systems, report.settings),
-            _key(systems, report.settings),
-            tuple(_families(systems, report.comparisons.where("metric", metric), report)),
-        )
+    settings, groups, together = report.settings, report.comparisons.groups(), Counter[str]()
+    if settings.family == "report":
+        for (_, test), pairs in groups.items():
+            together[test] += len(pairs)
+    for metric in dict.fromkeys([system.metric for system in report.systems]):
+        systems = tuple([system for system in report.systems if system.metric == metric])
+        families = [
+            _family(test, pairs, together[test], systems, settings)
+            for (name, test), pairs in groups.items()
+            if name == metric
+        ]
+        table, key = _systems_table(systems, settings)
+        yield Section(metric, _caption(metric, report), systems, table, key, tuple(families))
 
 
-def _families(systems: tuple[SystemScore, ...], pairs: Comparisons, report: Report) -> Iterator[Family]:
-    adjusted = pairs if report.settings.family == "metric" else report.comparisons
-    for test in pairs.column("test").present():
-        of_test = pairs.where("test", test)
-        title = heading(of_test, len(adjusted.where("test", test)), report.settings)
-        yield Family(of_test, systems, report.settings, title, method_line(of_test), unsettled(of_test))
+def _caption(metric: str, report: Report) -> str:
+    """The metric, and what it was computed on."""
+    text = f"{metric}: {count(report.num_instances, 'instance')}"
+    if report.num_units != report.num_instances:
+        text += f", resampled as {count(report.num_units, 'cluster')}"
+    return f"{text}; lower is better" if metric in report.lower_is_better else text
 
 
-def _has_ranks(systems: tuple[SystemScore, ...]) -> bool:
-    """Whether intervals of ranks are shown: for two systems the pair says it all."""
-    return len(systems) > 2 and all(system.rank_interval is not None for system in systems)
+def _family(
+    test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], settings: Settings
+) -> Family:
+    """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
+    method, resamples, settled, needed = pairs.columns("method", "resamples", "settled", "resamples_needed")
+    only = pairs[0] if len(resamples) == 1 else None
+    return Family(
+        pairs,
+        systems,
+        settings,
+        _heading(test, resamples, max(together, len(resamples)), settings),
+        _method_line(method, resamples, only),
+        _unsettled(settled, needed, settings),
+        only,
+        None if only is None else _conclusion(only),
+    )
 
 
-def _has_letters(systems: tuple[SystemScore, ...]) -> bool:
-    letters = [system.letters for system in systems]
-    return _has_ranks(systems) and all(each is not None and len(each) <= MAX_LETTERS for each in letters)
-
-
-def _has_unclustered(systems: tuple[SystemScore, ...]) -> bool:
-    return any(system.standard_error_unclustered is not None for system in systems)
-
-
-def _has_bootstrap_ranks(systems: tuple[SystemScore, ...]) -> bool:
-    return all(system.bootstrap_ranks is not None for system in systems)
-
-
-def _systems_table(systems: tuple[SystemScore, ...], settings: Settings) -> Table:
-    """Systems from best to worst: rank, name, score, standard error (also without the clusters), interval, ranks."""
+def _systems_table(systems: tuple[SystemScore, ...], settings: Settings) -> tuple[Table, str | None]:
+    """Systems from best to worst; and what the columns mean that not all tables have, None where there are none."""
     errors = [one.standard_error_unclustered for one in systems]
     values = [v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))]
     spec = number_spec([*values, *errors])
+    is_clustered = any(error is not None for error in errors)
+    is_ranked = len(systems) > 2 and all(one.rank_interval is not None for one in systems)  # a pair speaks for itself
+    has_letters = is_ranked and all(one.letters is not None and len(one.letters) <= MAX_LETTERS for one in systems)
+    is_resampled = all(one.bootstrap_ranks is not None for one in systems)
     columns = {
         "#": [str(rank) for rank in range(1, len(systems) + 1)],
         "system": [one.name for one in systems],
         "score": [format_number(one.score, spec) for one in systems],
         "std. error": [format_number(one.standard_error, spec) for one in systems],
     }
-    if _has_unclustered(systems):
+    if is_clustered:
         columns["unclustered"] = [format_number(error, spec) for error in errors]
     columns[f"{percent(settings.level)} interval"] = [format_interval(one.interval, spec) for one in systems]
-    if _has_ranks(systems):
+    if is_ranked:
         columns["ranks"] = [format_ranks(one.rank_interval) for one in systems]
-    if _has_letters(systems):
+    if has_letters:
         columns["letters"] = [one.letters or "" for one in systems]
-    if _has_bootstrap_ranks(systems):
+    if is_resampled:
         columns["boot. ranks"] = [format_ranks(one.bootstrap_ranks) for one in systems]
-        columns["MCS p"] = [format_mcs_p(one.mcs_p) for one in systems]
-    return Table(tuple(columns), list(zip(*columns.values(), strict=True)), names=(1,))
+        columns["MCS p"] = [DASH if one.mcs_p is None else format_p(one.mcs_p) for one in systems]
+    key = [_key_of_ranks(settings, has_letters=has_letters)] if is_ranked else []
+    key += [_key_of_errors(settings)] if is_clustered else []
+    key += [_key_of_bootstrap_ranks(settings)] if is_resampled else []
+    return Table(tuple(columns), list(zip(*columns.values(), strict=True)), names=(1,)), " ".join(key) or None
 
 
-def _key(systems: tuple[SystemScore, ...], settings: Settings) -> str | None:
-    parts = [_key_of_ranks(systems, settings)] if _has_ranks(systems) else []
-    if _has_unclustered(systems):
-        of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
-        parts.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
-    parts += [_key_of_bootstrap_ranks(settings)] if _has_bootstrap_ranks(systems) else []
-    return " ".join(parts) or None
-
-
-def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings) -> str:
+def _key_of_ranks(settings: Settings, *, has_letters: bool) -> str:
     adjusted = "" if settings.correction == "none" else "adjusted "
     by = f"by the {settings.tests[0]} test at {adjusted}p < {settings.alpha:g}"
     joint = f" (joint {percent(settings.level)} confidence)" if settings.correction in FAMILYWISE else ""
     ranks = f"Ranks are the positions that all significant differences allow{joint}"
-    letters = "; systems that share a letter do not differ significantly" if _has_letters(systems) else ""
+    letters = "; systems that share a letter do not differ significantly" if has_letters else ""
     return f"{ranks}, {by}{letters}."
+
+
+def _key_of_errors(settings: Settings) -> str:
+    of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
+    return f"Std. error: {of_clusters}; unclustered: if instances were independent."
 
 
 def _key_of_bootstrap_ranks(settings: Settings) -> str:
@@ -140,3 +164,87 @@ def _key_of_bootstrap_ranks(settings: Settings) -> str:
         f"Boot. ranks: the middle {level} of a system's ranks on bootstrap resamples. MCS p: systems with at least "
         f"{settings.alpha:g} are the model confidence set, which contains the best system with {level} confidence."
     )
+
+
+def _heading(test: str, resamples: np.ndarray, adjusted_over: int, settings: Settings) -> str:
+    """The test, its alternative, and over how many pairs p was adjusted; `resamples` `[pair]` is -1 for exact tests."""
+    text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
+    text += DESIGNS.get((test, settings.design), "")
+    if settings.alternative != "two-sided" and settings.baseline is None:
+        text += ": first system minus second, in the order of the data"
+    if adjusted_over == 1:
+        return text
+    pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > len(resamples) else "")
+    if settings.correction == "none":
+        return f"{text}; p not adjusted for {pairs}"
+    text += f"; p adjusted by {CORRECTIONS[settings.correction]} over {pairs}"
+    if settings.correction in ("maxt", "minp") and (resamples < 0).any():
+        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names none for exact p-values
+    return text
+
+
+def _method_line(methods: Repeated, resamples: np.ndarray, only: Comparison | None) -> str:
+    """How the p-values of a family were computed."""
+    drawn = resamples[resamples >= 0]
+    numbers = [count(number, "resample") for number in np.unique(drawn).tolist()]
+    if len(numbers) > 1:
+        numbers = [f"{drawn.min():,} to {numbers[-1]}"]
+    if only is not None:
+        return f"method: {', '.join([METHODS[only.method], *numbers])} ({only.reason})"
+    exact, parts = [method for method in methods.present() if method != "montecarlo"], []
+    if exact:
+        parts.append(f"{METHODS[exact[0]]} ({count(len(resamples) - len(drawn), 'pair')})")
+    if len(drawn):
+        parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])})")
+    return "method: " + ", ".join(parts)
+
+
+def _conclusion(comparison: Comparison) -> str:
+    """What the test says of one pair, in one sentence.
+
+    For delta = 0 every resample is at least as extreme, so p = 1 does not show that the systems are identical; a
+    standard error of 0 does.
+    """
+    a, b, settings = comparison.a, comparison.b, comparison.settings
+    if has_equal_scores(comparison):
+        if comparison.standard_error == 0:
+            return f"{a} and {b} have the same score on every resample (p = 1)."
+        return f"{a} and {b} have the same score: there is no difference to test (p = 1)."
+    test = f"{ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]}"
+    p, limit = format_raw_p(comparison), f"{settings.alpha:g}"
+    by = "p" if comparison.p_adjusted == comparison.p_value else "adjusted p"
+    decides = p if by == "p" else format_adjusted_p(comparison).rstrip("*")
+    if is_significant(comparison):
+        better, worse = (a, b) if comparison.better == a else (b, a)
+        chance = f"the difference is unlikely to be chance ({by} = {decides} < {limit}, {test})"
+        return f"{better} is better than {worse}: {chance}."
+    not_below = "not below" if by == "p" else f"{by} = {decides}, not below"
+    return (
+        f"No significant difference between {a} and {b}: if they were equally good, a difference at least this "
+        f"{AT_LEAST[settings.alternative]} would arise by chance with probability {p} ({not_below} {limit}, {test})."
+    )
+
+
+def _unsettled(settled: Repeated, needed: np.ndarray, settings: Settings) -> str | None:
+    """A warning where infinitely many resamples could decide otherwise, and how many would do; else None."""
+    needed = needed[settled.mapped(lambda each: each is False)]
+    if not len(needed):
+        return None
+    if len(settled.codes) == 1:
+        text = f"The decision at {settings.alpha:g} is not settled: more resamples could change it"
+    else:
+        text = f"{count(len(needed), 'pair')} {'is' if len(needed) == 1 else 'are'} not settled at {settings.alpha:g}"
+        text += ": more resamples could change the decision"
+    return f"{text}; {_enough(needed)}."
+
+
+def _enough(needed: np.ndarray) -> str:
+    """How many resamples would settle these decisions; -1 is more than `MOST_RESAMPLES`."""
+    numbers = needed[needed >= 0]
+    others, them = len(needed) - len(numbers), "it" if len(needed) == 1 else "them"
+    if not len(numbers):
+        return f"even {MOST_RESAMPLES:,} would hardly settle {them}"
+    text = f"about {numbers.max():,} would settle "
+    if not others:
+        return text + them
+    return f"{text}{len(numbers):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}"

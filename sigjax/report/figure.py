@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.records import InputError, Interval, Settings
+from sigjax.records import Comparison, InputError, Interval, Settings
 from sigjax.report.blocks import Section, blocks
-from sigjax.report.numbers import format_adjusted_p, is_significant, percent
-from sigjax.report.pairs import MAX_GRID, Family, ToBaseline, mark, thresholds
-from sigjax.report.visible import visible
-from sigjax.report.words import left_out
+from sigjax.report.pairs import MAX_GRID, Family, left_out, mark, thresholds
+from sigjax.report.words import format_adjusted_p, is_significant, percent, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,22 +100,21 @@ def _pairs(axes: Axes, family: Family, size: int) -> None:
     if family.kind == "grid":
         _grid(axes, family, size)
         return
-    if family.kind == "pair":
-        one = family.comparisons[0]
+    if (one := family.only) is not None:
         _label_rows(axes, [f"{plain(one.a)} - {plain(one.b)}"])
-        rows = {0: ToBaseline(one.delta, one.interval, one)}
+        rows = {0: one}
     else:
         _label_rows(axes, [str(rank) for rank in range(1, size + 1)])
         rows = {row: one for row, one in enumerate(family.against_baseline()[:size]) if one is not None}
     _deltas(axes, rows, family.settings)
 
 
-def _deltas(axes: Axes, rows: dict[int, ToBaseline], settings: Settings) -> None:
+def _deltas(axes: Axes, rows: dict[int, Comparison], settings: Settings) -> None:
     """Differences with their intervals; a filled point is significant."""
     axes.axvline(0, color="0.5", linewidth=1)
     _intervals(axes, list(rows), [one.interval for one in rows.values()])
     for row, one in rows.items():
-        fill = BLUES[0] if is_significant(one.comparison) else "white"
+        fill = BLUES[0] if is_significant(one) else "white"
         axes.plot([one.delta], [row], "o", color=BLUES[0], markerfacecolor=fill, markersize=5)
     baseline = "a - b" if settings.baseline is None else f"system - {plain(settings.baseline)}"
     label = f"delta ({baseline}), {percent(settings.level)} interval; filled: p < {settings.alpha:g}"

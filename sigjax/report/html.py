@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from sigjax.records import Comparison, Settings
 from sigjax.report.blocks import blocks
-from sigjax.report.numbers import format_adjusted_p, format_interval, format_number, format_raw_p, percent
-from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, mark, thresholds
-from sigjax.report.visible import visible
-from sigjax.report.words import left_out
+from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, left_out, mark, thresholds
+from sigjax.report.words import format_adjusted_p, format_interval, format_number, format_raw_p, percent, visible
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from sigjax.records import Comparison
 from sigjax.report.blocks import Section, blocks
-from sigjax.report.numbers import DASH, format_adjusted_p, is_significant
 from sigjax.report.pairs import Family, Table, grid_table, pairs_table
-from sigjax.report.visible import visible
+from sigjax.report.words import DASH, format_adjusted_p, is_significant, visible
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report

@@ -12,8 +12,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Comparison, Comparisons, Interval, Settings, SystemScore
-from sigjax.report.numbers import (
+from sigjax.records import Comparison, Comparisons, Settings, SystemScore
+from sigjax.report.words import (
+    METHODS,
     format_adjusted_p,
     format_interval,
     format_number,
@@ -22,7 +23,6 @@ from sigjax.report.numbers import (
     number_spec,
     percent,
 )
-from sigjax.report.words import METHODS, conclusion, has_equal_scores
 from sigjax.testing.stopping import ERROR
 
 MAX_GRID = 60
@@ -39,14 +39,6 @@ class Table(NamedTuple):
     names: tuple[int, ...] = ()
 
 
-class ToBaseline(NamedTuple):
-    """A comparison seen from the baseline: `delta` is the system's score minus the baseline's."""
-
-    delta: float
-    interval: Interval | None
-    comparison: Comparison
-
-
 @dataclass(frozen=True)
 class Family:
     """The pairs of one metric and one test, adjusted together (or with those of the other metrics).
@@ -58,6 +50,8 @@ class Family:
         heading: the test, its alternative and the correction.
         method: how the p-values were computed.
         warning: which decisions are not settled; None where all are.
+        only: the only pair; None where there are several.
+        conclusion: what the test says of it.
     """
 
     comparisons: Comparisons
@@ -66,11 +60,13 @@ class Family:
     heading: str
     method: str
     warning: str | None
+    only: Comparison | None
+    conclusion: str | None
 
     @property
     def kind(self) -> Literal["pair", "baseline", "grid"]:
         """Which table is drawn."""
-        if len(self.comparisons) == 1:
+        if self.only is not None:
             return "pair"
         return "grid" if self.settings.baseline is None else "baseline"
 
@@ -79,31 +75,22 @@ class Family:
         """What a star at a p-value means."""
         return f"* p < {self.settings.alpha:g}"
 
-    @property
-    def conclusion(self) -> str | None:
-        """What the test says of the only pair; None where there are several."""
-        return conclusion(self.comparisons[0]) if self.kind == "pair" else None
-
     @cached_property
     def delta_spec(self) -> str:
         """The format of all deltas."""
-        return delta_spec(self.comparisons)
+        return _delta_spec(self.comparisons)
 
     @cached_property
     def table(self) -> Table:
         """The table of this kind; a grid has all systems."""
-        return {"pair": pair_table, "baseline": baseline_table, "grid": grid_table}[self.kind](self)
+        if self.only is not None:
+            return _pair_table(self.only)
+        return grid_table(self) if self.kind == "grid" else _baseline_table(self)
 
-    def against_baseline(self) -> list[ToBaseline | None]:
-        """Each system against the baseline; None for the baseline itself."""
-        baseline, seen = self.settings.baseline, {}
-        for one in self.comparisons:
-            if one.b == baseline:
-                seen[one.a] = ToBaseline(one.delta, one.interval, one)
-            else:
-                turned = None if one.interval is None else Interval(-one.interval.high, -one.interval.low)
-                seen[one.b] = ToBaseline(-one.delta, turned, one)
-        return [seen.get(system.name) for system in self.systems]
+    def against_baseline(self) -> list[Comparison | None]:
+        """Each system against the baseline, which is the second of every pair; None for the baseline itself."""
+        pairs = {one.a: one for one in self.comparisons}
+        return [pairs.get(system.name) for system in self.systems]
 
     @property
     def first_column(self) -> int:
@@ -145,27 +132,26 @@ class Family:
     def _among(self, size: int) -> Comparisons:
         """The pairs of the first systems."""
         names = {system.name for system in self.systems[:size]}
-        first, second = (self.comparisons.column(name).mapped(names.__contains__) for name in ("a", "b"))
+        first, second = (column.mapped(names.__contains__) for column in self.comparisons.columns("a", "b"))
         return self.comparisons.at(np.flatnonzero(first & second))
 
 
-def delta_spec(comparisons: Comparisons) -> str:
+def _delta_spec(comparisons: Comparisons) -> str:
     """The format of the deltas of a table: as `number_spec`, with a sign."""
-    columns = (np.abs(comparisons.column(name)) for name in ("delta", "standard_error", "interval"))
-    return f"+{number_spec(float(np.fmax.reduce(column, axis=None, initial=0.0)) for column in columns)}"
+    columns = comparisons.columns("delta", "standard_error", "interval")
+    return f"+{number_spec([float(np.fmax.reduce(np.abs(each), axis=None, initial=0.0)) for each in columns])}"
 
 
-def pair_table(family: Family) -> Table:
+def _pair_table(one: Comparison) -> Table:
     """One pair, one fact per row."""
-    one, spec = family.comparisons[0], family.delta_spec
-    error_spec, unclustered = spec.removeprefix("+"), one.standard_error_unclustered
+    spec = number_spec([one.delta, one.standard_error, *(one.interval or ())])
     rows = [
-        (f"delta ({one.a} - {one.b})", format_number(one.delta, spec)),
-        (f"{percent(family.settings.level)} interval of delta", format_interval(one.interval, spec)),
-        ("standard error of delta", format_number(one.standard_error, error_spec)),
+        (f"delta ({one.a} - {one.b})", format_number(one.delta, f"+{spec}")),
+        (f"{percent(one.settings.level)} interval of delta", format_interval(one.interval, f"+{spec}")),
+        ("standard error of delta", format_number(one.standard_error, spec)),
     ]
-    if unclustered is not None:
-        rows.append(("unclustered", format_number(unclustered, error_spec)))
+    if one.standard_error_unclustered is not None:
+        rows.append(("unclustered", format_number(one.standard_error_unclustered, spec)))
     rows.append(("p", format_raw_p(one)))
     if one.p_interval is not None:
         rows.append((_p_interval_label(one), format_p_interval(one.p_interval)))
@@ -184,32 +170,25 @@ def _p_interval_label(comparison: Comparison) -> str:
 def pairs_table(families: Sequence[Family], settings: Settings) -> Table:
     """The pairs of one metric, one row per pair and test."""
     comparisons = Comparisons.joined([family.listed() for family in families])
-    spec = delta_spec(comparisons)
+    spec = _delta_spec(comparisons)
     header = ("a", "b", "test", "delta (a - b)", f"{percent(settings.level)} interval", "p", "adjusted p", "method")
-    rows = [
-        (one.a, one.b, one.test, *_delta(one.delta, one.interval, one, spec), METHODS[one.method])
-        for one in comparisons
-    ]
+    rows = [(one.a, one.b, one.test, *_delta(one, spec), METHODS[one.method]) for one in comparisons]
     return Table(header, rows, names=(0, 1, 2))
 
 
-def baseline_table(family: Family) -> Table:
+def _baseline_table(family: Family) -> Table:
     """One row per system, from best to worst: its delta to the baseline."""
     header = ("#", "system", "delta to the baseline", f"{percent(family.settings.level)} interval", "p", "adjusted p")
     rows = [
-        (str(rank), system.name, *(_delta(*one, family.delta_spec) if one else ("baseline", "", "", "")))
+        (str(rank), system.name, *(_delta(one, family.delta_spec) if one else ("baseline", "", "", "")))
         for rank, (system, one) in enumerate(zip(family.systems, family.against_baseline(), strict=True), 1)
     ]
     return Table(header, rows, names=(1,))
 
 
-def _delta(delta: float, interval: Interval | None, comparison: Comparison, spec: str) -> tuple[str, ...]:
-    return (
-        format_number(delta, spec),
-        format_interval(interval, spec),
-        format_raw_p(comparison),
-        format_adjusted_p(comparison, digits=3),
-    )
+def _delta(one: Comparison, spec: str) -> tuple[str, ...]:
+    delta, interval = format_number(one.delta, spec), format_interval(one.interval, spec)
+    return delta, interval, format_raw_p(one), format_adjusted_p(one, digits=3)
 
 
 def grid_table(family: Family, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:
@@ -232,6 +211,11 @@ def thresholds(settings: Settings) -> tuple[float, ...]:
     return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
 
 
+def has_equal_scores(comparison: Comparison) -> bool:
+    """Whether there is no difference to test."""
+    return comparison.delta == 0 and comparison.p_value == 1
+
+
 def mark(comparison: Comparison) -> int | str:
     """A pair in a grid without numbers: the first of the `thresholds` that the adjusted p is below, else a sign."""
     if has_equal_scores(comparison):
@@ -242,3 +226,8 @@ def mark(comparison: Comparison) -> int | str:
 
 SIGNS = ("· not significant", "? not settled", "= equal scores")
 """What the signs of `mark` mean."""
+
+
+def left_out(noun: str, shown: int, systems: int, *, every_pair: str) -> str:
+    """What a grid or a figure leaves out, and where to find it."""
+    return f"The {noun} shows the first {shown} of {systems} systems; {every_pair} every pair."

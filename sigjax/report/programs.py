@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from sigjax.records import FIELDS, Comparisons, InputError, Interval, Library, Repeated
-from sigjax.report.visible import visible, visible_json
+from sigjax.report.words import visible, visible_json
 from sigjax.run.checkpoint import SCHEMA
 from sigjax.version import versions
 

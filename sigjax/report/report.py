@@ -48,7 +48,8 @@ class Report:
 
     def __post_init__(self) -> None:
         """Take any sequence of records for the comparisons."""
-        object.__setattr__(self, "comparisons", Comparisons.of(self.comparisons))
+        if not isinstance(self.comparisons, Comparisons):
+            object.__setattr__(self, "comparisons", Comparisons.of(self.comparisons))
 
     def __iter__(self) -> Iterator[Comparison]:
         """Go through the comparisons."""

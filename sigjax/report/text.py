@@ -13,9 +13,8 @@ from rich.text import Text
 
 from sigjax.records import Comparison, Settings
 from sigjax.report.blocks import blocks
-from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, mark, thresholds
-from sigjax.report.visible import visible
-from sigjax.report.words import left_out
+from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, left_out, mark, thresholds
+from sigjax.report.words import visible
 from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:

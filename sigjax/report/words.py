@@ -1,12 +1,19 @@
-"""The sentences that go with the numbers, the same in every format for people."""
+r"""How names, numbers and options are written for people.
 
-from __future__ import annotations
+A table has the same decimals everywhere, and no p-value misleads.
 
-import numpy as np
+In names and messages, control characters (ESC, BEL, NUL, C1), line and paragraph separators, format characters such as
+U+202E, lone surrogates, and characters for private use become escapes. Joiners stay, since Persian, Indic scripts and
+emoji are written with them, and so do spaces of all kinds. Source: Unicode Technical Report 36, on bidirectional text.
+"""
 
-from sigjax.multiple.decision import MOST_RESAMPLES
-from sigjax.records import Comparison, Comparisons, Settings
-from sigjax.report.numbers import format_adjusted_p, format_raw_p, is_significant
+import json
+import math
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sigjax.records import Comparison, Interval
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
@@ -19,12 +26,41 @@ CORRECTIONS = {
     "maxt": "Westfall-Young maxT",
     "minp": "Westfall-Young minP",
 }
-DESIGNS = {
-    ("permutation", "crossed"): ", outputs exchanged within units",
-    ("bootstrap", "nested"): ", runs drawn within units",
-    ("permutation", "models"): ", whole runs exchanged",
-}
-AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
+DASH = "–"
+SMALLEST_SHOWN = 1e-300
+"""Below this a double loses digits; only log10 of the p-value is right."""
+_JOINERS = "\u200c\u200d"
+
+
+def visible(text: str) -> str:
+    r"""Text of one line, with all other characters that are not shown as themselves in Python's escapes.
+
+    Example:
+        >>> print(visible("a\tb\x1b[31m\u202e"), visible("é [bold] 数"))
+        a\tb\x1b[31m\u202e é [bold] 数
+    """
+    return _escaped(text, lambda character: character.encode("unicode_escape").decode())
+
+
+def visible_json(value: Any, *, indent: int | None = None) -> str:
+    r"""JSON, with these characters in JSON's own escapes, so that whoever reads it has them exactly.
+
+    Example:
+        >>> print(visible_json(["é", "\u202e\x9b"]))
+        ["é", "\u202e\u009b"]
+    """
+    dumped = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return "\n".join(_escaped(line, lambda character: json.dumps(character)[1:-1]) for line in dumped.split("\n"))
+
+
+def _escaped(text: str, escape: Callable[[str], str]) -> str:
+    if text.isprintable():  # nearly all texts are
+        return text
+    return "".join(character if _is_shown(character) else escape(character) for character in text)
+
+
+def _is_shown(character: str) -> bool:
+    return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
 
 
 def count(number: int, noun: str) -> str:
@@ -37,114 +73,114 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def caption(metric: str, num_instances: int, num_units: int, *, lower_is_better: bool) -> str:
-    """The metric, and what it was computed on."""
-    text = f"{metric}: {count(num_instances, 'instance')}"
-    if num_units != num_instances:
-        text += f", resampled as {count(num_units, 'cluster')}"
-    return f"{text}; lower is better" if lower_is_better else text
+def percent(level: float) -> str:
+    """A level as people write it.
+
+    Example:
+        >>> percent(0.95), percent(0.999)
+        ('95%', '99.9%')
+    """
+    return f"{100 * level:g}%"
 
 
-def heading(comparisons: Comparisons, adjusted_over: int, settings: Settings) -> str:
-    """The test, its alternative, and over how many pairs p was adjusted."""
-    test = comparisons[0].test
-    text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
-    text += DESIGNS.get((test, settings.design), "")
-    if settings.alternative != "two-sided" and settings.baseline is None:
-        text += ": first system minus second, in the order of the data"
-    if adjusted_over == 1:
-        return text
-    pairs = count(adjusted_over, "pair")
-    if adjusted_over > len(comparisons):
-        pairs += " of all metrics"
-    if settings.correction == "none":
-        return f"{text}; p not adjusted for {pairs}"
-    text += f"; p adjusted by {CORRECTIONS[settings.correction]} over {pairs}"
-    if settings.correction in ("maxt", "minp") and (comparisons.column("resamples") < 0).any():
-        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names none for exact p-values
+def is_significant(comparison: Comparison) -> bool:
+    """Whether the adjusted p-value is below the threshold."""
+    return comparison.p_adjusted < comparison.settings.alpha
+
+
+def number_spec(values: Iterable[float | None]) -> str:
+    """The format that suits every number of one table.
+
+    Example:
+        >>> number_spec([0.8123, 0.01]), number_spec([31.2, None]), number_spec([0.00031])
+        ('z.4f', 'z.2f', 'z.6f')
+    """
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    if largest == 0:
+        return "z.4f"
+    if not 1e-6 <= largest < 1e7:
+        return ".3e"
+    if largest > 1:
+        return "z.3f" if largest < 10 else "z.2f" if largest < 1000 else "z.1f"
+    return f"z.{max(4, 2 - math.floor(math.log10(largest)))}f"
+
+
+def format_number(value: float | None, spec: str) -> str:
+    """The number, or a dash where there is none."""
+    return DASH if value is None else format(value, spec)
+
+
+def format_interval(interval: Interval | None, spec: str) -> str:
+    """`[low, high]`, or a dash where there is none.
+
+    Example:
+        >>> format_interval(Interval(0.5, 0.75), "+.2f")
+        '[+0.50, +0.75]'
+    """
+    return DASH if interval is None else f"[{format(interval.low, spec)}, {format(interval.high, spec)}]"
+
+
+def format_ranks(ranks: tuple[int, int] | None) -> str:
+    """An interval of ranks, as one number where it holds only one.
+
+    Example:
+        >>> format_ranks((1, 3)), format_ranks((2, 2))
+        ('1–3', '2')
+    """
+    if ranks is None:
+        return DASH
+    low, high = ranks
+    return str(low) if low == high else f"{low}{DASH}{high}"
+
+
+def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, threshold: float | None = None) -> str:
+    """A p-value in a few significant digits.
+
+    Args:
+        p: the p-value.
+        log10_p: its logarithm, used where `p` is too small for a double.
+        digits: significant digits.
+        threshold: more digits are taken until the text lies on the same side of this as `p`.
+
+    Example:
+        >>> [format_p(p) for p in (1.0, 0.9997, 0.0431, 0.00121, 1e-12)]
+        ['1', '>0.99', '0.043', '0.0012', '1e-12']
+        >>> format_p(0.0, log10_p=-411.5), format_p(0.0), format_p(0.0498, threshold=0.05)
+        ('3.2e-412', '<1e-300', '0.0498')
+    """
+    if p == 1:
+        return "1"
+    if p > 0.99:
+        return ">0.99"
+    if p < SMALLEST_SHOWN:
+        return "<1e-300" if log10_p is None else _scientific(log10_p, digits)
+    text = _scientific(math.log10(p), digits) if p < 0.001 else f"{p:.{digits - 1 - math.floor(math.log10(p))}f}"
+    if threshold is not None and digits < 17 and (float(text) < threshold) != (p < threshold):
+        return format_p(p, digits=digits + 1, threshold=threshold)
     return text
 
 
-def method_line(comparisons: Comparisons) -> str:
-    """How the p-values of a family were computed."""
-    if len(comparisons) == 1:
-        one = comparisons[0]
-        return f"method: {', '.join([METHODS[one.method], *_resamples(comparisons)])} ({one.reason})"
-    methods, sampled = comparisons.column("method"), comparisons.where("method", "montecarlo")
-    exact, parts = [method for method in methods.present() if method != "montecarlo"], []
-    if exact:
-        parts.append(f"{METHODS[exact[0]]} ({count(len(comparisons) - len(sampled), 'pair')})")
-    if len(sampled):
-        parts.append(f"Monte Carlo ({', '.join([count(len(sampled), 'pair'), *_resamples(sampled)])})")
-    return "method: " + ", ".join(parts)
+def _scientific(log10: float, digits: int) -> str:
+    """A power of ten with as short a mantissa as `digits` allow."""
+    exponent = math.floor(log10)
+    mantissa = f"{10 ** (log10 - exponent):.{digits - 1}f}".rstrip("0").rstrip(".")
+    return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
 
-def _resamples(comparisons: Comparisons) -> list[str]:
-    """The number of resamples, as a range where pairs differ; nothing for exact p-values."""
-    numbers = [number for number in np.unique(comparisons.column("resamples")).tolist() if number >= 0]
-    if len(numbers) > 1:
-        return [f"{numbers[0]:,} to {count(numbers[-1], 'resample')}"]
-    return [count(number, "resample") for number in numbers]
+def format_raw_p(comparison: Comparison, *, digits: int = 3) -> str:
+    """The p-value of the pair by itself."""
+    alpha = comparison.settings.alpha
+    return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=digits, threshold=alpha)
 
 
-def has_equal_scores(comparison: Comparison) -> bool:
-    """Whether there is no difference to test."""
-    return comparison.delta == 0 and comparison.p_value == 1
+def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> str:
+    """The adjusted p-value, with a star where it is significant."""
+    log10_p, alpha = comparison.log10_p_adjusted, comparison.settings.alpha
+    text = format_p(comparison.p_adjusted, log10_p=log10_p, digits=digits, threshold=alpha)
+    return f"{text}*" if is_significant(comparison) else text
 
 
-def conclusion(comparison: Comparison) -> str:
-    """What the test says of one pair, in one sentence.
-
-    For delta = 0 every resample is at least as extreme, so p = 1 does not show that the systems are identical; a
-    standard error of 0 does.
-    """
-    a, b, settings = comparison.a, comparison.b, comparison.settings
-    if has_equal_scores(comparison):
-        if comparison.standard_error == 0:
-            return f"{a} and {b} have the same score on every resample (p = 1)."
-        return f"{a} and {b} have the same score: there is no difference to test (p = 1)."
-    test = f"{ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]}"
-    p, limit = format_raw_p(comparison), f"{settings.alpha:g}"
-    by = "p" if comparison.p_adjusted == comparison.p_value else "adjusted p"
-    decides = p if by == "p" else format_adjusted_p(comparison).rstrip("*")
-    if is_significant(comparison):
-        better, worse = (a, b) if comparison.better == a else (b, a)
-        chance = f"the difference is unlikely to be chance ({by} = {decides} < {limit}, {test})"
-        return f"{better} is better than {worse}: {chance}."
-    not_below = "not below" if by == "p" else f"{by} = {decides}, not below"
-    return (
-        f"No significant difference between {a} and {b}: if they were equally good, a difference at least this "
-        f"{AT_LEAST[settings.alternative]} would arise by chance with probability {p} ({not_below} {limit}, {test})."
-    )
-
-
-def unsettled(comparisons: Comparisons) -> str | None:
-    """A warning where infinitely many resamples could decide otherwise, and how many would do; else None."""
-    pairs = comparisons.where("settled", value=False)
-    if not len(pairs):
-        return None
-    limit = f"{pairs[0].settings.alpha:g}"
-    if len(comparisons) == 1:
-        text = f"The decision at {limit} is not settled: more resamples could change it"
-    else:
-        text = f"{count(len(pairs), 'pair')} {'is' if len(pairs) == 1 else 'are'} not settled at {limit}"
-        text += ": more resamples could change the decision"
-    return f"{text}; {_enough(pairs.values('resamples_needed'))}."
-
-
-def _enough(needed: list[int | None]) -> str:
-    """How many resamples would settle these decisions; None is more than `MOST_RESAMPLES`."""
-    numbers = [number for number in needed if number is not None]
-    them = "it" if len(needed) == 1 else "them"
-    if not numbers:
-        return f"even {MOST_RESAMPLES:,} would hardly settle {them}"
-    text = f"about {max(numbers):,} would settle "
-    if len(numbers) == len(needed):
-        return text + them
-    others = len(needed) - len(numbers)
-    return f"{text}{len(numbers):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}"
-
-
-def left_out(noun: str, shown: int, systems: int, *, every_pair: str) -> str:
-    """What a grid or a figure leaves out, and where to find it."""
-    return f"The {noun} shows the first {shown} of {systems} systems; {every_pair} every pair."
+def format_p_interval(interval: Interval) -> str:
+    """The Monte Carlo interval of a p-value, or the bracket of an exact one; the low end may be 0."""
+    low, high = (format_p(end, digits=3) if end else "0" for end in interval)
+    return f"[{low}, {high}]"

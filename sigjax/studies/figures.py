@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sigjax.report.figure import BLUES, plain
-from sigjax.report.numbers import percent
 from sigjax.report.text import middle_cut
+from sigjax.report.words import percent
 from sigjax.studies.formulas import detectable_effect, normal_power
 
 if TYPE_CHECKING:

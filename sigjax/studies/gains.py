@@ -9,11 +9,11 @@ from typing import get_args
 
 import numpy as np
 
-from sigjax.readers.labels import check_groups, system_groups
+from sigjax.readers.groups import check_groups, system_groups
 from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import PairColumns, PairsOptions, check_pairs, law_of, tested_pairs
+from sigjax.studies.all_pairs import PairColumns, PairsOptions, check_pairs, compared_pairs, law_of, of_options
 from sigjax.studies.study import Study
 from sigjax.studies.thresholds import (
     Among,
@@ -160,25 +160,25 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
     check(options)
     settings = check_pairs(evaluations, options)
-    systems, law = evaluations[0].systems, law_of(options)
+    systems = evaluations[0].systems
     groups = _groups(options.groups, systems)
-    tested = tested_pairs(evaluations, settings, options)
+    tested = compared_pairs(evaluations, settings, options)
     draws = system_draws(settings.seed, len(systems), options.draws)
     thresholds = tuple(_thresholds(one, by, groups, draws, options) for one in tested.parts for by in get_args(Gained))
-    parts = f"p:{options.p_range[0]:g}-{options.p_range[1]:g}|quantile:{law.quantile:g}|draws:{options.draws}"
-    parts += "" if groups is None else f"|groups:{len(set(groups))}"
+    numbers = [each.num_pairs for one in thresholds for each in one.thresholds]
+    parts = of_options(options) + ("" if groups is None else f"|groups:{len(set(groups))}")
     return Gains(
         systems=systems,
         groups=groups,
         pairs=tuple(pair for one in tested.parts for pair in _pairs(one, systems, groups)),
         thresholds=thresholds,
         p_range=(options.p_range[0], options.p_range[1]),
-        quantile=law.quantile,
+        quantile=options.quantile,
         draws=options.draws,
         num_instances=evaluations[0].num_instances,
         num_units=tested.num_units,
         alternative=options.alternative,
-        notes=(*tested.notes, *few_pairs([each for one in thresholds for each in one.thresholds], law)),
+        notes=(*tested.notes, *few_pairs(numbers, law_of(options))),
         settings=settings,
         signature=f"study:gains|{parts}|{tested.signature}",
     )

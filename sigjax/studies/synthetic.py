@@ -25,9 +25,9 @@ class SyntheticOptions:
         "mixtures",
         "Mixtures of systems; words that taggers have right; or runs of a classifier.",
         'The last two need no data. "words": lengths of sentences are normal(12.08, 10.60), rounded and at least 1; '
-        'the share of right words is normal(0.9543, 0.1116) for each sentence, clipped to [0, 1]. "runs": of 1,000 items, '
-        "of which 500 are gold, each run finds normal(400, 80) gold items and normal(60, 15) others, rounded and "
-        "clipped to [0, 500]; a run is an instance.",
+        'the share of right words is normal(0.9543, 0.1116) for each sentence, clipped to [0, 1]. "runs": of 1,000 '
+        "items, of which 500 are gold, each run finds normal(400, 80) gold items and normal(60, 15) others, rounded "
+        "and clipped to [0, 500]; a run is an instance.",
         group="Main options",
     )
     count: int = option(

@@ -6,17 +6,26 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from sigjax.report.numbers import MISSING, format_interval, format_number, format_p, number_spec, percent
 from sigjax.report.pairs import Table
 from sigjax.report.programs import json_lines
 from sigjax.report.text import table_lines
-from sigjax.report.visible import visible
-from sigjax.report.words import METHODS, count
+from sigjax.report.words import (
+    DASH,
+    METHODS,
+    count,
+    format_interval,
+    format_number,
+    format_p,
+    number_spec,
+    percent,
+    visible,
+)
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
     from sigjax.studies.gains import Gains
     from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
+    from sigjax.studies.size import Size
 
 NAME = 32
 """Columns for a name."""
@@ -41,7 +50,7 @@ def _in_methods(methods: dict[str, int]) -> str:
     return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
 
 
-def in_units(study: Audit | Power | Gains) -> str:
+def in_units(study: Audit | Power | Gains | Size) -> str:
     """How many instances, and clusters where there are some."""
     text = count(study.num_instances, "instance")
     return text if study.num_units == study.num_instances else f"{text} in {count(study.num_units, 'cluster')}"
@@ -140,7 +149,7 @@ def _none_found(power: Power) -> list[str]:
         return []
     sizes = ", ".join(f"{size:,}" for size in few)
     return [
-        f"{MISSING}: with {sizes} units no permutation test has p <= {power.settings.alpha:g}, whatever the difference"
+        f"{DASH}: with {sizes} units no permutation test has p <= {power.settings.alpha:g}, whatever the difference"
     ]
 
 

@@ -185,12 +185,12 @@ def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float, sides: int) -
     return gains * -_NORMAL.inv_cdf(p / sides) / z
 
 
-def few_pairs(thresholds: Sequence[Threshold], law: Law) -> list[str]:
-    """What a reader should know where pairs are few."""
+def few_pairs(numbers: Sequence[int], law: Law) -> list[str]:
+    """What a reader should know of thresholds made of such numbers of pairs."""
     notes = []
-    if any(each.num_pairs == 0 for each in thresholds):
+    if 0 in numbers:
         notes.append("no threshold where no pair has a p in the range: widen it (--p-range), or take more systems")
-    if any(0 < each.num_pairs < law.least_pairs for each in thresholds):
+    if any(0 < number < law.least_pairs for number in numbers):
         notes.append(
             f"a threshold of fewer than {law.least_pairs} pairs tends to be too low, and its interval has no upper end"
         )

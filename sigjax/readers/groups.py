@@ -1,4 +1,4 @@
-"""Groups of systems from a file of their own."""
+"""Groups of systems, from a file of their own."""
 
 import csv
 from collections.abc import Mapping, Sequence
