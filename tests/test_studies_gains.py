@@ -11,7 +11,7 @@ from scipy import stats
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.readers.labels import system_groups
+from sigjax.readers.groups import system_groups
 from sigjax.studies import gains
 from sigjax.studies.thresholds import Law, Points, difference_of, drawn_quantiles, make_threshold, system_draws
 from sigjax.studies.thresholds import weighted_quantiles as quantiles
@@ -227,7 +227,7 @@ NAMES = ["s0", "s1", "s2", "s3", "s4"]
         ({"p_range": [0.06, 0.04]}, r"p_range must be the lowest and the highest p, such as 0.04 0.06, got \[0.06"),
         ({"p_range": [0.05]}, "p_range must be the lowest and the highest p"),
         ({"p_range": [0.0, 0.5]}, "p_range must be one or more"),
-        ({"quantile": 1.0}, "quantile must be a number between 0 and 1, got 1.0"),
+        ({"quantile": 1.0}, "quantile must be a number between 0 and 1, such as 0.95, got 1.0"),
         ({"groups": {"s0": "x"}}, "groups: no group for 's1', 's2', 's3', 's4'; expected one for every system"),
         (
             {"groups": dict.fromkeys(["s0", "s1", "s2", "s3", "s4", "S5"], "x")},

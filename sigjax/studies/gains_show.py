@@ -11,7 +11,7 @@ import numpy as np
 from sigjax.report.figure import BLUES, plain
 from sigjax.report.pairs import Table
 from sigjax.report.text import table_lines
-from sigjax.report.words import MISSING, count, format_number, number_spec, percent
+from sigjax.report.words import DASH, count, format_number, number_spec, percent
 from sigjax.studies.figures import Drawing, Layout
 from sigjax.studies.text import NAME, in_units, joined_lines
 from sigjax.studies.thresholds import WIDE
@@ -46,7 +46,7 @@ def ends(low: float | None, high: float | None, spec: str) -> str:
         return f"[{low:{spec}}, {high:{spec}}]"
     if low is not None:
         return f"at least {low:{spec}}"
-    return MISSING if high is None else f"at most {high:{spec}}"
+    return DASH if high is None else f"at most {high:{spec}}"
 
 
 def gains_text(study: Gains) -> str:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.report.figure import BLUES, plain
-from sigjax.report.numbers import format_number, number_spec, percent
 from sigjax.report.pairs import Table
 from sigjax.report.text import table_lines
-from sigjax.report.words import count
+from sigjax.report.words import count, format_number, number_spec, percent
 from sigjax.studies.figures import Drawing, Layout
 from sigjax.studies.gains_show import WIDTH, ends, gained, threshold_line
 from sigjax.studies.text import NAME, in_units, joined_lines
