@@ -6,9 +6,8 @@ from dataclasses import asdict
 
 from sigjax.association.association import AgreementOptions, Association
 from sigjax.records import Alternative
-from sigjax.report.numbers import format_p, format_p_interval
 from sigjax.report.programs import json_lines
-from sigjax.report.words import ALTERNATIVES, METHODS, count
+from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval
 from sigjax.version import __version__
 
 _MEANS: dict[Alternative, str] = {

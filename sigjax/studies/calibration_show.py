@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.report.figure import plain
-from sigjax.report.numbers import format_interval
 from sigjax.report.pairs import Table
 from sigjax.report.text import table_lines
-from sigjax.report.words import METHODS, count
+from sigjax.report.words import METHODS, count, format_interval
 from sigjax.studies.figures import COLORS, Drawing, Layout
 from sigjax.studies.text import NAME, joined_lines
 

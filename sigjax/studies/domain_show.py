@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.report.figure import plain
-from sigjax.report.numbers import MISSING, format_interval, percent
 from sigjax.report.pairs import Table
 from sigjax.report.text import table_lines
-from sigjax.report.words import count
+from sigjax.report.words import DASH, count, format_interval, percent
 from sigjax.studies.figures import Drawing, Layout
 from sigjax.studies.text import NAME, joined_lines
 
@@ -57,7 +56,7 @@ def domain_text(study: Domain) -> str:
 
 
 def _near_row(one: DomainRange) -> tuple[str, ...]:
-    share = MISSING if one.share is None else f"{one.share:.3f}"
+    share = DASH if one.share is None else f"{one.share:.3f}"
     return one.other, f"{one.pairs:,}", f"{one.right:,}", share, format_interval(one.interval, ".3f")
 
 
@@ -71,7 +70,7 @@ def _shares_rows(ranges: list[DomainRange]) -> list[tuple[str, ...]]:
         (
             f"{low:g} to {high:g}",
             f"{of[0].pairs:,}",
-            *(MISSING if one.share is None else f"{one.share:.0%}" for one in of),
+            *(DASH if one.share is None else f"{one.share:.0%}" for one in of),
         )
         for (low, high), of in rows.items()
     ]

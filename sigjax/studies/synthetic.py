@@ -148,12 +148,13 @@ def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvalua
     for base in range(len(systems)):
         partners = [each for each in range(len(systems)) if each != base]
         for number in range(options.count):
-            pair = base, partners[number % len(partners)]
-            if pair not in shares:
-                shares[pair] = mixing_share(*added[list(pair)], options.correlation, [systems[i] for i in pair])
-            own = rng.random(stats.shape[1]) < shares[pair]
+            partner = partners[number % len(partners)]
+            if (base, partner) not in shares:
+                both = (systems[base], systems[partner])
+                shares[base, partner] = mixing_share(added[base], added[partner], options.correlation, both)
+            own = rng.random(stats.shape[1]) < shares[base, partner]
             names.append(f"{systems[base]}~{number + 1}")
-            mixed.append(np.where(own[:, None], *stats[list(pair)]))
+            mixed.append(np.where(own[:, None], stats[base], stats[partner]))
     note = f"{len(names)} mixtures of {len(systems)} systems, correlation {options.correlation:g}, seed {options.seed}"
     return PublicEvaluation(
         systems=tuple(names),
@@ -185,7 +186,7 @@ def added_scores(evaluation: Evaluation) -> np.ndarray:
     return added
 
 
-def mixing_share(x: np.ndarray, y: np.ndarray, correlation: float, names: list[str]) -> float:
+def mixing_share(x: np.ndarray, y: np.ndarray, correlation: float, names: tuple[str, str]) -> float:
     r"""The share s of instances on which mixtures have the first system's output, for a correlation r of mixtures.
 
     It solves $v (1 - r) = r s (1 - s) m$ (see `synthetic`), which is quadratic in s, and is at least 1/2.
@@ -198,7 +199,7 @@ def mixing_share(x: np.ndarray, y: np.ndarray, correlation: float, names: list[s
 
     Example:
         >>> x, y = np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
-        >>> round(mixing_share(x, y, 0.8, ["A", "B"]), 4)
+        >>> round(mixing_share(x, y, 0.8, ("A", "B")), 4)
         0.8873
     """
     (var_x, cov), (_, var_y) = np.cov(x, y, ddof=0)
