@@ -143,6 +143,7 @@ def studies() -> Iterator[Case]:
         yield Case(f"power: {name}", _study(sigjax.power, make, instances=[30, 90], test=BOTH, **few))
     some = {"instances": [40], "alternative": "greater", "level": 0.9, "target": 0.5, **few}
     yield Case("power: one-sided", _study(sigjax.power, pair["decimals"], **some))
+    yield from gains()
     pair |= {"three": data.decimals, "medians": partial(data.decimals, metric="median")}
     for (name, make), claim in itertools.product(pair.items(), ("equivalence", "non-inferiority")):
         some = {"margin": 0.15, "claim": claim, "resamples": 2_000}
@@ -152,6 +153,23 @@ def studies() -> Iterator[Case]:
             yield Case(f"equivalence: {name}, {claim}, {variant}", _study(sigjax.equivalence, make, **more))
     yield from associations()
     yield from arrays()
+
+
+def gains() -> Iterator[Case]:
+    """Gains of all pairs, and thresholds by size."""
+    five = {"answers": data.answers, "decimals": data.decimals, "F1": data.counts}
+    five |= {"clusters": partial(data.answers, clusters=data.clusters())}
+    five |= {"strata": partial(data.counts, strata=data.strata())}
+    some = {"resamples": 2_000, "draws": 100, "p_range": [0.01, 0.4], "progress": False}
+    for name, make in five.items():
+        every = partial(make, 6)
+        groups = {f"s{k}": "ab"[k % 2] for k in range(6)}
+        yield Case(f"gains: {name}", _study(sigjax.studies.gains, every, test=BOTH, groups=groups, **some))
+        yield Case(f"size: {name}", _study(sigjax.studies.size, every, sizes=[12, 20], **some))
+    more = some | {"alternative": "two-sided", "variant": "flip", "quantile": 0.9}
+    yield Case("gains: two-sided", _study(sigjax.studies.gains, partial(data.counts, 6), **more))
+    random = some | {"subsets": "random", "orders": 2}
+    yield Case("size: random", _study(sigjax.studies.size, partial(data.answers, 6), sizes=[60, 120], **random))
 
 
 def _study(study: Callable[..., Any], make: Callable[[], Any], **options: Any) -> Callable[[str], Any]:

@@ -132,3 +132,14 @@ def test_a_stratum_of_one_unit_is_noted():
         assert not any("never var" in note for note in notes)
     every = compare(Evaluation.from_arrays(arrays, strata="abcdef"), test="bootstrap")
     assert [one.standard_error for one in every] == [0]
+
+
+@pytest.mark.parametrize("device", ["numpy", "cpu"])
+def test_replicates_that_do_not_fit_give_the_same_p_values_without_intervals(device):
+    rng = np.random.default_rng(5)
+    counts = {name: np.sort(rng.integers(0, 9, (40, 3))) for name in "ab"}
+    evaluation = Evaluation.from_arrays(counts, metric="fscore")
+    options = {"test": "bootstrap", "interval": "none", "resamples": 80_000, "device": device}
+    (kept,), (summary,) = (compare(evaluation, memory=memory, **options) for memory in (1.0, 1e-3))
+    assert summary.p_value == kept.p_value
+    assert summary.interval is None

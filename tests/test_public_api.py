@@ -15,10 +15,24 @@ import pytest
 import sigjax
 from sigjax import ClassicalTests, Evaluation, InputError, Report
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
+from sigjax.studies.gains import Gains, GainThresholds, PairGain
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
+from sigjax.studies.size import Size
+from sigjax.studies.size_laws import Fitted, SizeLaw, ThresholdAt
+from sigjax.studies.thresholds import Threshold, ThresholdDifference
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
-STUDY_CALLS = {"audit", "calibration", "domain", "equivalence", "equivalence_test", "gains", "power"}
+STUDY_CALLS = {
+    "audit",
+    "calibration",
+    "domain",
+    "equivalence",
+    "equivalence_test",
+    "gains",
+    "power",
+    "size",
+    "synthetic",
+}
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
@@ -92,6 +106,7 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 STUDIES = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
+STUDIES += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeLaw, ThresholdAt, Fitted]
 
 
 @pytest.mark.parametrize("record", [*RECORDS, *STUDIES])

@@ -150,7 +150,7 @@ class _Summary:
 
     def _count_at_most(self, steps: np.ndarray) -> np.ndarray:
         members, thresholds = self.wanted.intervals.targets.members, self.thresholds
-        if self.backend.devices and steps.shape[1] == PIECE:
+        if len(members) and self.backend.devices and steps.shape[1] == PIECE:
             return shared_out(compiled(count_at_most, (), self.backend.platform), steps, members, thresholds)
 
         def of_target(place: int) -> list[int]:

@@ -20,7 +20,7 @@ from sigjax.run.host import is_terminal
 from sigjax.studies.study import Study
 
 Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
-_WRITTEN = ("output", "figure", "checkpoint")
+_WRITTEN = ("output", "figure", "checkpoint", "families")
 _PLAIN_SIGNS = str.maketrans("─–…·█▓▒", "--~.#%+")
 
 

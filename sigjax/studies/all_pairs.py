@@ -60,6 +60,11 @@ def law_of(options: PairsOptions) -> Law:
     return Law(options.quantile, options.level)
 
 
+def of_options(options: PairsOptions) -> str:
+    """What a signature says of thresholds."""
+    return f"p:{options.p_range[0]:g}-{options.p_range[1]:g}|quantile:{options.quantile:g}|draws:{options.draws}"
+
+
 def check_range(p_range: Sequence[float]) -> None:
     """Refuse what is not the lowest and the highest p of a range.
 
@@ -133,7 +138,7 @@ class Tested(NamedTuple):
     signature: str
 
 
-def tested_pairs(evaluations: Sequence[Evaluation], settings: Settings, options: TestedOptions) -> Tested:
+def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, options: TestedOptions) -> Tested:
     """Test all pairs by `compare`: those of one metric share their resamples.
 
     One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
@@ -151,11 +156,20 @@ def tested_pairs(evaluations: Sequence[Evaluation], settings: Settings, options:
     return Tested(parts, reports[0].num_units, tuple(notes), signature)
 
 
+def scores_of(evaluation: Evaluation, settings: Settings, device: Device) -> np.ndarray:
+    """The score of each system, `[system]`.
+
+    Raises:
+        InputError: a score that is not finite.
+    """
+    with named_errors([evaluation], Runner(settings, device)):
+        return np.array(make_case(evaluation, settings).question.scores)
+
+
 def _by_score(evaluation: Evaluation, settings: Settings, options: TestedOptions) -> Evaluation:
     """The same evaluation with systems from the highest score to the lowest; equal ones in the order of the data."""
-    with named_errors([evaluation], Runner(settings, options.device)):
-        scores = np.array(make_case(evaluation, settings).question.scores)
-    return select(evaluation, [evaluation.systems[i] for i in np.argsort(-scores, kind="stable").tolist()])
+    order = np.argsort(-scores_of(evaluation, settings, options.device), kind="stable")
+    return select(evaluation, [evaluation.systems[i] for i in order.tolist()])
 
 
 def _parts(report: Report, evaluation: Evaluation) -> list[PairColumns]:

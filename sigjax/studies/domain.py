@@ -17,8 +17,8 @@ from sigjax.studies.all_pairs import (
     Tested,
     TestedOptions,
     check_pairs,
+    compared_pairs,
     table_ranges,
-    tested_pairs,
 )
 from sigjax.studies.formulas import paired_share
 from sigjax.studies.pilot import on_instances, select
@@ -208,7 +208,7 @@ def _tested(name: str, evaluation: Evaluation, settings: Settings, options: Doma
     """All pairs on one test set, which errors name."""
     try:
         check_pairs([evaluation], options)
-        return tested_pairs([evaluation], settings, options)
+        return compared_pairs([evaluation], settings, options)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 

@@ -13,7 +13,7 @@ from sigjax.readers.groups import check_groups, system_groups
 from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import PairColumns, PairsOptions, check_pairs, law_of, tested_pairs
+from sigjax.studies.all_pairs import PairColumns, PairsOptions, check_pairs, compared_pairs, law_of, of_options
 from sigjax.studies.study import Study
 from sigjax.studies.thresholds import (
     Among,
@@ -21,7 +21,6 @@ from sigjax.studies.thresholds import (
     Threshold,
     ThresholdDifference,
     difference_of,
-    drawn_quantiles,
     few_pairs,
     make_threshold,
     system_draws,
@@ -159,25 +158,25 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
     evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
     check(options)
     settings = check_pairs(evaluations, options)
-    systems, law = evaluations[0].systems, law_of(options)
+    systems = evaluations[0].systems
     groups = _groups(options.groups, systems)
-    tested = tested_pairs(evaluations, settings, options)
+    tested = compared_pairs(evaluations, settings, options)
     draws = system_draws(settings.seed, len(systems), options.draws)
     thresholds = tuple(_thresholds(one, by, groups, draws, options) for one in tested.parts for by in get_args(Gained))
-    parts = f"p:{options.p_range[0]:g}-{options.p_range[1]:g}|quantile:{law.quantile:g}|draws:{options.draws}"
-    parts += "" if groups is None else f"|groups:{len(set(groups))}"
+    numbers = [each.effective_pairs for one in thresholds for each in one.thresholds]
+    parts = of_options(options) + ("" if groups is None else f"|groups:{len(set(groups))}")
     return Gains(
         systems=systems,
         groups=groups,
         pairs=tuple(pair for one in tested.parts for pair in _pairs(one, systems, groups)),
         thresholds=thresholds,
         p_range=(options.p_range[0], options.p_range[1]),
-        quantile=law.quantile,
+        quantile=options.quantile,
         draws=options.draws,
         num_instances=evaluations[0].num_instances,
         num_units=tested.num_units,
         alternative=options.alternative,
-        notes=(*tested.notes, *few_pairs([each for one in thresholds for each in one.thresholds], law)),
+        notes=(*tested.notes, *few_pairs(numbers, law_of(options))),
         settings=settings,
         signature=f"study:gains|{parts}|{tested.signature}",
     )
@@ -213,11 +212,12 @@ def _thresholds(
         kinds |= {"same group": same, "different groups": ~same}
     law = law_of(options)
     points = [one.points(by, options.p_range, options.alternative, chosen) for chosen in kinds.values()]
-    drawn = [drawn_quantiles(each, draws, law.quantile) for each in points]
-    thresholds = tuple(
-        make_threshold(among, each, quantiles, int(chosen.sum()), law)
-        for (among, chosen), each, quantiles in zip(kinds.items(), points, drawn, strict=True)
-    )
+    found = [
+        make_threshold(among, each, draws, int(chosen.sum()), law)
+        for (among, chosen), each in zip(kinds.items(), points, strict=True)
+    ]
+    thresholds = tuple(threshold for threshold, _ in found)
+    drawn = [drawn for _, drawn in found]
     between = None if groups is None else difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), law)
     return GainThresholds(one.metric, one.test, by, thresholds, between)
 

@@ -20,8 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from sigjax.studies.gains import Gains, GainThresholds, PairGain
-    from sigjax.studies.thresholds import Threshold, ThresholdDifference
+    from sigjax.studies.size import Size
+    from sigjax.studies.thresholds import Gained
 
+WIDTH = 80
+"""Columns of a text."""
+_MANY = 1000
+"""More points are drawn as an image, and faint."""
 _LOOKS = {
     None: (BLUES[0], "o", "pair"),
     True: (BLUES[0], "o", "same group"),
@@ -30,40 +35,47 @@ _LOOKS = {
 """Colour, marker and name of the pairs; blue and vermilion differ for all kinds of colour vision."""
 
 
-def ends(one: Threshold | ThresholdDifference, spec: str) -> str:
-    """The interval, also where one end is open.
+def ends(low: float | None, high: float | None, spec: str) -> str:
+    """An interval, also where one end is open.
 
     Example:
-        >>> from sigjax.studies.thresholds import Threshold
-        >>> ends(Threshold("all", 0.5, 0.4, None, 10, 8, 45), ".2f")
-        'at least 0.40'
+        >>> ends(0.4, 0.6, ".2f"), ends(0.4, None, ".2f")
+        ('[0.40, 0.60]', 'at least 0.40')
     """
-    if one.low is not None and one.high is not None:
-        return f"[{one.low:{spec}}, {one.high:{spec}}]"
-    if one.low is not None:
-        return f"at least {one.low:{spec}}"
-    return DASH if one.high is None else f"at most {one.high:{spec}}"
+    if low is not None and high is not None:
+        return f"[{low:{spec}}, {high:{spec}}]"
+    if low is not None:
+        return f"at least {low:{spec}}"
+    return DASH if high is None else f"at most {high:{spec}}"
 
 
 def gains_text(study: Gains) -> str:
     """The thresholds of each metric and test."""
-    low, high = study.p_range
     lines = [
         f"gains of {count(len(study.systems), 'system')}: {in_units(study)}",
-        f"threshold: {percent(study.quantile)} of pairs gain no more at {study.alternative} p = {(low + high) / 2:g}",
+        *explained(study),
     ]
     for one in study.thresholds:
-        lines += ["", f"{one.metric}, {one.test} test: {_gained(one, study)}", "", *_table(one, study)]
+        lines += ["", f"{one.metric}, {one.test} test: {gained(one.by, study.p_range)}", "", *_table(one, study)]
         if one.difference is not None:
             lines += ["", _difference(one)]
-    lines += ["", *(line for note in study.notes for line in wrap(f"note: {note}", 80)), study.signature]
+    lines += ["", *(line for note in study.notes for line in wrap(f"note: {note}", WIDTH)), study.signature]
     return joined_lines(lines)
 
 
-def _gained(one: GainThresholds, study: Gains) -> str:
-    """Which gains the thresholds are made of."""
-    low, high = study.p_range
-    if one.by == "range":
+def explained(study: Gains | Size) -> list[str]:
+    """What a threshold and its interval are."""
+    middle = sum(study.p_range) / 2
+    return [
+        f"threshold: {percent(study.quantile)} of pairs gain no more at {study.alternative} p = {middle:g}",
+        "intervals: for other systems like these, on the same instances",
+    ]
+
+
+def gained(by: Gained, p_range: tuple[float, float]) -> str:
+    """Which gains a threshold is made of."""
+    low, high = p_range
+    if by == "range":
         return f"pairs with p from {low:g} to {high:g}"
     return f"p from {WIDE[0]:g} to {WIDE[1]:g}, gains moved to p = {(low + high) / 2:g}"
 
@@ -74,10 +86,10 @@ def _spec(one: GainThresholds) -> str:
 
 def _table(one: GainThresholds, study: Gains) -> list[str]:
     spec = _spec(one)
-    header = ("pairs", "all", "used", "systems", "threshold", f"{percent(study.settings.level)} interval")
+    header = ("pairs", "all", "used", "effective", "threshold", f"{percent(study.settings.level)} interval")
     rows = [
-        (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{each.num_systems:,}")
-        + (format_number(each.gain, spec), ends(each, spec))
+        (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{each.effective_pairs:,.0f}")
+        + (format_number(each.gain, spec), ends(each.low, each.high, spec))
         for each in one.thresholds
     ]
     return table_lines(Table(header, rows, names=(0,)), NAME)
@@ -85,9 +97,10 @@ def _table(one: GainThresholds, study: Gains) -> list[str]:
 
 def _difference(one: GainThresholds) -> str:
     assert one.difference is not None
-    spec = f"+{_spec(one)}"
-    verdict = "the thresholds differ" if one.difference.differ else "not shown to differ"
-    return f"different groups - same group: {one.difference.difference:{spec}}, {ends(one.difference, spec)}: {verdict}"
+    spec, between = f"+{_spec(one)}", one.difference
+    verdict = "the thresholds differ" if between.differ else "not shown to differ"
+    interval = ends(between.low, between.high, spec)
+    return f"different groups - same group: {between.difference:{spec}}, {interval}: {verdict}"
 
 
 def _layout(study: Gains) -> Layout:
@@ -107,6 +120,7 @@ def _draw(study: Gains, axes: np.ndarray) -> None:
         pairs = [pair for pair in study.pairs if (pair.metric, pair.test) == (metric, test)]
         panel.axhspan(1.0 - high, 1.0 - low, color="0.85", linewidth=0, zorder=0, label=f"p from {low:g} to {high:g}")
         _points(panel, pairs)
+        _window(panel, pairs)
         for one in some:
             _lines(panel, one, study)
         panel.set_xlabel(f"gain of the better system ({plain(metric)})", fontsize=8)
@@ -118,14 +132,28 @@ def _draw(study: Gains, axes: np.ndarray) -> None:
 
 
 def _points(panel: Axes, pairs: list[PairGain]) -> None:
-    """The pairs, those of groups in colours and markers of their own."""
-    alpha = 0.7 if len(pairs) <= 1000 else 0.25
+    """The pairs, those of groups in colours and markers of their own, the smaller set on top."""
+    many = len(pairs) > _MANY
     for same_group, (color, marker, name) in _LOOKS.items():
         chosen = [(pair.gain, 1.0 - pair.p_value) for pair in pairs if pair.same_group is same_group]
         if chosen:
-            style = {"color": color, "alpha": alpha, "linewidth": 0, "marker": marker, "markersize": 3.5}
-            panel.plot(*np.array(chosen).T, **style, label=name, rasterized=len(pairs) > 1000)
-    panel.set_xlim(left=0.0)
+            faint = 0.25 if len(chosen) > _MANY else 0.7
+            style = {"color": color, "alpha": faint, "marker": marker, "markersize": 3.5, "rasterized": many}
+            panel.plot(*np.array(chosen).T, linewidth=0, label=name, zorder=2.5 - len(chosen) / len(pairs), **style)
+
+
+def _window(panel: Axes, pairs: list[PairGain]) -> None:
+    """Show the gains that may not be significant, and say what is not shown."""
+    close = [pair for pair in pairs if pair.p_value >= WIDE[0] and pair.gain > 0.0]
+    right = 1.5 * max((pair.gain for pair in close), default=max(pair.gain for pair in pairs))
+    low = max((pair.p_value for pair in close), default=1.0)
+    panel.set_xlim(-0.01 * right, right or None)
+    panel.set_ylim(1.0 - low - 0.03, 1.02)
+    larger = sum(pair.gain > right for pair in pairs)
+    equal = sum(pair.p_value > low and pair.gain == 0.0 for pair in pairs)
+    notes = [f"{count(larger, 'larger gain')} to the right"] * (larger > 0)
+    notes += [f"{count(equal, 'pair')} below: gain 0"] * (equal > 0)
+    panel.annotate("\n".join(notes), (0.98, 0.6), xycoords="axes fraction", fontsize=7, ha="right")
 
 
 def _lines(panel: Axes, one: GainThresholds, study: Gains) -> None:

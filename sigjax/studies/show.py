@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from textwrap import fill
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from sigjax.studies.calibration_show import CALIBRATION, calibration_text
 from sigjax.studies.domain_show import DOMAIN, domain_text
 from sigjax.studies.figures import AUDIT, POWER, Drawing
 from sigjax.studies.gains_show import GAINS, gains_text
+from sigjax.studies.size_show import SIZE, size_text
 from sigjax.studies.text import audit_text, power_text
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ TEXTS: dict[str, Callable[[Any], str]] = {
     "domain": domain_text,
     "gains": gains_text,
     "power": power_text,
+    "size": size_text,
 }
 DRAWINGS: dict[str, Drawing] = {
     "audit": AUDIT,
@@ -33,9 +35,15 @@ DRAWINGS: dict[str, Drawing] = {
     "domain": DOMAIN,
     "gains": GAINS,
     "power": POWER,
+    "size": SIZE,
 }
-_CHARACTERS = 24
-"""Characters of a signature per inch."""
+_LETTERS = 23
+"""Letters of a signature per inch."""
+
+
+def _in_lines(signature: str, width: int) -> str:
+    """A signature in lines of this width."""
+    return "\n".join(wrap(signature.replace("|", "| "), width)).replace("| ", "|")
 
 
 def plotted(study: Any, ax: Any) -> Figure:
@@ -50,8 +58,7 @@ def plotted(study: Any, ax: Any) -> Figure:
     if ax is None:
         figure = empty_figure(width, 0.5 + sum(heights))
         axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-        signature = fill(study.signature, int(_CHARACTERS * width), break_on_hyphens=False)
-        figure.supxlabel(plain(signature), fontsize=6, color="0.4")
+        figure.supxlabel(plain(_in_lines(study.signature, int(_LETTERS * width))), fontsize=6, color="0.4")
     else:
         axes = np.ravel(np.asarray(ax, object))
         if axes.size != math.prod(shape):

@@ -25,6 +25,7 @@ from sigjax.version import __version__
 if TYPE_CHECKING:
     from sigjax.studies.gains import Gains
     from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
+    from sigjax.studies.size import Size
 
 NAME = 32
 """Columns for a name."""
@@ -49,7 +50,7 @@ def _in_methods(methods: dict[str, int]) -> str:
     return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
 
 
-def in_units(study: Audit | Power | Gains) -> str:
+def in_units(study: Audit | Power | Gains | Size) -> str:
     """How many instances, and clusters where there are some."""
     text = count(study.num_instances, "instance")
     return text if study.num_units == study.num_instances else f"{text} in {count(study.num_units, 'cluster')}"

@@ -1,0 +1,301 @@
+"""Gains and thresholds: against the normal law, enumeration, separate comparisons and lists of drawn systems."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import sigjax
+from sigjax import Evaluation, InputError
+from sigjax.cli import _run
+from sigjax.readers.groups import system_groups
+from sigjax.studies import gains
+from sigjax.studies.thresholds import Law, Points, difference_of, make_threshold, system_draws
+from sigjax.studies.thresholds import weighted_quantiles as quantiles
+
+
+def alike(systems=24, instances=200, step=0.015, seed=0):
+    """Systems whose differences all have the same standard deviation, sqrt(2), and means that are steps apart."""
+    columns = np.random.default_rng(seed).normal(size=(instances, systems))
+    orthogonal, _ = np.linalg.qr(columns - columns.mean(axis=0))
+    values = np.sqrt(instances) * orthogonal + step * np.arange(systems)
+    return Evaluation.from_arrays({f"s{k}": values[:, k] for k in range(systems)}), math.sqrt(2 / instances)
+
+
+def tagged(systems=5, instances=80, seed=1, **labels):
+    """Counts for F1."""
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(1, 8, instances)
+    arrays = {}
+    for k in range(systems):
+        tp = rng.binomial(gold, 0.6 + 0.02 * k)
+        arrays[f"s{k}"] = np.stack([tp, tp + rng.integers(0, 3, instances), gold], axis=1)
+    return Evaluation.from_arrays(arrays, metric="fscore", **labels)
+
+
+@pytest.mark.parametrize(("alternative", "z", "sides"), [("one-sided", 1.645, 1), ("two-sided", 1.96, 2)])
+def test_gains_of_normal_means_are_so_many_standard_errors(alternative, z, sides):
+    evaluation, error = alike()
+    study = gains(evaluation, alternative=alternative, resamples=20_000, p_range=[0.03, 0.07], device="numpy")
+    assert len(study.pairs) == 24 * 23 / 2
+    for pair in study.pairs:
+        known = min(1.0, sides * stats.norm.sf(pair.gain / error))
+        assert pair.p_value == pytest.approx(known, abs=4.5 * math.sqrt(known / 20_000) + 0.006)
+    in_range, moved = (one.thresholds[0] for one in study.thresholds)
+    close = [pair.gain for pair in study.pairs if 0.03 <= pair.p_value <= 0.07]
+    assert in_range.num_pairs == len(close) > 10
+    assert in_range.gain == pytest.approx(np.quantile(close, 0.95))
+    assert stats.norm.isf(0.07 / sides) - 0.05 < in_range.gain / error < stats.norm.isf(0.03 / sides) + 0.05
+    assert moved.num_pairs > 3 * in_range.num_pairs
+    assert moved.gain / error == pytest.approx(z, rel=0.06)
+
+
+@pytest.mark.parametrize("variant", ["shift", "flip"])
+def test_p_is_that_of_all_draws_and_all_swaps(variant):
+    values = np.random.default_rng(3).integers(0, 6, (3, 6))
+    evaluation = Evaluation.from_arrays(dict(zip("abc", values, strict=True)))
+    study = gains(evaluation, test=["bootstrap", "permutation"], variant=variant)
+    assert [pair.test for pair in study.pairs] == ["bootstrap"] * 3 + ["permutation"] * 3
+    for pair in study.pairs:
+        differences = values["abc".index(pair.winner)] - values["abc".index(pair.loser)]
+        assert pair.gain == pytest.approx(differences.mean())
+        if pair.test == "permutation":
+            signs = np.array(list(itertools.product([1, -1], repeat=6)))
+            known = (signs @ differences >= differences.sum()).mean()
+        else:
+            sums = np.array(list(itertools.product(differences, repeat=6))).sum(axis=1)
+            known = (sums >= 2 * differences.sum() if variant == "shift" else sums <= 0).mean()
+        assert (pair.method, pair.p_value) == ("exact", pytest.approx(known, rel=1e-9))
+
+
+ERRORS = sigjax.Metric(
+    "errors",
+    lambda sums: (sums[..., 1] - sums[..., 0]) / sums[..., 2],
+    ("tp", "predicted", "gold"),
+    lambda *columns: np.stack(columns, axis=-1),
+    ("tp", "predicted", "gold"),
+    higher_is_better=False,
+)
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+@pytest.mark.parametrize("metric", ["fscore", ERRORS])
+def test_all_pairs_share_one_matrix_of_counts_and_are_what_each_pair_gives_alone(test, metric):
+    higher, arrays = metric == "fscore", dict(zip(tagged().systems, tagged().stats, strict=True))
+    evaluation = Evaluation.from_arrays(arrays, metric=metric)
+    how = {"test": test, "method": "montecarlo", "resamples": 3_000, "device": "numpy"}
+    study = gains(evaluation, **how)
+    assert len(study.pairs) == 10
+    scores = {one.name: one.score for one in sigjax.compare(evaluation, device="numpy", resamples=99).systems}
+    for pair in study.pairs:
+        delta = scores[pair.winner] - scores[pair.loser]
+        assert pair.gain == pytest.approx(delta if higher else -delta)
+        two = Evaluation.from_arrays({name: arrays[name] for name in (pair.winner, pair.loser)}, metric=metric)
+        (alone,) = sigjax.compare(two, alternative="greater" if higher else "less", interval="none", **how)
+        assert pair.p_value == alone.p_value
+
+
+def test_quantiles_of_weights_are_those_of_repeated_values():
+    rng = np.random.default_rng(0)
+    values, weights = np.sort(rng.normal(size=9)), rng.integers(0, 4, (50, 9))
+    weights[0] = 0
+    for q in (0.05, 0.5, 0.95):
+        known = [np.quantile(np.repeat(values, row), q) if row.any() else np.nan for row in weights]
+        assert quantiles(values, weights, q) == pytest.approx(known, nan_ok=True)
+
+
+def test_the_interval_is_that_of_lists_of_drawn_systems():
+    study = gains(alike()[0], device="numpy", resamples=5_000, draws=300, level=0.8, p_range=[0.01, 0.2])
+    one = study.thresholds[0].thresholds[0]
+    drawn = system_draws(12345, 24, 300)
+    assert drawn.shape == (300, 24)
+    assert (drawn.sum(axis=1) == 24).all()
+    assert drawn.var() == pytest.approx(23 / 24, rel=0.1)
+    close = {frozenset((p.winner, p.loser)): p.gain for p in study.pairs if 0.01 <= p.p_value <= 0.2}
+    found = []
+    for counts in drawn:
+        systems = [f"s{k}" for k in np.repeat(np.arange(24), counts)]
+        among = [close.get(frozenset(pair)) for pair in itertools.combinations(systems, 2)]
+        found.append(np.quantile([gain for gain in among if gain is not None], 0.95))
+    assert one.num_pairs >= Law(0.95, 0.8).least_pairs == 45
+    assert [one.low, one.high] == pytest.approx(np.quantile(found, [0.1, 0.9]))
+
+
+def test_groups_have_thresholds_of_their_own():
+    evaluation, _ = alike()
+    groups = {name: "odd" if int(name[1:]) % 2 else "even" for name in evaluation.systems}
+    study = gains(evaluation, device="numpy", resamples=5_000, groups=groups, draws=200)
+    for one in study.thresholds[:1]:
+        assert [each.among for each in one.thresholds] == ["all", "same group", "different groups"]
+        assert [each.num_all for each in one.thresholds] == [276, 132, 144]
+        for each in one.thresholds[1:]:
+            chosen = [
+                pair.gain
+                for pair in study.pairs
+                if 0.04 <= pair.p_value <= 0.06
+                and (groups[pair.winner] == groups[pair.loser]) == (each.among == "same group")
+            ]
+            assert each.num_pairs == len(chosen)
+            assert each.gain == (pytest.approx(np.quantile(chosen, 0.95)) if chosen else None)
+        assert one.difference is not None
+        assert one.difference.difference == one.thresholds[2].gain - one.thresholds[1].gain
+
+
+def test_thresholds_of_groups_that_differ():
+    """Pairs of the same group have gains of about 1, others of about 2: the difference is 1 and clear."""
+    rng = np.random.default_rng(0)
+    pairs = np.array(list(itertools.combinations(range(40), 2)))
+    law, draws = Law(0.95, 0.95), system_draws(1, 40, 400)
+    same = pairs[:, 0] % 2 == pairs[:, 1] % 2
+    values = np.where(same, 1.0, 2.0) + 0.1 * rng.random(len(pairs))
+    points = [Points(pairs[s][np.argsort(values[s])], np.sort(values[s])) for s in (same, ~same)]
+    (first, one), (second, other) = (make_threshold("all", each, draws, 780, law) for each in points)
+    found = difference_of(first, second, (one, other), law)
+    assert found is not None
+    assert found.difference == pytest.approx(1.0, abs=0.02)
+    assert found.differ
+    assert 0.95 < found.low <= found.difference <= found.high < 1.05
+    few, of_few = make_threshold("all", Points(*(each[:20] for each in points[0])), draws, 780, law)
+    found = difference_of(few, second, (of_few, other), law)
+    assert found is not None
+    assert (found.low, found.differ) == (None, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("systems", "least"), [(12, 0.95), (25, 0.95), (50, 0.9), (100, 0.86)])
+def test_coverage(systems, least):
+    """Systems are random, and so are the standard errors of their pairs; the truth is that of 4,000 systems."""
+    rng = np.random.default_rng(systems)
+    law = Law(0.95, 0.95)
+
+    def close_pairs(count):
+        means, spreads = rng.normal(0.0, 1.2, count), np.exp(0.3 * rng.normal(size=count))
+        a, b = np.triu_indices(count, 1)
+        values = np.abs(means[a] - means[b])
+        p_values = stats.norm.sf(values / np.sqrt((spreads[a] + spreads[b]) / 2))
+        chosen = np.flatnonzero((p_values >= 0.04) & (p_values <= 0.06))
+        order = chosen[np.argsort(values[chosen])]
+        return Points(np.stack([a[order], b[order]], axis=1), values[order])
+
+    truth, hits, trials = np.quantile(close_pairs(4_000).gains, 0.95), 0, 200
+    for trial in range(trials):
+        points = close_pairs(systems)
+        one, _ = make_threshold("all", points, system_draws(trial, systems, 400), 0, law)
+        hits += (one.low is None or one.low <= truth) and (one.high is None or truth <= one.high)
+    assert hits / trials >= least - 3 * math.sqrt(least * (1 - least) / trials)
+
+
+def test_no_pair_and_few_pairs():
+    evaluation = Evaluation.from_arrays({"a": [1, 2, 3] * 20, "b": [5, 6, 7] * 20, "c": [1, 2, 3] * 20})
+    study = gains(evaluation, groups={"a": "x", "b": "y", "c": "x"})
+    assert [each.gain for one in study.thresholds for each in one.thresholds] == [None] * 6
+    assert study.thresholds[0].difference is None
+    assert [note for note in study.notes if "no threshold where no pair has a p in the range" in note]
+    assert {pair.p_value for pair in study.pairs if pair.gain == 0.0} == {1.0}
+    few = gains(tagged(), resamples=2_000, p_range=[0.001, 0.5], device="numpy")
+    assert [note for note in few.notes if note.startswith("a threshold of fewer than 72 effective pairs")]
+    assert few.thresholds[0].thresholds[0].high is None
+
+
+def test_designs_and_clusters_are_those_of_compare():
+    clusters = np.repeat(np.arange(20), 4).tolist()
+    evaluation = tagged(clusters=clusters)
+    how = {"resamples": 2_000, "device": "numpy"}
+    study = gains(evaluation, **how)
+    assert (study.num_instances, study.num_units) == (80, 20)
+    by_name = {frozenset((pair.winner, pair.loser)): pair.p_value for pair in study.pairs}
+    for one in sigjax.compare(evaluation, test="bootstrap", interval="none", alternative="greater", **how):
+        if one.delta > 0:
+            assert by_name[frozenset((one.a, one.b))] == one.p_value
+    with pytest.raises(InputError, match="design models has no bootstrap test"):
+        gains(evaluation, design="models")
+    with pytest.raises(InputError, match="every instance was run once"):
+        gains(evaluation, design="crossed", test="permutation")
+
+
+NAMES = ["s0", "s1", "s2", "s3", "s4"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"p_range": [0.06, 0.04]}, r"p_range must be the lowest and the highest p, such as 0.04 0.06, got \[0.06"),
+        ({"p_range": [0.05]}, "p_range must be the lowest and the highest p"),
+        ({"p_range": [0.0, 0.5]}, "p_range must be one or more"),
+        ({"quantile": 1.0}, "quantile must be a number between 0 and 1, such as 0.95, got 1.0"),
+        ({"groups": {"s0": "x"}}, "groups: no group for 's1', 's2', 's3', 's4'; expected one for every system"),
+        (
+            {"groups": dict.fromkeys(["s0", "s1", "s2", "s3", "s4", "S5"], "x")},
+            "groups: 'S5': no such system; systems: 's0'",
+        ),
+        ({"groups": dict.fromkeys(NAMES, "x")}, "groups: all systems have the group 'x'"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(InputError, match=message):
+        gains(tagged(), **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("g.tsv", "a\tx\nb\ty, z\n"),
+        ("g.tsv", "System\tGroup\na\tx\nb\ty, z\n"),
+        ("g.csv", 'system,group\na,x\nb,"y, z"\n'),
+    ],
+)
+def test_group_files(write, name, content):
+    assert system_groups(str(write(name, content)), ["a", "b"]) == {"a": "x", "b": "y, z"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("g.tsv", "a,x\n", r"g.tsv, line 1: expected a system, a tab and its group, got 'a,x'"),
+        ("g.csv", "a,x\nb\n", r"g.csv, line 2: expected a system, a comma and its group, got 'b'"),
+        ("g.tsv", "a\tx\n\nb\ty\n", "g.tsv, line 2: expected a system, a tab and its group, got ''"),
+        ("g.tsv", "a\tx\na\ty\n", "g.tsv, line 2: system 'a' is there twice; name it once"),
+        ("g.tsv", "a\tx\nc\ty\nb\tx\n", "g.tsv: 'c': no such system; systems: 'a', 'b'"),
+        ("g.tsv", "a\tx\n", "g.tsv: no group for 'b'; expected one for every system"),
+    ],
+)
+def test_refused_group_files(write, name, content, message):
+    with pytest.raises(InputError, match=message):
+        system_groups(str(write(name, content)), ["a", "b"])
+
+
+def test_command(capsys, tmp_path, write):
+    table = write("t.tsv", "id\tA\tB\tC\n" + "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\t{i % 5 % 2}\n" for i in range(60)))
+    groups, figure = write("g.tsv", "A\tx\nB\tx\nC\ty\n"), tmp_path / "f.png"
+    common = ["study", "gains", str(table), "-m", "accuracy", "--groups", str(groups), "--p-range", "0.01", "0.4"]
+    assert _run([*common, "--format", "json", "--figure", str(figure)], debug=True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == "sigjax-gains/1"
+    evaluation = sigjax.read(table, metric="accuracy")
+    known = gains(evaluation, groups=groups, p_range=[0.01, 0.4])
+    assert found == json.loads(known.to_json())
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    frame = known.to_frame()
+    assert frame["gain"].tolist() == [pair.gain for pair in known.pairs]
+    assert _run(common, debug=True) == 0
+    *lines, signature = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "alt:one-sided" in signature
+    assert _run([*common, "-o", str(groups)], debug=False) == 2
+    assert "g.tsv: is read and would be written over" in capsys.readouterr().err
+
+
+def test_figure():
+    evaluation, _ = alike()
+    groups = {name: name[-1] for name in evaluation.systems}
+    how = {"test": ["bootstrap", "permutation"], "method": "montecarlo"}
+    figure = gains(evaluation, device="numpy", resamples=2_000, groups=groups, **how).plot()
+    assert len(figure.axes) == 2
+    panel = figure.axes[0]
+    assert panel.get_xlabel() == "gain of the better system (mean)"
+    assert panel.get_ylabel() == "confidence (1 - p, one-sided)"
+    shown = {line.get_label(): len(line.get_xdata()) for line in panel.lines}
+    assert shown["same group"] + shown["different groups"] == 276

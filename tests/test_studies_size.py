@@ -1,0 +1,136 @@
+"""Thresholds by the size of the test set: against exact laws, least squares of NumPy, and separate studies."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import sigjax
+from sigjax import Evaluation, InputError
+from sigjax.cli import _run
+from sigjax.studies import gains, size
+from sigjax.studies.size_laws import Drawn, ThresholdAt, fit_law, power_law, root_law
+
+
+def normal(systems=16, instances=800, step=0.05, **labels):
+    """Normal systems: differences have the standard deviation sqrt(2)."""
+    values = np.random.default_rng(0).normal(size=(systems, instances)) + step * np.arange(systems)[:, None]
+    return Evaluation.from_arrays({f"s{k}": each for k, each in enumerate(values)}, **labels)
+
+
+def test_laws_are_those_of_least_squares():
+    rng = np.random.default_rng(0)
+    sizes, thresholds = np.array([50.0, 100, 200, 400]), rng.uniform(0.1, 1.0, (20, 4))
+    thresholds[0, 1] = np.nan
+    slopes, constants = power_law(sizes, thresholds)
+    roots = root_law(sizes, thresholds)
+    for row, slope, constant, root in zip(thresholds, slopes, constants, roots, strict=True):
+        some = ~np.isnan(row)
+        known = np.polyfit(np.log(sizes[some]), np.log(row[some]), 1)
+        assert (slope, math.log(constant)) == pytest.approx(tuple(known))
+        assert math.log(root) == pytest.approx(np.mean(np.log(row[some]) + 0.5 * np.log(sizes[some])))
+    nothing = np.array([[np.nan] * 4, [0.5, *[np.nan] * 3]])
+    assert np.isnan(power_law(sizes, nothing)[0]).all()
+    assert np.isnan(root_law(sizes, nothing)).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("pairs", [100, 10])
+def test_a_law_that_holds_is_found_with_its_size(pairs):
+    """Thresholds 3 / sqrt(n): gain 0.1 needs n = 900; on draws c is 2 or 4, so n is 400 or 1,600."""
+    drawn = np.where(np.arange(200) % 2, 2.0, 4.0)
+    high = 4.0 if pairs == 100 else None
+    series = [
+        Drawn(
+            ThresholdAt("m", "bootstrap", "range", 0, n, 3 / math.sqrt(n), 0.0, high and high / n**0.5, pairs, pairs),
+            drawn / math.sqrt(n),
+        )
+        for n in (100, 400, 1600)
+    ]
+    law = fit_law(series, 0.1, 0.95)
+    assert law is not None
+    assert law.exponent is not None
+    assert law.needed is not None
+    assert law.constant.value == pytest.approx(3.0)
+    assert law.constant.error == pytest.approx(np.std(drawn, ddof=1))
+    assert (law.constant.low, law.constant.high) == (pytest.approx(2.0), high and pytest.approx(4.0))
+    assert law.misfit == pytest.approx(0.0, abs=1e-12)
+    assert (law.exponent.value, law.free_constant) == (pytest.approx(-0.5), pytest.approx(3.0))
+    assert law.exponent.error == pytest.approx(0.0, abs=1e-9)
+    assert (law.needed.value, law.needed.low) == (pytest.approx(900.0), pytest.approx(400.0))
+    assert law.needed.high == (pytest.approx(1600.0) if high else None)
+    assert fit_law([], 0.1, 0.95) is None
+
+
+def test_thresholds_of_normal_means_fall_with_the_root_of_the_size():
+    study = size(normal(), sizes=[50, 100, 200, 400, 800], resamples=4_000, device="numpy", draws=200)
+    by_normal = [at.threshold for at in study.points if at.by == "normal"]
+    # The 95th percentile of estimated standard errors is a little above the true one, most on few instances.
+    known = [1.645 * math.sqrt(2 / n) for n in (50, 100, 200, 400, 800)]
+    assert by_normal == pytest.approx(known, rel=0.25)
+    assert by_normal[-1] == pytest.approx(known[-1], rel=0.12)
+    law = study.laws[-1]
+    assert law.exponent is not None
+    assert law.constant.value == pytest.approx(1.645 * math.sqrt(2), rel=0.2)
+    assert law.exponent.value == pytest.approx(-0.5, abs=0.08)
+
+
+@pytest.mark.parametrize("labels", [{}, {"clusters": np.repeat(np.arange(100), 8).tolist()}])
+def test_a_size_is_the_study_of_its_instances(labels):
+    evaluation, how = normal(**labels), {"resamples": 2_000, "device": "numpy", "p_range": [0.01, 0.2], "draws": 100}
+    study = size(evaluation, sizes=[40, 100], **how)
+    assert study.num_units == (100 if labels else 800)
+    for number in (40, 100):
+        end = number * 8 if labels else number
+        clusters = None if evaluation.clusters is None else evaluation.clusters[:end]
+        arrays = {name: row[:end, 0] for name, row in zip(evaluation.systems, evaluation.stats, strict=True)}
+        alone = gains(Evaluation.from_arrays(arrays, clusters=clusters), **how)
+        for one in alone.thresholds:
+            (at,) = (at for at in study.points if (at.by, at.size) == (one.by, number))
+            known = one.thresholds[0]
+            assert (at.threshold, at.low, at.high, at.num_pairs) == (known.gain, known.low, known.high, known.num_pairs)
+
+
+def test_random_subsets_grow_and_differ():
+    how = {"resamples": 999, "device": "numpy", "draws": 50, "subsets": "random", "orders": 2}
+    study = size(normal(6, 120), sizes=[60, 120], **how)
+    found = {(at.order, at.size): at.threshold for at in study.points if at.by == "normal"}
+    assert sorted(found) == [(0, 60), (0, 120), (1, 60)]
+    assert found[0, 60] != found[1, 60]
+    assert study == size(normal(6, 120), sizes=[60, 120], **how)
+
+
+def test_default_sizes_and_gain():
+    evaluation = Evaluation.from_arrays({name: np.arange(330) % k for k, name in ((5, "a"), (7, "b"), (7, "c"))})
+    study = size(evaluation, resamples=500, device="numpy", draws=20, p_range=[0.0001, 0.9])
+    assert sorted({at.size for at in study.points}) == [20, 41, 82, 165, 330]
+    scores = sorted({one.score for one in sigjax.compare(evaluation, device="numpy", resamples=99).systems})
+    assert [law.gain for law in study.laws] == pytest.approx([scores[-1] - scores[-2]] * len(study.laws))
+    assert study.laws
+    given = size(evaluation, resamples=500, device="numpy", draws=20, gain=0.25)
+    assert {law.gain for law in given.laws} <= {0.25}
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="sizes must be at most the 50 units of the data, got 60"):
+        size(normal(4, 50), sizes=[60])
+    with pytest.raises(InputError, match="gain must be a number above 0, got 0"):
+        size(normal(4, 50), gain=0)
+    with pytest.raises(InputError, match="p_range must be the lowest"):
+        size(normal(4, 50), p_range=[0.1])
+
+
+def test_command(capsys, tmp_path, write):
+    rows = "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\t{i % 5 % 2}\n" for i in range(60))
+    table, figure = write("t.tsv", "id\tA\tB\tC\n" + rows), tmp_path / "f.png"
+    common = ["study", "size", str(table), "-m", "accuracy", "--sizes", "30", "60", "--p-range", "0.01", "0.4"]
+    assert _run([*common, "--format", "json", "--figure", str(figure)], debug=True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["schema"] == "sigjax-size/1"
+    known = size(sigjax.read(table, metric="accuracy"), sizes=[30, 60], p_range=[0.01, 0.4])
+    assert found == json.loads(known.to_json())
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert known.to_frame()["size"].tolist() == [at.size for at in known.points]
+    assert _run(common, debug=True) == 0
+    *lines, _ = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
