@@ -158,6 +158,11 @@ def _unpacked(file: str, data: bytes) -> bytes:
     return content
 
 
+def read_text(path: str) -> str:
+    """The content of a text file, as `decode_text` reads it."""
+    return decode_text(path, read_bytes(path))
+
+
 def decode_text(file: str, data: bytes) -> str:
     r"""UTF-8 text with line ends as `\n`; a byte order mark at the start is dropped."""
     text = _decode(file, data).removeprefix("\ufeff")

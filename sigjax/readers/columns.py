@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, read_bytes
+from sigjax.files.opening import read_text
 from sigjax.metrics import MEAN, METRICS, known_metric
 from sigjax.readers.formats import Sheet
 from sigjax.readers.options import Options, chosen_metric, listing, show, suggest
@@ -119,7 +119,7 @@ def file_labels(file: str, name: str, *, option: str, known: Iterable[str], num_
         is_file = False
     if not is_file:
         raise InputError(f"{file}: {option}: no column and no file {show(name)}; {suggest(name, known, 'columns')}")
-    labels = decode_text(name, read_bytes(name)).removesuffix("\n").split("\n")
+    labels = read_text(name).removesuffix("\n").split("\n")
     if len(labels) != num_instances:
         raise InputError(f"{name}: expected {num_instances} lines, one label per instance, got {len(labels)}")
     for line, label in enumerate(labels, start=1):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 
-from sigjax.files.opening import decode_text, files_inside, read_bytes, read_head
+from sigjax.files.opening import files_inside, read_head, read_text
 from sigjax.readers.formats import Format, Takes, given_name
 from sigjax.readers.logs.inspect_logs import INSPECT
 from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM, SWEBENCH
@@ -90,7 +90,7 @@ def choose_formats(
 
 def _unknown(first: str, name: str, head: bytes, outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:
     if not head.strip():
-        decode_text(first, read_bytes(first))  # says what is wrong with an empty file or a folder
+        read_text(first)  # says what is wrong with an empty file or a folder
     if outputs and looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
     known = ", ".join(each.name for each in fitting)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, read_bytes
+from sigjax.files.opening import read_text
 from sigjax.metrics.matches import FBETA
 from sigjax.readers.options import Options, select_systems, show
 from sigjax.records import Evaluation, InputError
@@ -224,7 +224,7 @@ def _stem(parts: tuple[str, ...]) -> str:
 
 def read_lines(file: str, *, at_least: int = 0) -> list[str]:
     """The lines of a text file; empty lines at its end are dropped, down to `at_least` lines."""
-    lines = decode_text(file, read_bytes(file)).removesuffix("\n").split("\n")
+    lines = read_text(file).removesuffix("\n").split("\n")
     while len(lines) > at_least and not lines[-1]:
         lines.pop()
     return lines

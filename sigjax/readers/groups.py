@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Mapping, Sequence
 
-from sigjax.files.opening import decode_text, read_bytes
+from sigjax.files.opening import read_text
 from sigjax.readers.options import listing, show, suggest
 from sigjax.records import InputError
 
@@ -19,7 +19,7 @@ def system_groups(file: str, systems: Sequence[str]) -> dict[str, str]:
     name = file.lower().removesuffix(".gz")
     delimiter, between = (",", "a comma") if name.endswith(".csv") else ("\t", "a tab")
     groups: dict[str, str] = {}
-    lines = decode_text(file, read_bytes(file)).removesuffix("\n").split("\n")
+    lines = read_text(file).removesuffix("\n").split("\n")
     for line, fields in enumerate(csv.reader(lines, delimiter=delimiter), start=1):
         cells = [field.strip() for field in fields]
         if line == 1 and [cell.lower() for cell in cells] == ["system", "group"]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from sigjax.files.opening import decode_text, naming, read_bytes
+from sigjax.files.opening import naming, read_text
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.options import show, suggest
 from sigjax.readers.table import check_characters, parse_number
@@ -93,7 +93,7 @@ class Item(NamedTuple):
 
 
 def _load(file: str) -> Any:
-    return parse_json(file, decode_text(file, read_bytes(file)))
+    return parse_json(file, read_text(file))
 
 
 def load_item(file: str) -> Item:
@@ -110,7 +110,7 @@ def load_entries(file: str) -> Iterator[Item]:
 
 def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:
     """A file with one object per line; fields in `unread`, which may be long, are not kept."""
-    for item in parse_json_lines(file, decode_text(file, read_bytes(file))):
+    for item in parse_json_lines(file, read_text(file)):
         yield item._replace(fields={name: value for name, value in item.fields.items() if name not in unread})
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, read_bytes
+from sigjax.files.opening import read_text
 from sigjax.readers.columns import count_responses
 from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like, matching_lines, read_lines
 from sigjax.readers.join import join_sheets
@@ -214,7 +214,7 @@ def _read_sheet(name: str, file: str, gold: dict[str, tuple[int, str]]) -> tuple
 
 def _table(file: str) -> list[tuple[int, re.Match[str]]]:
     """Line and match of each row between the two lines of ====."""
-    lines = decode_text(file, read_bytes(file)).split("\n")
+    lines = read_text(file).split("\n")
     header = next((i for i, line in enumerate(lines) if _HEADER.match(line)), None)
     if header is None:
         raise InputError(f"{file}: has no line 'ID Len. Stat. Recal Prec. ...'; expected the output of evalb")

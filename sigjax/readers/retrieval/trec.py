@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, head_lines, naming, read_bytes
+from sigjax.files.opening import head_lines, naming, read_text
 from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
@@ -92,7 +92,7 @@ def _chosen_measure(options: Options) -> tuple[str, Measure]:
 
 def _read_numbers(file: str, kind: _Kind) -> Judgments:
     """The number of each topic and document, from a TREC file or a JSON object."""
-    content = decode_text(file, read_bytes(file))
+    content = read_text(file)
     found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, kind)
     if not found:
         raise InputError(f"{file}: has no topics; expected {kind.title} of some")
@@ -166,7 +166,7 @@ def _trec_eval(file: str, options: Options) -> Iterator[Result]:
     """The output of `trec_eval -q`: one line per measure and topic, and the same for all topics together."""
     del options
     scores: dict[str, dict[str, float]] = {}
-    for line, content in enumerate(decode_text(file, read_bytes(file)).split("\n"), start=1):
+    for line, content in enumerate(read_text(file).split("\n"), start=1):
         if not content.strip():
             continue
         where = f"{file}, line {line}"

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, naming, read_bytes
+from sigjax.files.opening import naming, read_text
 from sigjax.metrics import METRICS
 from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
@@ -66,7 +66,7 @@ def _evaluate(tables: Mapping[str, tuple[str, np.ndarray]], usual: Mapping[int, 
 
 def _numbers(file: str, between: re.Pattern[str] | None) -> np.ndarray:
     """Numbers `[line, number]`, as many on each line."""
-    lines = decode_text(file, read_bytes(file)).removesuffix("\n").split("\n")
+    lines = read_text(file).removesuffix("\n").split("\n")
     rows = [line.split() if between is None else between.split(line.strip()) for line in lines]
     width = len(rows[0])
     for line, row in enumerate(rows, start=1):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NoReturn
 
-from sigjax.files.opening import decode_text, head_lines, naming, read_bytes
+from sigjax.files.opening import head_lines, naming, read_text
 from sigjax.readers.formats import NO_ENDING, Format, Reading, Sources, looks_like
 from sigjax.readers.json_files import Item, parse_json_lines
 from sigjax.readers.options import Options, show
@@ -152,7 +152,7 @@ _WORDS = {True: "true", False: "false", None: ""}
 def _delimited(kind: str) -> Format:
     def read(sources: Sources, options: Options) -> Reading:
         (file,) = sources.files
-        return read_table(parse_delimited(file, decode_text(file, read_bytes(file)), kind=kind), options)
+        return read_table(parse_delimited(file, read_text(file), kind=kind), options)
 
     def looks(name: str, head: bytes) -> bool:
         if name.endswith(f".{kind}"):
@@ -173,7 +173,7 @@ def _delimited(kind: str) -> Format:
 
 def _read_jsonl(sources: Sources, options: Options) -> Reading:
     (file,) = sources.files
-    return read_table(parse_jsonl(file, decode_text(file, read_bytes(file)), ignore=options.ignore), options)
+    return read_table(parse_jsonl(file, read_text(file), ignore=options.ignore), options)
 
 
 def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:

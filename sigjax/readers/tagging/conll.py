@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, read_bytes
+from sigjax.files.opening import read_text
 from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, show
 from sigjax.readers.tagging.tokens import (
@@ -51,7 +51,7 @@ class Columns(NamedTuple):
 
 def read_columns(file: str) -> Columns:
     """The tokens of a file of at least two columns."""
-    return parse_columns(file, decode_text(file, read_bytes(file)))
+    return parse_columns(file, read_text(file))
 
 
 def parse_columns(file: str, text: str) -> Columns:

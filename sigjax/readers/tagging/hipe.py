@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, read_bytes
+from sigjax.files.opening import read_text
 from sigjax.readers.formats import Format, looks_like
 from sigjax.readers.options import Options, show, suggest
 from sigjax.readers.tagging.tokens import TAG_METRICS, Tokens, check_words, read_tagged
@@ -80,7 +80,7 @@ def _plain(tags: list[str]) -> list[str]:
 
 
 def _parse(file: str, options: Options) -> Tokens:
-    return parse_hipe(file, decode_text(file, read_bytes(file)), options.filter or COLUMN)
+    return parse_hipe(file, read_text(file), options.filter or COLUMN)
 
 
 HIPE = Format(

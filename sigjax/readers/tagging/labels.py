@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, read_bytes
+from sigjax.files.opening import read_text
 from sigjax.metrics import CLASS_METRICS, class_metric
 from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like, read_lines
 from sigjax.readers.join import join_sheets
@@ -80,7 +80,7 @@ def _read_label_files(sources: Sources, options: Options) -> Reading:
 
 def read_labels(file: str) -> list[str]:
     """The labels of a file, one per line, without blanks around them."""
-    labels = [line.strip() for line in decode_text(file, read_bytes(file)).rstrip("\n").split("\n")]
+    labels = [line.strip() for line in read_text(file).rstrip("\n").split("\n")]
     if not all(labels):
         raise InputError(f"{file}, line {labels.index('') + 1}: expected a label, got an empty line")
     return labels
@@ -137,7 +137,7 @@ def _split_commas(line: str) -> list[str]:
 
 def _read_timbl(sources: Sources, options: Options) -> Reading:
     del options
-    files = [parse_instances(file, decode_text(file, read_bytes(file))) for file in sources.systems.values()]
+    files = [parse_instances(file, read_text(file)) for file in sources.systems.values()]
     for other in files[1:]:
         _check_same(other, files[0])
     _check_header(files)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.files.opening import decode_text, head_lines, read_bytes
+from sigjax.files.opening import head_lines, read_text
 from sigjax.readers.formats import Format, Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show, suggest
@@ -138,7 +138,7 @@ def _doubts(name: str, keys: np.ndarray, possible: np.ndarray, options: Options)
 
 def _parse(file: str, *, one_based: bool) -> _Links:
     """A file of either format, as its first line shows; `one_based` is about Pharaoh files."""
-    lines = decode_text(file, read_bytes(file)).removesuffix("\n").split("\n")
+    lines = read_text(file).removesuffix("\n").split("\n")
     number, first = next((number, line) for number, line in enumerate(lines, start=1) if line.strip())
     if _NAACL.fullmatch(first):
         return _parse_naacl(file, lines)

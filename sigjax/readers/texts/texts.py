@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from sigjax.files.opening import decode_text, read_bytes, read_segments
+from sigjax.files.opening import read_segments, read_text
 from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
 from sigjax.metrics.texts import check_lengths
 from sigjax.readers.columns import file_labels
@@ -130,7 +130,7 @@ def _read_segment_scores(sources: Sources, options: Options) -> Reading:
     (file,) = sources.files
     lines: dict[str, list[int]] = {}
     cells: dict[str, list[str]] = {}
-    for line, content in enumerate(decode_text(file, read_bytes(file)).rstrip().split("\n"), start=1):
+    for line, content in enumerate(read_text(file).rstrip().split("\n"), start=1):
         fields = content.split()
         if len(fields) != 2:
             raise InputError(f"{file}, line {line}: expected SYSTEM SCORE, got {show(content)}")
