@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.files.opening import read_text
+from sigjax.files.opening import head_lines, read_text
 from sigjax.metrics.matches import FBETA
 from sigjax.readers.options import Options, select_systems, show
 from sigjax.records import Evaluation, InputError
@@ -85,6 +85,16 @@ def looks_like(pattern: bytes = rb"(?!)", *, ending: str | tuple[()] = ()) -> Ca
         (True, True, False)
     """
     return lambda name, head: name.endswith(ending) or re.search(pattern, head) is not None
+
+
+def lines_like(*patterns: bytes) -> Callable[[str, bytes], bool]:
+    """A `Format.looks`: whether all of the first lines are of one of some patterns."""
+
+    def looks(name: str, head: bytes) -> bool:
+        lines = head_lines(head)
+        return bool(lines) and any(all(re.fullmatch(kind, line) for line in lines) for kind in patterns)
+
+    return looks
 
 
 NO_ENDING = r"\.?[^.]*"

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.files.opening import head_lines, naming, read_text
-from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
+from sigjax.files.opening import naming, read_text
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, lines_like, looks_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.logs.driver import Result, Row, log_reader
@@ -20,10 +20,11 @@ from sigjax.readers.retrieval.measures import EXAMPLES, Judgments, Measure, pars
 from sigjax.readers.table import parse_number
 from sigjax.records import Evaluation, InputError
 
-_QRELS_LINE = re.compile(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*")
-_RUN_LINE = re.compile(rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*")
+_QRELS_LINE = rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*"
+# A run in the place of the judgments is refused where it is read.
+_RUN_LINE = rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"
 _JSON_START = rb'^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*[-0-9]|\})'
-_EVAL_LINE = re.compile(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*")
+_EVAL_LINE = rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*"
 _NOT_MEANS = re.compile(r"runid|relstring|num_\w+|gm_\w+")
 """Rows of trec_eval that hold text, counts that are added up, or geometric means."""
 _ALL = "all"
@@ -200,23 +201,18 @@ def _spelled(options: Options, measures: Sequence[str]) -> Options:
     return replace(options, metric=next((each for each in measures if parse_measure(each) == meant), options.metric))
 
 
-def _looks_qrels(name: str, head: bytes) -> bool:
-    """Whether these are judgments, or a run in their place, which is refused where it is read."""
-    lines = head_lines(head)
-    return bool(lines) and any(all(map(kind.fullmatch, lines)) for kind in (_QRELS_LINE, _RUN_LINE))
-
-
-def _looks_trec_eval(name: str, head: bytes) -> bool:
-    lines = head_lines(head)
-    return bool(lines) and all(map(_EVAL_LINE.fullmatch, lines))
-
-
 def _offers(name: str) -> bool:
     return parse_measure(name) is not None
 
 
 TREC_RUN = Format(
-    "trec-run", "judgments (qrels) and runs of TREC", "gold", read_runs, _looks_qrels, EXAMPLES, offers=_offers
+    "trec-run",
+    "judgments (qrels) and runs of TREC",
+    "gold",
+    read_runs,
+    lines_like(_QRELS_LINE, _RUN_LINE),
+    EXAMPLES,
+    offers=_offers,
 )
 RANX_JSON = replace(
     TREC_RUN, name="ranx-json", title="judgments and runs as JSON (ranx)", looks=looks_like(_JSON_START)
@@ -226,5 +222,5 @@ TREC_EVAL = Format(
     "per-topic output of trec_eval -q",
     "systems",
     log_reader(_trec_eval, adapt=_spelled),
-    _looks_trec_eval,
+    lines_like(_EVAL_LINE),
 )

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.files.opening import head_lines, read_text
-from sigjax.readers.formats import Format, Reading, Sheet, Sources
+from sigjax.files.opening import read_text
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, lines_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show, suggest
 from sigjax.records import InputError
 
-_LABELLED = re.compile(rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SP](\s.*)?)?\s*")
-_PHARAOH = re.compile(rb"\s*([0-9]+[-p?][0-9]+(\s+|$))*")
+_LABELLED = rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SP](\s.*)?)?\s*"
+_PHARAOH = rb"\s*([0-9]+[-p?][0-9]+(\s+|$))*"
 _LINK = re.compile(r"([0-9]{1,9})([-p?])([0-9]{1,9})")
 _LINKS = re.compile(r"(?:[0-9]{1,9}+[-p?][0-9]{1,9}+(?=\s|\Z)|\s++)*+", re.ASCII)
 _NAACL = re.compile(r"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SsPp]))?(?:\s+([-+]?[0-9.][-+.eE0-9]*))?\s*")
@@ -232,18 +232,12 @@ def _check_numbering(file: str, gold: _Links) -> list[str]:
     return notes
 
 
-def _looks(name: str, head: bytes) -> bool:
-    """Whether all of the first lines are links of one format."""
-    lines = head_lines(head)
-    return bool(lines) and any(all(kind.fullmatch(line) for line in lines) for kind in (_LABELLED, _PHARAOH))
-
-
 ALIGNMENT = Format(
     "alignment",
     "word alignments, Pharaoh (TALP) or NAACL",
     "gold",
     read_alignment,
-    _looks,
+    lines_like(_LABELLED, _PHARAOH),
     metrics=("aer", "alignment-precision", "alignment-recall"),
     options=frozenset({"swap", "one_based", "unit"}),
 )
