@@ -48,7 +48,7 @@ def test_the_share_solves_the_quadratic():
         v = np.var(share * x + (1 - share) * y)
         assert v / (v + share * (1 - share) * np.mean((x - y) ** 2)) == pytest.approx(0.95)
         assert 0.5 <= share <= 1.0
-    assert mixing_share(x, x, 0.5, ("A", "B")) == 1.0
+        assert mixing_share(x, x, 0.5, ("A", "B")) == 1.0
 
 
 def test_words_have_the_moments_of_the_paper():
