@@ -71,7 +71,7 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     )
 
 
-def label_of_instances(
+def instance_labels(
     sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: str
 ) -> Sequence[str]:
     """Labels `[instance]` that the sheets hold under a name, or those of a file; `used` instances need one."""

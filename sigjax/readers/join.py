@@ -12,7 +12,7 @@ import numpy as np
 
 from sigjax.files.opening import naming
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.readers.columns import NOTE, label_of_instances, metric_columns, sheet_metric, show_key
+from sigjax.readers.columns import NOTE, instance_labels, metric_columns, sheet_metric, show_key
 from sigjax.readers.formats import Reading, Sheet
 from sigjax.readers.options import Options, chosen_metric, select_systems, show
 from sigjax.readers.table import check_filled
@@ -49,7 +49,7 @@ def join_sheets(
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
     labels = [
-        None if name is None else label_of_instances(sheets, keys, rows, used, name, option)
+        None if name is None else instance_labels(sheets, keys, rows, used, name, option)
         for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
     ]
 

@@ -92,18 +92,14 @@ class Item(NamedTuple):
             raise InputError(f"{self.place(name)}: {error}") from None
 
 
-def _load(file: str) -> Any:
-    return parse_json(file, read_text(file))
-
-
 def load_item(file: str) -> Item:
     """A JSON file that holds one object."""
-    return item_at(file, _load(file))
+    return item_at(file, parse_json(file, read_text(file)))
 
 
 def load_entries(file: str) -> Iterator[Item]:
     """A JSON file that holds a list of objects."""
-    loaded = _load(file)
+    loaded = parse_json(file, read_text(file))
     with naming(file):
         return _numbered(_as_list(loaded), file, "entry")
 

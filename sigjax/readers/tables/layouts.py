@@ -28,7 +28,6 @@ ID_NAMES = frozenset(
     ("", "id", "instance", "instance_id", "sample", "item", "topic", "query", "qid", "question", "segment", "seg")
     + ("sentence", "sent", "doc", "document", "word", "name", "key", "index", "idx", "unnamed: 0")
 )
-ID_ENDINGS = ("_id", "-id")
 SYSTEM_NAMES = frozenset(("system", "systems", "model", "models"))
 _COLUMNS = frozenset(("metric", "metrics", "measure", "measures"))
 _MEASURES = frozenset(name.lower() for name in METRICS) | frozenset(
@@ -115,7 +114,7 @@ def _systems(table: Table, id_column: str | None, options: Options) -> tuple[str
 
 def is_id_name(name: str | None) -> bool:
     """Whether a column is named like ids."""
-    return name is not None and (name.lower() in ID_NAMES or name.lower().endswith(ID_ENDINGS))
+    return name is not None and (name.lower() in ID_NAMES or name.lower().endswith(("_id", "-id")))
 
 
 def _wide_ids(table: Table, options: Options) -> str | None:
