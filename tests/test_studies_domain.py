@@ -168,6 +168,6 @@ def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path):
     assert _run(command, debug=False) == 0
     assert json.loads(capsys.readouterr().out)["ranges"] == json.loads(study.to_json())["ranges"]
     assert _run(["study", "domain", str(table), "--strata", str(labels), "-m", "mean", "accuracy"], debug=False) == 2
-    assert "domain takes one metric, got 2" in capsys.readouterr().err
+    assert "this study takes one metric, got 2" in capsys.readouterr().err
     assert len(study.to_frame()) == 9
     assert all(len(line) <= 80 for line in str(study).splitlines()[:-1])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cyclopts import App
 
 from sigjax.cli.flags import flags
 from sigjax.cli.inputs import Files, Inputs
-from sigjax.cli.output import Figure, Results, write_study
-from sigjax.readers import Evaluation
+from sigjax.cli.output import Figure, Results, write_study, write_text
+from sigjax.readers import Evaluation, save_evaluations, save_table
 from sigjax.readers.sources import name_systems
 from sigjax.records import InputError
-from sigjax.records.options import values
+from sigjax.records.options import option, required, values
 from sigjax.studies.calibration import CalibrationOptions
 from sigjax.studies.calibration import calibration as run_calibration
 from sigjax.studies.domain import DomainOptions
@@ -21,6 +22,8 @@ from sigjax.studies.gains import GainsOptions
 from sigjax.studies.gains import gains as run_gains
 from sigjax.studies.size import SizeOptions
 from sigjax.studies.size import size as run_size
+from sigjax.studies.synthetic import SyntheticOptions
+from sigjax.studies.synthetic import synthetic as run_synthetic
 
 study = App(name="study", help="Experiments with many comparisons of systems on these files.")
 
@@ -56,7 +59,7 @@ def domain(paths: Files, inputs: Inputs, asked: DomainOptions, results: Results,
 def _one_metric(inputs: Inputs, paths: Files) -> Evaluation:
     evaluations = inputs.evaluations(paths)
     if len(evaluations) > 1:
-        raise InputError(f"domain takes one metric, got {len(evaluations)}; name one (--metric)")
+        raise InputError(f"this study takes one metric, got {len(evaluations)}; name one (--metric)")
     return evaluations[0]
 
 
@@ -69,6 +72,34 @@ def gains(paths: Files, inputs: Inputs, asked: GainsOptions, results: Results, f
     """
     inputs.check(paths, asked, results, figure)
     write_study(run_gains(inputs.evaluations(paths), **values(asked)), results, figure)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """Where synthetic systems are written."""
+
+    output: Path = field(metadata=required("The file to write: .npz, or a table (.tsv, .csv).", group="Main options"))
+    families: Path | None = option(
+        None, "Write each mixture and its system to this file, for `study gains --groups`.", group="Output"
+    )
+
+
+@study.command
+@flags(Inputs, SyntheticOptions, Made)
+def synthetic(paths: Files, inputs: Inputs, asked: SyntheticOptions, made: Made) -> None:
+    """Write synthetic systems: correlated mixtures of the systems in the files, or data by the papers' generators.
+
+    Every command takes what this writes, such as `sigjax study gains made.npz --groups families.tsv`.
+    """
+    inputs.check(paths, made)
+    evaluation = run_synthetic(_one_metric(inputs, paths) if paths else None, **values(asked))
+    if made.output.suffix.lower() in (".tsv", ".csv"):
+        save_table(str(made.output), evaluation)
+    else:
+        save_evaluations(str(made.output), [evaluation])
+    if made.families is not None:
+        lines = (f"{name}\t{name.rpartition('~')[0] or name}\n" for name in evaluation.systems)
+        write_text("".join(["system\tgroup\n", *lines]), "text", made.families)
 
 
 @study.command

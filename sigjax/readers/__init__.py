@@ -18,6 +18,7 @@ from sigjax.readers.reading import READERS as READERS
 from sigjax.readers.reading import read as read
 from sigjax.readers.reading import read_metrics as read_metrics
 from sigjax.readers.tables.saved import save_evaluations as save_evaluations
+from sigjax.readers.tables.saved import save_table as save_table
 
 __all__ = [
     "FORMATS",
@@ -29,4 +30,5 @@ __all__ = [
     "read",
     "read_metrics",
     "save_evaluations",
+    "save_table",
 ]

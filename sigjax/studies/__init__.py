@@ -15,3 +15,4 @@ from sigjax.studies.equivalence import equivalence_test as equivalence_test
 from sigjax.studies.gains import gains as gains
 from sigjax.studies.power import power as power
 from sigjax.studies.size import size as size
+from sigjax.studies.synthetic import synthetic as synthetic

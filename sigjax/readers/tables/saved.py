@@ -1,5 +1,7 @@
-"""Saved evaluations: statistics of one metric or several in one .npz with a JSON header, without pickle."""
+"""Saved evaluations: statistics of one metric or several in one .npz with a JSON header, without pickle; or a table."""
 
+import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -52,6 +54,31 @@ def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
     try:
         with replacing(path) as file:
             np.savez_compressed(file, header=encoded, **arrays)  # pyright: ignore[reportArgumentType]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); give another file") from None
+
+
+def save_table(path: str, evaluation: Evaluation) -> None:
+    """Save an evaluation as a long table, with commas if the name ends in .csv, else tabs.
+
+    Raises:
+        InputError: the metric cannot be computed from the statistics in a table, or the file cannot be written.
+    """
+    metric = evaluation.metric
+    if not set(metric.inputs) <= set(metric.stat_names):
+        raise InputError(f"{path}: a table cannot hold the statistics of {metric.name!r}; write to a .npz file")
+    labels = {"id": evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))}
+    named = {"cluster": evaluation.clusters, "stratum": evaluation.strata, "run": evaluation.runs}
+    labels |= {name: own for name, own in named.items() if own is not None}
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="," if path.lower().endswith(".csv") else "\t", lineterminator="\n")
+    writer.writerow(["system", *labels, *metric.stat_names])
+    for name, stats in zip(evaluation.systems, evaluation.stats.tolist(), strict=True):
+        rows = zip(*labels.values(), stats, strict=True)
+        writer.writerows([name, *row, *numbers] for *row, numbers in rows)
+    try:
+        with replacing(path) as file:
+            file.write(text.getvalue().encode())
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); give another file") from None
 
