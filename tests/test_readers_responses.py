@@ -329,7 +329,9 @@ def test_options_that_do_not_go_together(write, options, message):
 
 
 def test_formats_of_counts_have_no_responses(write):
-    with pytest.raises(InputError, match=r"needs spans, links, brackets or terms, as the formats conll, .*terms.* csv has none"):
+    with pytest.raises(
+        InputError, match=r"needs spans, links, brackets or terms, as the formats conll, .*terms.* csv has none"
+    ):
         read(write("t.csv", "id,A,B\nx,1,0\ny,1,1\n"), unit="response")
 
 

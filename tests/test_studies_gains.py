@@ -13,7 +13,7 @@ from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.readers.groups import system_groups
 from sigjax.studies import gains
-from sigjax.studies.thresholds import Law, Points, difference_of, drawn_quantiles, make_threshold, system_draws
+from sigjax.studies.thresholds import Law, Points, difference_of, make_threshold, system_draws
 from sigjax.studies.thresholds import weighted_quantiles as quantiles
 
 
@@ -152,15 +152,14 @@ def test_thresholds_of_groups_that_differ():
     same = pairs[:, 0] % 2 == pairs[:, 1] % 2
     values = np.where(same, 1.0, 2.0) + 0.1 * rng.random(len(pairs))
     points = [Points(pairs[s][np.argsort(values[s])], np.sort(values[s])) for s in (same, ~same)]
-    drawn = [drawn_quantiles(each, draws, 0.95) for each in points]
-    thresholds = [make_threshold("all", *each, 780, law) for each in zip(points, drawn, strict=True)]
-    found = difference_of(*thresholds, (drawn[0], drawn[1]), law)
+    (first, one), (second, other) = (make_threshold("all", each, draws, 780, law) for each in points)
+    found = difference_of(first, second, (one, other), law)
     assert found is not None
     assert found.difference == pytest.approx(1.0, abs=0.02)
     assert found.differ
     assert 0.95 < found.low <= found.difference <= found.high < 1.05
-    few = make_threshold("all", Points(*(each[:20] for each in points[0])), drawn[0], 780, law)
-    found = difference_of(few, thresholds[1], (drawn[0], drawn[1]), law)
+    few, of_few = make_threshold("all", Points(*(each[:20] for each in points[0])), draws, 780, law)
+    found = difference_of(few, second, (of_few, other), law)
     assert found is not None
     assert (found.low, found.differ) == (None, False)
 
@@ -184,8 +183,7 @@ def test_coverage(systems, least):
     truth, hits, trials = np.quantile(close_pairs(4_000).gains, 0.95), 0, 200
     for trial in range(trials):
         points = close_pairs(systems)
-        drawn = drawn_quantiles(points, system_draws(trial, systems, 400), 0.95)
-        one = make_threshold("all", points, drawn, 0, law)
+        one, _ = make_threshold("all", points, system_draws(trial, systems, 400), 0, law)
         hits += (one.low is None or one.low <= truth) and (one.high is None or truth <= one.high)
     assert hits / trials >= least - 3 * math.sqrt(least * (1 - least) / trials)
 
@@ -198,7 +196,7 @@ def test_no_pair_and_few_pairs():
     assert [note for note in study.notes if "no threshold where no pair has a p in the range" in note]
     assert {pair.p_value for pair in study.pairs if pair.gain == 0.0} == {1.0}
     few = gains(tagged(), resamples=2_000, p_range=[0.001, 0.5], device="numpy")
-    assert [note for note in few.notes if note.startswith("a threshold of fewer than 72 pairs")]
+    assert [note for note in few.notes if note.startswith("a threshold of fewer than 72 effective pairs")]
     assert few.thresholds[0].thresholds[0].high is None
 
 

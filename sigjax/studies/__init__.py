@@ -1,8 +1,10 @@
-"""Experiments made of many comparisons: audit (type-I errors), power, equivalence.
+"""Experiments made of many comparisons: audit (type-I errors), power, equivalence, and studies of all pairs.
 
 A study calls `compare` and the rooms below it; it adds no resampling of its own. `pilot` makes trials from data,
 `trials` tests them, `audit` and `power` count what the tests say; `tost` has the tests behind `equivalence`. Formulas
 are in `formulas`, results in `records`, their common part in `study`, and `show` names what shows each kind.
+`all_pairs` tests all pairs of systems for `gains`, `size`, `domain` and `calibration`; `thresholds` and `size_laws`
+have the statistics of the first two.
 """
 
 from sigjax.studies.audit import audit as audit

@@ -61,6 +61,11 @@ def law_of(options: PairsOptions) -> Law:
     return Law(options.quantile, options.level)
 
 
+def of_options(options: PairsOptions) -> str:
+    """What a signature says of thresholds."""
+    return f"p:{options.p_range[0]:g}-{options.p_range[1]:g}|quantile:{options.quantile:g}|draws:{options.draws}"
+
+
 def check_range(p_range: Sequence[float]) -> None:
     """Refuse what is not the lowest and the highest p of a range.
 
@@ -81,11 +86,6 @@ def table_ranges(p_range: Sequence[float]) -> list[tuple[float, float]]:
         [(0.04, 0.06), (0.0, 0.00125), (0.00125, 0.0025)]
     """
     return [(p_range[0], p_range[1]), *pairwise((0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 1.0))]
-
-
-def of_options(options: PairsOptions) -> str:
-    """What a signature says of thresholds."""
-    return f"p:{options.p_range[0]:g}-{options.p_range[1]:g}|quantile:{options.quantile:g}|draws:{options.draws}"
 
 
 def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Settings:

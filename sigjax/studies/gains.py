@@ -21,7 +21,6 @@ from sigjax.studies.thresholds import (
     Threshold,
     ThresholdDifference,
     difference_of,
-    drawn_quantiles,
     few_pairs,
     make_threshold,
     system_draws,
@@ -165,7 +164,7 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
     tested = compared_pairs(evaluations, settings, options)
     draws = system_draws(settings.seed, len(systems), options.draws)
     thresholds = tuple(_thresholds(one, by, groups, draws, options) for one in tested.parts for by in get_args(Gained))
-    numbers = [each.num_pairs for one in thresholds for each in one.thresholds]
+    numbers = [each.effective_pairs for one in thresholds for each in one.thresholds]
     parts = of_options(options) + ("" if groups is None else f"|groups:{len(set(groups))}")
     return Gains(
         systems=systems,
@@ -214,11 +213,12 @@ def _thresholds(
         kinds |= {"same group": same, "different groups": ~same}
     law = law_of(options)
     points = [one.points(by, options.p_range, options.alternative, chosen) for chosen in kinds.values()]
-    drawn = [drawn_quantiles(each, draws, law.quantile) for each in points]
-    thresholds = tuple(
-        make_threshold(among, each, quantiles, int(chosen.sum()), law)
-        for (among, chosen), each, quantiles in zip(kinds.items(), points, drawn, strict=True)
-    )
+    found = [
+        make_threshold(among, each, draws, int(chosen.sum()), law)
+        for (among, chosen), each in zip(kinds.items(), points, strict=True)
+    ]
+    thresholds = tuple(threshold for threshold, _ in found)
+    drawn = [drawn for _, drawn in found]
     between = None if groups is None else difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), law)
     return GainThresholds(one.metric, one.test, by, thresholds, between)
 

@@ -53,7 +53,7 @@ def gains_text(study: Gains) -> str:
     """The thresholds of each metric and test."""
     lines = [
         f"gains of {count(len(study.systems), 'system')}: {in_units(study)}",
-        threshold_line(study),
+        *explained(study),
     ]
     for one in study.thresholds:
         lines += ["", f"{one.metric}, {one.test} test: {gained(one.by, study.p_range)}", "", *_table(one, study)]
@@ -63,10 +63,13 @@ def gains_text(study: Gains) -> str:
     return joined_lines(lines)
 
 
-def threshold_line(study: Gains | Size) -> str:
-    """What a threshold is."""
+def explained(study: Gains | Size) -> list[str]:
+    """What a threshold and its interval are."""
     middle = sum(study.p_range) / 2
-    return f"threshold: {percent(study.quantile)} of pairs gain no more at {study.alternative} p = {middle:g}"
+    return [
+        f"threshold: {percent(study.quantile)} of pairs gain no more at {study.alternative} p = {middle:g}",
+        "intervals: for other systems like these, on the same instances",
+    ]
 
 
 def gained(by: Gained, p_range: tuple[float, float]) -> str:
@@ -83,9 +86,9 @@ def _spec(one: GainThresholds) -> str:
 
 def _table(one: GainThresholds, study: Gains) -> list[str]:
     spec = _spec(one)
-    header = ("pairs", "all", "used", "systems", "threshold", f"{percent(study.settings.level)} interval")
+    header = ("pairs", "all", "used", "effective", "threshold", f"{percent(study.settings.level)} interval")
     rows = [
-        (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{each.num_systems:,}")
+        (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{each.effective_pairs:,.0f}")
         + (format_number(each.gain, spec), ends(each.low, each.high, spec))
         for each in one.thresholds
     ]

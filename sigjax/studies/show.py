@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from textwrap import wrap
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,13 +37,8 @@ DRAWINGS: dict[str, Drawing] = {
     "power": POWER,
     "size": SIZE,
 }
-_LETTERS = 23
-"""Letters of a signature per inch."""
-
-
-def _in_lines(signature: str, width: int) -> str:
-    """A signature in lines of this width."""
-    return "\n".join(wrap(signature.replace("|", "| "), width)).replace("| ", "|")
+_CHARACTERS = 24
+"""Characters of a signature per inch."""
 
 
 def plotted(study: Any, ax: Any) -> Figure:
@@ -58,7 +53,8 @@ def plotted(study: Any, ax: Any) -> Figure:
     if ax is None:
         figure = empty_figure(width, 0.5 + sum(heights))
         axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-        figure.supxlabel(plain(_in_lines(study.signature, int(_LETTERS * width))), fontsize=6, color="0.4")
+        signature = fill(study.signature, int(_CHARACTERS * width), break_on_hyphens=False)
+        figure.supxlabel(plain(signature), fontsize=6, color="0.4")
     else:
         axes = np.ravel(np.asarray(ax, object))
         if axes.size != math.prod(shape):

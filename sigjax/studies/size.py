@@ -26,7 +26,7 @@ from sigjax.studies.all_pairs import (
 from sigjax.studies.pilot import on_instances
 from sigjax.studies.size_laws import Drawn, SizeLaw, ThresholdAt, fit_law
 from sigjax.studies.study import Study
-from sigjax.studies.thresholds import Gained, drawn_quantiles, few_pairs, make_threshold, system_draws
+from sigjax.studies.thresholds import Gained, few_pairs, make_threshold, system_draws
 from sigjax.units.units import units_of_instances
 
 _FIRST_ROW = 2**41 + 2**39
@@ -142,7 +142,7 @@ def size(evaluation: Evaluation | Sequence[Evaluation], options: SizeOptions) ->
         num_instances=evaluations[0].num_instances,
         num_units=num_units,
         alternative=options.alternative,
-        notes=tuple(few_pairs([at.num_pairs for at in points], law_of(options))),
+        notes=tuple(few_pairs([at.effective_pairs for at in points], law_of(options))),
         settings=settings,
         signature=f"study:size|subsets:{kind}|sizes:{','.join(map(str, sizes))}|{of_options(options)}|{signature}",
     )
@@ -193,13 +193,16 @@ def _series(
     """The thresholds of all orders and sizes, and the signature of the largest."""
     draws = system_draws(settings.seed, len(evaluations[0].systems), options.draws)
     series, signature = Series(), ""
-    subsets = list(product(range(len(orders)), sizes))
+    # All orders have the same instances at the full size.
+    subsets = [
+        (order, size) for order, size in product(range(len(orders)), sizes) if not order or size < len(orders[0])
+    ]
     with progress_bar("subsets", len(subsets), shown=options.progress) as advance:
-        for done, (order, number) in enumerate(subsets, start=1):
-            parts = [_subset(each, orders[order][:number]) for each in evaluations]
+        for done, (order, size) in enumerate(subsets, start=1):
+            parts = [_subset(each, orders[order][:size]) for each in evaluations]
             tested = compared_pairs(parts, settings, replace(options, progress=False))
             for one, by in product(tested.parts, get_args(Gained)):
-                found = _threshold_at(one, by, draws, options, order=order, size=number)
+                found = _threshold_at(one, by, draws, options, order=order, size=size)
                 series.setdefault((one.metric, one.test, by), []).append(found)
             signature = tested.signature
             advance(done)
@@ -210,9 +213,9 @@ def _threshold_at(
     one: PairColumns, by: Gained, draws: np.ndarray, options: SizeOptions, *, order: int, size: int
 ) -> Drawn:
     points = one.points(by, options.p_range, options.alternative, np.ones(len(one.gains), bool))
-    drawn = drawn_quantiles(points, draws, options.quantile)
-    found = make_threshold("all", points, drawn, len(one.gains), law_of(options))
-    at = ThresholdAt(one.metric, one.test, by, order, size, found.gain, found.low, found.high, found.num_pairs)
+    found, drawn = make_threshold("all", points, draws, len(one.gains), law_of(options))
+    ends = found.low, found.high
+    at = ThresholdAt(one.metric, one.test, by, order, size, found.gain, *ends, found.num_pairs, found.effective_pairs)
     return Drawn(at, drawn)
 
 

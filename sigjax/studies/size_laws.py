@@ -27,6 +27,7 @@ class ThresholdAt:
         low: lower end of its interval for other systems like these; None as there.
         high: upper end; None as there.
         num_pairs: number of pairs behind it.
+        effective_pairs: how many independent pairs would say as much.
     """
 
     metric: str
@@ -38,6 +39,7 @@ class ThresholdAt:
     low: float | None
     high: float | None
     num_pairs: int
+    effective_pairs: float
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sigjax.report.pairs import Table
 from sigjax.report.text import table_lines
 from sigjax.report.words import count, format_number, number_spec, percent
 from sigjax.studies.figures import Drawing, Layout
-from sigjax.studies.gains_show import WIDTH, ends, gained, threshold_line
+from sigjax.studies.gains_show import WIDTH, ends, explained, gained
 from sigjax.studies.text import NAME, in_units, joined_lines
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def size_text(study: Size) -> str:
     """The thresholds and laws of each metric and test."""
     lines = [
         f"gains of {count(len(study.systems), 'system')} by the size of the test set: {in_units(study)}",
-        threshold_line(study),
+        *explained(study),
     ]
     laws = {(law.metric, law.test, law.by): law for law in study.laws}
     for key, points in groupby(study.points, key=lambda at: (at.metric, at.test, at.by)):
@@ -49,9 +49,10 @@ def _noun(study: Size) -> str:
 
 def _table(points: list[ThresholdAt], study: Size) -> list[str]:
     spec = number_spec(number for at in points for number in (at.threshold, at.low, at.high))
-    header = (_noun(study), "pairs", "threshold", f"{percent(study.settings.level)} interval")
+    header = (_noun(study), "pairs", "effective", "threshold", f"{percent(study.settings.level)} interval")
     rows = [
-        (f"{at.size:,}", f"{at.num_pairs:,}", format_number(at.threshold, spec), ends(at.low, at.high, spec))
+        (f"{at.size:,}", f"{at.num_pairs:,}", f"{at.effective_pairs:,.0f}")
+        + (format_number(at.threshold, spec), ends(at.low, at.high, spec))
         for at in sorted(points, key=lambda at: (at.size, at.order))
     ]
     return table_lines(Table(header, rows), NAME)

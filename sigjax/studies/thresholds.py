@@ -41,8 +41,9 @@ class Threshold:
         gain: the quantile of the gains of the pairs in the range of p; None where no pair is there.
         low: lower end of its interval for other systems like these; None where fewer than half of the draws of systems
             have a pair in the range.
-        high: upper end; None as for `low`, and where the pairs are fewer than `Law.least_pairs`.
-        num_pairs: number of pairs in the range.
+        high: upper end; None as for `low`, and where effective pairs are fewer than `Law.least_pairs`.
+        num_pairs: number of pairs that it is made of.
+        effective_pairs: how many independent pairs would say as much; fewer, since pairs share systems.
         num_systems: number of systems in these pairs.
         num_all: number of pairs at any p.
     """
@@ -52,6 +53,7 @@ class Threshold:
     low: float | None
     high: float | None
     num_pairs: int
+    effective_pairs: float
     num_systems: int
     num_all: int
 
@@ -91,14 +93,20 @@ def system_draws(seed: int, num_systems: int, count: int) -> np.ndarray:
     return np.bincount((rows + drawn).ravel(), minlength=count * num_systems).reshape(count, num_systems)
 
 
-def drawn_quantiles(points: Points, draws: np.ndarray, quantile: float) -> np.ndarray:
-    """The quantile of the gains on each draw of systems `[draw, system]`; NaN where no pair was drawn."""
-    if not len(points.gains):
-        return np.full(len(draws), np.nan)
-    a, b = points.members.T
-    step = max(1, _PART // len(a))
-    parts = (draws[start : start + step] for start in range(0, len(draws), step))
-    return np.concatenate([weighted_quantiles(points.gains, part[:, a] * part[:, b], quantile) for part in parts])
+def on_draws(points: Points, draws: np.ndarray, quantile: float, gain: float) -> tuple[np.ndarray, np.ndarray]:
+    """The quantile of the gains, and the share of those up to `gain`, on each draw of systems `[draw, system]`.
+
+    Each is `[draw]`; NaN where no pair was drawn.
+    """
+    (a, b), upto = points.members.T, int(np.searchsorted(points.gains, gain, side="right"))
+    quantiles, shares, step = np.empty(len(draws)), np.empty(len(draws)), max(1, _PART // len(a))
+    for start in range(0, len(draws), step):
+        part = slice(start, start + step)
+        weights = draws[part, a] * draws[part, b]
+        total = weights.sum(axis=1)
+        quantiles[part] = weighted_quantiles(points.gains, weights, quantile)
+        shares[part] = weights[:, :upto].sum(axis=1) / np.where(total > 0, total, np.nan)
+    return quantiles, shares
 
 
 def weighted_quantiles(values: np.ndarray, weights: np.ndarray, quantile: float) -> np.ndarray:
@@ -151,13 +159,38 @@ class Law(NamedTuple):
         return math.ceil(math.log((1.0 - self.level) / 2.0) / math.log(self.quantile))
 
 
-def make_threshold(among: Among, points: Points, drawn: np.ndarray, num_all: int, law: Law) -> Threshold:
-    """The threshold of some pairs, of which `drawn` `[draw]` are the thresholds on the draws of systems."""
+def make_threshold(
+    among: Among, points: Points, draws: np.ndarray, num_all: int, law: Law
+) -> tuple[Threshold, np.ndarray]:
+    """The threshold of some pairs, and what it is on each draw of systems, `[draw]`."""
     num_pairs = len(points.gains)
-    gain = float(weighted_quantiles(points.gains, np.ones((1, num_pairs), int), law.quantile)[0]) if num_pairs else None
+    if not num_pairs:
+        return Threshold(among, None, None, None, 0, 0.0, 0, num_all), np.full(len(draws), np.nan)
+    gain = float(weighted_quantiles(points.gains, np.ones((1, num_pairs), int), law.quantile)[0])
+    drawn, shares = on_draws(points, draws, law.quantile, gain)
+    effective = effective_pairs(points.gains <= gain, shares)
     low, high = ends_of(drawn, law.level)
-    high = high if num_pairs >= law.least_pairs else None
-    return Threshold(among, gain, low, high, num_pairs, len(np.unique(points.members)), num_all)
+    high = high if effective >= law.least_pairs else None
+    return Threshold(among, gain, low, high, num_pairs, effective, len(np.unique(points.members)), num_all), drawn
+
+
+def effective_pairs(upto: np.ndarray, shares: np.ndarray) -> float:
+    r"""How many independent pairs would say as much: $s (1 - s) / v$, and not more than there are.
+
+    Args:
+        upto: `[pair]` whether a gain is at most the threshold; s is their share.
+        shares: `[draw]` this share on draws of systems; v is its variance.
+
+    Example:
+        >>> effective_pairs(np.arange(100) < 95, np.array([0.93, 0.95, 0.97]))
+        100.0
+        >>> round(effective_pairs(np.arange(100) < 95, np.array([0.85, 0.95, 1.0])), 1)
+        12.2
+    """
+    share, defined = float(upto.mean()), shares[~np.isnan(shares)]
+    variance = float(np.var(defined)) if len(defined) else 0.0
+    most = float(len(upto))
+    return most if share * (1.0 - share) >= most * variance else share * (1.0 - share) / variance
 
 
 def difference_of(
@@ -185,13 +218,14 @@ def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float, sides: int) -
     return gains * -_NORMAL.inv_cdf(p / sides) / z
 
 
-def few_pairs(numbers: Sequence[int], law: Law) -> list[str]:
-    """What a reader should know of thresholds made of such numbers of pairs."""
+def few_pairs(numbers: Sequence[float], law: Law) -> list[str]:
+    """What a reader should know of thresholds made of such numbers of effective pairs."""
     notes = []
     if 0 in numbers:
         notes.append("no threshold where no pair has a p in the range: widen it (--p-range), or take more systems")
     if any(0 < number < law.least_pairs for number in numbers):
         notes.append(
-            f"a threshold of fewer than {law.least_pairs} pairs tends to be too low, and its interval has no upper end"
+            f"a threshold of fewer than {law.least_pairs} effective pairs tends to be too low, and its interval has no "
+            "upper end"
         )
     return notes
