@@ -67,10 +67,11 @@ def make_data() -> Data:
     """Arrays of one pair, as `sigjax.compare` makes them, and those of the products that it takes for many columns."""
     units = make_units(f1_workload().evaluation)
     draws, scores = draws_from_strata(units.strata), FSCORE.score(units.totals)
-    differences, (columns, places) = distinct_columns(units.values - units.values[:1]), drawn_columns(units.values)
+    differences, (sides, _) = distinct_columns(units.values - units.values[:1])
+    columns, places = drawn_columns(units.values)
     pairs = Pairs(
-        left=differences.places[:1],
-        right=differences.places[1:],
+        left=sides[:1],
+        right=sides[1:],
         totals_a=units.totals[:1],
         totals_b=units.totals[1:],
         delta=scores[:1] - scores[1:],
@@ -78,8 +79,8 @@ def make_data() -> Data:
     )
     return Data(
         draws,
-        swap_projection(differences.values, draws),
-        SwapProduct(padded_draws(draws), projection_matrix(differences.values, bound=2**20)),
+        swap_projection(differences, draws),
+        SwapProduct(padded_draws(draws), projection_matrix(differences, bound=2**20)),
         draws_projection(columns, draws, compiled=True),
         DrawsProduct(padded_draws(draws), projection_matrix(columns, bound=2**20)),
         places,

@@ -5,9 +5,9 @@ from sigjax.association.association import Association as Association
 from sigjax.association.association import association_test as association_test
 from sigjax.classical.classical import ClassicalTests as ClassicalTests
 from sigjax.classical.classical import classical_tests as classical_tests
+from sigjax.comparison.compare import bootstrap_test as bootstrap_test
 from sigjax.comparison.compare import compare as compare
-from sigjax.comparison.paired import bootstrap_test as bootstrap_test
-from sigjax.comparison.paired import permutation_test as permutation_test
+from sigjax.comparison.compare import permutation_test as permutation_test
 from sigjax.readers import Evaluation as Evaluation
 from sigjax.readers import read as read
 from sigjax.records import Comparison as Comparison

@@ -486,3 +486,18 @@ def test_the_command_line(tmp_path, capsys):
     assert "bootstrap test, two-sided, runs drawn within units" in out
     assert _run(command, debug=True) == 0
     assert "design" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("budget", [1e-2, 3e-3])
+def test_exact_p_values_stand_beside_their_pairs_where_others_are_sampled(budget):
+    """Some pairs are over the budget, and they are not the first ones."""
+    rng = np.random.default_rng(0)
+    answers = rng.integers(0, 2, (2, 8, 3))
+    values = {"A": (rng.integers(0, 1000, (8, 3)) / 1000).ravel(), "B": answers[0].ravel(), "C": answers[1].ravel()}
+    ids, runs = np.indices((8, 3)).reshape(2, -1).tolist()
+    evaluation = Evaluation.from_arrays(values, ids=ids, runs=runs)
+    options = {"design": "crossed", "device": "numpy", "interval": "none"}
+    some, every = compare(evaluation, budget=budget, **options), compare(evaluation, method="exact", **options)
+    assert {one.method for one in some} == {"exact", "montecarlo"}
+    for one, exact in zip(some, every, strict=True):
+        assert one.p_value == pytest.approx(exact.p_value, abs=0.0 if one.method == "exact" else 0.02)

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
-from sigjax.comparison.adjust import others_of
+from sigjax.comparison.families import others_of
 from sigjax.comparison.run_tests import Answers
 from sigjax.records import Metric, Settings
 from sigjax.resample import sampling

@@ -179,7 +179,7 @@ def test_more_pairs_than_the_memory_holds_are_refused_before_anything_is_made():
     stats = np.broadcast_to(np.array([[[1.0]], [[0.0]]] * 50_000), (100_000, 3, 1))
     many = replace(ACCURACY, systems=tuple(map(str, range(100_000))), stats=stats, ids=("x", "y", "z"))
     with pytest.raises(InputError, match=r"^4,999,950,000 pairs of 100,000 systems take about .* GiB, more than"):
-        workload([many], Settings()).check(Settings())
+        workload_module.check_workload([many], Settings(), warns=False)
 
 
 def test_long_work_is_said_before_it_is_begun(monkeypatch, caplog, capsys, tmp_path):
@@ -187,7 +187,7 @@ def test_long_work_is_said_before_it_is_begun(monkeypatch, caplog, capsys, tmp_p
     with caplog.at_level(logging.WARNING, "sigjax"):
         compare(evaluation, resamples=100)
         assert caplog.messages == []
-        monkeypatch.setattr(sys.modules["sigjax.comparison.compare"], "WORTH_A_LINE", 0.0)
+        monkeypatch.setattr(sys.modules["sigjax.comparison.workload"], "_WORTH_A_LINE", 0.0)
         compare(evaluation, resamples=100, progress=False)
         assert caplog.messages == []
         compare(evaluation, resamples=100)

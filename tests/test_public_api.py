@@ -24,8 +24,17 @@ from sigjax.studies.size_laws import Fitted, SizeLaw, ThresholdAt
 from sigjax.studies.thresholds import Threshold, ThresholdDifference
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
-STUDY_CALLS = {"audit", "calibration", "domain", "equivalence", "equivalence_test", "gains", "power", "size"}
-STUDY_CALLS |= {"synthetic"}
+STUDY_CALLS = {
+    "audit",
+    "calibration",
+    "domain",
+    "equivalence",
+    "equivalence_test",
+    "gains",
+    "power",
+    "size",
+    "synthetic",
+}
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 

@@ -30,8 +30,7 @@ TABLE_BUDGET, TABLE_LIMIT = 1_000_000, 10_000_000
 """Confusion tables up to which method="auto" enumerates them (a second), and "exact" does (ten)."""
 
 _agreements = partial(np.trace, axis1=-2, axis2=-1)
-_MOST_LABELS = 1000
-"""Most labels of a confusion table: 8 MB each."""
+_MOST_LABELS = 1000  # of a confusion table: 8 MB each
 _BLOCK_ENTRIES = 2**20
 """Words or counts held at a time; no result depends on it."""
 _ROUNDING = 2.0**-40
@@ -131,8 +130,7 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
 
 
 class _Question(NamedTuple):
-    counts: np.ndarray
-    """[side, label]: how many instances have each gold label, and each label."""
+    counts: np.ndarray  # [side, label]: how many instances have each gold label, and each label
     function: Statistic
     observed: float
     size: int
@@ -196,18 +194,16 @@ def _exact(question: _Question, settings: Settings) -> tuple[ExactP, str] | NotE
     if settings.method == "montecarlo":
         return NotEligible("as asked")
     longest, most = (AGREEMENT_LIMIT, TABLE_LIMIT) if settings.method == "exact" else (AGREEMENT_BUDGET, TABLE_BUDGET)
-    gold_counts, label_counts = question.counts
-    arguments = (gold_counts.tolist(), label_counts.tolist(), int(question.observed), settings.alternative)
+    gold_counts, label_counts = question.counts.tolist()
+    arguments = (gold_counts, label_counts, int(question.observed), settings.alternative)
     cost = assignments.agreement_cost(*arguments) if question.function is _agreements else math.inf
-    expensive = cost > AGREEMENT_BUDGET
-    tables = assignments.confusion_tables(gold_counts, label_counts, most=most) if expensive else None
+    tables = assignments.confusion_tables(*question.counts, most=most) if cost > AGREEMENT_BUDGET else None
     if tables is not None:
         parts = (tables[part].astype(np.float64) for part in _blocks(len(tables), tables[0].size))
         values = np.concatenate([_evaluate(question.function, part) for part in parts])
         tails = _tails(values, question.observed, settings.alternative)
         have = "confusion table has" if len(tables) == 1 else "confusion tables have"
-        p = assignments.tables_p(assignments.log_assignments(tables), tails)
-        return p, f"{len(tables):,} {have} these margins"
+        return assignments.tables_p(assignments.log_assignments(tables), tails), f"{len(tables):,} {have} these margins"
     if cost <= longest:
         return assignments.agreements_p(*arguments), "agreements are counted as rooks"
     return NotEligible(f"counting would pass the budget of {most:,} confusion tables (or of memory for them)")
@@ -231,9 +227,8 @@ def _sample(question: _Question, settings: Settings) -> np.ndarray:
     """Statistics `[resample]` of random assignments. Instances are sorted: their order does not matter."""
     num_labels = question.counts.shape[1]
     gold, labels = (np.repeat(np.arange(num_labels), counts) for counts in question.counts)
-    tables = 0 if question.function is _agreements else num_labels**2
     values = np.empty(settings.fixed_resamples)
-    for part in _blocks(len(values), 4 * question.size + tables):
+    for part in _blocks(len(values), 4 * question.size + (question.function is not _agreements) * num_labels**2):
         drawn = assignments.shuffled(labels, row_keys(settings.seed, np.arange(part.start, part.stop)))
         if question.function is _agreements:
             values[part] = (drawn == gold).sum(axis=1)

@@ -2,10 +2,8 @@
 
 A bootstrap of 20 right answers out of 20 never draws a wrong one, so all its intervals are [1, 1]. A score test takes
 the variance that the proportion in question would have, not the observed one, and has no such end: Wilson's interval of
-a score and Tango's of a delta invert it. Intervals by t are in `jackknife`. All hold for few instances.
-
-Standard errors are those of the jackknife. Units that are all alike have a standard error of 0 and an interval by t of
-no length, which says nothing of other units.
+a score and Tango's of a delta invert it. Intervals by t and standard errors are in `jackknife`: units that are all
+alike have a standard error of 0 and an interval by t of no length, which says nothing of other units.
 
 References: Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998),
 "Equivalence test and confidence interval for the difference in proportions for the paired-sample design"; Fagerland,

@@ -15,11 +15,11 @@ instance hard cancels in a delta: they get Hall's transformation, with $g = \sum
 of $\hat\theta$: all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$.
 
 **Level at which all intervals hold together.** Scores and deltas are jointly normal, nearly, with covariances
-$\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables give the quantile c of the largest $|Z|$ at
-the level asked for; each interval is then of the level $P(|Z| \le c)$ of one of them. All pairs share their draws, so
-this accounts for how they depend on each other and is narrower than Bonferroni. Covariances are taken as known, which
-is too bold with fewer than ten units (at a level of 90%, ten deltas of five systems of eight independent normal numbers
-held together in 86%, of five in 83%): `closed` uses Bonferroni's level there.
+$\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs share, give the quantile c
+of the largest $|Z|$ at the level asked for; each interval is then of the level $P(|Z| \le c)$ of one of them, narrower
+than Bonferroni's. Covariances are taken as known, which is too bold with fewer than ten units (at a level of 90%, ten
+deltas of five systems of eight independent normal numbers held together in 86%, of five in 83%): `closed` uses
+Bonferroni's level there.
 
 References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
 in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods

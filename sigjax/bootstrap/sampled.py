@@ -38,14 +38,11 @@ from sigjax.testing.problem import Case, NotFinite, SampleCase, check_finite, ra
 
 
 class SharedDraws:
-    """The draws of the metrics of a report, whose units are the same.
+    """The draws of the metrics `cases` of a report, whose units are the same.
 
     The metric that comes first is scored with all others, and their replicates wait for them, where all of them fit
     into memory, nothing is kept in a file or shared with other processes, and the sums are made in the same way as for
     each metric by itself. Otherwise each metric draws by itself; the numbers are the same.
-
-    Args:
-        cases: the metrics that will draw.
     """
 
     def __init__(self, cases: Sequence[Case]) -> None:

@@ -188,6 +188,5 @@ def text_options(output: Path | None) -> dict[str, Any]:
     """Width and colour of text: those of the terminal if it goes there."""
     from sigjax.report.text import WIDTH_OF_FILES
 
-    if output is not None:
-        return {"width": WIDTH_OF_FILES, "color": False}
-    return {"width": None, "color": is_terminal(sys.stdout) and "NO_COLOR" not in os.environ}
+    on_terminal = output is None and is_terminal(sys.stdout)
+    return {"width": None if on_terminal else WIDTH_OF_FILES, "color": on_terminal and "NO_COLOR" not in os.environ}

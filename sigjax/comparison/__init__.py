@@ -1,5 +1,5 @@
 """The front door: evaluations -> tests of all pairs -> `Report`.
 
-Read `compare`, then `assemble`, `run_tests` and `adjust`; `validate` refuses what cannot be used, `notes` says what
-readers should know, and `paired` takes two arrays as SciPy does.
+Read `compare` (also for two arrays, as SciPy takes them), then `families`, `run_tests` with `metric_kinds`, and
+`assemble`; `validate` and `workload` refuse what cannot be used, and `notes` says what readers should know.
 """

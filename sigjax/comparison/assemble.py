@@ -1,45 +1,45 @@
-"""All evaluations, all their pairs: from units to named, corrected records, a leaderboard for each metric."""
+"""The leaderboard of one evaluation: answers and adjusted p-values -> named records, ranks and notes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.sampled import SharedDraws
-from sigjax.comparison.adjust import Adjusted, adjust_all, others_of, step_down
-from sigjax.comparison.errors import check_units, named_errors
-from sigjax.comparison.metric_kinds import MetricKind, OfSums, kind_of, make_case
-from sigjax.comparison.notes import (
-    identical_systems,
-    interval_notes,
-    lone_units,
-    out_of_reach,
-    stops,
-    too_few_runs,
-    too_few_units,
-    without_bootstrap_ranks,
-)
-from sigjax.comparison.run_tests import Answers, run_tests
-from sigjax.comparison.unclustered import unclustered_errors
-from sigjax.multiple.decision import SETTLED
-from sigjax.multiple.maxt import StepDown
+from sigjax.bootstrap.delta_method import delta_method_errors, two_way_errors
+from sigjax.comparison.notes import identical_systems, interval_notes, lone_units, stops, without_bootstrap_ranks
+from sigjax.comparison.run_tests import Answers
+from sigjax.multiple.decision import SETTLED, Decisions
 from sigjax.ranking.bootstrap_ranks import BootstrapRank
 from sigjax.ranking.significance_ranks import SignificanceRank, significance_ranks
-from sigjax.records import (
-    Column,
-    Comparisons,
-    Evaluation,
-    Repeated,
-    Settings,
-    SystemScore,
-    Test,
-)
-from sigjax.testing.p_values import Outcomes, p_intervals
+from sigjax.records import Column, Comparisons, Design, Evaluation, Metric, Repeated, Settings, SystemScore, Test
+from sigjax.testing.p_values import Outcomes
 from sigjax.testing.problem import Case, Question, SampleCase
-from sigjax.testing.runner import Runner
+from sigjax.units.instances import units_of_instances
+from sigjax.units.units import make_units
+
+
+class Answered(NamedTuple):
+    """One evaluation with the answers of its tests."""
+
+    evaluation: Evaluation
+    case: Case | SampleCase
+    answers: Answers
+
+
+class Adjusted(NamedTuple):
+    """Adjusted p-values, intervals of p-values and decisions of one metric by one test."""
+
+    p_adjusted: np.ndarray
+    """[pair]"""
+    log10_adjusted: np.ndarray
+    """[pair]"""
+    p_intervals: np.ndarray
+    """[pair, 2]"""
+    decisions: Decisions
 
 
 class Leaderboard(NamedTuple):
@@ -52,75 +52,7 @@ class Leaderboard(NamedTuple):
     num_units: int
 
 
-class _Answered(NamedTuple):
-    """One evaluation with the answers of its tests."""
-
-    evaluation: Evaluation
-    case: Case | SampleCase
-    answers: Answers
-
-
-def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Leaderboard]:
-    """Test the pairs of all evaluations, and then adjust their p-values.
-
-    Raises:
-        InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
-    """
-    settings = runner.settings
-    kinds: list[MetricKind] = []
-    for each in evaluations:
-        with named_errors([each], runner):
-            kinds.append(kind_of(make_case(each, settings)))
-    draws = SharedDraws([kind.case for kind in kinds if isinstance(kind, OfSums) and kind.shares_draws])
-    found: list[_Answered] = []
-    for each, kind in zip(evaluations, kinds, strict=True):
-        others = others_of([one.answers for one in found], len(kinds), len(kind.case.question.members), settings)
-        with named_errors([each], runner):
-            own = runner.part(each.metric.name)
-            _check(each, kind.case, own)
-            answers = run_tests(kind, own, draws, others)
-        found.append(_Answered(each, kind.case, answers))
-    families = [[one] for one in found] if settings.family == "metric" else [found]
-    reach = _reach(families, settings)
-    boards: list[Leaderboard] = []
-    for family in families:
-        steps = _steps(family, runner)
-        adjusted = adjust_all([one.answers for one in family], steps, settings)
-        boards += [_leaderboard(one, of_tests, reach) for one, of_tests in zip(family, adjusted, strict=True)]
-    return boards
-
-
-def _check(evaluation: Evaluation, case: Case | SampleCase, runner: Runner) -> None:
-    """Refuse what cannot be tested, or is not what the run that is to go on has tested."""
-    by_name = sorted(range(len(evaluation.systems)), key=evaluation.systems.__getitem__)
-    runner.stage.part("scores").check_scores(np.array(case.question.scores)[by_name])
-    if "bootstrap" in case.settings.tests:
-        check_units(len(case.units.strata), "the bootstrap test", "; use --test permutation")
-
-
-def _reach(families: Sequence[Sequence[_Answered]], settings: Settings) -> list[str]:
-    """Notes on significance that is out of reach."""
-    notes = [note for family in families for note in out_of_reach([one.answers for one in family], settings)]
-    first = families[0][0]
-    num_hypotheses = len(families[0]) * len(first.case.question.members)
-    notes += too_few_units(len(first.case.units.strata), num_hypotheses, settings)
-    if settings.design == "models":
-        notes += too_few_runs(len(set(first.evaluation.runs or ())), num_hypotheses, settings)
-    return notes
-
-
-def _steps(family: Sequence[_Answered], runner: Runner) -> StepDown | None:
-    """What maxt or minp counts over the pairs of a family; None for other corrections."""
-    settings = runner.settings
-    if settings.correction not in ("maxt", "minp"):
-        return None
-    cases = [one.case for one in family if isinstance(one.case, Case)]
-    own = runner.part(family[0].evaluation.metric.name) if settings.family == "metric" else runner
-    with named_errors([one.evaluation for one in family], runner):
-        return step_down(cases, own)
-
-
-def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Adjusted], reach: Sequence[str]) -> Leaderboard:
+def leaderboard(answered: Answered, of_tests: Mapping[Test, Adjusted], reach: Sequence[str]) -> Leaderboard:
     """Named records of one evaluation, and its notes; `reach` are those on significance that is out of reach."""
     evaluation, case, answers = answered
     settings, num_units = case.settings, len(case.units.strata)
@@ -133,7 +65,7 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Adjusted], reach: 
         notes.append(without_bootstrap_ranks(len(evaluation.systems), settings))
     unclustered = np.full(len(evaluation.systems), np.nan), np.full(len(case.question.members), np.nan)
     if isinstance(case, Case) and evaluation.clusters is not None and answers.systems[0].standard_error is not None:
-        unclustered = unclustered_errors(evaluation, case.question.members, settings.design)
+        unclustered = _unclustered_errors(evaluation, case.question.members, settings.design)
     p_adjusted = of_tests[settings.tests[0]].p_adjusted
     comparisons = _comparisons(answered, of_tests, unclustered[1])
     notes += reach
@@ -144,7 +76,7 @@ def _leaderboard(answered: _Answered, of_tests: Mapping[Test, Adjusted], reach: 
     return Leaderboard(systems, list(comparisons.values()), tuple(notes), num_units)
 
 
-def _systems(answered: _Answered, p_adjusted: np.ndarray, unclustered: np.ndarray) -> tuple[SystemScore, ...]:
+def _systems(answered: Answered, p_adjusted: np.ndarray, unclustered: np.ndarray) -> tuple[SystemScore, ...]:
     """Scores with their spread and ranks, best first (ties in the order of the data)."""
     evaluation, case, answers = answered
     question, metric = case.question, evaluation.metric
@@ -181,7 +113,7 @@ _NONE = (np.nan, np.nan)
 
 
 def _comparisons(
-    answered: _Answered, of_tests: Mapping[Test, Adjusted], unclustered: np.ndarray
+    answered: Answered, of_tests: Mapping[Test, Adjusted], unclustered: np.ndarray
 ) -> dict[Test, Comparisons]:
     """The comparisons of all pairs, test by test."""
     evaluation, case, answers = answered
@@ -217,7 +149,7 @@ def _of_test(outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict
     return {
         "p_value": outcomes.p_value,
         "log10_p": outcomes.log10_p,
-        "p_interval": p_intervals(outcomes, settings),
+        "p_interval": adjusted.p_intervals,
         "p_adjusted": adjusted.p_adjusted,
         "log10_p_adjusted": adjusted.log10_adjusted,
         "error_bound": outcomes.error_bound,
@@ -228,3 +160,48 @@ def _of_test(outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict
         "settled": Repeated(SETTLED, adjusted.decisions.settled),
         "resamples_needed": adjusted.decisions.resamples_needed,
     }
+
+
+def _unclustered_errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
+
+    Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
+    variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
+        >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
+        >>> _unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
+        array([0.25    , 0.216506])
+    """
+    metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
+    assert isinstance(metric, Metric)
+    if design == "models":
+        alone = make_units(replace(evaluation, clusters=None), design)
+        of_systems, of_pairs = (
+            np.array([one.standard_error for one in found]) for found in two_way_errors(alone, metric.score, pairs)
+        )
+    else:
+        of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
+    if design == "nested":
+        within = delta_method_errors(*_within(evaluation), metric.score, pairs)
+        of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])
+    of_systems[~np.isfinite(of_systems)], of_pairs[~np.isfinite(of_pairs)] = np.nan, np.nan
+    return of_systems, of_pairs
+
+
+def _independent(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, unit, stat]` and strata `[unit]` without the clusters, units of a stratum together."""
+    unit, strata = units_of_instances(replace(evaluation, clusters=None))
+    stats = evaluation.stats
+    values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
+    np.add.at(values.swapaxes(0, 1), unit, stats.swapaxes(0, 1))
+    return values, strata
+
+
+def _within(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, output, stat]`, and the id `[output]` of each as its stratum, outputs of an id together."""
+    unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
+    order = np.argsort(unit, kind="stable")
+    return evaluation.stats[:, order].astype(np.float64), unit[order]

@@ -1,18 +1,21 @@
-"""The front door: Evaluation -> Report. It checks what is asked and puts the leaderboards of the metrics together."""
+"""The front doors: evaluations -> `Report`, and in the manner of SciPy two arrays -> the comparison of one pair."""
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from sigjax.comparison.assemble import leaderboards
+from sigjax.comparison.families import leaderboards
 from sigjax.comparison.metric_kinds import pairs_of
 from sigjax.comparison.validate import check_evaluations, check_together
-from sigjax.comparison.workload import WORTH_A_LINE, workload
-from sigjax.records import Comparisons, Device, Evaluation, Settings
-from sigjax.records.options import check, option, values
+from sigjax.comparison.workload import check_workload
+from sigjax.metrics import evaluation_from_arrays
+from sigjax.records import Comparison, Comparisons, Evaluation, Settings
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import check, option, same, values
+from sigjax.records.settings import Alternative, Device, IntervalKind, Method, Resamples, Variant
 from sigjax.records.signatures import takes
 from sigjax.report import Report
 from sigjax.run.backend import host_scope
@@ -89,17 +92,11 @@ def compare(evaluation: Evaluation | Sequence[Evaluation], options: CompareOptio
     check_evaluations(evaluations, settings)
     if evaluations[0].unit == "response":
         settings = replace(settings, interval="none")
-    load = workload(evaluations, settings)
-    load.check(settings)
-    if options.progress and load.seconds > WORTH_A_LINE:
-        logging.getLogger("sigjax").warning("%s", load)
-    data = data_hash(evaluations)
-    identity = identity_of(evaluations, settings, data)
-    names = evaluations[0].systems
-    pairs = (
-        [] if options.extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
-    )
-    stages = stages_of(options.checkpoint, options.extend, identity, pairs)
+    check_workload(evaluations, settings, warns=options.progress)
+    data, names, pairs = data_hash(evaluations), evaluations[0].systems, []
+    if options.extend is not None:
+        pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
+    stages = stages_of(options.checkpoint, options.extend, identity_of(evaluations, settings, data), pairs)
     with host_scope():
         boards = leaderboards(evaluations, Runner(settings, options.device, options.progress, stages))
     return Report(
@@ -145,3 +142,102 @@ def _signature(evaluations: Sequence[Evaluation], settings: Settings, num_units:
         "sigjax": __version__,
     }
     return "|".join(f"{name}:{value}" for name, value in parts.items() if value is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermutationOptions:
+    """The options of `permutation_test`."""
+
+    metric: AnyMetric = option(
+        "mean",
+        "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.",
+        group="Main options",
+    )
+    method: Method = same(CompareOptions, "method")
+    alternative: Alternative = same(CompareOptions, "alternative")
+    resamples: Resamples = same(CompareOptions, "resamples")
+    seed: int = same(CompareOptions, "seed")
+    mid_p: bool = same(CompareOptions, "mid_p")
+    budget: float | None = same(CompareOptions, "budget")
+    memory: float = same(CompareOptions, "memory")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapOptions:
+    """The options of `bootstrap_test`."""
+
+    metric: AnyMetric = same(PermutationOptions, "metric")
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        CompareOptions, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact where that is fast."
+    )
+    alternative: Alternative = same(CompareOptions, "alternative")
+    resamples: int = same(CompareOptions, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    level: float = same(CompareOptions, "level")
+    interval: IntervalKind = same(CompareOptions, "interval", "percentile")
+    variant: Variant = same(CompareOptions, "variant")
+    seed: int = same(CompareOptions, "seed")
+    device: Device = same(CompareOptions, "device")
+
+
+@takes(PermutationOptions)
+def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
+    r"""Paired permutation test (approximate or exact randomization) of two systems.
+
+    Under the null hypothesis the two outputs of an instance may be swapped; p is the probability, over all swaps, of a
+    delta at least as extreme as observed, ties included. Equivalent to `scipy.stats.permutation_test(...,
+    permutation_type="samples")` for a difference of scores, but exact where few units or two statistics differ.
+
+    Args:
+        a: `[instance]` or `[instance, input]` numbers of the first system.
+        b: the same instances, in the same order, of the second system.
+        options: see `PermutationOptions`.
+
+    Returns:
+        The `Comparison` of systems "a" and "b", without intervals of the scores.
+
+    Raises:
+        InputError: see `compare`.
+
+    Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences"; Zmigrod et al.
+    (2022), "Exact paired-permutation testing for structured test statistics".
+
+    Example:
+        >>> permutation_test([3, 2, 4, 5], [1, 1, 1, 1], alternative="greater").p_value
+        0.0625
+    """
+    return _of_pair(a, b, interval="none", **values(options))
+
+
+@takes(BootstrapOptions)
+def bootstrap_test(a: Any, b: Any, options: BootstrapOptions) -> Comparison:
+    r"""Paired bootstrap test of two systems, with the standard error and an interval of delta.
+
+    Instances are drawn with replacement, the same for both systems; the null distribution is $\delta^* - \delta$:
+    two-sided $|\delta^* - \delta| \ge |\delta|$, greater $\delta^* - \delta \ge \delta$, less $\delta^* - \delta \le
+    \delta$.
+
+    Args:
+        a: `[instance]` or `[instance, input]` numbers of the first system.
+        b: the same instances, in the same order, of the second system.
+        options: see `BootstrapOptions`.
+
+    Returns:
+        The `Comparison` of systems "a" and "b".
+
+    Raises:
+        InputError: see `compare`; also for a single instance.
+
+    Reference: Berg-Kirkpatrick et al. (2012), "An empirical investigation of statistical significance in NLP".
+
+    Example:
+        >>> result = bootstrap_test([3, 2, 4, 5], [1, 1, 1, 1])
+        >>> result.delta, result.interval
+        (2.5, Interval(low=1.5, high=3.5))
+    """
+    return _of_pair(a, b, test="bootstrap", **values(options))
+
+
+def _of_pair(a: Any, b: Any, *, metric: AnyMetric, **options: Any) -> Comparison:
+    (comparison,) = compare(evaluation_from_arrays({"a": a, "b": b}, metric=metric), progress=False, **options)
+    return comparison

@@ -17,7 +17,7 @@ from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
 from sigjax.permutation.exact import exact_budget, exact_tests
-from sigjax.permutation.exchanges import crossed_outcomes, models_outcomes
+from sigjax.permutation.exchanges import exchanged_tests
 from sigjax.permutation.montecarlo import swap_counter
 from sigjax.permutation.whole_sample import (
     NOT_SUMS,
@@ -101,10 +101,8 @@ class OfSums:
 
     def exact_permutation(self) -> tuple[list[Outcome | NotEligible], np.ndarray]:
         """The exact permutation test of each problem, or why there is none; and the problem of each pair."""
-        design = self.case.settings.design
-        if design in ("crossed", "models"):
-            found = crossed_outcomes(self.case) if design == "crossed" else models_outcomes(self.case)
-            return list(found.values()), np.arange(len(found))
+        if self.case.settings.design in ("crossed", "models"):
+            return exchanged_tests(self.case), np.arange(len(self.case.question.members))
         return exact_tests(self.case, self.problems.first), self.problems.which
 
     def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:

@@ -1,7 +1,7 @@
 """Notes: what readers of the numbers should know, one sentence each."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,14 +22,11 @@ _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
 
 
-def out_of_reach(found: Sequence[Answers], settings: Settings) -> list[str]:
+def out_of_reach(outcomes: dict[Test, Outcomes], of_what: str, settings: Settings) -> list[str]:
     """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family."""
-    outcomes: dict[Test, Outcomes] = {
-        test: Outcomes.joined([answers.outcomes[test] for answers in found]) for test in settings.tests
-    }
+    notes: list[str] = []
     if settings.correction not in ("holm", "bonferroni"):
-        return []  # the others do not multiply the smallest p-values when there are many of them
-    notes, of_what = [], "pairs" if len(found) == 1 else "pairs of all metrics"
+        return notes  # the others do not multiply the smallest p-values when there are many of them
     for test, of_test in outcomes.items():
         if not of_test.is_sampled.any():
             continue

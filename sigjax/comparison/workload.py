@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from sigjax.run.host import gib
 from sigjax.testing.problem import num_problems, ones_of
 from sigjax.testing.stopping import LOOKS
 
-WORTH_A_LINE = 60.0
+_WORTH_A_LINE = 60.0
 """Seconds of work from which a warning is logged."""
 _PAIR, _ANOTHER_TEST, _SAMPLED, _DRAWN = 250, 200, 100, 250
 """Bytes per pair while columns are made: for the pair, another test, a sampled p-value, a drawn interval."""
@@ -48,20 +49,6 @@ class Workload(NamedTuple):
     replicates: float
     """GiB of bootstrap replicates that are kept."""
 
-    def check(self, settings: Settings) -> None:
-        """Refuse more pairs than the memory holds.
-
-        Raises:
-            InputError: with what to do.
-        """
-        if self.columns > max(settings.memory, _SMALL):
-            needed = math.ceil(100.0 * self.columns) / 100.0
-            raise InputError(
-                f"{self.pairs:,} pairs of {self.systems:,} systems take about {needed:g} GiB, more than the memory of "
-                f"{settings.memory:g} GiB; compare with one system (--baseline), compare fewer (--systems), or give "
-                f"--memory {needed:g}"
-            )
-
     def __str__(self) -> str:
         """Name time and memory.
 
@@ -72,6 +59,24 @@ class Workload(NamedTuple):
         number, unit = (self.seconds / 3600.0, "h") if self.seconds > 7200.0 else (self.seconds / 60.0, "min")
         memory = self.columns + self.replicates
         return f"{self.pairs:,} pairs of {self.systems:,} systems: about {number:.0f} {unit} and {memory:.1f} GiB"
+
+
+def check_workload(evaluations: Sequence[Evaluation], settings: Settings, *, warns: bool) -> None:
+    """Refuse more pairs than the memory holds; log a warning of work that takes long, if asked.
+
+    Raises:
+        InputError: with what to do.
+    """
+    load = workload(evaluations, settings)
+    if load.columns > max(settings.memory, _SMALL):
+        needed = math.ceil(100.0 * load.columns) / 100.0
+        raise InputError(
+            f"{load.pairs:,} pairs of {load.systems:,} systems take about {needed:g} GiB, more than the memory of "
+            f"{settings.memory:g} GiB; compare with one system (--baseline), compare fewer (--systems), or give "
+            f"--memory {needed:g}"
+        )
+    if warns and load.seconds > _WORTH_A_LINE:
+        logging.getLogger("sigjax").warning("%s", load)
 
 
 def workload(evaluations: Sequence[Evaluation], settings: Settings) -> Workload:

@@ -29,11 +29,6 @@ class Recipe:
         return "lc" if self.lowercase else "mixed"
 
 
-def _no_doubts(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    del recipe, references, systems
-    return ()
-
-
 @dataclass(frozen=True)
 class TextMetric:
     """A metric of texts.
@@ -63,7 +58,7 @@ class TextMetric:
     most: float = 4e6
     quadratic: bool = False
     tokenized: bool = False
-    doubts: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = _no_doubts
+    doubts: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = lambda *_: ()
 
     @property
     def dtype(self) -> type:

@@ -2,25 +2,22 @@ r"""Would infinitely many resamples change the decision on a pair, and how many 
 
 **The rule.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the probability q of each
 step) gets a Clopper-Pearson interval with error `ERROR` / (numbers of the family: the pairs of one metric, or of all
-metrics of the report, as the settings say). No adjusted p-value falls when one of these numbers rises, so that the
-adjusted p-values of infinitely many resamples lie between the adjusted lower ends and the adjusted upper ends. A
-decision is settled when both lie on the same side of alpha, and so does the reported one, which the intervals are
-widened to hold.
+metrics of the report, as the settings say). No adjusted p-value falls when one of these numbers rises, so the adjusted
+p-values of infinitely many resamples lie between the adjusted lower ends and the adjusted upper ends. A decision is
+settled when both lie on the same side of alpha, and so does the reported one, which the intervals are widened to hold.
 
-*Its error.* By the union bound all intervals of a family hold their numbers with probability 1 - `ERROR`, whatever the
-numbers and however they depend on each other: the probability that any settled decision differs from that of infinitely
-many resamples is at most `ERROR`. This is also what `resamples="auto"` promises; there the intervals are those by which
-the test stopped. Exact p-values enter as they are; their decisions can be unsettled too, as the correction takes all
-pairs.
+*Its error.* By the union bound, the probability that any settled decision of a family differs from that of infinitely
+many resamples is at most `ERROR`, however the numbers depend on each other. `resamples="auto"` promises the same; its
+intervals are those by which the test stopped. Exact p-values enter as they are; their decisions can be unsettled too,
+as the correction takes all pairs.
 
-*Where it does not apply.* minP counts by ranks among the resamples themselves. So its counts are not binomial, and no
-decision is said to be settled or not (see `minp`).
+*minP* counts by ranks among the resamples themselves, so its counts are not binomial, and no decision is said to be
+settled or not.
 
-*What settled pairs do to others.* Nothing, as long as their numbers stay within their intervals. All corrections reject
-the k smallest p-values, where k is the largest number for which certain counts "how many p-values are at most c_j" are
-large enough (maxt: all steps before the first q from alpha on). If a move of one p-value changed k, some count would
-change there, so that the p-value crossed a c_j between the two k, and with it its own decision. So only the numbers of
-pairs that are not settled need close intervals, and only these are drawn more often in `resamples_needed`.
+*Settled pairs do nothing to others* as long as their numbers stay within their intervals. All corrections reject the k
+smallest p-values, where k is the largest number for which certain counts "how many p-values are at most c_j" are large
+enough (maxt: all steps before the first q from alpha on). If a move of one p-value changed k, it crossed a c_j between
+the two k, and with it its own decision. So only pairs that are not settled are drawn more often in `resamples_needed`.
 
 Reference: Gandy and Hahn (2014), "MMCTest: a safe algorithm for implementing multiple Monte Carlo tests".
 """
@@ -40,8 +37,6 @@ from sigjax.testing.stopping import ERROR, agree, bounds
 MOST_RESAMPLES = 10**9
 """Numbers of resamples beyond this are not proposed."""
 _MANTISSAS = (1, 2, 3, 5)
-
-
 SETTLED = (False, True, None)
 
 

@@ -11,19 +11,16 @@ p-values are those of complete enumeration up to the error of a share of K.
 
 *Other pairs.* The p-value is a rank: the share, of the K + 1 deltas of the pair (those of the resamples and the
 observed one), that is at least as extreme, ties included. For m such pairs with continuous laws no adjusted p-value is
-much below m / (K + 1), so K must be large. Where laws are coarse, two pairs may attain the same p-value. Which of the
-two shares is the smaller is then mere chance, but decides whether all that ties with p_j is counted. So what cannot be
+much below m / (K + 1), so K must be large. Where laws are coarse, two pairs may attain the same p-value, and which of
+the two shares is the smaller is mere chance, but decides whether all that ties with p_j is counted. So what cannot be
 told from a tie is one: where the first share of a pair above p_j is within `_ERRORS` standard errors of it, its
-resamples count too. Adjusted p-values then come near those of complete enumeration from above as K grows. For
-continuous laws nothing changes.
+resamples count too. Adjusted p-values then come near those of complete enumeration from above as K grows.
 
 What it bounds, and under which conditions, is as for `maxt`: the K + 1 values of every pair, and so their p-values, are
 exchangeable under the null hypotheses, and to count more resamples only makes adjusted p-values larger.
 
-With ranks the counts are no sum of independent hits: whether a resample counts depends on all others, and so does the
-order of the pairs. So no binomial interval says what infinitely many resamples would decide.
-
-Ranks and scores are NumPy's, from the sums of all resamples, so that they are alike on every device.
+With ranks the counts are no sum of independent hits, so no binomial interval says what infinitely many resamples would
+decide. Ranks and scores are NumPy's, from the sums of all resamples, so that they are alike on every device.
 
 References: Westfall and Young (1993), "Resampling-based multiple testing", algorithm 2.8; Ge, Dudoit and Speed (2003),
 "Resampling-based multiple testing for microarray data analysis", section 3.

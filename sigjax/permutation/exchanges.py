@@ -20,48 +20,37 @@ from sigjax.exact.null import Criterion, ExactP, chances_p
 from sigjax.permutation.exact import SMALLEST_DP, over_budget
 from sigjax.testing.p_values import Outcome
 from sigjax.testing.problem import Case, NotExact, Pair, check_finite
-from sigjax.units.units import whole_runs
+from sigjax.units.units import Outputs, whole_runs
 
-_Plan = TypeVar("_Plan", Patterns, Choices)
-
-
-def crossed_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:
-    """The exact test of each pair, or why there is none.
-
-    Raises:
-        NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
-        NotFinite: the metric gave NaN or infinity.
-    """
-    return _exchanged_outcomes(case, _find, _outcome)
+Plan = Patterns | Choices | NotEligible
+Finder = Callable[[Case, Pair], Plan]
+_Found = TypeVar("_Found", Plan, Outcome | NotEligible)
 
 
-def _exchanged_outcomes(
-    case: Case,
-    find: Callable[[Case, Pair], _Plan | NotEligible],
-    outcome: Callable[[Case, Pair, _Plan], Outcome | NotEligible],
-) -> dict[Pair, Outcome | NotEligible]:
-    """The exact test of each pair whose plan fits the settings, or why there is none.
+def exchanged_tests(case: Case) -> list[Outcome | NotEligible]:
+    """The exact test of each pair of design crossed or models, or why there is none.
 
     Raises:
         NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
         NotFinite: the metric gave NaN or infinity.
     """
-    plans = {pair: _plan(case, pair, find) for pair in case.question.pairs}
-    eligible = {pair: plan for pair, plan in plans.items() if not isinstance(plan, NotEligible)}
-    found: dict[Pair, Outcome | NotEligible] = {
-        pair: plan for pair, plan in plans.items() if isinstance(plan, NotEligible)
-    }
-    if case.settings.method == "auto" or not found:
-        found |= over_budget({pair: plan.seconds for pair, plan in eligible.items()}, case.settings)
-        found |= {pair: outcome(case, pair, plan) for pair, plan in eligible.items() if pair not in found}
-    if case.settings.method not in ("auto", "montecarlo"):
-        for pair, why in found.items():
-            if isinstance(why, NotEligible):
-                raise NotExact(pair, why.reason)
-    return found
+    settings, find = case.settings, _find_patterns if case.settings.design == "crossed" else _find_choices
+
+    def allowed(pair: Pair, found: _Found) -> _Found:
+        if isinstance(found, NotEligible) and settings.method not in ("auto", "montecarlo"):
+            raise NotExact(pair, found.reason)
+        return found
+
+    plans = {pair: allowed(pair, _plan(case, pair, find)) for pair in case.question.pairs}
+    costs = {pair: plan.seconds for pair, plan in plans.items() if not isinstance(plan, NotEligible)}
+    plans |= over_budget(costs, settings)
+    return [
+        plan if isinstance(plan, NotEligible) else allowed(pair, _test(case, pair, plan))
+        for pair, plan in plans.items()
+    ]
 
 
-def _plan(case: Case, pair: Pair, find: Callable[[Case, Pair], _Plan | NotEligible]) -> _Plan | NotEligible:
+def _plan(case: Case, pair: Pair, find: Finder) -> Plan:
     method, design = case.settings.method, case.settings.design
     if method == "montecarlo":
         return NotEligible("as asked")
@@ -74,13 +63,33 @@ def _plan(case: Case, pair: Pair, find: Callable[[Case, Pair], _Plan | NotEligib
     return plan
 
 
-def _find(case: Case, pair: Pair) -> Patterns | NotEligible:
+def _find_patterns(case: Case, pair: Pair) -> Patterns | NotEligible:
+    values, sizes = _outputs(case, pair)
+    return find_patterns(values[0], values[1], sizes)
+
+
+def _find_choices(case: Case, pair: Pair) -> Choices | NotEligible:
+    values, sizes = _outputs(case, pair)
+    return find_choices(int(sizes[0]), values.shape[2])
+
+
+def _outputs(case: Case, pair: Pair) -> Outputs:
+    """The outputs of two systems."""
     outputs = case.units.outputs
     assert outputs is not None
-    return find_patterns(outputs.values[pair[0]], outputs.values[pair[1]], outputs.sizes)
+    return outputs._replace(values=outputs.values[list(pair)])
 
 
-def _outcome(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
+def _test(case: Case, pair: Pair, plan: Patterns | Choices) -> Outcome | NotEligible:
+    if isinstance(plan, Patterns):
+        return _of_outputs(case, pair, plan)
+    of_a = half_sums(np.concatenate(whole_runs(_outputs(case, pair)).values)).astype(np.float64)
+    found = _exchanged_p(case, pair, of_a, np.full(plan.number, 1.0 / plan.number), 0.0)
+    reason = f"all {plan.number:,} exchanges of whole runs"
+    return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
+
+
+def _of_outputs(case: Case, pair: Pair, plan: Patterns) -> Outcome | NotEligible:
     if not plan.varying.size:
         return Outcome(1.0, 0.0, "exact", "no output varies within a unit", None, 0.0)
     units, (sums, chances, error) = case.units, sum_law(plan)
@@ -112,23 +121,3 @@ def _exchanged_p(case: Case, pair: Pair, of_a: np.ndarray, chances: np.ndarray, 
     check_finite(deltas[None], [pair])
     asked = Criterion(*question.observed([pair]), settings.alternative, settings.mid_p)
     return chances_p(deltas, chances, error, asked)
-
-
-def models_outcomes(case: Case) -> dict[Pair, Outcome | NotEligible]:
-    """The exact test of each pair, or why there is none.
-
-    Raises:
-        NotExact: an exact method was asked for, and there are too many choices or all pairs take too long.
-        NotFinite: the metric gave NaN or infinity.
-    """
-    assert case.units.outputs is not None
-    runs = whole_runs(case.units.outputs).values
-    plan = find_choices(runs.shape[1], runs.shape[2])
-
-    def outcome(case: Case, pair: Pair, plan: Choices) -> Outcome:
-        of_a = half_sums(np.concatenate([runs[pair[0]], runs[pair[1]]])).astype(np.float64)
-        found = _exchanged_p(case, pair, of_a, np.full(plan.number, 1.0 / plan.number), 0.0)
-        reason = f"all {plan.number:,} exchanges of whole runs"
-        return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
-
-    return _exchanged_outcomes(case, lambda case, pair: plan, outcome)

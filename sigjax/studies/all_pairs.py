@@ -10,9 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from sigjax.comparison.compare import CompareOptions, compare
-from sigjax.comparison.errors import named_errors
 from sigjax.comparison.metric_kinds import make_case
-from sigjax.comparison.validate import check_evaluations, check_together
+from sigjax.comparison.validate import check_evaluations, check_together, named_errors
 from sigjax.records import Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
 from sigjax.records.options import option, same, values
 from sigjax.report import Report

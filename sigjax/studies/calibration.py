@@ -96,7 +96,6 @@ class Calibration(Study):
         signature: one line that reproduces the numbers.
     """
 
-    kind: ClassVar[str] = "calibration"
     rows: ClassVar[str] = "ranges"
 
     systems: tuple[str, ...]

@@ -101,7 +101,6 @@ class Domain(Study):
         signature: one line that reproduces the numbers.
     """
 
-    kind: ClassVar[str] = "domain"
     rows: ClassVar[str] = "ranges"
 
     systems: tuple[str, ...]

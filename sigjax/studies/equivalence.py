@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from sigjax.bootstrap.registry import in_closed_form
-from sigjax.comparison.compare import CompareOptions
-from sigjax.comparison.errors import check_units, named_errors
+from sigjax.comparison.compare import BootstrapOptions, CompareOptions
 from sigjax.comparison.metric_kinds import make_case
-from sigjax.comparison.paired import BootstrapOptions
-from sigjax.comparison.validate import check_evaluations
+from sigjax.comparison.validate import check_evaluations, check_units, named_errors
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant
 from sigjax.records.metric import AnyMetric

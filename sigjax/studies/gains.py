@@ -106,7 +106,6 @@ class Gains(Study):
         signature: one line that reproduces the numbers.
     """
 
-    kind = "gains"
     rows = "pairs"
 
     systems: tuple[str, ...]

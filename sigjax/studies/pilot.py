@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.comparison.errors import check_units
+from sigjax.comparison.validate import check_units
 from sigjax.metrics import check_score
 from sigjax.records import Evaluation, InputError, Metric
 from sigjax.resample.bits import row_keys, words

@@ -75,8 +75,6 @@ class Audit(Study):
         signature: one line that reproduces the numbers.
     """
 
-    kind = "audit"
-
     systems: tuple[str, ...]
     tests: tuple[AuditedTest, ...]
     repetitions: int
@@ -159,7 +157,6 @@ class Power(Study):
         signature: one line that reproduces the numbers.
     """
 
-    kind = "power"
     rows = "points"
 
     systems: tuple[str, str]

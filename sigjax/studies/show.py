@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from textwrap import fill
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,8 +37,13 @@ DRAWINGS: dict[str, Drawing] = {
     "power": POWER,
     "size": SIZE,
 }
-_CHARACTERS = 24
-"""Characters of a signature per inch."""
+_LETTERS = 23
+"""Letters of a signature per inch."""
+
+
+def _in_lines(signature: str, width: int) -> str:
+    """A signature in lines of this width."""
+    return "\n".join(wrap(signature.replace("|", "| "), width)).replace("| ", "|")
 
 
 def plotted(study: Any, ax: Any) -> Figure:
@@ -47,14 +52,13 @@ def plotted(study: Any, ax: Any) -> Figure:
     Raises:
         InputError: matplotlib is not installed, or another number of axes than panels.
     """
-    drawing = DRAWINGS[study.kind]
+    drawing = DRAWINGS[study._kind]
     width, heights, columns = drawing.layout(study)
     shape = len(heights), columns
     if ax is None:
         figure = empty_figure(width, 0.5 + sum(heights))
         axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-        signature = fill(study.signature, int(_CHARACTERS * width), break_on_hyphens=False)
-        figure.supxlabel(plain(signature), fontsize=6, color="0.4")
+        figure.supxlabel(plain(_in_lines(study.signature, int(_LETTERS * width))), fontsize=6, color="0.4")
     else:
         axes = np.ravel(np.asarray(ax, object))
         if axes.size != math.prod(shape):

@@ -18,22 +18,25 @@ class Study:
     """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers.
 
     Attributes:
-        kind: names the text, the drawing (both in `studies.show`) and the schema of the JSON.
         rows: the field whose records are the rows of the data frame.
     """
 
-    kind: ClassVar[str]
     rows: ClassVar[str]
+
+    @property
+    def _kind(self) -> str:
+        """Names the text, the drawing (both in `studies.show`) and the schema of the JSON: "audit" for an `Audit`."""
+        return type(self).__name__.lower()
 
     def __str__(self) -> str:
         """Return the study as text for a terminal."""
         from sigjax.studies.show import TEXTS  # rich takes long to import
 
-        return TEXTS[self.kind](self)
+        return TEXTS[self._kind](self)
 
     def to_json(self) -> str:
         """The study as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""
-        return json_lines(f"sigjax-{self.kind}/1", asdict(self))
+        return json_lines(f"sigjax-{self._kind}/1", asdict(self))
 
     def to_frame(self) -> Any:
         """The rows of the study as a data frame of pandas; intervals become `_low` and `_high`.

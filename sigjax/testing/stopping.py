@@ -8,15 +8,14 @@ interval for p, the share of hits among infinitely many resamples, with error `E
 when the lower and the upper ends of all pairs, put through the correction, lie on the same side of alpha for it.
 
 *Its error.* Given the data, S is binomial with share p. By the union bound over pairs and looks, all intervals hold
-their p with probability 1 - `ERROR`. The adjusted p-values of infinitely many resamples then lie between the adjusted
-ends, because no adjusted p-value falls when some p rises; so every pair that stopped has the decision that they give.
-So do the reported p-values, which the ends, widened if need be, hold too. The probability that any settled decision of
-a test is wrong is at most `ERROR`, whatever the p-values are. Exact p-values of other pairs enter as they are. (Gandy
-2009 bounds the same risk for one hypothesis.)
+their p with probability 1 - `ERROR`. No adjusted p-value falls when some p rises, so the adjusted p-values of
+infinitely many resamples then lie between the adjusted ends, as do the reported ones, for which the ends are widened if
+need be. The probability that any settled decision of a test is wrong is at most `ERROR`, whatever the p-values are.
+Exact p-values of other pairs enter as they are. (Gandy 2009 bounds the same risk for one hypothesis.)
 
 *Several metrics, adjusted together.* They are sampled one after another. The pairs of metrics before enter with their
-bounds, those of metrics to come with 0 and 1; each has its part of `ERROR`. Which decisions are settled is found when
-all are known (see `sigjax.multiple.decision`).
+bounds, those of metrics to come with 0 and 1; each has its part of `ERROR`. Which decisions are settled is known when
+all are (see `sigjax.multiple.decision`).
 
 **The p-value** cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, about which the null
 hypothesis of this one says nothing. It must be valid at all looks at once, so that stopping may depend on anything. By
