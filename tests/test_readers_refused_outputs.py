@@ -93,7 +93,7 @@ BAD = {
         "JSON half character": ('{"7": {"\\ud800": 1}}', r"a, topic '7': holds half a character"),
         "JSON no name": ('{"": {"d1": 1}}', r"a: expected a name, got an empty text"),
         "JSON deep": ('{"7": ' + "[" * 100_000, r"a: nested too deeply"),
-        "JSON deep value": (f'{{"7": {{"d1": {"[" * 900}{"]" * 900}}}}}', r"'d1', score: expected a number, got a list"),
+        "JSON deep value": (f'{{"7": {{"d1": {"[" * 900}{"]" * 900}}}}}', r"score: expected a number, got a list"),
         "JSON empty": ("{}", r"a: has no topics; expected a run of some"),
     },
     "judgments": {

@@ -48,7 +48,7 @@ def test_the_share_solves_the_quadratic():
         v = np.var(share * x + (1 - share) * y)
         assert v / (v + share * (1 - share) * np.mean((x - y) ** 2)) == pytest.approx(0.95)
         assert 0.5 <= share <= 1.0
-    assert mixing_share(x, x, 0.5, ("A", "B")) == 1.0
+        assert mixing_share(x, x, 0.5, ("A", "B")) == 1.0
 
 
 def test_words_have_the_moments_of_the_paper():
@@ -98,7 +98,7 @@ def test_systems_are_equally_good_without_a_step_and_the_seed_counts():
         (lambda: synthetic(taggers(5000), correlation=0.1), r"have a correlation of 0\.\d+ or more, got 0.1"),
         (
             lambda: synthetic(taggers(50), correlation=1.5),
-            "between 0 and 1, such as 0.9, got 1.5",
+            "correlation must be a number between 0 and 1, such as 0.9, got 1.5",
         ),
         (
             lambda: synthetic(Evaluation.from_arrays({"A": [1.0, 2.0], "B": [2.0, 4.0]}, metric="median")),
