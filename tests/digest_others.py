@@ -144,6 +144,7 @@ def studies() -> Iterator[Case]:
     some = {"instances": [40], "alternative": "greater", "level": 0.9, "target": 0.5, **few}
     yield Case("power: one-sided", _study(sigjax.power, pair["decimals"], **some))
     yield from gains()
+    yield from populations()
     pair |= {"three": data.decimals, "medians": partial(data.decimals, metric="median")}
     for (name, make), claim in itertools.product(pair.items(), ("equivalence", "non-inferiority")):
         some = {"margin": 0.15, "claim": claim, "resamples": 2_000}
@@ -170,6 +171,20 @@ def gains() -> Iterator[Case]:
     yield Case("gains: two-sided", _study(sigjax.studies.gains, partial(data.counts, 6), **more))
     random = some | {"subsets": "random", "orders": 2}
     yield Case("size: random", _study(sigjax.studies.size, partial(data.answers, 6), sizes=[60, 120], **random))
+
+
+def populations() -> Iterator[Case]:
+    """Calibration, and domains; mixtures."""
+    four = {"answers": partial(data.answers, 4), "decimals": partial(data.decimals, 4), "F1": partial(data.counts, 4)}
+    four |= {"clusters": partial(data.answers, 4, clusters=data.clusters())}
+    some = {"resamples": 199, "p_range": [0.01, 0.4], "progress": False}
+    for name, make in four.items():
+        for side in ("one-sided", "two-sided"):
+            more = some | {"instances": 20, "repetitions": 12, "alternative": side}
+            yield Case(f"calibration: {name}, {side}", _study(sigjax.studies.calibration, make, **more))
+    for name, make in (("answers", data.answers), ("F1", data.counts)):
+        strata = partial(make, 6, strata=data.strata())
+        yield Case(f"domain: {name}", _study(sigjax.studies.domain, strata, test=BOTH, **some))
 
 
 def _study(study: Callable[..., Any], make: Callable[[], Any], **options: Any) -> Callable[[str], Any]:

@@ -15,6 +15,8 @@ import pytest
 import sigjax
 from sigjax import ClassicalTests, Evaluation, InputError, Report
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
+from sigjax.studies.calibration import CalibratedRange, Calibration
+from sigjax.studies.domain import Domain, DomainPair, DomainRange
 from sigjax.studies.gains import Gains, GainThresholds, PairGain
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
 from sigjax.studies.size import Size
@@ -107,6 +109,7 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 STUDIES = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
 STUDIES += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeLaw, ThresholdAt, Fitted]
+STUDIES += [CalibratedRange, Calibration, Domain, DomainPair, DomainRange]
 
 
 @pytest.mark.parametrize("record", [*RECORDS, *STUDIES])

@@ -27,7 +27,7 @@ class TestedOptions:
     """How studies test all pairs."""
 
     test: Test | Sequence[Test] = same(Settings, "test", "bootstrap")
-    resamples: int = same(Settings, "resamples", more="")
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
     seed: int = same(Settings, "seed")
     p_range: Sequence[float] = option((0.04, 0.06), "Lowest and highest p of the pairs in question.", above=0, below=1)
     alternative: Side = option("one-sided", "One-sided p-values are those of the better system of each pair.")

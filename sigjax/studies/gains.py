@@ -132,9 +132,11 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
     1.645 standard errors of delta (two-sided: 1.960).
 
     The interval of a threshold is for other systems like these on the same instances: systems are drawn with
-    replacement, and pairs of different systems count as often as both are drawn. In simulations with 72 or more pairs
-    in the range, intervals of 95% hold the threshold of infinitely many systems in 84 to 96% of cases; intervals that
-    take pairs for independent in 52 to 77%. With fewer pairs there is no upper end.
+    replacement, and pairs of different systems count as often as both are drawn. Pairs share systems and are worth
+    fewer independent ones (`effective_pairs`); where these are fewer than 72, the largest of them may well lie below
+    the true quantile, and the interval has no upper end. In simulations such intervals of 95% hold the threshold of
+    infinitely many systems in 84 to 100% of cases (`benchmarks/thresholds.py`), those that take pairs for independent
+    in 5 to 72%.
 
     Args:
         evaluation: the statistics of the systems, or several evaluations of the same systems, one per metric.

@@ -88,7 +88,7 @@ def _table(one: GainThresholds, study: Gains) -> list[str]:
     spec = _spec(one)
     header = ("pairs", "all", "used", "effective", "threshold", f"{percent(study.settings.level)} interval")
     rows = [
-        (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{each.effective_pairs:,.0f}")
+        (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{int(each.effective_pairs):,}")
         + (format_number(each.gain, spec), ends(each.low, each.high, spec))
         for each in one.thresholds
     ]

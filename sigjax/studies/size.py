@@ -23,6 +23,7 @@ from sigjax.studies.all_pairs import (
     of_options,
     scores_of,
 )
+from sigjax.studies.pilot import on_instances
 from sigjax.studies.size_laws import Drawn, SizeLaw, ThresholdAt, fit_law
 from sigjax.studies.study import Study
 from sigjax.studies.thresholds import Gained, few_pairs, make_threshold, system_draws
@@ -179,13 +180,7 @@ def _sizes(asked: Sequence[int] | None, num_units: int) -> list[int]:
 
 def _subset(evaluation: Evaluation, units: Sequence[np.ndarray]) -> Evaluation:
     """The evaluation on the instances of some units, in the order of the data."""
-    rows = np.sort(np.concatenate(units))
-
-    def of(labels: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return None if labels is None else tuple(labels[row] for row in rows.tolist())
-
-    labels = {name: of(getattr(evaluation, name)) for name in ("ids", "clusters", "strata", "runs")}
-    return replace(evaluation, stats=evaluation.stats[:, rows], **labels)
+    return on_instances(evaluation, np.sort(np.concatenate(units)))
 
 
 def _series(

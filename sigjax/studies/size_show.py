@@ -51,7 +51,7 @@ def _table(points: list[ThresholdAt], study: Size) -> list[str]:
     spec = number_spec(number for at in points for number in (at.threshold, at.low, at.high))
     header = (_noun(study), "pairs", "effective", "threshold", f"{percent(study.settings.level)} interval")
     rows = [
-        (f"{at.size:,}", f"{at.num_pairs:,}", f"{at.effective_pairs:,.0f}")
+        (f"{at.size:,}", f"{at.num_pairs:,}", f"{int(at.effective_pairs):,}")
         + (format_number(at.threshold, spec), ends(at.low, at.high, spec))
         for at in sorted(points, key=lambda at: (at.size, at.order))
     ]

@@ -31,6 +31,8 @@ _GROUP_VALUES = 2**23
 """Statistics of trials in memory at a time."""
 _EXACT_SECONDS, _NO_LIMIT = 2.0, 1e9
 """Nominal seconds that the exact tests of all trials may take together; beyond that, all are sampled."""
+_PLANNED = 50
+"""Pairs of which that is estimated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +111,7 @@ def run_trials(
             if winner_first:
                 case = case._replace(question=_winner_first(case.question))
             for test in settings.tests:
-                outcomes = _outcomes(case, test, len(deltas), device)
+                outcomes = _outcomes(case, test, len(deltas), pairs, device)
                 p_values[test][part] = outcomes.p_value
                 methods[test][part] = outcomes.method.tolist()
             advance(start + size)
@@ -147,19 +149,21 @@ def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settin
     return Case.of(units, pilot.metric, pairs, settings)
 
 
-def _outcomes(case: Case, test: Test, count: int, device: Device) -> Outcomes:
+def _outcomes(case: Case, test: Test, count: int, pairs: int, device: Device) -> Outcomes:
+    """The outcomes of trials of so many pairs each, `count` pairs in all groups."""
     settings = replace(case.settings, test=test, method="montecarlo")
-    if test == "permutation" and _seconds(case) * count <= _EXACT_SECONDS:
+    if test == "permutation" and _seconds(case, pairs) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
     case = case._replace(settings=settings)
     return run_tests(kind_of(case), Runner(settings, device)).outcomes[test]
 
 
-def _seconds(case: Case) -> float:
-    """Nominal seconds of the exact test of the first trial."""
+def _seconds(case: Case, pairs: int) -> float:
+    """Nominal seconds of an exact test: the mean of some of the pairs of the first trial."""
     settings = replace(case.settings, method="auto", budget=_NO_LIMIT)
-    (plan,) = plan_exact(case._replace(settings=settings), [case.question.pair(0)]).values()
-    return plan.seconds if isinstance(plan, Plan) else np.inf
+    some = [case.question.pair(i) for i in range(0, pairs, -(-pairs // _PLANNED))]
+    plans = plan_exact(case._replace(settings=settings), some).values()
+    return sum(plan.seconds if isinstance(plan, Plan) else np.inf for plan in plans) / len(plans)
 
 
 @contextmanager
