@@ -73,7 +73,6 @@ class Size(Study):
         signature: one line that reproduces the numbers.
     """
 
-    kind = "size"
     rows = "points"
 
     systems: tuple[str, ...]
