@@ -64,6 +64,12 @@ def test_winners_win_less_often_where_the_systems_are_ranked_otherwise():
     assert code.share < 0.3
 
 
+def test_the_range_asked_for_may_be_one_of_the_table():
+    text = str(domain({"news": NEWS, "mail": MAIL}, resamples=1000, p_range=(0.04, 0.08)))
+    (row,) = (line for line in text.splitlines() if line.lstrip().startswith("0.04 to 0.08"))
+    assert len(row.split()) == 5  # the range, its pairs and one share
+
+
 def test_strata_are_test_sets():
     both = {name: np.concatenate([NEWS.stats[i, :, 0], MAIL.stats[i, :, 0]]) for i, name in enumerate(NAMES)}
     strata, clusters = ["news"] * 150 + ["mail"] * 200, [f"c{i // 3}" for i in range(350)]

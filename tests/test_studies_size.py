@@ -98,6 +98,7 @@ def test_random_subsets_grow_and_differ():
     assert sorted(found) == [(0, 60), (0, 120), (1, 60)]
     assert found[0, 60] != found[1, 60]
     assert study == size(normal(6, 120), sizes=[60, 120], **how)
+    assert f"units:{study.num_units} instances" in study.signature
 
 
 def test_default_sizes_and_gain():

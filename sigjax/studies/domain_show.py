@@ -40,7 +40,7 @@ def domain_text(study: Domain) -> str:
     low, high = study.ranges[0].low, study.ranges[0].high
     for test, each in groupby(study.ranges, key=lambda one: one.test):
         ranges = list(each)
-        near = [one for one in ranges if (one.low, one.high) == (low, high)]
+        near = [next(own) for _, own in groupby(ranges, key=lambda one: one.other)]
         header = ("test set", "pairs", "win", "share", f"{percent(study.level)} interval")
         lines += ["", f"{test} test, p from {low:g} to {high:g}", ""]
         lines += table_lines(Table(header, [_near_row(one) for one in near], names=(0,)), NAME)

@@ -203,7 +203,8 @@ def _series(
             for one, by in product(tested.parts, get_args(Gained)):
                 found = _threshold_at(one, by, draws, options, order=order, size=size)
                 series.setdefault((one.metric, one.test, by), []).append(found)
-            signature = tested.signature
+            if size == sizes[-1]:
+                signature = tested.signature
             advance(done)
     return series, signature
 
