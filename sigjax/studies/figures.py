@@ -117,9 +117,8 @@ def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
     axes.set_yticks(range(len(tests)), [one.test for one in tests], fontsize=8)
     axes.set_ylim(len(tests) - 0.4, -0.6)
     axes.set_xticks(levels, [percent(level) for level in levels], fontsize=7)
-    axes.set_xlabel("false-positive rate", fontsize=8)
+    axes.set_xlabel("type-I error (false-positive rate), 95% intervals", fontsize=8)
     axes.legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderpad=0.0)
-    axes.set_title("type-I error, 95% intervals", fontsize=9, loc="left")
 
 
 def _power_layout(power: Power) -> Layout:
@@ -137,6 +136,8 @@ def _draw_power(power: Power, axes: np.ndarray) -> None:
         _detectable(line[1], alike, abs(pilot.delta))
         line[0].axhline(power.target, color="0.8", linewidth=1)
         line[0].set_ylim(0.0, 1.02)
+        line[0].set_ylabel("power", fontsize=8)
+        line[1].set_ylabel(plain(f"difference of {pilot.metric}"), fontsize=8)
         line[0].set_title(plain(f"{pilot.metric}: power for delta = {pilot.delta:.4g}"), fontsize=9)
         line[1].set_title(f"difference detected with power {percent(power.target)}", fontsize=9)
         for panel in line:
