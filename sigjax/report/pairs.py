@@ -51,7 +51,7 @@ class Family:
         method: how the p-values were computed.
         warning: which decisions are not settled; None where all are.
         only: the only pair; None where there are several.
-        conclusion: what the test says of it.
+        conclusion: what the test says of the systems, in one sentence.
     """
 
     comparisons: Comparisons
@@ -61,7 +61,7 @@ class Family:
     method: str
     warning: str | None
     only: Comparison | None
-    conclusion: str | None
+    conclusion: str
 
     @property
     def kind(self) -> Literal["pair", "baseline", "grid"]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from sigjax.records import Settings
 from sigjax.report.blocks import MAX_LETTERS, Section
-from sigjax.report.pairs import MAX_NAMED, Family
+from sigjax.report.pairs import MAX_NAMED
+from sigjax.report.sentences import decided
 from sigjax.report.words import count, format_number, number_spec
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _marks(section: Section, kind: Kind, keys: dict[str, str]) -> dict[str, str]
     if kind == "letters":
         return {one.name: one.letters or "" for one in section.systems}
     marks: dict[str, str] = {}
-    for better, worse in decided(family):
+    for better, worse in decided(family.comparisons, family.settings):
         if kind == "named":
             marks[better] = "".join(sorted(marks.get(better, "") + keys[worse]))
         elif kind == "pair" or worse == family.settings.baseline:
@@ -108,17 +109,6 @@ def _marks(section: Section, kind: Kind, keys: dict[str, str]) -> dict[str, str]
         elif better == section.systems[0].name:
             marks[worse] = DAGGER
     return marks
-
-
-def decided(family: Family) -> list[tuple[str, str]]:
-    """The better and the worse system of each pair that differs significantly."""
-    pairs = family.comparisons
-    significant = pairs.at(pairs.column("p_adjusted") < family.settings.alpha)
-    return [
-        (one, other) if better == one else (other, one)
-        for one, other, better in zip(*map(significant.values, ("a", "b", "better")), strict=True)
-        if better is not None
-    ]
 
 
 def _note(kind: Kind, sections: Sequence[Section], settings: Settings) -> str:
