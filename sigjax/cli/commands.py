@@ -105,7 +105,7 @@ def show_tests(paths: Files, inputs: Inputs, asked: ClassicalOptions, results: R
     tests = [classical_tests(each, **options) for each in inputs.evaluations(paths)]
     from sigjax.classical.text import to_json, to_text  # rich takes longer to import than most tests to run
 
-    shown = text_options(results.output)
+    shown = text_options(to_file=bool(results.output))
     results.write(lambda: "\n".join(to_text(each, **shown) for each in tests), partial(to_json, tests))
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING
+from decimal import Decimal
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -19,6 +21,8 @@ SHORT = {"input": "-i", "metric": "-m", "output": "-o"}
 HIDDEN = {"progress"}
 """On the command line it is always drawn."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
+_POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
+"""A number such as 2.5e6."""
 _FILES = "A table; one file per system; or the gold files, with the files of the systems after -i."
 
 
@@ -70,6 +74,8 @@ def _written(kind: Any) -> tuple[Any, dict[str, Any]]:
     """The type of an option as it is written on a command line, and how it is read."""
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     for member in members:
+        if get_origin(member) is Sequence and get_args(member)[0] is Path:
+            return list[Path], {"negative": ""}  # one file per flag: those of the systems may follow
         if get_origin(member) is Sequence:
             return list[get_args(member)[0]], {"consume_multiple": True, "negative": ""}
         if get_origin(member) is Mapping:
@@ -82,11 +88,15 @@ def _written(kind: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _whole(kind: Any, tokens: Sequence[Any]) -> Any:
-    """A whole number as it is written: 1.9 is refused, not rounded."""
+    """A whole number as it is written, also 1e5 for 100000: 1.9 is refused, not rounded."""
     text, words = tokens[0].value, [word for each in get_args(kind) for word in get_args(each)]
+    if text in words:
+        return text
     try:
-        return text if text in words else int(text)
+        return int(text)
     except ValueError:
+        if _POWER.fullmatch(text) and (number := Decimal(text)) == (whole := int(number)):
+            return whole
         raise ValueError(f"expected {' or '.join(['a whole number', *words])}, got {text!r}") from None
 
 

@@ -11,7 +11,8 @@ from sigjax.records import Comparison, Comparisons, Device, InputError, Library,
 from sigjax.report.figure import to_figure
 from sigjax.report.html import to_html
 from sigjax.report.markup import to_latex, to_markdown
-from sigjax.report.programs import to_csv, to_dataframe, to_json
+from sigjax.report.programs import to_json
+from sigjax.report.tables import Rows, to_csv, to_dataframe
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,21 +116,22 @@ class Report:
         """The report as Markdown tables."""
         return to_markdown(self)
 
-    def to_csv(self) -> str:
-        """The comparisons as CSV, one row per pair, metric and test."""
-        return to_csv(self)
+    def to_csv(self, *, of: Rows = "pairs") -> str:
+        """CSV with one row per pair, metric and test, or (`of="systems"`) per system and metric, with ranks."""
+        return to_csv(self, of)
 
-    def to_dataframe(self, library: Library | None = None) -> Any:
-        """The comparisons as a data frame, one row per pair, metric and test.
+    def to_dataframe(self, library: Library | None = None, *, of: Rows = "pairs") -> Any:
+        """A data frame with one row per pair, metric and test, or per system and metric, with ranks.
 
         Args:
+            of: "pairs" or "systems".
             library: "pandas", "polars" or "pyarrow" (the last two with narwhals, extra `dataframe`); the first of them
                 that is installed when left out.
 
         Raises:
             InputError: no such library is installed.
         """
-        return to_dataframe(self, library)
+        return to_dataframe(self, library, of)
 
     def plot(self) -> Figure:
         """Scores with their intervals, and the grid of pairs, as a matplotlib figure (extra `plot`)."""
