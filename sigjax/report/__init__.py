@@ -2,8 +2,8 @@
 
 For people, `blocks` cuts a report into sections by metric and families of pairs by test (`pairs`), with their tables
 and sentences, in the names and numbers of `words`; `text`, `markup`, `html` and `figure` only escape and draw.
-For programs, `programs` (JSON) and `tables` (CSV and data frames) write every number as it is. Nothing here computes a
-statistic, and nothing heavy is imported before its format is asked for.
+For programs, `programs` (JSON) and `tables` (CSV and data frames) write every number as it is, and `reading` reads JSON
+back. Nothing here computes a statistic, and nothing heavy is imported before its format is asked for.
 """
 
 from sigjax.report.figure import to_figure as to_figure

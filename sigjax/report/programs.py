@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from sigjax.records import Comparisons, Interval, Repeated
 from sigjax.report.words import visible_json
 from sigjax.run.checkpoint import SCHEMA
-from sigjax.version import versions
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report
@@ -40,8 +39,9 @@ def json_pieces(report: Report) -> Iterator[str]:
         "schema": [visible_json(SCHEMA)],
         "settings": [visible_json(report.settings_dict())],
         "signature": [visible_json(report.signature)],
-        "versions": [visible_json(versions())],
+        "versions": [visible_json(report.versions)],
         "notes": [visible_json(report.notes)],
+        "lower_is_better": [visible_json(report.lower_is_better)],
         "systems": _lines(map(visible_json, systems)),
         "pairs": _lines(_pairs(block) for block in report.comparisons.blocks(_BLOCK)),
     }
