@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import fields, replace
 from importlib.resources import files
+from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 import jsonschema
@@ -14,7 +15,7 @@ import pytest
 from reports import STRANGE, make_report, with_pair, without_intervals
 from test_load import REPORTS
 
-from sigjax import Evaluation, InputError, Report, compare
+from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.cli import _run
 from sigjax.metrics import MEAN
 from sigjax.records import Comparison, Interval, Settings, SystemScore
@@ -204,3 +205,75 @@ def test_show_writes_what_compare_writes(tmp_path, monkeypatch, capsys):
     assert "is read and would be written over" in capsys.readouterr().err
     assert _run(["show", "r.json", "r.json"], debug=False) == 2
     assert "expected one report, REPORT.json, got 2" in capsys.readouterr().err
+
+
+TABLE = "id\tA\tB\tC\n" + "".join(f"q{i}\t{i % 3}\t{i % 4}\t{i * i % 5}\n" for i in range(30))
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """A report, written as JSON, and a function that verifies it after a change."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.tsv").write_text(TABLE)
+    options = ("--test", "permutation", "bootstrap", "--resamples", "500", "--method", "montecarlo")
+    assert _run(["compare", "t.tsv", *options, "--device", "numpy", "-o", "r.json"], debug=True) == 0
+    return Path("r.json")
+
+
+def verified(capsys, *words):
+    code = _run(["verify", *words, "--device", "numpy"], debug=False)
+    return code, *capsys.readouterr()
+
+
+def test_verify_runs_a_report_again(written, capsys):
+    same = "r.json: the same data, and the same numbers to the last bit\n"
+    assert verified(capsys, "r.json", "t.tsv") == (0, same, "")
+    report = json.loads(written.read_text())
+    report["pairs"][0]["standard_error"] *= 1 + 1e-12
+    written.write_text(json.dumps(report))
+    rounded = "r.json: the same data, and the same numbers up to rounding (1e-9)\n"
+    assert verified(capsys, "r.json", "t.tsv") == (0, rounded, "")
+
+
+CHANGED = {
+    "p": (
+        lambda report: report["pairs"][1].update(p_value=0.01),
+        "p_value of 'A' and 'C' by mean (permutation) is 0.01",
+    ),
+    "a limit": (lambda report: report["systems"][2]["interval"].__setitem__(1, 9.0), "interval of "),
+    "a rank": (lambda report: report["systems"][0].update(letters="c"), "letters of 'C' by mean is c there and a here"),
+    "the seed": (lambda report: report["settings"].update(seed=7), "the same data, but other numbers: "),
+    "a pair": (lambda report: report["pairs"].pop(), "3 systems and 5 pairs there, 3 and 6 here"),
+    "the data": (lambda report: report["settings"].update(data="0" * 16), "other data: numbers, names, ids"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_verify_says_what_differs(written, capsys, name):
+    change, message = CHANGED[name]
+    report = json.loads(written.read_text())
+    change(report)
+    written.write_text(json.dumps(report))
+    code, out, err = verified(capsys, "r.json", "t.tsv")
+    assert (code, out.count("\n"), err) == (3, 1, "")
+    assert message in out
+
+
+def test_verify_notes_other_files(written, capsys):
+    Path("t.tsv").write_text(TABLE.replace("q7\t1", "q7\t2"))
+    assert verified(capsys, "r.json", "t.tsv")[:2] == (3, CODE_OTHER.format(*hashes(written)))
+    assert verified(capsys, "r.json")[0] == 2
+    assert verified(capsys)[0] == 2
+    assert verified(capsys, "t.tsv", "t.tsv")[2] == (
+        "sigjax: error: t.tsv: not JSON; give a report that --format json has written\n"
+    )
+
+
+CODE_OTHER = (
+    "r.json: other data: numbers, names, ids, clusters, strata or their order differ (hash {} there, {} here)\n"
+)
+
+
+def hashes(path):
+    there = Report.from_json(path).data
+    return there, compare(read("t.tsv", metric="mean"), device="numpy", progress=False, resamples=2).data

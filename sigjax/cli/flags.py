@@ -20,24 +20,26 @@ from sigjax.records.options import options_of, types_of
 SHORT = {"input": "-i", "metric": "-m", "output": "-o"}
 HIDDEN = {"progress"}
 """On the command line it is always drawn."""
+Command = Callable[..., int | None]
+"""What it returns is the exit code; none is 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
 _POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
 """A number such as 2.5e6."""
 _FILES = "A table; one file per system; or the gold files, with the files of the systems after -i."
 
 
-def flags(*records: type, files: str = _FILES) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
     """Have a command take the options of records as flags; it gets the files, if it takes any, and then the records.
 
     An option of several records is that of the first one. `files` is the help of the files.
     """
     owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        def run(*files: Path, **given: Any) -> None:
+    def decorate(command: Command) -> Command:
+        def run(*files: Path, **given: Any) -> int | None:
             own = [{name: given[name] for name in given if owners[name] is record} for record in records]
             before = [files] if takes_files else []
-            command(*before, *(record(**named) for record, named in zip(records, own, strict=True)))
+            return command(*before, *(record(**named) for record, named in zip(records, own, strict=True)))
 
         takes_files = len(inspect.signature(command).parameters) > len(records)
         parameters = [
