@@ -19,7 +19,7 @@ from sigjax.report.report import Report
 from sigjax.run.host import is_terminal
 from sigjax.studies.study import Study
 
-Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
+Format = Literal["text", "json", "markdown", "latex", "csv", "html", "methods", "sentences"]
 _WRITTEN = ("output", "figure", "checkpoint", "families")
 _PLAIN_SIGNS = str.maketrans("─–…·█▓▒", "--~.#%+")
 
@@ -153,7 +153,7 @@ def _escape(character: str) -> str:
 _ESCAPES: dict[Format, Callable[[str], str]] = {
     "json": lambda character: json.dumps(character)[1:-1],
     "html": lambda character: f"&#{ord(character)};",
-    "latex": lambda character: r"\textbackslash{}" + _escape(character)[1:],
+    **dict.fromkeys(("latex", "methods"), lambda character: r"\textbackslash{}" + _escape(character)[1:]),
 }
 
 
@@ -178,6 +178,8 @@ def _pieces(report: Report, format: Format, output: Path | None) -> Iterable[str
         "markdown": lambda: [report.to_markdown()],
         "latex": lambda: [report.to_latex()],
         "csv": lambda: csv_pieces(report),
+        "methods": lambda: [report.to_methods()],
+        "sentences": lambda: [report.to_sentences()],
         # Without it browsers guess the encoding of names and dashes.
         "html": lambda: ['<meta charset="utf-8">\n', report.to_html()],
     }
