@@ -36,8 +36,8 @@ class CompareOptions(Settings):
     progress: bool = option(
         True,
         "Draw a progress bar.",
-        'When stderr is a terminal; also log a warning ("sigjax") of what may take more than a minute, with time and '
-        "memory.",
+        'In a terminal (stderr) or a notebook; also log a warning ("sigjax") of what may take more than a minute, with '
+        "time and memory.",
         group="Running",
     )
     checkpoint: Path | None = option(

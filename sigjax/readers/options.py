@@ -85,7 +85,10 @@ class FileOptions(TableOptions):
     lowercase: bool = option(False, "Ignore case in metrics of texts.", group="Input")
     cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input")
     progress: bool = option(
-        False, "Draw a progress bar.", "When stderr is a terminal and extraction takes long.", group="Running"
+        False,
+        "Draw a progress bar.",
+        "In a terminal (stderr) or a notebook, when extraction takes long.",
+        group="Running",
     )
 
 
