@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
@@ -158,7 +158,8 @@ def _notebook_bar(label: str, total: int) -> Iterator[Callable[[int], object]]:
     """The bar of a notebook, redrawn a few times per second at most and removed at the end; needs no widgets."""
     from IPython.display import HTML, display  # pyright: ignore[reportMissingImports]
 
-    handle, drawn = display(HTML(""), display_id=True), -math.inf
+    handle: Any = display(HTML(""), display_id=True)
+    drawn = -math.inf
 
     def advance(done: int) -> None:
         nonlocal drawn
