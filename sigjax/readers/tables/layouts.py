@@ -2,8 +2,7 @@
 
 Wide: one row per instance, one column per system. Every column is a system except the instance ids, the columns of
 `--cluster`, `--strata` and `--runs`, and those of `--ignore`. The ids are the column of `--id`; else the first of the
-other columns if it is named like ids (`is_id_name`) or holds text; else there are none and the instances are numbered
-from 1.
+other columns if it is named like ids (`is_id_name`) or holds text; else instances are numbered from 1.
 
 Long: one row per system and instance, with one or more columns of numbers, if there is a `--system` or a column of
 this name. The instance ids are the column of `--id`, else the first column that is nothing else; `--runs` tells apart
@@ -51,17 +50,17 @@ def read_table(table: Table, options: Options) -> Reading:
     single = {"--id": options.id, "--runs": options.runs, "--system": options.system, "--score": options.score}
     for option, name in [*(("--ignore", name) for name in options.ignore), *single.items()]:
         if name is not None and name not in table.columns:
-            raise InputError(
-                f"{table.file}: {option}: no column {show(name)}; {suggest(name, table.columns, 'columns')}"
-            )
+            meant = suggest(name, table.columns, "columns")
+            raise InputError(f"{table.file}: {option}: no column {show(name)}; {meant}")
     system = options.system or next((name for name in table.columns if name.lower() == "system"), None)
     return _read_wide(table, options) if system is None else _read_long(table, options, system)
 
 
 def _read_wide(table: Table, options: Options) -> Reading:
+    id_column = _wide_ids(table, options)  # before the metric: a long table may name its systems otherwise
+
     @cache
     def join() -> Reading:
-        id_column = _wide_ids(table, options)
         systems = _systems(table, id_column, options)
         if id_column is None and options.runs is not None:
             raise InputError(f"{table.file}: --runs: which runs are of the same instance? name the ids with --id NAME")
@@ -211,8 +210,7 @@ def _read_long(table: Table, options: Options, system: str) -> Reading:
         return join_sheets(sheets, options, order=ids if runs is None else list(zip(ids, runs, strict=True)))
 
     def evaluate(options: Options) -> Evaluation:
-        metric = chosen_metric(options)
-        options = with_score(table.file, options, metric)
+        options = with_score(table.file, options, metric := chosen_metric(options))
         id_column = _long_ids(table, options, metric, system)
         counts = _only_column(table, options, metric, {system, id_column}) or options.counts
         return join(id_column)(replace(options, counts=counts, metric=metric))
