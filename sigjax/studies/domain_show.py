@@ -117,7 +117,7 @@ def _draw(study: Domain, axes: np.ndarray) -> None:
         right.set_ylim(-0.03, 1.03)
         right.set_xlabel(plain(f"p on {study.source} ({study.alternative})"), fontsize=8)
         right.set_ylabel("share of winners that win there, too", fontsize=8)
-        right.set_title(plain(f"winners on {study.source}, on the other test sets"), fontsize=9)
+        right.set_title("winners on the other test sets", fontsize=9)
         for panel in (left, right):
             panel.tick_params(labelsize=7)
             panel.legend(
