@@ -1,5 +1,7 @@
 """Significance tests for comparing systems on a test set: permutation, bootstrap and exact, on CPU or GPU."""
 
+from types import ModuleType as _Module
+
 from sigjax import studies as studies
 from sigjax.association.association import Association as Association
 from sigjax.association.association import association_test as association_test
@@ -24,3 +26,9 @@ from sigjax.studies.records import Audit as Audit
 from sigjax.studies.records import Equivalence as Equivalence
 from sigjax.studies.records import Power as Power
 from sigjax.version import __version__ as __version__
+
+
+def __dir__() -> list[str]:
+    """The public names: the rooms below are no part of the interface."""
+    things = [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _Module)]
+    return ["__version__", "studies", *things]

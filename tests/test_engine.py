@@ -2,6 +2,7 @@
 
 import io
 import sys
+import types
 from functools import partial
 
 import numpy as np
@@ -172,3 +173,19 @@ def test_a_progress_bar_is_drawn_on_a_terminal_only(monkeypatch, terminal, shown
     with progress_bar("permutation", 10, shown=shown) as advance:
         advance(10)
     assert ("permutation" in stream.getvalue()) is drawn
+
+
+def test_a_notebook_draws_its_own_bar_and_removes_it(monkeypatch):
+    display = pytest.importorskip("IPython.display")
+    drawn = []
+    monkeypatch.setattr("IPython.get_ipython", lambda: types.SimpleNamespace(kernel=True))
+    handle = types.SimpleNamespace(update=lambda shown: drawn.append(shown.data))
+    monkeypatch.setattr(display, "display", lambda shown, display_id: handle)
+    with progress_bar("<b>", 2000, shown=True) as advance:
+        advance(1000)
+        advance(1001)  # too soon
+    bar = '<progress value="1000" max="2000" aria-label="&lt;b&gt;"></progress>'
+    assert drawn == [f"&lt;b&gt; {bar} 1,000 of 2,000", ""]
+    with progress_bar("hidden", 10, shown=False) as advance:
+        advance(10)
+    assert len(drawn) == 2

@@ -65,8 +65,12 @@ def test_the_public_names():
     ]
 
 
+def test_dir_has_the_public_names_only():
+    assert dir(sigjax) == sorted([*PUBLIC, "__version__", "studies"])
+
+
 def test_studies_are_a_namespace():
-    assert {name for name in dir(sigjax.studies) if inspect.isfunction(getattr(sigjax.studies, name))} == STUDY_CALLS
+    assert set(dir(sigjax.studies)) == STUDY_CALLS
     assert sigjax.studies.power is sigjax.power
 
 

@@ -14,6 +14,7 @@ from sigjax.association import assignments
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, InputError, Interval, Settings
+from sigjax.records.brief import Brief
 from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
 from sigjax.resample.bits import row_keys
@@ -38,8 +39,8 @@ _ROUNDING = 2.0**-40
 _WRONG = "the statistic must turn confusion counts [..., gold label, label] into real numbers [...], table by table"
 
 
-@dataclass(frozen=True)
-class Association:
+@dataclass(frozen=True, repr=False)
+class Association(Brief):
     """Result of `association_test`. `p_interval`, `exceed` and `resamples` are None if p is exact."""
 
     statistic: float
@@ -55,6 +56,11 @@ class Association:
     """Number of resamples at least as extreme; two-sided, in the smaller tail."""
     resamples: int | None
     num_instances: int
+
+    @property
+    def pvalue(self) -> float:
+        """`p_value`, under the name of SciPy's results."""
+        return self.p_value
 
 
 @dataclass(frozen=True, kw_only=True)

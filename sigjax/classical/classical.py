@@ -11,6 +11,7 @@ from sigjax.classical.tests import ONE_UNIT, ClassicalTest, LeftOut
 from sigjax.comparison.compare import CompareOptions, compare
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Alternative, Comparison, Device, Evaluation, InputError, Resamples, Test
+from sigjax.records.brief import Brief, html_text
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, same, values
 from sigjax.records.signatures import takes
@@ -20,8 +21,8 @@ from sigjax.units.instances import units_of_instances
 NO_SAMPLE = "responses are not a random sample of instances"
 
 
-@dataclass(frozen=True)
-class ClassicalTests:
+@dataclass(frozen=True, repr=False)
+class ClassicalTests(Brief):
     """All tests of two systems by one metric. Iterating gives the classical tests.
 
     Attributes:
@@ -80,6 +81,16 @@ class ClassicalTests:
         from sigjax.classical.text import to_text
 
         return to_text(self)
+
+    def brief(self) -> dict[str, Any]:
+        """The pair, and the p-value of each test."""
+        names = ("a", "b", "metric", "delta", "num_units")
+        p_values = {one.test: one.p_value for one in self.comparisons} | {test.name: test.p_value for test in self}
+        return {name: getattr(self, name) for name in names} | {"p_values": p_values}
+
+    def _repr_html_(self) -> str:
+        """The same table for notebooks."""
+        return html_text(str(self))
 
     def to_json(self) -> str:
         """The tests as JSON: every number as it is."""

@@ -36,6 +36,11 @@ class ClassicalTest:
     assumes: str
     paired: bool = True
 
+    @property
+    def pvalue(self) -> float:
+        """`p_value`, under the name of SciPy's results."""
+        return self.p_value
+
 
 @dataclass(frozen=True)
 class LeftOut:

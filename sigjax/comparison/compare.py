@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from sigjax.comparison.data import evaluations_of
 from sigjax.comparison.families import leaderboards
 from sigjax.comparison.metric_kinds import pairs_of
 from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.comparison.workload import check_workload
 from sigjax.metrics import evaluation_from_arrays
+from sigjax.readers.options import FrameOptions
 from sigjax.records import Comparison, Comparisons, Evaluation, Settings
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same, values
@@ -36,8 +38,8 @@ class CompareOptions(Settings):
     progress: bool = option(
         True,
         "Draw a progress bar.",
-        'When stderr is a terminal; also log a warning ("sigjax") of what may take more than a minute, with time and '
-        "memory.",
+        'In a terminal (stderr) or a notebook; also log a warning ("sigjax") of what may take more than a minute, with '
+        "time and memory.",
         group="Running",
     )
     checkpoint: Path | None = option(
@@ -58,17 +60,22 @@ class CompareOptions(Settings):
     )
 
 
-@takes(CompareOptions)
-def compare(evaluation: Evaluation | Sequence[Evaluation], options: CompareOptions) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(CompareOptions, FrameOptions):
+    """All options of `compare`, and those by which it reads a table."""
+
+
+@takes(DataOptions)
+def compare(data: Any, options: DataOptions) -> Report:
     """Test which systems differ by more than chance: all pairs, or each system against a baseline.
 
     In a program of several processes that have called `jax.distributed.initialize`, all of them must make the same
     call: they share the resamples, and each returns the whole report.
 
     Args:
-        evaluation: the statistics of the systems (`sigjax.read`, `Evaluation.from_arrays`), or several evaluations of
-            the same systems on the same instances, one per metric.
-        options: see `CompareOptions` and `Settings`.
+        data: a table as a data frame or the path of a file (see `sigjax.read`); a dict of one array per system; an
+            `Evaluation`; or several of the same systems on the same instances, one per metric.
+        options: see `DataOptions`.
 
     Returns:
         A `Report`: iterate over its `Comparison` records, print it, or use its `to_...` methods.
@@ -77,14 +84,13 @@ def compare(evaluation: Evaluation | Sequence[Evaluation], options: CompareOptio
         InputError: an option or the data cannot be used; the message says which and what to do.
 
     Example:
-        >>> from sigjax import Evaluation
         >>> scores = {"A": [1, 1, 1, 1, 1, 1, 0, 1], "B": [0, 1, 0, 0, 0, 0, 0, 0]}
-        >>> report = compare(Evaluation.from_arrays(scores, metric="accuracy"))
+        >>> report = compare(scores, metric="accuracy")
         >>> [(c.a, c.b, c.delta, round(c.p_value, 6), c.method) for c in report]
         [('A', 'B', 0.75, 0.03125, 'exact')]
     """
-    evaluations = [evaluation] if isinstance(evaluation, Evaluation) else list(evaluation)
     check(options)
+    evaluations = evaluations_of(data, options)
     settings = Settings(**values(options, Settings))
     if settings.design == "models" and settings.interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
@@ -93,10 +99,10 @@ def compare(evaluation: Evaluation | Sequence[Evaluation], options: CompareOptio
     if evaluations[0].unit == "response":
         settings = replace(settings, interval="none")
     check_workload(evaluations, settings, warns=options.progress)
-    data, names, pairs = data_hash(evaluations), evaluations[0].systems, []
+    hashed, names, pairs = data_hash(evaluations), evaluations[0].systems, []
     if options.extend is not None:
         pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings).tolist()]
-    stages = stages_of(options.checkpoint, options.extend, identity_of(evaluations, settings, data), pairs)
+    stages = stages_of(options.checkpoint, options.extend, identity_of(evaluations, settings, hashed), pairs)
     with host_scope():
         boards = leaderboards(evaluations, Runner(settings, options.device, options.progress, stages))
     return Report(
@@ -108,7 +114,7 @@ def compare(evaluation: Evaluation | Sequence[Evaluation], options: CompareOptio
         lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
         notes=tuple(dict.fromkeys(note for board in boards for note in board.notes)),
         signature=_signature(evaluations, settings, boards[0].num_units),
-        data=data,
+        data=hashed,
         again=lambda **changes: compare(evaluations, **values(settings, **changes)),
     )
 

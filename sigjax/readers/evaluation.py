@@ -19,7 +19,7 @@ from sigjax.records.options import values
 from sigjax.records.signatures import takes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(EvaluationRecord):
     """The statistics of several systems on the same instances, for one metric, with the ways in and out.
 

@@ -29,6 +29,10 @@ class TableOptions:
         group="Input",
     )
     id: str | None = option(None, "Column of instance ids.", group="Input")
+    system: str | None = option(None, 'Column of the systems in a long table; default: "system".', group="Input")
+    score: str | None = option(
+        None, "Column of the numbers in a long table, for a metric of one number.", group="Input"
+    )
     systems: Sequence[str] | None = option(None, "Compare only these systems.", "In this order.", group="Input")
     ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
     runs: str | None = option(
@@ -85,7 +89,10 @@ class FileOptions(TableOptions):
     lowercase: bool = option(False, "Ignore case in metrics of texts.", group="Input")
     cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input")
     progress: bool = option(
-        False, "Draw a progress bar.", "When stderr is a terminal and extraction takes long.", group="Running"
+        False,
+        "Draw a progress bar.",
+        "In a terminal (stderr) or a notebook, when extraction takes long.",
+        group="Running",
     )
 
 
@@ -146,6 +153,17 @@ def chosen_metric(options: Options) -> Metric | SampleMetric:
         return known
     names = tuple(options.counts or ("value",))
     return replace(resolve_metric(metric, num_inputs=len(names)), stat_names=names, inputs=names)
+
+
+def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Options:
+    """The options with the column of `--score` as that of the metric's only input."""
+    if options.score is None:
+        return options
+    (name, *others) = metric.inputs
+    if options.counts or others:
+        takes = f"metric {metric.name!r} takes {', '.join(metric.inputs)}"
+        raise InputError(f"{file}: --score is for a metric of one number; {takes}: name them with --counts")
+    return replace(options, counts={name: options.score})
 
 
 def select_systems(file: str, names: Sequence[str], systems: Sequence[str] | None) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ def _reading(found: Format, sources: Sources, options: Options) -> Reading:
 
 def _check_particular(found: Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
-    for name in ("filter", "swap", "one_based", "runs", "tokenize", "lowercase"):
+    for name in ("filter", "swap", "one_based", "runs", "system", "score", "tokenize", "lowercase"):
         if getattr(options, name) and name not in found.options:
             raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
     if options.unit == "response" and "unit" not in found.options:

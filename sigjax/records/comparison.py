@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+from sigjax.records.brief import Brief
+from sigjax.records.options import InputError
 from sigjax.records.settings import Interval, Settings, Test
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Brief):
     """One pair of systems, one metric, one test.
 
     Attributes:
@@ -83,9 +85,41 @@ class Comparison:
     standard_error_unclustered: float | None = None
     interval_kind: str | None = None
 
+    @property
+    def statistic(self) -> float:
+        """`delta`, under the name of SciPy's results."""
+        return self.delta
 
-@dataclass(frozen=True)
-class SystemScore:
+    @property
+    def pvalue(self) -> float:
+        """`p_value`, under the name of SciPy's results."""
+        return self.p_value
+
+    def turned(self) -> Comparison:
+        """The same comparison seen from b: delta is score_b - score_a, and so is its interval.
+
+        Raises:
+            InputError: the test is one-sided, so that its p-values say nothing of the other direction.
+        """
+        if self.settings.alternative != "two-sided":
+            raise InputError(
+                f"the one-sided test ({self.settings.alternative}) is of {self.a!r} minus {self.b!r}: ask for them in "
+                "this order, or compare with the other alternative"
+            )
+        turned = self.interval and Interval(0.0 - self.interval.high, 0.0 - self.interval.low)
+        scores = {"score_a": self.score_b, "score_b": self.score_a, "delta": 0.0 - self.delta}
+        return replace(self, a=self.b, b=self.a, interval=turned, **scores)
+
+    def brief(self) -> dict[str, Any]:
+        """The pair, what was tested, and the result."""
+        names = ["a", "b", "metric", "test", "delta", "interval", "p_value", "p_adjusted", "method"]
+        if self.log10_p < -300:
+            names[6:8] = ["log10_p", "log10_p_adjusted"]
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, repr=False)
+class SystemScore(Brief):
     """The score of one system by one metric.
 
     Attributes:
@@ -128,3 +162,10 @@ class SystemScore:
     in_confidence_set: bool | None = None
     standard_error_unclustered: float | None = None
     interval_kind: str | None = None
+
+    def brief(self) -> dict[str, Any]:
+        """The score and its precision, and the ranks where there are some."""
+        names = ("name", "metric", "score", "standard_error", "interval")
+        ranks = ("rank_interval", "letters", "cluster", "mcs_p")
+        shown = {name: getattr(self, name) for name in (*names, *ranks)}
+        return {name: value for name, value in shown.items() if name in names or value is not None}

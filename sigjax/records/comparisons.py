@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from sigjax.records.brief import html_table, shortened
 from sigjax.records.comparison import Comparison
+from sigjax.records.options import InputError
 from sigjax.records.settings import Interval, Test
 
 _BLOCK = 2**12
 """Records made at a time when iterating."""
+_SHOWN = 20
+"""Pairs that a notebook shows."""
 _KINDS = {"float": "number", "float | None": "number", "int | None": "count", "Interval | None": "interval"}
 """How fields of these types are held; those of other types repeat few values."""
 FIELDS = {field.name: _KINDS.get(str(field.type), "repeated") for field in fields(Comparison)}
@@ -71,7 +76,8 @@ Column = np.ndarray | Repeated
 class Comparisons(Sequence[Comparison]):
     """A sequence of `Comparison` records that holds its fields as columns.
 
-    Indexing and iterating give records, slices give `Comparisons`; two are equal that hold equal records. A board of
+    Indexing and iterating give records, slices give `Comparisons`; two are equal that hold equal records. Two names of
+    systems, and where there are several the metric and the test, give the comparison of the pair. A board of
     thousands of systems has millions of pairs: in columns a pair takes some 100 bytes, and as a record ten times that.
     `column` gives the array of a field for code that wants them all.
 
@@ -148,10 +154,18 @@ class Comparisons(Sequence[Comparison]):
     def __getitem__(self, index: int) -> Comparison: ...
     @overload
     def __getitem__(self, index: slice) -> Comparisons: ...
-    def __getitem__(self, index: int | slice) -> Comparison | Comparisons:
-        """The record at an index, or the comparisons of a slice."""
+    @overload
+    def __getitem__(self, index: tuple[str, ...]) -> Comparison: ...
+    def __getitem__(self, index: int | tuple[str, ...] | slice) -> Comparison | Comparisons:
+        """The record at an index, or of two systems (in this order), or the comparisons of a slice.
+
+        Raises:
+            InputError: a name that is not here, or several comparisons of the two systems.
+        """
         if isinstance(index, slice):
             return self.at(index)
+        if isinstance(index, tuple | str):
+            return self._of_pair(index)
         row = range(len(self))[index]  # raises the IndexError of a sequence
         return next(iter(self.at(slice(row, row + 1))))
 
@@ -178,6 +192,48 @@ class Comparisons(Sequence[Comparison]):
         """Name the number of pairs and the first record."""
         first = f", the first {self[0]!r}" if len(self) else ""
         return f"<Comparisons: {len(self):,}{first}>"
+
+    def _repr_html_(self) -> str:
+        """The first pairs as a table, for notebooks."""
+        rows = [one.brief() for one in self[:_SHOWN]]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        table = html_table(names, [[shortened(row.get(name)) for name in names] for row in rows])
+        return f"{table}<p>{min(_SHOWN, len(self))} of {len(self):,} comparisons</p>\n"
+
+    def _of_pair(self, key: str | tuple[str, ...]) -> Comparison:
+        """The comparison of two systems, turned so that it is of the first minus the second."""
+        if not isinstance(key, tuple) or not 2 <= len(key) <= 4:
+            raise InputError(f'expected a number or two systems, as in report[0] or report["A", "B"], got {key!r}')
+        (a, b, *narrower), (metrics, tests) = key, [self.column(name).present() for name in ("metric", "test")]
+        for name in (a, b):
+            _check_known(name, [*self.column("a").present(), *self.column("b").present()], "system")
+        rows = self._rows(a=a, b=b) | (turned := self._rows(a=b, b=a))
+        for name in narrower:
+            _check_known(name, [*metrics, *tests], "metric or test")
+            rows &= self._rows(test=name) if name in tests else self._rows(metric=name)
+        found = np.flatnonzero(rows).tolist()
+        if len(found) > 1:
+            left = [self.at(found).column(name).present() for name in ("metric", "test")]
+            several = [each for each in left if len(each) > 1]
+            words = " and ".join(f"one of {', '.join(map(repr, each))}" for each in several)
+            example = [*key, *(each[0] for each in several)]
+            raise InputError(f"{a!r} and {b!r} have {len(found)} comparisons: add {words}, as in report{example}")
+        if not found:
+            raise InputError(f"{a!r} and {b!r} are not compared in this report")
+        return self[found[0]].turned() if turned[found[0]] else self[found[0]]
+
+    def _rows(self, **names: str) -> np.ndarray:
+        """[row] whether the columns have these names."""
+        parts = [self.column(name).mapped(lambda own, value=value: own == value) for name, value in names.items()]
+        return np.logical_and.reduce(parts)
+
+
+def _check_known(name: str, known: Iterable[str], what: str) -> None:
+    """Refuse a name that is not here."""
+    known = list(dict.fromkeys(known))
+    if name not in known:
+        close = get_close_matches(name, known) or known[:12]
+        raise InputError(f"no {what} {name!r}; did you mean {' or '.join(map(repr, close))}?")
 
 
 def column_of(values: list[Any], kind: str) -> Column:

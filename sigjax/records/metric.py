@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sigjax.records.brief import Brief
 from sigjax.records.settings import Array, Unit
 
 
@@ -107,8 +108,8 @@ AnyMetric = str | Metric | SampleMetric | Callable[[Array], Array]
 """What is taken for a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Brief):
     """The statistics of several systems on the same instances, for one metric.
 
     `sigjax.Evaluation` says what the fields hold.
@@ -128,3 +129,10 @@ class Evaluation:
     def num_instances(self) -> int:
         """The number of instances."""
         return self.stats.shape[1]
+
+    def brief(self) -> dict[str, Any]:
+        """The systems, the metric, and how many instances and clusters there are."""
+        counts = {name: getattr(self, name) for name in ("clusters", "strata", "runs")}
+        counts = {name: len(set(labels)) for name, labels in counts.items() if labels is not None}
+        named = {"systems": self.systems, "metric": self.metric.name, "instances": self.num_instances}
+        return named | counts | ({"unit": self.unit} if self.unit != "instance" else {})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 from sigjax.records import Comparison, Settings
+from sigjax.records.visible import escape_html as escape
 from sigjax.report.blocks import blocks
 from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, left_out, mark, thresholds
 from sigjax.report.paper import Paper, Score, paper_table
-from sigjax.report.words import format_adjusted_p, format_interval, format_number, format_raw_p, percent, visible
+from sigjax.report.words import format_adjusted_p, format_interval, format_number, format_raw_p, percent
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report
@@ -46,16 +46,6 @@ def to_html(report: Report) -> str:
         parts += _paragraph(f"Note: {note}")
     parts += [f'<p class="small"><code>{escape(report.signature)}</code></p>', "</div>"]
     return "\n".join(parts) + "\n"
-
-
-def escape(text: str) -> str:
-    r"""Text that HTML shows as it is, in an attribute too.
-
-    Example:
-        >>> print(escape('<b> "\u202e"'))
-        &lt;b&gt; &quot;\u202e&quot;
-    """
-    return html.escape(visible(text))
 
 
 def _paragraph(text: str | None, *, small: bool = False) -> list[str]:

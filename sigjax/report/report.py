@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from sigjax.records import Comparison, Comparisons, Device, InputError, Library, Settings, SystemScore
+from sigjax.records.brief import Brief
 from sigjax.report.figure import to_figure
 from sigjax.report.html import to_html
 from sigjax.report.latex import to_latex
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Brief):
     """Scores, comparisons and the settings that reproduce them. Iterating gives the comparisons.
+
+    `report[0]` is the first comparison and `report["A", "B"]` that of A minus B, whatever their order in the data; of
+    several metrics and tests name one: `report["A", "B", "bleu", "permutation"]`.
 
     Attributes:
         systems: scores, metric by metric, from best to worst.
@@ -50,8 +54,8 @@ class Report:
     notes: tuple[str, ...]
     signature: str
     data: str
-    again: Callable[..., Report] | None = field(default=None, repr=False, compare=False)
-    versions: Mapping[str, str | None] = field(default_factory=versions, repr=False, compare=False)
+    again: Callable[..., Report] | None = field(default=None, compare=False)
+    versions: Mapping[str, str | None] = field(default_factory=versions, compare=False)
 
     def __post_init__(self) -> None:
         """Take any sequence of records for the comparisons."""
@@ -82,6 +86,20 @@ class Report:
         """Go through the comparisons."""
         return iter(self.comparisons)
 
+    @overload
+    def __getitem__(self, index: int) -> Comparison: ...
+    @overload
+    def __getitem__(self, index: slice) -> Comparisons: ...
+    @overload
+    def __getitem__(self, index: tuple[str, ...]) -> Comparison: ...
+    def __getitem__(self, index: int | tuple[str, ...] | slice) -> Comparison | Comparisons:
+        """The comparison at an index, or of two systems, or those of a slice; see `Report`.
+
+        Raises:
+            InputError: a name that is not in the report, or several comparisons of the two systems.
+        """
+        return self.comparisons[index]
+
     def __len__(self) -> int:
         """Count the comparisons."""
         return len(self.comparisons)
@@ -90,7 +108,14 @@ class Report:
         """Return the report as text for a terminal."""
         return to_text(self)
 
+    def brief(self) -> dict[str, Any]:
+        """How much there is of what; print(report) shows the numbers."""
+        counts = {"systems": len({one.name for one in self.systems}), "comparisons": len(self.comparisons)}
+        metrics, tests = (self.comparisons.column(name).present() for name in ("metric", "test"))
+        return counts | {"metrics": metrics, "tests": tests, "instances": self.num_instances, "units": self.num_units}
+
     def _repr_html_(self) -> str:
+        """The report as HTML, for notebooks."""
         return self.to_html()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,19 +1,21 @@
-"""The host: its threads, its memory, its terminal, and what is installed on it.
+"""The host: its threads, its memory, its terminal or notebook, and what is installed on it.
 
 Threads serve work that releases the interpreter lock, as NumPy and compiled programs do. They change no order.
 """
 
 from __future__ import annotations
 
+import html
 import math
 import os
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
@@ -28,6 +30,8 @@ Found = TypeVar("Found")
 _SHARE = 0.5
 WORTH_A_BAR = 1.0
 """Seconds of work from which a progress bar is drawn."""
+_REDRAWN = 0.2
+"""Seconds between two states of the bar of a notebook."""
 _MISSING = "not installed"
 _EXTRAS = {
     "mt": "sacrebleu",
@@ -128,7 +132,10 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 @contextmanager
 def progress_bar(label: str, total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
-    """Yield a function that takes how many are done so far; the bar is drawn only if stderr is a terminal."""
+    """Yield a function that takes how many are done so far; the bar is drawn in a terminal (stderr) or a notebook."""
+    if shown and _in_notebook():
+        yield from _notebook_bar(label, total)
+        return
     if not (shown and is_terminal(sys.stderr)):
         yield lambda done: None
         return
@@ -139,6 +146,32 @@ def progress_bar(label: str, total: int, *, shown: bool) -> Iterator[Callable[[i
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+def _in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+def _notebook_bar(label: str, total: int) -> Iterator[Callable[[int], object]]:
+    """The bar of a notebook, redrawn a few times per second at most and removed at the end; needs no widgets."""
+    from IPython.display import HTML, display  # pyright: ignore[reportMissingImports]
+
+    handle: Any = display(HTML(""), display_id=True)
+    drawn = -math.inf
+
+    def advance(done: int) -> None:
+        nonlocal drawn
+        if time.monotonic() - drawn > _REDRAWN:
+            drawn = time.monotonic()
+            bar = f'<progress value="{done}" max="{total}" aria-label="{html.escape(label)}"></progress>'
+            handle.update(HTML(f"{html.escape(label)} {bar} {done:,} of {total:,}"))
+
+    try:
+        yield advance
+    finally:
+        handle.update(HTML(""))
 
 
 def installed() -> dict[str, str]:

@@ -7,6 +7,8 @@ are in `formulas`, results in `records`, their common part in `study`, and `show
 have the statistics of the first two.
 """
 
+from types import ModuleType as _Module
+
 from sigjax.studies.audit import audit as audit
 from sigjax.studies.calibration import calibration as calibration
 from sigjax.studies.domain import domain as domain
@@ -16,3 +18,8 @@ from sigjax.studies.gains import gains as gains
 from sigjax.studies.power import power as power
 from sigjax.studies.size import size as size
 from sigjax.studies.synthetic import synthetic as synthetic
+
+
+def __dir__() -> list[str]:
+    """The studies: the modules of this room are no part of the interface."""
+    return [name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _Module)]

@@ -77,7 +77,7 @@ class CalibratedRange:
     nominal: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Calibration(Study):
     """How often winners on test sets are winners on the whole data, by p.
 

@@ -84,7 +84,7 @@ class DomainPair:
     p_value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Domain(Study):
     """How often the winners on one test set win on others, by their p-value.
 

@@ -86,7 +86,7 @@ class GainThresholds:
     difference: ThresholdDifference | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gains(Study):
     """Gain against confidence for all pairs of systems, and the gains that are needed near p = 0.05.
 

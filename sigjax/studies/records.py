@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sigjax.records import Interval, Settings, Test
+from sigjax.records.brief import Brief
 from sigjax.studies.study import Study
 
 Claim = Literal["equivalence", "non-inferiority"]
@@ -31,8 +32,8 @@ class ErrorRate:
     interval: Interval
 
 
-@dataclass(frozen=True)
-class AuditedTest:
+@dataclass(frozen=True, repr=False)
+class AuditedTest(Brief):
     """One test by one metric, over all repetitions.
 
     Attributes:
@@ -61,7 +62,7 @@ class AuditedTest:
     system: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit(Study):
     """Type-I errors of tests on pairs of which neither system is better.
 
@@ -141,7 +142,7 @@ class PowerAt:
     methods: dict[str, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Power(Study):
     """Power of tests at several numbers of instances.
 
@@ -170,8 +171,8 @@ class Power(Study):
     signature: str
 
 
-@dataclass(frozen=True)
-class Equivalence:
+@dataclass(frozen=True, repr=False)
+class Equivalence(Brief):
     """One pair of systems, one metric, one claim.
 
     Attributes:
@@ -222,3 +223,13 @@ class Equivalence:
     exceed: int | None
     method: str
     settings: Settings
+
+    @property
+    def pvalue(self) -> float:
+        """`p_value`, under the name of SciPy's results."""
+        return self.p_value
+
+    def brief(self) -> dict[str, Any]:
+        """The pair, the claim, and what was shown of it."""
+        names = ("a", "b", "metric", "claim", "margin", "delta", "interval", "p_value", "p_adjusted", "holds")
+        return {name: getattr(self, name) for name in names}

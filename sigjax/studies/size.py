@@ -53,7 +53,7 @@ class SizeOptions(PairsOptions):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Size(Study):
     """Thresholds of gains at several sizes of the test set, and the laws that they follow.
 

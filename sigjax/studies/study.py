@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sigjax.records.brief import Brief, html_text
 from sigjax.report.programs import json_lines
 from sigjax.report.tables import rows_to_frame
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, repr=False)
+class Study(Brief):
     """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers.
 
     Attributes:
@@ -34,6 +35,10 @@ class Study:
         from sigjax.studies.show import TEXTS  # rich takes long to import
 
         return TEXTS[self._kind](self)
+
+    def _repr_html_(self) -> str:
+        """The same text for notebooks."""
+        return html_text(str(self))
 
     def to_json(self) -> str:
         """The study as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`."""

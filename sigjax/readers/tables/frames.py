@@ -244,5 +244,5 @@ PARQUET = Format(
     "file",
     _read_parquet,
     looks_like(rb"^PAR1", ending=".parquet"),
-    options=frozenset({"runs"}),
+    options=frozenset({"runs", "system", "score"}),
 )

@@ -4,10 +4,10 @@ Wide: one row per instance, one column per system. Every column is a system exce
 `--cluster`, `--strata` and `--runs`, and those of `--ignore`. The ids are the column of `--id`; else the first of the
 other columns if it is named like ids (`is_id_name`) or holds text; else instances are numbered from 1.
 
-Long: one row per system and instance, with one or more columns of numbers, if a column is named `system`. The instance
-ids are the column of `--id`, else the first column that is nothing else; `--runs` tells apart several trials of the
-same instance. The inputs of the metric are the columns of `--counts`, else the columns with their names; a metric with
-one input takes the only column of numbers that is left. Other columns do not matter.
+Long: one row per system and instance, with one or more columns of numbers, if there is a `--system` or a column of
+this name. The instance ids are the column of `--id`, else the first column that is nothing else; `--runs` tells apart
+several trials of the same instance. The inputs of the metric are the columns of `--counts`, or `--score`, else the
+columns with their names; a metric with one input takes the only column of numbers that is left.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ import numpy as np
 from sigjax.metrics import METRICS
 from sigjax.readers.formats import Reading, Sheet
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest
+from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest, with_score
 from sigjax.readers.table import Lazy, Table, is_numeric, is_text, label_column, number_column, place
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
@@ -47,12 +47,12 @@ _HINT = "a column that is not a system is left out with --ignore NAME or used wi
 
 def read_table(table: Table, options: Options) -> Reading:
     """The reading of a table: long if it has a column named `system`, in any case of letters, else wide."""
-    for option, names in (("--ignore", options.ignore), ("--id", [options.id]), ("--runs", [options.runs])):
-        for name in names:
-            if name is not None and name not in table.columns:
-                meant = suggest(name, table.columns, "columns")
-                raise InputError(f"{table.file}: {option}: no column {show(name)}; {meant}")
-    system = next((name for name in table.columns if name.lower() == "system"), None)
+    single = {"--id": options.id, "--runs": options.runs, "--system": options.system, "--score": options.score}
+    for option, name in [*(("--ignore", name) for name in options.ignore), *single.items()]:
+        if name is not None and name not in table.columns:
+            meant = suggest(name, table.columns, "columns")
+            raise InputError(f"{table.file}: {option}: no column {show(name)}; {meant}")
+    system = options.system or next((name for name in table.columns if name.lower() == "system"), None)
     return _read_wide(table, options) if system is None else _read_long(table, options, system)
 
 
@@ -83,8 +83,8 @@ def _read_wide(table: Table, options: Options) -> Reading:
                 f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
                 f"table has one per system; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
             )
-        if options.counts:
-            raise InputError(f"{table.file}: --counts is for long tables; this one has no column named 'system'")
+        if option := "--counts" if options.counts else "--score" if options.score else "":
+            raise InputError(f"{table.file}: {option} is for long tables; this one has no column named 'system'")
         return join()(replace(options, metric=metric))
 
     return evaluate
@@ -210,7 +210,7 @@ def _read_long(table: Table, options: Options, system: str) -> Reading:
         return join_sheets(sheets, options, order=ids if runs is None else list(zip(ids, runs, strict=True)))
 
     def evaluate(options: Options) -> Evaluation:
-        metric = chosen_metric(options)
+        options = with_score(table.file, options, metric := chosen_metric(options))
         id_column = _long_ids(table, options, metric, system)
         counts = _only_column(table, options, metric, {system, id_column}) or options.counts
         return join(id_column)(replace(options, counts=counts, metric=metric))

@@ -145,7 +145,7 @@ def _check_rows(file: str, num_rows: int) -> None:
         raise InputError(f"{file}: has a header but no rows; expected one row per instance")
 
 
-_RUNS = frozenset({"runs"})
+_RUNS = frozenset({"runs", "system", "score"})
 _WORDS = {True: "true", False: "false", None: ""}
 
 

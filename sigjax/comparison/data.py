@@ -1,0 +1,39 @@
+"""What `compare` takes for data -> evaluations, by the ways in of `Evaluation` and `read`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sigjax.readers import Evaluation, read
+from sigjax.readers.options import FrameOptions
+from sigjax.records import Evaluation as EvaluationRecord
+from sigjax.records import InputError
+from sigjax.records.options import options_of, values
+
+
+def evaluations_of(data: Any, options: FrameOptions) -> list[EvaluationRecord]:
+    """The evaluations of an evaluation or a list of them, a dict of arrays, a data frame, or the path of a file.
+
+    Raises:
+        InputError: the data cannot be used, or an option belongs to another kind of data.
+    """
+    if isinstance(data, EvaluationRecord):
+        data = [data]
+    if isinstance(data, Sequence) and not isinstance(data, str):
+        _refuse_others(options, (), "evaluations are read already; give it to sigjax.read")
+        return list(data)
+    if isinstance(data, Mapping):
+        _refuse_others(options, ("metric", "missing"), "these are arrays; use Evaluation.from_arrays")
+        metric = "mean" if options.metric is None else options.metric
+        return [Evaluation.from_arrays(data, metric=metric, missing=options.missing)]
+    chosen = values(options, FrameOptions)
+    return [read(data, **chosen) if isinstance(data, str | os.PathLike) else Evaluation.from_dataframe(data, **chosen)]
+
+
+def _refuse_others(options: FrameOptions, taken: Sequence[str], why: str) -> None:
+    """Refuse options for tables that are not taken."""
+    for name, field in options_of(FrameOptions).items():
+        if name not in taken and getattr(options, name) != field.default:
+            raise InputError(f"{name} is for tables, and {why}")

@@ -1,0 +1,118 @@
+"""What a prompt and a notebook show, and how a report is asked for a pair."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+from reports import make_report
+from scipy import stats
+
+import sigjax
+from sigjax import Evaluation, InputError
+from sigjax.records import Comparison, Interval
+
+CHANCE = random.Random(8)
+SCORES = {name: [CHANCE.randint(0, 1) for _ in range(40)] for name in ("A", "B", "C")}
+EVALUATION = Evaluation.from_arrays(SCORES, metric="accuracy")
+REPORT = sigjax.compare(EVALUATION, device="numpy")
+BOTH = sigjax.compare(
+    [EVALUATION, Evaluation.from_arrays(SCORES)], test=("permutation", "bootstrap"), resamples=200, device="numpy"
+)
+
+
+def results():
+    """One of every result, of large data where that is quick."""
+    two = Evaluation.from_arrays({name: SCORES[name] for name in "AB"}, metric="accuracy")
+    large = make_report(143)
+    yield from (large, large.comparisons, large[0], large.systems[0], sigjax.compare(EVALUATION, leaderboard=True))
+    yield Evaluation.from_arrays({f"system {i}": np.arange(20_000) % 7 for i in range(143)}, clusters=[0, 1] * 10_000)
+    yield sigjax.classical_tests(two)
+    yield sigjax.association_test(SCORES["A"], SCORES["B"])
+    yield sigjax.equivalence(two, margin=0.1)[0]
+    yield (audit := sigjax.audit(two, repetitions=100))
+    yield audit.tests[0]
+    yield sigjax.power(two, instances=[40], repetitions=10)
+    yield sigjax.studies.gains(Evaluation.from_arrays({f"s{i}": np.arange(30) % (i + 2) for i in range(8)}))
+
+
+def test_a_prompt_shows_one_short_line_and_a_notebook_a_bounded_table():
+    for result in results():
+        line, shown = repr(result), result._repr_html_()
+        assert type(result).__name__ in line
+        assert "\n" not in line
+        assert len(line) < 600
+        assert "<table" in shown or "<pre" in shown
+        assert len(shown) < 1_500_000
+
+
+def test_names_in_a_table_are_escaped():
+    evil = Evaluation.from_arrays({"<script>": [1, 0, 1], "\x1b[31m": [0, 0, 1]})
+    report = sigjax.compare(evil, device="numpy")
+    for shown in (evil, report[0], report.comparisons, report.systems[0]):
+        assert "<script>" not in shown._repr_html_()
+        assert "\x1b" not in repr(shown) + shown._repr_html_()
+
+
+def test_a_pair_is_turned_as_it_is_asked_for():
+    ab, ba = REPORT["A", "B"], REPORT["B", "A"]
+    assert ab == REPORT[0] == REPORT.comparisons["A", "B"] == REPORT[:1][0]
+    assert (ba.a, ba.b, ba.score_a, ba.score_b) == ("B", "A", ab.score_b, ab.score_a)
+    assert (ba.delta, ba.interval) == (-ab.delta, Interval(-ab.interval.high, -ab.interval.low))
+    own = sigjax.compare(Evaluation.from_arrays({name: SCORES[name] for name in "BA"}, metric="accuracy"))
+    for name in ("delta", "interval", "p_value", "log10_p", "standard_error"):
+        assert getattr(ba, name) == pytest.approx(getattr(own["B", "A"], name)), name
+    assert REPORT["A", "B"].turned().turned() == ab
+
+
+def test_a_one_sided_pair_is_not_turned():
+    greater = sigjax.compare(EVALUATION, alternative="greater")
+    assert greater["A", "B"].p_value == greater[0].p_value
+    with pytest.raises(InputError, match=r"one-sided test \(greater\) is of 'A' minus 'B'"):
+        greater["B", "A"]
+
+
+def test_of_several_metrics_and_tests_one_is_named():
+    one = BOTH["C", "A", "mean", "bootstrap"]
+    assert (one.a, one.b, one.metric, one.test) == ("C", "A", "mean", "bootstrap")
+    assert BOTH["C", "A", "bootstrap", "mean"] == one
+    message = (
+        r"'A' and 'B' have 4 comparisons: add one of 'accuracy', 'mean' and one of 'permutation', 'bootstrap', as in "
+        r"report\['A', 'B', 'accuracy', 'permutation'\]"
+    )
+    with pytest.raises(InputError, match=message):
+        BOTH["A", "B"]
+    with pytest.raises(InputError, match="have 2 comparisons: add one of 'accuracy', 'mean', as in"):
+        BOTH["A", "B", "bootstrap"]
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (("A", "b"), "no system 'b'; did you mean 'A' or 'B' or 'C'"),
+        (("A", "B", "acuracy"), "no metric or test 'acuracy'; did you mean 'accuracy'"),
+        (("A", "A"), "'A' and 'A' are not compared in this report"),
+        ("A", r'expected a number or two systems, as in report\[0\] or report\["A", "B"\], got \'A\''),
+    ],
+)
+def test_names_that_are_not_there_are_refused(key, message):
+    with pytest.raises(InputError, match=message):
+        REPORT[key]
+    with pytest.raises(IndexError):
+        REPORT[3]
+
+
+def test_results_have_scipys_names():
+    a, b = ([1.0, 3.0, 2.0, 5.0], [1.5, 0.0, 1.0, 2.0])
+    ours = sigjax.permutation_test(a, b)
+    theirs = stats.permutation_test(
+        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", vectorized=True
+    )
+    assert (ours.statistic, ours.pvalue) == pytest.approx((theirs.statistic, theirs.pvalue))
+    for each in (ours, sigjax.association_test(a, b), sigjax.classical_tests(a, b)["paired t"]):
+        assert each.pvalue == each.p_value
+        assert isinstance(each.statistic, float)
+
+
+def test_the_names_of_scipy_are_no_fields():
+    assert not {"statistic", "pvalue"} & {field.name for field in dataclasses.fields(Comparison)}
