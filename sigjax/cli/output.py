@@ -185,8 +185,8 @@ def _pieces(report: Report, format: Format, output: Path | None) -> Iterable[str
 
 
 def text_options(output: Path | None) -> dict[str, Any]:
-    """Width and colour of text: those of the terminal if it goes there."""
-    from sigjax.report.text import WIDTH_OF_FILES
+    """Width and colour of text: those of the terminal if it goes there; in files nothing is cut."""
+    from sigjax.report.text import WHOLE
 
     on_terminal = output is None and is_terminal(sys.stdout)
-    return {"width": None if on_terminal else WIDTH_OF_FILES, "color": on_terminal and "NO_COLOR" not in os.environ}
+    return {"width": None if on_terminal else WHOLE, "color": on_terminal and "NO_COLOR" not in os.environ}

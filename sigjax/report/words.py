@@ -63,6 +63,11 @@ def _is_shown(character: str) -> bool:
     return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
 
 
+def is_warning(note: str) -> bool:
+    """Whether a note is one that people must read before any number."""
+    return note.startswith("warning: ")
+
+
 def count(number: int, noun: str) -> str:
     """A number and its noun.
 
