@@ -11,9 +11,10 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, UnknownOptionError
 
 from sigjax.cli.commands import app
+from sigjax.cli.hints import unknown_option
 from sigjax.records import InputError
 from sigjax.report.words import visible
 from sigjax.run.processes import end
@@ -66,7 +67,8 @@ def _run(tokens: list[str], *, debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
-        print(f"sigjax: error: {visible(_one_line(error))}", file=sys.stderr)
+        text = unknown_option(error, tokens) if isinstance(error, UnknownOptionError) else _one_line(error)
+        print(f"sigjax: error: {visible(text)}", file=sys.stderr)
         return 2 if isinstance(error, InputError | CycloptsError) else 1
     return 0
 

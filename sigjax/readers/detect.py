@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import cache
 
 from sigjax.files.opening import files_inside, read_head, read_text
@@ -25,6 +24,7 @@ from sigjax.readers.tagging.segmentation import SEGMENTATION
 from sigjax.readers.texts.alignment import ALIGNMENT
 from sigjax.readers.texts.texts import COMET, MT_METRICS_EVAL, TEXTS
 from sigjax.records import InputError
+from sigjax.records.names import meant
 
 _LOGS = (LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, SWEBENCH)
 """Logs of evaluations of language models: one file per system."""
@@ -113,7 +113,7 @@ def _check_plain(outputs: Sequence[str]) -> None:
 
 def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: object) -> Format:
     if reader not in FORMATS:
-        close = get_close_matches(reader, FORMATS)
+        close = meant(reader, FORMATS)
         known = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(FORMATS)}"
         raise InputError(f"reader: no format {show(reader)}; {known}")
     found = FORMATS[reader]
@@ -129,4 +129,6 @@ def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: ob
 
 
 def _not_served(found: Format, metric: object) -> str:
-    return f"the format {found.name} has no metric {show(str(metric))}; it gives {', '.join(found.metrics)}"
+    close = meant(str(metric), found.metrics)
+    known = f"did you mean {' or '.join(map(show, close))}?" if close else f"it gives {', '.join(found.metrics)}"
+    return f"the format {found.name} has no metric {show(str(metric))}; {known}"

@@ -3,18 +3,16 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from sigjax.metrics import known_metric, resolve_metric
 from sigjax.records import InputError, Metric, Missing, SampleMetric, Unit
 from sigjax.records.metric import AnyMetric
+from sigjax.records.names import meant
 from sigjax.records.options import check, option, same
 
 Path = str | os.PathLike[str]
 LONGEST_TEXT = 40
 MOST_NAMES = 12
-MOST_MEANT = 10_000
-"""Names among which the one that was meant is looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +186,5 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
     known = list(known)
     if not known:
         return f"there are no {what} here"
-    by_lower = {other.lower(): other for other in known[:MOST_MEANT]}
-    close = [by_lower[match] for match in get_close_matches(name.lower(), by_lower)]
+    close = meant(name, known)
     return f"did you mean {' or '.join(show(match) for match in close)}?" if close else f"{what}: {listing(known)}"
