@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from cyclopts import CycloptsError, UnknownOptionError
 
 from sigjax.cli.commands import app
-from sigjax.cli.hints import unknown_option
+from sigjax.cli.hints import interrupted, unknown_option
 from sigjax.records import InputError
 from sigjax.report.words import visible
 from sigjax.run.processes import end
@@ -63,6 +63,7 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         # The reader (`| head`) has left: nothing more can be written, also not when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
+        print(f"\nsigjax: {visible(interrupted(tokens))}", file=sys.stderr)
         return 130
     except Exception as error:
         if debug:

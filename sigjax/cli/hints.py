@@ -1,10 +1,12 @@
-"""What to type instead of an option that other tools have."""
+"""What to type instead of an option that other tools have, and after Ctrl-C."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from cyclopts import UnknownOptionError
+
+from sigjax.run.resume import kept_in
 
 OTHER_OPTIONS = {
     "--alpha": "--level",
@@ -83,3 +85,16 @@ def _with_value(name: str, other: str, value: str) -> str:
     if name in ("--alpha", "--significance"):
         level = 1.0 - level
     return f"{other} {level:.12g}"
+
+
+def interrupted(tokens: Sequence[str]) -> str:
+    """What an interrupted command, as it was typed, has kept, and how it goes on."""
+    text = "interrupted"
+    if not tokens or tokens[0] not in ("compare", "demo"):
+        return text
+    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+        name, _, value = token.partition("=")
+        if name == "--checkpoint":
+            path = value or following
+            return f"{text}; {path} keeps {kept_in(path) or 'no resamples yet'}; the same command goes on from there"
+    return f"{text}; nothing is kept (with --checkpoint FILE the same command would go on from where it stopped)"

@@ -69,7 +69,7 @@ def choose_formats(
         looking = filter(fits, fitting)
         likely = next(looking, None)
         if likely is None:
-            raise _unknown(first, name, head, outputs, fitting)
+            raise _unknown(files or outputs, name, head, outputs, fitting)
         # A file that is certainly of one format is of no other, whatever the metric.
         others = () if likely.certain else looking
         serving = next((each for each in (likely, *others) if each.serves(metric)), None)
@@ -88,11 +88,20 @@ def choose_formats(
     return formats
 
 
-def _unknown(first: str, name: str, head: bytes, outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:
+def _unknown(
+    files: Sequence[str], name: str, head: bytes, outputs: Sequence[str], fitting: Sequence[Format]
+) -> InputError:
+    first = given_name(files[0])[1]
     if not head.strip():
         read_text(first)  # says what is wrong with an empty file or a folder
     if outputs and looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
+    if len(files) > 1 and not outputs and not os.path.isdir(first):
+        others = " ".join(os.path.basename(file) for file in files[1:3]) + (" ..." if len(files) > 3 else "")
+        return InputError(
+            f"{first}: unknown format of files with one system each; are these gold labels or texts first? write "
+            f"sigjax compare {os.path.basename(first)} -i {others} -m METRIC (other formats: --reader NAME)"
+        )
     known = ", ".join(each.name for each in fitting)
     return InputError(f"{first}: unknown format; known: {known}; say which with --reader NAME")
 

@@ -1,6 +1,7 @@
 """What a person chose when reading, checked once, and the words that error messages share."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,8 @@ from sigjax.records.options import check, option, same
 Path = str | os.PathLike[str]
 LONGEST_TEXT = 40
 MOST_NAMES = 12
+MISSING = frozenset(("n/a", "n.a.", "na", "#n/a", "none", "null", "missing", "-", "--", "–", "?"))
+"""What people write where a result is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,3 +191,20 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
         return f"there are no {what} here"
     close = meant(name, known)
     return f"did you mean {' or '.join(show(match) for match in close)}?" if close else f"{what}: {listing(known)}"
+
+
+def hint_for_number(text: str) -> str | None:
+    """What to do about text that is nearly a number, or stands for a missing one; None for other text.
+
+    Example:
+        >>> hint_for_number("50 %"), hint_for_number("0,5"), hint_for_number("big")
+        ('it is a percentage; leave out all % signs', 'it has a decimal comma; write decimal points, 0.5', None)
+    """
+    text = text.strip()
+    if re.fullmatch(r"[-+]?[\d.,]+\s*%", text):
+        return "it is a percentage; leave out all % signs"
+    if re.fullmatch(r"[-+]?\d+,\d+", text):
+        return f"it has a decimal comma; write decimal points, {text.replace(',', '.')}"
+    if text.lower() in MISSING:
+        return "where a result is missing leave the cell empty, and give --missing drop or --missing zero"
+    return None
