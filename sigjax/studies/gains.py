@@ -146,7 +146,7 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
         InputError: an option or the data cannot be used, or systems without group.
 
     Reference: Berg-Kirkpatrick, Burkett and Klein (2012), "An empirical investigation of statistical significance in
-    NLP", section 4.
+    NLP", section 3.
 
     Example:
         >>> from sigjax import Evaluation

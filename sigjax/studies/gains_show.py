@@ -153,7 +153,8 @@ def _window(panel: Axes, pairs: list[PairGain]) -> None:
     equal = sum(pair.p_value > low and pair.gain == 0.0 for pair in pairs)
     notes = [f"{count(larger, 'larger gain')} to the right"] * (larger > 0)
     notes += [f"{count(equal, 'pair')} below: gain 0"] * (equal > 0)
-    panel.annotate("\n".join(notes), (0.98, 0.6), xycoords="axes fraction", fontsize=7, ha="right")
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+    panel.annotate("\n".join(notes), (0.98, 0.6), xycoords="axes fraction", fontsize=7, ha="right", bbox=box)
 
 
 def _lines(panel: Axes, one: GainThresholds, study: Gains) -> None:

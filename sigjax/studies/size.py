@@ -107,7 +107,7 @@ def size(evaluation: Evaluation | Sequence[Evaluation], options: SizeOptions) ->
     Raises:
         InputError: an option or the data cannot be used, or a size above that of the data.
 
-    Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 4.4.
+    Reference: Berg-Kirkpatrick, Burkett and Klein (2012), section 4.1.
 
     Example:
         >>> import numpy as np

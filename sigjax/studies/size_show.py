@@ -96,7 +96,7 @@ def _draw(study: Size, axes: np.ndarray) -> None:
         if laws and laws[0].gain is not None:
             panel.axhline(laws[0].gain, color="0.6", linewidth=1, label=f"gain {laws[0].gain:.3g}")
         panel.set_xscale("log")
-        panel.set_yscale("log")
+        panel.set_yscale("log", subs=[1.5, 2, 3, 5, 7])
         panel.yaxis.set_major_formatter("{x:.3g}")
         panel.yaxis.set_minor_formatter("{x:.3g}")
         sizes = sorted({at.size for at in own})
