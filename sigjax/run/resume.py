@@ -67,7 +67,9 @@ def kept_in(path: str | os.PathLike[str]) -> str:
             states = unpack(file)[1]
     except Exception:  # the run itself says what is wrong with the file
         return ""
-    return ", ".join(f"{' '.join(name)} {state.done:,} resamples" for name, state in states.items() if state.done)
+    done = {name: state.done for name, state in states.items() if state.done}
+    named = {" ".join(part for part in name if not part.startswith("from ")): count for name, count in done.items()}
+    return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())
 
 
 def _shared(share: Share, path: str | os.PathLike[str], identity: Identity, known: Mapping[Name, State]) -> Checkpoint:
