@@ -139,5 +139,5 @@ def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: ob
 
 def _not_served(found: Format, metric: object) -> str:
     close = meant(str(metric), found.metrics)
-    known = f"did you mean {' or '.join(map(show, close))}?" if close else f"it gives {', '.join(found.metrics)}"
-    return f"the format {found.name} has no metric {show(str(metric))}; {known}"
+    question = f" (did you mean {' or '.join(map(show, close))}?)" if close else ""
+    return f"the format {found.name} has no metric {show(str(metric))}{question}; it gives {', '.join(found.metrics)}"

@@ -158,6 +158,8 @@ def _read_long(table: Table, options: Options, system: str) -> Reading:
     names = Lazy(table.columns, lambda name: np.array(label_column(table, name), object))
     lines = np.array(table.lines) if table.row_word == "line" else None
     rows_of = _rows_of(label_column(table, system))
+    if len(rows_of) == len(table.lines):
+        check_turned(table, [name for name in table.columns if name != system])
 
     @cache
     def join(id_column: str) -> Reading:
