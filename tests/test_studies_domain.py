@@ -145,7 +145,7 @@ def test_the_interval_covers_the_share_of_infinitely_many_systems():
         (
             {"news": NEWS, "mail": Evaluation.from_arrays({"s0": [1], "z": [1]}, metric="accuracy")},
             {},
-            "'s1' is on one",
+            "only one of them has the system 's1'; name the systems",
         ),
         ({"news": NEWS, "mail": Evaluation.from_arrays({"s0": [1], "z": [1]})}, {}, "has the metric 'mean'"),
         ({"news": NEWS, "mail": MAIL}, {"p_range": [0.5]}, "p_range must be the lowest and the highest p"),
@@ -155,6 +155,16 @@ def test_the_interval_covers_the_share_of_infinitely_many_systems():
 def test_what_is_refused(sets, options, message):
     with pytest.raises(InputError, match=message):
         domain(sets, **options)
+
+
+@pytest.mark.parametrize("names", [[str(i) for i in range(40)], [f"{'x' * 60} {i}" for i in range(9)]])
+def test_the_tables_of_many_test_sets_or_long_names_fit(names):
+    study = domain({name: MAIL for name in names}, method="exact", test="permutation")
+    tables = str(study).split("shares by p")[1].split("win:")[0].splitlines()
+    assert max(map(len, tables)) <= 80
+    shares = [line.split()[4:] for line in tables if line.strip().startswith("0.08 to 1")]
+    rows = [one for one in study.ranges if one.high == 1.0]
+    assert [float(each.rstrip("%")) for line in shares for each in line] == [round(100 * one.share) for one in rows]
 
 
 def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path):

@@ -10,7 +10,7 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.studies import synthetic
-from sigjax.studies.synthetic import added_scores, classifier_runs, mixing_share, tagged_words
+from sigjax.studies.synthetic import classifier_runs, mixing_share, tagged_words
 
 
 def taggers(size=40_000, **labels):
@@ -22,6 +22,56 @@ def taggers(size=40_000, **labels):
         tp = rng.binomial(gold, np.clip(ease + skill, 0.0, 1.0))
         counts[name] = np.stack([tp, tp + rng.poisson(1.0, size), gold], axis=-1)
     return Evaluation.from_arrays(counts, metric="fscore", **labels)
+
+
+def added_scores(evaluation):
+    """What each instance adds to the score of each system: the score minus that without it."""
+    stats_, score = evaluation.stats.astype(float), evaluation.metric.score
+    totals = stats_.sum(axis=1, keepdims=True)
+    return score(totals) - score(totals - stats_)
+
+
+def unequal(metric, size=40_000):
+    """Three systems that differ in score and in how their instances vary: answers, counts or numbers."""
+    rng = np.random.default_rng(4)
+    ease, gold = rng.normal(size=size), rng.poisson(8.0, size) + 1
+    systems = {}
+    for name, skill, spread in (("A", 0.7, 1.0), ("B", 0.0, 1.6), ("C", 1.3, 0.7)):
+        value = skill + spread * (ease + 0.6 * rng.normal(size=size))
+        tp = rng.binomial(gold, 1.0 / (1.0 + np.exp(-value)))
+        counts = np.stack([tp, tp + rng.poisson(1.0, size), gold], axis=-1)
+        systems[name] = {"accuracy": (value > 0).astype(int), "mean": value.round(3), "fscore": counts}[metric]
+    return Evaluation.from_arrays(systems, metric=metric)
+
+
+@pytest.mark.parametrize("correlation", [0.8, 0.95])
+@pytest.mark.parametrize("metric", ["accuracy", "mean", "fscore"])
+def test_mixtures_of_systems_of_unequal_score_have_the_correlation_asked_for(metric, correlation):
+    mixed = synthetic(unequal(metric), count=4, correlation=correlation)
+    between = np.corrcoef(added_scores(mixed))
+    for base in (0, 4, 8):
+        for a, b in ((base, base + 2), (base + 1, base + 3)):
+            assert between[a, b] == pytest.approx(correlation, abs=0.01)
+
+
+def test_the_lowest_correlation_that_is_named_can_be_had_and_no_lower_one():
+    rng = np.random.default_rng(6)
+    for _ in range(30):
+        x, y = rng.normal(size=(2, 40)) * rng.uniform(0.2, 3.0, 2)[:, None] + rng.normal(size=40)
+        s = np.linspace(0.5, 1.0, 200_001)
+        v = s**2 * x.var() + 2 * s * (1 - s) * np.cov(x, y, ddof=0)[0, 1] + (1 - s) ** 2 * y.var()
+        least = np.min(v / (v + s * (1 - s) * np.mean((x - y) ** 2)))
+        if least < 0.01:
+            continue
+        with pytest.raises(InputError, match=f"correlation of {least:.3g} or more"):
+            mixing_share(x, y, least * 0.999, ("A", "B"))
+        assert 0.5 <= mixing_share(x, y, least * 1.001, ("A", "B")) < 1.0
+
+
+def test_a_system_that_is_always_right_is_copied():
+    evaluation = Evaluation.from_arrays({"A": [1] * 50, "B": [0, 1] * 25}, metric="accuracy")
+    for correlation in (0.4, 0.5, 0.7, 0.9):
+        assert np.all(synthetic(evaluation, count=2, correlation=correlation).stats[:2, :, 0] == 1)
 
 
 @pytest.mark.parametrize("correlation", [0.8, 0.9, 0.97])

@@ -13,7 +13,8 @@ from sigjax.version import __version__
 _MEANS: dict[Alternative, str] = {
     "greater": "p: the probability that the same labels in random order agree at least as often",
     "less": "p: the probability that the same labels in random order agree at most as often",
-    "two-sided": "p: twice the probability that the same labels in random order agree so often, or so rarely",
+    "two-sided": "p: twice the smaller probability that the same labels in random order agree\nat least, or at most, "
+    "as often",
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from cyclopts import Group, Parameter
+from cyclopts import CoercionError, Group, Parameter
 
 from sigjax.records import options
 from sigjax.records.options import options_of, types_of
@@ -71,7 +71,9 @@ def _written(kind: Any) -> tuple[Any, dict[str, Any]]:
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     for member in members:
         if get_origin(member) is Sequence:
-            return list[get_args(member)[0]], {"consume_multiple": True, "negative": ""}
+            each = get_args(member)[0]
+            whole = {"converter": _wholes} if each is int else {}
+            return list[each], {"consume_multiple": True, "negative": "", "json_list": False, **whole}
         if get_origin(member) is Mapping:
             return list[str], {"consume_multiple": True, "negative": "", "converter": _named_columns}
         if get_origin(member) is os.PathLike:
@@ -87,17 +89,22 @@ def _whole(kind: Any, tokens: Sequence[Any]) -> Any:
     try:
         return text if text in words else int(text)
     except ValueError:
-        raise ValueError(f"expected {' or '.join(['a whole number', *words])}, got {text!r}") from None
+        words = " or ".join(["a whole number", *words])
+        raise CoercionError(msg=f"expected {words}, got {text!r}", token=tokens[0]) from None
+
+
+def _wholes(_: Any, tokens: Sequence[Any]) -> list[int]:
+    return [_whole(int, [token]) for token in tokens]
 
 
 def _named_columns(_: Any, tokens: Sequence[Any]) -> dict[str, str]:
     """tp=las_correct ... -> {"tp": "las_correct", ...}."""
     columns: dict[str, str] = {}
-    for pair in (token.value for token in tokens):
-        name, _, column = pair.partition("=")
+    for token in tokens:
+        name, _, column = token.value.partition("=")
         if not (name and column):
-            raise ValueError(f"expected NAME=COLUMN, such as tp=correct, got {pair!r}")
+            raise CoercionError(msg=f"expected NAME=COLUMN, such as tp=correct, got {token.value!r}", token=token)
         if name in columns:
-            raise ValueError(f"names {name!r} twice; give it once")
+            raise CoercionError(msg=f"names {name!r} twice; give it once", token=token)
         columns[name] = column
     return columns

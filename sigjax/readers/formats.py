@@ -193,7 +193,7 @@ def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
     paths = [PurePath(os.path.normpath(path)).parts for _, path in given]
     for i, (_, path) in enumerate(given):
         if path in [other for _, other in given[:i]]:
-            raise InputError(f"{path}: is given twice; give each system once")
+            raise InputError(f"{path}: is given twice; give each file once")
     telling = [_telling(own) for own in paths]
     names: list[str] = []
     for parts in (telling, paths) if len(set(telling)) == len(telling) else (paths,):
@@ -203,7 +203,7 @@ def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
                 named = frozenset(name for name, _ in given if name)
                 return dict(zip(names, (path for _, path in given), strict=True)), named
     repeated = next(name for i, name in enumerate(names) if name in names[:i])
-    raise InputError(f"two systems are named {show(repeated)}; write NAME=FILE for one of them")
+    raise InputError(f"two files are named {show(repeated)}; write NAME=FILE for one of them")
 
 
 def given_name(file: str) -> tuple[str | None, str]:

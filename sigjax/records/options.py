@@ -128,7 +128,7 @@ def _domain(kind: Any, about: Option) -> tuple[str, Callable[[Any], bool]]:
         return "a list of names", _is_list
     if origin is Sequence:
         words, holds = _domain(members[0], about)
-        words = words.replace("one of", "of").replace("a whole number", "whole numbers")
+        words = words.replace("one of", "of").replace("a whole number", "whole numbers").replace("a number", "numbers")
         return (
             f"one or more {words}, each once",
             lambda values: _is_list(values) and all(map(holds, values)) and 0 < len(values) == len(set(values)),

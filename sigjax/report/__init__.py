@@ -1,15 +1,16 @@
 """Formats: a finished `Report` becomes text, JSON, Markdown, LaTeX, CSV, HTML, a data frame or a figure.
 
 For people, `blocks` cuts a report into sections by metric and families of pairs by test (`pairs`), with their tables
-and sentences, in the names and numbers of `words`; `text`, `markup`, `html` and `figure` only escape and draw.
+and sentences, in the names and numbers of `words`, and `paper` puts all metrics side by side; `text`, `markdown`,
+`latex` (set by `typeset`), `html` and `figure` only escape and draw.
 For programs, `programs` writes every number as it is. Nothing here computes a statistic, and nothing heavy is imported
 before its format is asked for.
 """
 
 from sigjax.report.figure import to_figure as to_figure
 from sigjax.report.html import to_html as to_html
-from sigjax.report.markup import to_latex as to_latex
-from sigjax.report.markup import to_markdown as to_markdown
+from sigjax.report.latex import to_latex as to_latex
+from sigjax.report.markdown import to_markdown as to_markdown
 from sigjax.report.programs import csv_pieces as csv_pieces
 from sigjax.report.programs import json_pieces as json_pieces
 from sigjax.report.programs import to_csv as to_csv

@@ -13,20 +13,18 @@ import numpy as np
 
 from sigjax.multiple.decision import MOST_RESAMPLES
 from sigjax.records import Comparison, Comparisons, Repeated, Settings, SystemScore
-from sigjax.report.pairs import Family, Table, has_equal_scores
+from sigjax.report.pairs import Family, Table
+from sigjax.report.sentences import board_sentence, pair_sentence
 from sigjax.report.words import (
     ALTERNATIVES,
     CORRECTIONS,
     DASH,
     METHODS,
     count,
-    format_adjusted_p,
     format_interval,
     format_number,
     format_p,
     format_ranks,
-    format_raw_p,
-    is_significant,
     number_spec,
     percent,
 )
@@ -43,7 +41,6 @@ DESIGNS = {
     ("bootstrap", "nested"): ", runs drawn within units",
     ("permutation", "models"): ", whole runs exchanged",
 }
-AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
 
 class Section(NamedTuple):
@@ -78,7 +75,7 @@ def blocks(report: Report) -> Iterator[Section]:
     for metric in dict.fromkeys([system.metric for system in report.systems]):
         systems = tuple([system for system in report.systems if system.metric == metric])
         families = [
-            _family(test, pairs, together[test], systems, settings)
+            _family(test, pairs, together[test], systems, settings, lower_is_better=metric in report.lower_is_better)
             for (name, test), pairs in groups.items()
             if name == metric
         ]
@@ -95,7 +92,13 @@ def _caption(metric: str, report: Report) -> str:
 
 
 def _family(
-    test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], settings: Settings
+    test: str,
+    pairs: Comparisons,
+    together: int,
+    systems: tuple[SystemScore, ...],
+    settings: Settings,
+    *,
+    lower_is_better: bool,
 ) -> Family:
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
     method, resamples, settled, needed = pairs.columns("method", "resamples", "settled", "resamples_needed")
@@ -108,7 +111,7 @@ def _family(
         _method_line(method, resamples, only),
         _unsettled(settled, needed, settings),
         only,
-        None if only is None else _conclusion(only),
+        pair_sentence(only) if only else board_sentence(pairs, systems, settings, lower_is_better=lower_is_better),
     )
 
 
@@ -197,32 +200,6 @@ def _method_line(methods: Repeated, resamples: np.ndarray, only: Comparison | No
     if len(drawn):
         parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])})")
     return "method: " + ", ".join(parts)
-
-
-def _conclusion(comparison: Comparison) -> str:
-    """What the test says of one pair, in one sentence.
-
-    For delta = 0 every resample is at least as extreme, so p = 1 does not show that the systems are identical; a
-    standard error of 0 does.
-    """
-    a, b, settings = comparison.a, comparison.b, comparison.settings
-    if has_equal_scores(comparison):
-        if comparison.standard_error == 0:
-            return f"{a} and {b} have the same score on every resample (p = 1)."
-        return f"{a} and {b} have the same score: there is no difference to test (p = 1)."
-    test = f"{ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]}"
-    p, limit = format_raw_p(comparison), f"{settings.alpha:g}"
-    by = "p" if comparison.p_adjusted == comparison.p_value else "adjusted p"
-    decides = p if by == "p" else format_adjusted_p(comparison).rstrip("*")
-    if is_significant(comparison):
-        better, worse = (a, b) if comparison.better == a else (b, a)
-        chance = f"the difference is unlikely to be chance ({by} = {decides} < {limit}, {test})"
-        return f"{better} is better than {worse}: {chance}."
-    not_below = "not below" if by == "p" else f"{by} = {decides}, not below"
-    return (
-        f"No significant difference between {a} and {b}: if they were equally good, a difference at least this "
-        f"{AT_LEAST[settings.alternative]} would arise by chance with probability {p} ({not_below} {limit}, {test})."
-    )
 
 
 def _unsettled(settled: Repeated, needed: np.ndarray, settings: Settings) -> str | None:

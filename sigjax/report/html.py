@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sigjax.records import Comparison, Settings
 from sigjax.report.blocks import blocks
 from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, left_out, mark, thresholds
+from sigjax.report.paper import Paper, Score, paper_table
 from sigjax.report.words import format_adjusted_p, format_interval, format_number, format_raw_p, percent, visible
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ STYLE = """<style>
 def to_html(report: Report) -> str:
     """The report as HTML: systems, then the grid of pairs, shaded by p; each cell has its numbers as a tooltip."""
     parts = ['<div class="sigjax">', STYLE]
-    for section in blocks(report):
+    sections = list(blocks(report))
+    if len(sections) > 1:
+        parts += _paper(paper_table(report, sections))
+    for section in sections:
         parts += [f"<p><b>{escape(section.caption)}</b></p>", _table(section.table)]
         parts += _paragraph(section.key, small=True)
         for family in section.families:
@@ -70,6 +74,28 @@ def _family(family: Family) -> list[str]:
     else:
         parts.append(_table(family.table))
     return [*parts, *_paragraph(family.conclusion), *_paragraph(family.warning), *_paragraph(family.method, small=True)]
+
+
+def _paper(paper: Paper) -> list[str]:
+    """The table of all metrics, and what its marks mean."""
+    keys = [f"{key} " for key in paper.keys] or [""] * len(paper.systems)
+    head = "".join(f"<th>{escape(metric)}</th>" for metric in paper.metrics)
+    rows = [
+        f'<tr><td class="name">{key}{escape(name)}</td>{"".join(map(_score, scores))}</tr>'
+        for key, name, scores in zip(keys, paper.systems, paper.scores, strict=True)
+    ]
+    return [
+        f"<p><b>{paper.title}</b></p>",
+        f'<table>\n<thead><tr><th class="name">system</th>{head}</tr></thead>\n<tbody>',
+        *rows,
+        "</tbody>\n</table>",
+        *_paragraph(paper.note, small=True),
+    ]
+
+
+def _score(score: Score) -> str:
+    marks = f"<sup>{score.marks}</sup>" if score.marks else ""
+    return f"<td>{f'<b>{score.text}</b>' if score.best else score.text}{marks}</td>"
 
 
 def _table(table: Table) -> str:

@@ -27,8 +27,8 @@ from sigjax.testing.stopping import ERROR
 
 MAX_GRID = 60
 """Systems in one printed grid; nobody reads a larger one."""
-MAX_LISTED = 100
-"""Systems all of whose pairs are listed; more would be too long for any page."""
+MAX_NAMED = 8
+"""Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
 
 
 class Table(NamedTuple):
@@ -55,7 +55,7 @@ class Family:
         method: how the p-values were computed.
         warning: which decisions are not settled; None where all are.
         only: the only pair; None where there are several.
-        conclusion: what the test says of it.
+        conclusion: what the test says of the systems, in one sentence.
     """
 
     comparisons: Comparisons
@@ -65,7 +65,7 @@ class Family:
     method: str
     warning: str | None
     only: Comparison | None
-    conclusion: str | None
+    conclusion: str
 
     @property
     def kind(self) -> Literal["pair", "baseline", "grid"]:
@@ -117,21 +117,11 @@ class Family:
             for i, row in enumerate(names)
         ]
 
-    def listed(self) -> Comparisons:
-        """The pairs that a list shows: with a baseline all, else those of the first `MAX_LISTED` systems."""
-        if self.settings.baseline is not None or len(self.systems) <= MAX_LISTED:
-            return self.comparisons
-        return self._among(MAX_LISTED)
-
     def not_listed(self) -> str | None:
-        """What a list leaves out, and where to find it; None where it has all pairs."""
-        shown, pairs = len(self.listed()), len(self.comparisons)
-        if shown == pairs:
+        """Where to find pairs that are too many for a list or a printed grid; None where they are not."""
+        if self.kind != "grid" or len(self.systems) <= MAX_NAMED:
             return None
-        return (
-            f"The list shows the {shown:,} pairs of the first {MAX_LISTED} of {len(self.systems):,} systems; --format "
-            f"csv or json gives all {pairs:,}."
-        )
+        return f"The {len(self.comparisons):,} pairs are left out here; --format csv or json gives them all."
 
     def _among(self, size: int) -> Comparisons:
         """The pairs of the first systems."""
@@ -173,7 +163,7 @@ def _p_interval_label(comparison: Comparison) -> str:
 
 def pairs_table(families: Sequence[Family], settings: Settings) -> Table:
     """The pairs of one metric, one row per pair and test."""
-    comparisons = Comparisons.joined([family.listed() for family in families])
+    comparisons = Comparisons.joined([family.comparisons for family in families])
     spec = _delta_spec(comparisons)
     header = ("a", "b", "test", "delta (a - b)", f"{percent(settings.level)} interval", "p", "adjusted p", "method")
     rows = [(one.a, one.b, one.test, *_delta(one, spec), METHODS[one.method]) for one in comparisons]

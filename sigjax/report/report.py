@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sigjax.records import Comparison, Comparisons, Device, InputError, Library, Settings, SystemScore
 from sigjax.report.figure import to_figure
 from sigjax.report.html import to_html
-from sigjax.report.markup import to_latex, to_markdown
+from sigjax.report.latex import to_latex
+from sigjax.report.markdown import to_markdown
 from sigjax.report.programs import to_csv, to_dataframe, to_json
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Report:
         return to_html(self)
 
     def to_latex(self) -> str:
-        """The report as LaTeX tables (package booktabs)."""
+        """The report as LaTeX tables that fit a two-column class (packages booktabs and longtable)."""
         return to_latex(self)
 
     def to_markdown(self) -> str:

@@ -78,9 +78,9 @@ def _section(page: Page, section: Section) -> None:
     _say(page, section.caption, style="bold")
     for family in section.families:
         of_which = f"{family.heading.partition(',')[0]}: " if len(section.families) > 1 else ""
-        for sentence, before in ((family.conclusion, ""), (family.warning, of_which)):
-            if sentence:
-                _say(page, before + sentence)
+        for sentence in filter(None, (family.conclusion, family.warning)):
+            names_test = family.only is not None and sentence == family.conclusion
+            _say(page, sentence if names_test else of_which + sentence)
     _draw(page, section.table)
     if section.key:
         _say(page, section.key)

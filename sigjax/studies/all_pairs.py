@@ -16,7 +16,7 @@ from sigjax.records import Design, Device, Evaluation, InputError, Method, Setti
 from sigjax.records.options import option, same, values
 from sigjax.report import Report
 from sigjax.studies.pilot import select
-from sigjax.studies.thresholds import WIDE, Gained, Law, Points, moved_gains
+from sigjax.studies.thresholds import FEWEST, WIDE, Gained, Law, Points, moved_gains
 from sigjax.testing.runner import Runner
 
 Side = Literal["one-sided", "two-sided"]
@@ -115,11 +115,14 @@ class PairColumns(NamedTuple):
     """[pair]"""
     methods: list[str]
     """[pair]"""
+    exceed: np.ndarray
+    """[pair] number of resamples at least as extreme, -1 where p is exact"""
 
     def points(self, by: Gained, p_range: Sequence[float], alternative: Side, among: np.ndarray) -> Points:
         """The gains that a threshold is made of, of some pairs, `[pair]` bool."""
-        low, high = p_range if by == "range" else WIDE
-        chosen = np.flatnonzero((self.p_values >= low) & (self.p_values <= high) & among)
+        (low, high), fewest = (p_range, 1) if by == "range" else (WIDE, FEWEST)
+        known = (self.exceed < 0) | (self.exceed >= fewest)
+        chosen = np.flatnonzero((self.p_values >= low) & (self.p_values <= high) & known & among)
         gains = self.gains[chosen]
         if by == "normal":
             sides = 1 if alternative == "one-sided" else 2
@@ -184,6 +187,6 @@ def _parts(report: Report, evaluation: Evaluation) -> list[PairColumns]:
         gains = own.column("delta")
         turned = (gains > 0.0) & (not higher)
         members = np.stack([np.where(turned, second, first), np.where(turned, first, second)], axis=1)
-        p_values, methods = own.column("p_value"), own.column("method").tolist()
-        parts.append(PairColumns(evaluation.metric.name, test, members, gains, p_values, methods))
+        p_values, methods, exceed = own.column("p_value"), own.column("method").tolist(), own.column("exceed")
+        parts.append(PairColumns(evaluation.metric.name, test, members, gains, p_values, methods, exceed))
     return parts

@@ -191,7 +191,10 @@ def _named_sets(given: Evaluation | Mapping[str, Evaluation], options: DomainOpt
             raise InputError(f"{name}: has the metric {each.metric.name!r}, but {source} has {first.metric.name!r}")
         if set(each.systems) != set(first.systems):
             apart = sorted(set(each.systems) ^ set(first.systems))
-            raise InputError(f"{name} and {source}: {apart[0]!r} is on one of them only; take the same systems")
+            raise InputError(
+                f"{name} and {source}: only one of them has the system {apart[0]!r}; name the systems that both have "
+                "(--systems)"
+            )
     return {name: on_instances(select(each, first.systems), options.first) for name, each in named.items()}
 
 

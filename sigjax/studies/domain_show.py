@@ -6,11 +6,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.cells import cell_len
 
 from sigjax.report.figure import plain
 from sigjax.report.pairs import Table
-from sigjax.report.text import table_lines
-from sigjax.report.words import DASH, count, format_interval, percent
+from sigjax.report.text import GAP, middle_cut, table_lines
+from sigjax.report.words import DASH, count, format_interval, percent, visible
 from sigjax.studies.figures import Drawing, Layout
 from sigjax.studies.text import NAME, joined_lines
 
@@ -27,6 +28,7 @@ _LOOKS = (
 _FEWEST_P = 1e-4
 _SHORT = 14
 """Columns for the name of a test set that heads a column."""
+_WIDTH = 80
 
 
 def domain_text(study: Domain) -> str:
@@ -44,8 +46,7 @@ def domain_text(study: Domain) -> str:
         header = ("test set", "pairs", "win", "share", f"{percent(study.level)} interval")
         lines += ["", f"{test} test, p from {low:g} to {high:g}", ""]
         lines += table_lines(Table(header, [_near_row(one) for one in near], names=(0,)), NAME)
-        table = Table(("p", "pairs", *(one.other for one in near)), _shares_rows(ranges))
-        lines += ["", "shares by p", "", *table_lines(table, _SHORT)]
+        lines += ["", "shares by p", *_shares_lines([one.other for one in near], _shares_rows(ranges))]
     lines += [
         "",
         "win: the winner by p also has the better score on this test set",
@@ -58,6 +59,21 @@ def domain_text(study: Domain) -> str:
 def _near_row(one: DomainRange) -> tuple[str, ...]:
     share = DASH if one.share is None else f"{one.share:.3f}"
     return one.other, f"{one.pairs:,}", f"{one.right:,}", share, format_interval(one.interval, ".3f")
+
+
+def _shares_lines(others: list[str], rows: list[tuple[str, ...]]) -> list[str]:
+    """Tables of as many test sets as fit side by side."""
+    lines: list[str] = []
+    heads = [middle_cut(visible(name), _SHORT) for name in others]
+    first, second, *_ = zip(("p", "pairs", *heads), *rows, strict=True)
+    room = _WIDTH - max(map(len, first)) - max(map(len, second)) - len(GAP)
+    while heads:
+        widths = np.cumsum([len(GAP) + max(cell_len(head), len("100%")) for head in heads])
+        fit = max(1, int((widths <= room).sum()))
+        table = Table(("p", "pairs", *heads[:fit]), [row[: 2 + fit] for row in rows])
+        lines += ["", *table_lines(table, _SHORT)]
+        heads, rows = heads[fit:], [(*row[:2], *row[2 + fit :]) for row in rows]
+    return lines
 
 
 def _shares_rows(ranges: list[DomainRange]) -> list[tuple[str, ...]]:
@@ -98,10 +114,10 @@ def _draw(study: Domain, axes: np.ndarray) -> None:
             _shares(right, ranges[1:], look, name, 1.12 ** (index - (len(looks) - 2) / 2.0))
         right.axhline(0.5, color="0.8", linewidth=1)
         right.set_xscale("log")
-        right.set_ylim(0.0, 1.03)
+        right.set_ylim(-0.03, 1.03)
         right.set_xlabel(plain(f"p on {study.source} ({study.alternative})"), fontsize=8)
         right.set_ylabel("share of winners that win there, too", fontsize=8)
-        right.set_title(plain(f"winners on {study.source}, on the other test sets"), fontsize=9)
+        right.set_title("winners on the other test sets", fontsize=9)
         for panel in (left, right):
             panel.tick_params(labelsize=7)
             panel.legend(

@@ -129,7 +129,9 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
 
     The threshold is the 95th percentile of the gains of the pairs with p from 0.04 to 0.06: a larger gain is almost
     always significant on data like these. If scores are means of n normal values, gains near one-sided p = 0.05 are
-    1.645 standard errors of delta (two-sided: 1.960).
+    1.645 standard errors of delta (two-sided: 1.960). By the normal law, gains of pairs with p from 0.001 to 0.25 are
+    moved to the middle of the range of p. A sampled p-value counts where one resample or more is at least as extreme,
+    and moves gains where nine are; others are only known to be small.
 
     The interval of a threshold is for other systems like these on the same instances: systems are drawn with
     replacement, and pairs of different systems count as often as both are drawn. Pairs share systems and are worth

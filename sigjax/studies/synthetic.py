@@ -15,6 +15,8 @@ from sigjax.records.options import check, option, same
 from sigjax.records.signatures import takes
 
 Generator = Literal["mixtures", "words", "runs"]
+_ROUNDS = 8
+"""Rounds of solving for a share; the first is exact for means, and each round after it gains a digit or more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +62,10 @@ def synthetic(evaluation: Evaluation | None, options: SyntheticOptions) -> Publi
 
     *Mixtures* stand in for the variants of a system that resampled training sets give. A mixture of a system with
     another one has the output of the first on a random set of instances, each with probability s, and else that of the
-    second; partners take turns. If instance i adds $x_i$ to the score of one and $y_i$ to that of the other, two such
-    mixtures have the correlation $v / (v + s (1 - s) m)$, where v is the variance of $s x_i + (1 - s) y_i$ and m the
-    mean of $(x_i - y_i)^2$; s is solved from that, with s >= 1/2.
+    second; partners take turns. If instance i adds $x_i$ to the score of the mixture with the output of the first, and
+    $y_i$ with that of the second, two such mixtures have the correlation $v / (v + s (1 - s) m)$, where v is the
+    variance of $s x_i + (1 - s) y_i$ and m the mean of $(x_i - y_i)^2$; s is solved from that, with s >= 1/2. A system
+    that adds the same on every instance, such as one that is always right, is copied.
 
     Args:
         evaluation: the systems to mix; None for the other generators.
@@ -81,7 +84,8 @@ def synthetic(evaluation: Evaluation | None, options: SyntheticOptions) -> Publi
         >>> made = synthetic(None, generator="runs", instances=3, count=2)
         >>> made.systems, made.metric.name, made.stats.shape
         (('A', 'B'), 'fscore', (2, 3, 3))
-        >>> mixed = synthetic(PublicEvaluation.from_arrays({"A": [1, 0, 1, 1], "B": [0, 1, 1, 0]}), count=2)
+        >>> from sigjax import Evaluation
+        >>> mixed = synthetic(Evaluation.from_arrays({"A": [1, 0, 1, 1], "B": [0, 1, 1, 0]}), count=2)
         >>> mixed.systems
         ('A~1', 'A~2', 'B~1', 'B~2')
     """
@@ -91,7 +95,7 @@ def synthetic(evaluation: Evaluation | None, options: SyntheticOptions) -> Publi
             raise InputError("mixtures need systems to mix; give their evaluation, or take the generator words or runs")
         return _mixtures(evaluation, options)
     if evaluation is not None:
-        raise InputError(f"the generator {options.generator} takes no data; leave them out, or take mixtures")
+        raise InputError(f"the generator {options.generator} takes no data; leave the data out, or take mixtures")
     make, name = _GENERATORS[options.generator]
     counts = make(options.instances, options.count, options.step, options.seed)
     return PublicEvaluation.from_arrays(dict(zip(_names(options.count), counts, strict=True)), metric=METRICS[name])
@@ -141,8 +145,10 @@ def _names(count: int) -> list[str]:
 
 def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvaluation:
     """Families of mixtures, one per system."""
-    systems, stats = evaluation.systems, evaluation.stats
-    added, rng = added_scores(evaluation), np.random.default_rng(options.seed)
+    systems, stats, metric = evaluation.systems, evaluation.stats, evaluation.metric
+    if not isinstance(metric, Metric):
+        raise InputError(f"mixtures need a metric of sums, but {metric.name!r} is computed from all instances at once")
+    counts, rng = stats.astype(np.float64), np.random.default_rng(options.seed)
     shares: dict[tuple[int, int], float] = {}
     names, mixed = [], []
     for base in range(len(systems)):
@@ -150,8 +156,8 @@ def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvalua
         for number in range(options.count):
             partner = partners[number % len(partners)]
             if (base, partner) not in shares:
-                both = (systems[base], systems[partner])
-                shares[base, partner] = mixing_share(added[base], added[partner], options.correlation, both)
+                names_of = (systems[base], systems[partner])
+                shares[base, partner] = _share(counts[base], counts[partner], metric, options.correlation, names_of)
             own = rng.random(stats.shape[1]) < shares[base, partner]
             names.append(f"{systems[base]}~{number + 1}")
             mixed.append(np.where(own[:, None], stats[base], stats[partner]))
@@ -160,7 +166,7 @@ def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvalua
         systems=tuple(names),
         stats=np.stack(mixed),
         ids=evaluation.ids,
-        metric=evaluation.metric,
+        metric=metric,
         clusters=evaluation.clusters,
         strata=evaluation.strata,
         runs=evaluation.runs,
@@ -169,31 +175,38 @@ def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvalua
     )
 
 
-def added_scores(evaluation: Evaluation) -> np.ndarray:
-    """What each instance adds to the score of each system, `[system, instance]`: the score minus that without it.
+def added_scores(stats: np.ndarray, totals: np.ndarray, metric: Metric) -> np.ndarray:
+    """What each instance adds to the score of a system with these totals, `[instance]`.
 
     Raises:
-        InputError: a metric that is no function of sums, or a score that is not finite.
+        InputError: a score that is not finite.
     """
-    metric, stats = evaluation.metric, evaluation.stats.astype(np.float64)
-    if not isinstance(metric, Metric):
-        raise InputError(f"mixtures need a metric of sums, but {metric.name!r} is computed from all instances at once")
-    totals = stats.sum(axis=1, keepdims=True)
     with np.errstate(all="ignore"):
-        added = np.asarray(metric.score(totals) - metric.score(totals - stats))
+        added = np.asarray(metric.score(totals + stats) - metric.score(totals[None]))
     if not np.isfinite(added).all():
-        raise InputError(f"metric {metric.name!r} is not finite without one of the instances; take more instances")
+        raise InputError(f"metric {metric.name!r} is not finite on these instances; take more instances")
     return added
+
+
+def _share(first: np.ndarray, second: np.ndarray, metric: Metric, correlation: float, names: tuple[str, str]) -> float:
+    """The share of the first system: instances add to the score of the mixture, whose totals depend on the share."""
+    sums, share = (first.sum(axis=0), second.sum(axis=0)), 1.0
+    for _ in range(_ROUNDS):
+        totals = share * sums[0] + (1.0 - share) * sums[1]
+        x, y = (added_scores(each, totals, metric) for each in (first, second))
+        share = mixing_share(x, y, correlation, names)
+    return share
 
 
 def mixing_share(x: np.ndarray, y: np.ndarray, correlation: float, names: tuple[str, str]) -> float:
     r"""The share s of instances on which mixtures have the first system's output, for a correlation r of mixtures.
 
-    It solves $v (1 - r) = r s (1 - s) m$ (see `synthetic`), which is quadratic in s, and is at least 1/2.
+    It solves $v (1 - r) = r s (1 - s) m$ (see `synthetic`), which is quadratic in $t = (1 - s) / s$, and is the largest
+    share that does; 1 where the first system adds the same on every instance.
 
     Args:
-        x: `[instance]` what instances add to the score of the first system.
-        y: `[instance]` the same of the second.
+        x: `[instance]` what instances add to the score of a mixture with the output of the first system.
+        y: `[instance]` the same with that of the second.
         correlation: r.
         names: of both, for errors.
 
@@ -204,17 +217,17 @@ def mixing_share(x: np.ndarray, y: np.ndarray, correlation: float, names: tuple[
     """
     (var_x, cov), (_, var_y) = np.cov(x, y, ddof=0)
     apart = float(((x - y) ** 2).mean())
-    if apart == 0.0:
-        return 1.0  # they add the same everywhere
-    square = (1.0 - correlation) * (var_x - 2.0 * cov + var_y) + correlation * apart
-    linear = 2.0 * (1.0 - correlation) * (cov - var_y) - correlation * apart
-    inside = linear**2 - 4.0 * square * (1.0 - correlation) * var_y
-    share = (np.sqrt(inside) - linear) / (2.0 * square) if inside >= 0.0 else 0.0
-    if not 0.5 <= share <= 1.0:
-        mean = 0.25 * (var_x + 2.0 * cov + var_y)
-        least = mean / (mean + 0.25 * apart)
+    if apart == 0.0 or var_x == 0.0:
+        return 1.0
+    lowest = np.sqrt(var_x / var_y) if var_y > var_x else 1.0  # where the correlation is lowest
+    v = var_x + 2.0 * lowest * cov + lowest**2 * var_y
+    least = v / (v + lowest * apart)
+    if correlation < least:
         raise InputError(
             f"mixtures of {names[0]!r} and {names[1]!r} have a correlation of {least:.3g} or more, got "
             f"{correlation:g}; ask for a higher one"
         )
-    return float(share)
+    free = 1.0 - correlation
+    linear = correlation * apart - 2.0 * free * cov
+    root = np.sqrt(max(linear**2 - 4.0 * free**2 * var_x * var_y, 0.0))
+    return float(1.0 / (1.0 + 2.0 * free * var_x / (linear + root)))

@@ -25,6 +25,8 @@ _PART = 2**22
 
 WIDE = (0.001, 0.25)
 """Lowest and highest p of pairs whose gains are moved."""
+FEWEST = 9
+"""Resamples at least as extreme behind a sampled p that moves a gain; with fewer, p says little of how large it is."""
 _NORMAL = NormalDist()
 
 Among = Literal["all", "same group", "different groups"]

@@ -2,8 +2,7 @@
 
 Wide: one row per instance, one column per system. Every column is a system except the instance ids, the columns of
 `--cluster`, `--strata` and `--runs`, and those of `--ignore`. The ids are the column of `--id`; else the first of the
-other columns if it is named like ids (`is_id_name`) or holds text; else there are none and the instances are numbered
-from 1.
+other columns if it is named like ids (`is_id_name`) or holds text; else instances are numbered from 1.
 
 Long: one row per system and instance, with one or more columns of numbers, if a column is named `system`. The instance
 ids are the column of `--id`, else the first column that is nothing else; `--runs` tells apart several trials of the
@@ -46,9 +45,10 @@ def read_table(table: Table, options: Options) -> Reading:
 
 
 def _read_wide(table: Table, options: Options) -> Reading:
+    id_column = _wide_ids(table, options)  # before the metric: a long table may name its systems otherwise
+
     @cache
     def join() -> Reading:
-        id_column = _wide_ids(table, options)
         systems = _systems(table, id_column, options)
         if id_column is None and options.runs is not None:
             raise InputError(f"{table.file}: --runs: which runs are of the same instance? name the ids with --id NAME")

@@ -1,0 +1,68 @@
+"""Sentences: what a test says of all systems of a metric."""
+
+import pytest
+from reports import make_report
+
+from sigjax.records import Settings
+from sigjax.report.blocks import blocks
+
+NAMES = list("abcde")
+
+
+def sentence(names=NAMES, significant=(), **options):
+    """The sentence on systems whose pairs have p = 1e-9 if they are in `significant`, by their positions."""
+    report = make_report(names, p_of=lambda i, j: 1e-9 if (i, j) in significant else 0.9, **options)
+    return next(blocks(report)).families[0].conclusion
+
+
+def beyond(*gaps):
+    """The pairs of positions with a gap between them."""
+    return {(i, j) for i in range(30) for j in range(30) if any(i < gap <= j for gap in gaps)}
+
+
+@pytest.mark.parametrize(
+    ("significant", "expected"),
+    [
+        (beyond(1, 4), "a beats all others; b, c and d cannot be told apart; e is worst."),
+        (
+            beyond(2, 3),
+            "a and b beat all others and cannot be told apart; c beats all that follow; d and e cannot be told apart.",
+        ),
+        (beyond(1) | {(1, 4)}, "a beats all others; b, c, d and e overlap (1 of 6 pairs differ)."),
+        (beyond(1, 2, 3, 4), "All can be told apart: a, then b, then c, then d, then e."),
+        ((), "a, b, c, d and e cannot be told apart."),
+        ({(0, 3), (0, 4), (1, 4)}, "a beats d and e; b beats e; no other pair can be told apart."),
+    ],
+)
+def test_groups_of_systems(significant, expected):
+    assert sentence(significant=significant) == expected
+
+
+def test_many_systems_are_counted():
+    assert sentence(12, beyond(11)) == (
+        "system-1, system-2, system-3, system-4, system-5 and 6 more beat all others and cannot be told apart; "
+        "system-12 is worst."
+    )
+    assert sentence(12, {(0, 10), (0, 11), (1, 11)}) == (
+        "3 of 66 pairs differ significantly: system-1, the best, beats 2 of 11 others, and 2 beat system-12, the worst."
+    )
+    assert sentence(12, beyond(*range(1, 12))) == (
+        "All 12 systems can be told apart, from system-1, the best, to system-12, the worst."
+    )
+
+
+def test_systems_against_a_baseline():
+    expected = "a is better than c; e is worse than c; b and d cannot be told apart from c."
+    assert sentence(significant={(0, 2), (2, 4)}, settings=Settings(baseline="c")) == expected
+    one_sided = Settings(baseline="c", alternative="greater")
+    expected = "a is better than c; b, d and e are not shown to be better than c."
+    assert sentence(significant={(0, 2)}, settings=one_sided) == expected
+    expected = "a, b, d and e are not shown to be worse than c."
+    assert sentence(settings=one_sided, lower_is_better=("accuracy",)) == expected
+
+
+def test_one_sided_pairs():
+    one_sided = Settings(alternative="greater")
+    assert sentence(NAMES[:3], beyond(1), settings=one_sided) == (
+        "a beats b and c; no other pair shows a significant difference in the tested direction."
+    )
