@@ -45,7 +45,7 @@ def test_json_by_the_contract(capsys, wide):
     code, out, err = run(capsys, "compare", wide, "-m", "accuracy", "--format", "json", "--resamples", "500")
     report = json.loads(out)
     assert (code, err) == (0, "")
-    assert list(report) == ["schema", "settings", "signature", "versions", "notes", "systems", "pairs"]
+    assert " ".join(report) == "schema settings signature versions notes lower_is_better systems pairs"
     assert report["schema"] == "sigjax/1"
     assert [(p["a"], p["b"]) for p in report["pairs"]] == [("A", "B"), ("A", "C"), ("B", "C")]
     assert report["pairs"][1]["p_value"] == 1.0
@@ -88,6 +88,56 @@ def test_html_says_how_its_letters_are_written(capsys, wide, tmp_path):
 def test_csv_has_one_row_a_pair(capsys, wide):
     _, out, _ = run(capsys, "compare", wide, "--format", "csv", "--resamples", "200")
     assert len(list(csv.DictReader(io.StringIO(out)))) == 3
+
+
+def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
+    files = {
+        **{"r.json": "json", "r.txt": "text", "r.md": "markdown", "r.tex": "latex", "r.HTML": "html"},
+        **{"r.csv": "csv", "r.systems.csv": "systems-csv"},
+    }
+    outputs = [word for name in files for word in ("-o", tmp_path / name)]
+    assert run(capsys, "compare", wide, *outputs, "--leaderboard") == (0, "", "")
+    for name, format in files.items():
+        assert run(capsys, "compare", wide, "--format", format, "--leaderboard")[1] == (tmp_path / name).read_text()
+    for short, format in (("md", "markdown"), ("tex", "latex")):
+        assert run(capsys, "compare", wide, "--format", short)[1] == run(capsys, "compare", wide, "--format", format)[1]
+    plain = tmp_path / "report"
+    assert run(capsys, "compare", wide, "-o", plain, "--format", "json")[0] == 0
+    assert json.loads(plain.read_text())["schema"] == "sigjax/1"
+
+
+ENDINGS = {
+    "compare -o a.json --format tex": "a.json: its ending says json, but --format says latex; leave --format out",
+    "compare -o a.json -o a.xyz": "a.xyz: its ending names no format; expected one of .txt, .json, .md, .tex,",
+    "compare -o a.json -o ./a.json": "a.json: is given twice for --output; give another --output",
+    "tests -o a.tex": "a.tex: this command does not write latex; expected one of text, json",
+    "tests -o a.json --format text": "a.json: its ending says json, but --format says text",
+}
+
+
+@pytest.mark.parametrize(("words", "message"), ENDINGS.items(), ids=ENDINGS)
+def test_endings_that_say_nothing_or_something_else_are_refused(capsys, wide, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    command, *options = words.split()
+    code, out, err = run(capsys, command, wide, *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+    assert [path.name for path in tmp_path.iterdir()] == ["table.tsv"]
+
+
+@pytest.mark.parametrize(("written", "number"), [("1e3", 1000), ("2.5E+2", 250), ("1_000", 1000), ("300", 300)])
+def test_whole_numbers_may_be_written_as_powers_of_ten(capsys, wide, written, number):
+    _, out, _ = run(capsys, "compare", wide, "--resamples", written, "--format", "json")
+    assert json.loads(out)["settings"]["resamples"] == number
+
+
+@pytest.mark.parametrize("written", ["1e-3", "1.25e1", "1e999999999", "inf", "nan", "1e", "e5", "1.0"])
+def test_other_numbers_are_refused(capsys, wide, written):
+    code, _, err = run(capsys, "compare", wide, "--resamples", written)
+    assert (code, err) == (
+        2,
+        f"sigjax: error: Invalid value for --resamples: expected a whole number or auto, got {written!r}\n",
+    )
 
 
 def test_demo_has_an_identical_a_close_and_a_far_pair(capsys):
@@ -135,8 +185,8 @@ BAD = {
     "option of sacrebleu": (["compare", "{wide}", "--paired-bs"], "Did you mean --test bootstrap?"),
     "unknown choice": (["compare", "{wide}", "--test", "anova"], "anova"),
     "not a number": (
-        ["compare", "{wide}", "--resamples", "1e6"],
-        "--resamples: expected a whole number or auto, got '1e6'",
+        ["compare", "{wide}", "--resamples", "1.5e0"],
+        "--resamples: expected a whole number or auto, got '1.5e0'",
     ),
     "not whole": (["compare", "{wide}", "--seed", "1.9"], "--seed: expected a whole number, got '1.9'"),
     "not all whole": (

@@ -118,8 +118,8 @@ def test_there_must_be_something_to_add(tmp_path):
     for text, message in (
         ("id\tA", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[]", "not a report"),
-        ('{"schema": 1}', "not a report"),
+        ("[]", "has no schema, expected 'sigjax/1'"),
+        ('{"schema": 1}', "has the schema 1, expected 'sigjax/1'"),
     ):
         path = tmp_path / "old.json"
         path.write_text(text)
@@ -148,7 +148,7 @@ CHANGED = {
     "a pair less": (lambda report: report["pairs"].pop(), "the pairs are not those of the run"),
     "a pair twice": (lambda report: report["pairs"].append(report["pairs"][0]), "the pairs are not those of the run"),
     "another order": (lambda report: report["pairs"].reverse(), "the pairs are not those of the run"),
-    "another schema": (lambda report: report.update(schema="sigjax/0"), "not a report in JSON"),
+    "another schema": (lambda report: report.update(schema="sigjax/0"), "has the schema 'sigjax/0'"),
 }
 
 

@@ -135,7 +135,12 @@ BAD = [
         r"takes 3 numbers .*long table with the columns: system, id, tp, predicted, gold",
     ),
     ("t.csv", "id,A,B\nx,1,0\nx,1,1\n", {"metric": "fscore"}, r"takes 3 numbers per instance"),  # whatever its ids
-    ("t.csv", LONG.replace("system", "model"), {"metric": "fscore"}, r"'model' seems .*a long table, where this column is named 'system'"),
+    (
+        "t.csv",
+        LONG.replace("system", "model"),
+        {"metric": "fscore"},
+        r"'model' seems .* is named 'system'",
+    ),
     ("t.csv", WIDE, {"counts": {"value": "A"}}, r"--counts is for long tables"),
     ("t.csv", WIDE, {"counts": ["value"]}, r"counts must be a mapping such as"),
     ("t.csv", WIDE, {"systems": "AB"}, r"systems must be a list of names, got 'AB'"),

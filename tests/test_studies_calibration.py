@@ -80,9 +80,11 @@ def test_tests_are_those_of_separate_comparisons(test):
         found += [(one.p_value, np.sign(one.delta) == sign) for sign, one in compared]
     assert len(found) == 3 * draws
     for one in study.ranges:
-        inside = [(p, right) for p, right in found if one.low <= p <= one.high]
+        asked = (one.low, one.high) == (0.01, 0.9)  # both ends belong to it
+        inside = [(p, right) for p, right in found if one.low < p <= one.high or (asked and p == one.low)]
         assert (one.tests, one.right) == (len(inside), sum(right for _, right in inside))
         assert not inside or one.nominal == pytest.approx(1.0 - np.mean([p for p, _ in inside]) / 2.0)
+    assert sum(one.tests for one in study.ranges[1:]) == len(found)
 
 
 def test_one_sided_p_is_half_of_two_sided_where_tests_are_exact():

@@ -58,7 +58,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 def _run(tokens: list[str], *, debug: bool) -> int:
     """Run a command; its exit code."""
     try:
-        app(tokens, exit_on_error=False, print_error=False)
+        return app(tokens, exit_on_error=False, print_error=False) or 0
     except BrokenPipeError:
         # The reader (`| head`) has left: nothing more can be written, also not when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -17,6 +17,7 @@ from sigjax.classical.classical import ClassicalOptions, classical_tests
 from sigjax.cli.flags import flags
 from sigjax.cli.inputs import Files, Inputs
 from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options, write_study
+from sigjax.cli.reports import show, verify
 from sigjax.cli.studies import study
 from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.compare import compare as run_compare
@@ -52,6 +53,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(study)
+app.command(show)
+app.command(verify)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +114,7 @@ def show_tests(paths: Files, inputs: Inputs, asked: ClassicalOptions, results: R
     tests = [classical_tests(each, **options) for each in inputs.evaluations(paths)]
     from sigjax.classical.text import to_json, to_text  # rich takes longer to import than most tests to run
 
-    shown = text_options(results.output)
+    shown = text_options(to_file=bool(results.output))
     results.write(lambda: "\n".join(to_text(each, **shown) for each in tests), partial(to_json, tests))
 
 

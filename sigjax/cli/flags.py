@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING
+from decimal import Decimal
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -18,22 +20,26 @@ from sigjax.records.options import options_of, types_of
 SHORT = {"input": "-i", "metric": "-m", "output": "-o"}
 HIDDEN = {"progress"}
 """On the command line it is always drawn."""
+Command = Callable[..., int | None]
+"""What it returns is the exit code; none is 0."""
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
+_POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
+"""A number such as 2.5e6."""
 _FILES = "A table; one file per system; or the gold files, with the files of the systems after -i."
 
 
-def flags(*records: type, files: str = _FILES) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
     """Have a command take the options of records as flags; it gets the files, if it takes any, and then the records.
 
     An option of several records is that of the first one. `files` is the help of the files.
     """
     owners = {name: record for record in reversed(records) for name in options_of(record) if name not in HIDDEN}
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        def run(*files: Path, **given: Any) -> None:
+    def decorate(command: Command) -> Command:
+        def run(*files: Path, **given: Any) -> int | None:
             own = [{name: given[name] for name in given if owners[name] is record} for record in records]
             before = [files] if takes_files else []
-            command(*before, *(record(**named) for record, named in zip(records, own, strict=True)))
+            return command(*before, *(record(**named) for record, named in zip(records, own, strict=True)))
 
         takes_files = len(inspect.signature(command).parameters) > len(records)
         parameters = [
@@ -70,6 +76,8 @@ def _written(kind: Any) -> tuple[Any, dict[str, Any]]:
     """The type of an option as it is written on a command line, and how it is read."""
     members = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     for member in members:
+        if get_origin(member) is Sequence and get_args(member)[0] is Path:
+            return list[Path], {"negative": ""}  # one file per flag: those of the systems may follow
         if get_origin(member) is Sequence:
             each = get_args(member)[0]
             whole = {"converter": _wholes} if each is int else {}
@@ -84,11 +92,15 @@ def _written(kind: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _whole(kind: Any, tokens: Sequence[Any]) -> Any:
-    """A whole number as it is written: 1.9 is refused, not rounded."""
+    """A whole number as it is written, also 1e5 for 100000: 1.9 is refused, not rounded."""
     text, words = tokens[0].value, [word for each in get_args(kind) for word in get_args(each)]
+    if text in words:
+        return text
     try:
-        return text if text in words else int(text)
+        return int(text)
     except ValueError:
+        if _POWER.fullmatch(text) and (number := Decimal(text)) == (whole := int(number)):
+            return whole
         words = " or ".join(["a whole number", *words])
         raise CoercionError(msg=f"expected {words}, got {text!r}", token=tokens[0]) from None
 

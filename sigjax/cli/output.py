@@ -6,11 +6,12 @@ import codecs
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from sigjax.cli.formats import ENDINGS, Format, outputs
 from sigjax.files.writing import check_place, replacing, same_file
 from sigjax.readers.formats import given_name
 from sigjax.records import InputError
@@ -19,7 +20,6 @@ from sigjax.report.report import Report
 from sigjax.run.host import is_terminal
 from sigjax.studies.study import Study
 
-Format = Literal["text", "json", "markdown", "latex", "csv", "html"]
 _WRITTEN = ("output", "figure", "checkpoint", "families")
 _PLAIN_SIGNS = str.maketrans("─–…·█▓▒", "--~.#%+")
 
@@ -28,24 +28,40 @@ _PLAIN_SIGNS = str.maketrans("─–…·█▓▒", "--~.#%+")
 class Output:
     """Where a report goes."""
 
-    format: Format = option("text", "How to write the report.", group="Main options")
-    output: Path | None = option(None, "Write to this file instead of the terminal.", group="Main options")
+    format: Format | None = option(
+        None,
+        "How to write the report [default: by the ending of -o, else text].",
+        group="Main options",
+    )
+    output: Sequence[Path] = option(
+        (), "Write to this file instead of the terminal; repeat for more files.", group="Main options"
+    )
+
+    def files(self) -> list[tuple[str, Path | None]]:
+        """The format of each file, see `outputs`."""
+        return outputs(self.format, self.output, ENDINGS)
 
     def write(self, report: Report) -> None:
         """Write a report."""
-        _write_pieces(_pieces(report, self.format, self.output), self.format, self.output)
+        for format, path in self.files():
+            _write_pieces(_pieces(report, format, path), format, path)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
     """Where results other than a `Report` go."""
 
-    format: Literal["text", "json"] = same(Output, "format")
-    output: Path | None = same(Output, "output")
+    format: Literal["text", "json"] | None = same(Output, "format")
+    output: Sequence[Path] = same(Output, "output")
+
+    def files(self) -> list[tuple[str, Path | None]]:
+        """The format of each file, see `outputs`."""
+        return outputs(self.format, self.output, ("text", "json"))
 
     def write(self, text: Callable[[], str], json: Callable[[], str]) -> None:
-        """Write in the format asked for."""
-        write_text(json() if self.format == "json" else text(), self.format, self.output)
+        """Write in the formats asked for."""
+        for format, path in self.files():
+            write_text(json() if format == "json" else text(), format, path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,31 +92,38 @@ def check_outputs(read: Sequence[str | Path], *records: object, here: bool = Tru
         InputError: naming the file.
     """
     inputs = [path for path in (given_name(str(file))[1] for file in read) if os.path.exists(path)]
-    files = {
-        f"--{name}": getattr(record, name, None) for record in records for name in _WRITTEN if hasattr(record, name)
-    }
-    earlier: dict[str, Path] = {}
-    for flag, path in files.items():
-        if path is None:
-            continue
+    earlier: list[tuple[str, Path]] = []
+    for flag, path in _written(records):
         if any(same_file(path, file) for file in inputs):
             raise InputError(f"{path}: is read and would be written over; give another {flag}")
-        for other, taken in earlier.items():
+        for other, taken in earlier:
             if same_file(path, taken):
-                raise InputError(f"{path}: is given for {other} and for {flag}; give another {flag}")
-        earlier[flag] = path
+                times = "twice" if other == flag else f"for {other} and"
+                raise InputError(f"{path}: is given {times} for {flag}; give another {flag}")
+        earlier.append((flag, path))
         if here:
             check_place(path)
-    if here and "--output" not in earlier and sys.stdout is None:
+    for record in records:
+        if isinstance(record, Output | Results):
+            record.files()
+    if here and sys.stdout is None and "--output" not in dict(earlier):
         raise InputError("standard output is closed; give --output FILE")
 
 
-def write_text(text: str, format: Format, output: Path | None) -> None:
+def _written(records: Sequence[object]) -> Iterator[tuple[str, Path]]:
+    """The flag and path of each file that the options name."""
+    for record in records:
+        for name in _WRITTEN:
+            given = getattr(record, name, None) or ()
+            yield from ((f"--{name}", path) for path in ([given] if isinstance(given, Path) else given))
+
+
+def write_text(text: str, format: str, output: Path | None) -> None:
     """Write text, which ends with one line break, to a file (UTF-8) or to stdout."""
     _write_pieces([text.rstrip("\n") + "\n"], format, output)
 
 
-def _write_pieces(pieces: Iterable[str], format: Format, output: Path | None) -> None:
+def _write_pieces(pieces: Iterable[str], format: str, output: Path | None) -> None:
     """Write text piece by piece."""
     try:
         if output is None:
@@ -117,7 +140,7 @@ def _write_pieces(pieces: Iterable[str], format: Format, output: Path | None) ->
         raise InputError(f"{place}: cannot be written ({error.strerror}); give another --output") from None
 
 
-def encodable(text: str, encoding: str, format: Format) -> str:
+def encodable(text: str, encoding: str, format: str) -> str:
     r"""Text that an encoding can hold: what it lacks becomes a plain sign or an escape of the format.
 
     JSON and HTML are read as UTF-8, so in any other encoding they are ASCII.
@@ -150,7 +173,7 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
-_ESCAPES: dict[Format, Callable[[str], str]] = {
+_ESCAPES: dict[str, Callable[[str], str]] = {
     "json": lambda character: json.dumps(character)[1:-1],
     "html": lambda character: f"&#{ord(character)};",
     "latex": lambda character: r"\textbackslash{}" + _escape(character)[1:],
@@ -168,25 +191,26 @@ def write_figure(figure: Any, path: Path) -> None:
         raise InputError(f"{path}: no format of figures; expected a name such as audit.png, .pdf or .svg") from None
 
 
-def _pieces(report: Report, format: Format, output: Path | None) -> Iterable[str]:
+def _pieces(report: Report, format: str, output: Path | None) -> Iterable[str]:
     """The text of a report: in pieces where it grows with the pairs, else in one; it ends with one line break."""
     from sigjax.report import csv_pieces, json_pieces, to_text
 
-    renderers: dict[Format, Callable[[], Iterable[str]]] = {
-        "text": lambda: [to_text(report, **text_options(output))],
+    renderers: dict[str, Callable[[], Iterable[str]]] = {
+        "text": lambda: [to_text(report, **text_options(to_file=output is not None))],
         "json": lambda: json_pieces(report),
         "markdown": lambda: [report.to_markdown()],
         "latex": lambda: [report.to_latex()],
         "csv": lambda: csv_pieces(report),
+        "systems-csv": lambda: [report.to_csv(of="systems")],
         # Without it browsers guess the encoding of names and dashes.
         "html": lambda: ['<meta charset="utf-8">\n', report.to_html()],
     }
     return renderers[format]()
 
 
-def text_options(output: Path | None) -> dict[str, Any]:
+def text_options(*, to_file: bool) -> dict[str, Any]:
     """Width and colour of text: those of the terminal if it goes there; in files nothing is cut."""
     from sigjax.report.text import WHOLE
 
-    on_terminal = output is None and is_terminal(sys.stdout)
+    on_terminal = not to_file and is_terminal(sys.stdout)
     return {"width": None if on_terminal else WHOLE, "color": on_terminal and "NO_COLOR" not in os.environ}

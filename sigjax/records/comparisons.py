@@ -94,7 +94,7 @@ class Comparisons(Sequence[Comparison]):
     def of(cls, records: Iterable[Comparison]) -> Comparisons:
         """The sequence of these records."""
         records = list(records)
-        return cls({name: _column([getattr(one, name) for one in records], kind) for name, kind in FIELDS.items()})
+        return cls({name: column_of([getattr(one, name) for one in records], kind) for name, kind in FIELDS.items()})
 
     @classmethod
     def joined(cls, parts: Sequence[Comparisons]) -> Comparisons:
@@ -180,7 +180,7 @@ class Comparisons(Sequence[Comparison]):
         return f"<Comparisons: {len(self):,}{first}>"
 
 
-def _column(values: list[Any], kind: str) -> Column:
+def column_of(values: list[Any], kind: str) -> Column:
     """The column of values as records have them."""
     if kind == "interval":
         return np.array([value or (np.nan, np.nan) for value in values], np.float64).reshape(-1, 2)

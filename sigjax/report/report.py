@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,10 @@ from sigjax.report.figure import to_figure
 from sigjax.report.html import to_html
 from sigjax.report.latex import to_latex
 from sigjax.report.markdown import to_markdown
-from sigjax.report.programs import to_csv, to_dataframe, to_json
+from sigjax.report.programs import to_json
+from sigjax.report.reading import report_fields
+from sigjax.report.tables import Rows, to_csv, to_dataframe
+from sigjax.version import versions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +36,8 @@ class Report:
         signature: one line that reproduces the numbers: metric, test, resamples, seed, conventions, version.
         data: hash of the evaluations; the same for the same numbers, names and labels in the same order.
         again: compares the evaluations of this report again, with some options changed; None when the report was
-            pickled and read back, since the evaluations are left behind.
+            pickled, or read from JSON, since the evaluations are left behind.
+        versions: of sigjax, and of the packages that computed the numbers.
     """
 
     systems: tuple[SystemScore, ...]
@@ -46,11 +50,32 @@ class Report:
     signature: str
     data: str
     again: Callable[..., Report] | None = field(default=None, repr=False, compare=False)
+    versions: Mapping[str, str | None] = field(default_factory=versions, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Take any sequence of records for the comparisons."""
         if not isinstance(self.comparisons, Comparisons):
             object.__setattr__(self, "comparisons", Comparisons.of(self.comparisons))
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Report:
+        """The report that `to_json` or `sigjax compare -o out.json` has written, every value as it was.
+
+        Its tables are those of the report that was written; `extend` needs the data (`compare(..., extend=report)`).
+
+        Args:
+            source: the path of the file (also packed with gzip), or the JSON itself, which begins with `{`.
+
+        Raises:
+            InputError: it is not JSON, of another schema, or damaged.
+
+        Example:
+            >>> from sigjax import Evaluation, Report, compare
+            >>> report = compare(Evaluation.from_arrays({"A": [3, 4, 5], "B": [1, 1, 2]}))
+            >>> Report.from_json(report.to_json()) == report
+            True
+        """
+        return cls(**report_fields(source))
 
     def __iter__(self) -> Iterator[Comparison]:
         """Go through the comparisons."""
@@ -116,21 +141,22 @@ class Report:
         """The report as Markdown tables."""
         return to_markdown(self)
 
-    def to_csv(self) -> str:
-        """The comparisons as CSV, one row per pair, metric and test."""
-        return to_csv(self)
+    def to_csv(self, *, of: Rows = "pairs") -> str:
+        """CSV with one row per pair, metric and test, or (`of="systems"`) per system and metric, with ranks."""
+        return to_csv(self, of)
 
-    def to_dataframe(self, library: Library | None = None) -> Any:
-        """The comparisons as a data frame, one row per pair, metric and test.
+    def to_dataframe(self, library: Library | None = None, *, of: Rows = "pairs") -> Any:
+        """A data frame with one row per pair, metric and test, or per system and metric, with ranks.
 
         Args:
+            of: "pairs" or "systems".
             library: "pandas", "polars" or "pyarrow" (the last two with narwhals, extra `dataframe`); the first of them
                 that is installed when left out.
 
         Raises:
             InputError: no such library is installed.
         """
-        return to_dataframe(self, library)
+        return to_dataframe(self, library, of)
 
     def plot(self) -> Figure:
         """Scores with their intervals, and the grid of pairs, as a matplotlib figure (extra `plot`)."""

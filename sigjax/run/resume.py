@@ -132,18 +132,29 @@ def _read(earlier: Any) -> tuple[str, dict[str, Any]]:
         if not hasattr(earlier, "to_json"):
             raise InputError(f"extend must be a Report or the path of its JSON file, got {earlier!r}")
         return "the earlier report", json.loads(earlier.to_json())
-    content = read_bytes(earlier)
+    return str(earlier), parse_report(str(earlier), read_bytes(earlier))
+
+
+def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
+    """The JSON of a report; `name` is that of the file, for messages.
+
+    Raises:
+        InputError: it is not JSON, or JSON of something else.
+    """
     try:
-        return str(earlier), json.loads(content)
+        report = json.loads(content)
     except (ValueError, RecursionError):
-        raise InputError(f"{earlier}: not JSON; give a report that --format json has written") from None
+        raise InputError(f"{name}: not JSON; give a report that --format json has written") from None
+    schema = report.get("schema") if isinstance(report, dict) else None
+    if schema != SCHEMA:
+        of = "no schema" if schema is None else f"the schema {schema!r}"
+        raise InputError(f"{name}: has {of}, expected {SCHEMA!r}: the JSON of `sigjax compare`")
+    return report
 
 
 def _states(
     name: str, report: dict[str, Any], identity: Identity, pairs: Sequence[tuple[str, str]]
 ) -> dict[Name, State]:
-    if report["schema"] != SCHEMA:
-        raise ValueError(report["schema"])
     there = _identity(report)
     old, new = there["resamples"], identity["resamples"]
     differs = difference(there | {"resamples": new}, identity)

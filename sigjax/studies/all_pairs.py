@@ -75,16 +75,33 @@ def check_range(p_range: Sequence[float]) -> None:
         raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {p_range!r}")
 
 
-def table_ranges(p_range: Sequence[float]) -> list[tuple[float, float]]:
+class Range(NamedTuple):
+    """P-values from `low` to `high`, both included, or only `high`."""
+
+    low: float
+    high: float
+    closed: bool
+
+    def holds(self, p_values: np.ndarray) -> np.ndarray:
+        """Which p-values are in the range."""
+        above = p_values >= self.low if self.closed else p_values > self.low
+        return above & (p_values <= self.high)
+
+
+def table_ranges(p_range: Sequence[float]) -> list[Range]:
     """A range of p, then those of Table 1 of Berg-Kirkpatrick et al. (2012) with what is below and above.
 
-    Both ends belong to a range.
+    Both ends belong to the first; the others hold each p once.
 
     Example:
-        >>> table_ranges((0.04, 0.06))[:3]
-        [(0.04, 0.06), (0.0, 0.00125), (0.00125, 0.0025)]
+        >>> for low, high, closed in table_ranges((0.04, 0.06))[:3]:
+        ...     print(low, high, closed)
+        0.04 0.06 True
+        0.0 0.00125 True
+        0.00125 0.0025 False
     """
-    return [(p_range[0], p_range[1]), *pairwise((0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 1.0))]
+    table = pairwise((0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 1.0))
+    return [Range(p_range[0], p_range[1], closed=True), *(Range(low, high, closed=low == 0.0) for low, high in table)]
 
 
 def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Settings:

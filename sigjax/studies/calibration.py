@@ -55,8 +55,8 @@ class CalibratedRange:
         metric: name of the metric.
         test: "permutation" or "bootstrap".
         variant: of the bootstrap test, "shift" or "flip"; None for the permutation test.
-        low: lower end of the range, which belongs to it.
-        high: upper end, which belongs to it, too.
+        low: lower end of the range, which belongs to the range asked for, not to those of Table 1.
+        high: upper end, which belongs to it.
         tests: number of pairs on test sets with p in the range.
         right: how many of them have the same winner on the whole data.
         share: right / tests; None without tests.
@@ -236,12 +236,12 @@ def _ranges(
     p_values, deltas = (each.reshape(-1, len(truth)) for each in (trials.p_values[way.test], trials.deltas))
     decided = (deltas != 0.0) & (truth != 0.0)
     right = decided & (np.sign(deltas) == truth)
-    for low, high in table_ranges(options.p_range):
-        inside = decided & (low <= p_values) & (p_values <= high)
+    for each in table_ranges(options.p_range):
+        inside = decided & each.holds(p_values)
         tests, hits = int(inside.sum()), int((inside & right).sum())
         share = interval = nominal = None
         if tests:
             share = hits / tests
             interval = clustered_share((inside & right).sum(axis=1), inside.sum(axis=1), SHARE_LEVEL)
             nominal = 1.0 - float(p_values[inside].mean()) / (2.0 if options.alternative == "two-sided" else 1.0)
-        yield CalibratedRange(metric, way.test, way.variant, low, high, tests, hits, share, interval, nominal)
+        yield CalibratedRange(metric, way.test, way.variant, each.low, each.high, tests, hits, share, interval, nominal)

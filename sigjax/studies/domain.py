@@ -45,8 +45,8 @@ class DomainRange:
     Attributes:
         test: "permutation" or "bootstrap".
         other: name of the other test set.
-        low: lower end of the range, which belongs to it.
-        high: upper end, which belongs to it, too.
+        low: lower end of the range, which belongs to the range asked for, not to those of Table 1.
+        high: upper end, which belongs to it.
         pairs: number of pairs with p in the range on the source; pairs with equal scores there are left out.
         right: how many winners on the source have the better score on the other test set.
         share: right / pairs; None without pairs.
@@ -220,12 +220,12 @@ def _ranges(other: str, first: PairColumns, second: PairColumns, options: Domain
     """The shares on one other test set by one test."""
     ahead = {(a, b): gain > 0.0 for (a, b), gain in zip(second.members.tolist(), second.gains.tolist(), strict=True)}
     right = np.array([ahead.get((a, b), False) for a, b in first.members.tolist()])
-    for low, high in table_ranges(options.p_range):
-        inside = (first.gains > 0.0) & (low <= first.p_values) & (first.p_values <= high)
+    for each in table_ranges(options.p_range):
+        inside = (first.gains > 0.0) & each.holds(first.p_values)
         pairs, hits = int(inside.sum()), int((inside & right).sum())
         share = hits / pairs if pairs else None
         interval = paired_share(right[inside], first.members[inside], options.level) if pairs else None
-        yield DomainRange(first.test, other, low, high, pairs, hits, share, interval)
+        yield DomainRange(first.test, other, each.low, each.high, pairs, hits, share, interval)
 
 
 def _pairs(name: str, one: PairColumns, systems: tuple[str, ...]) -> Iterator[DomainPair]:

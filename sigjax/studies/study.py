@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sigjax.report.programs import json_lines, rows_to_frame
+from sigjax.report.programs import json_lines
+from sigjax.report.tables import rows_to_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,99 @@
+"""Commands on reports that were written as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sigjax.cli.flags import flags
+from sigjax.cli.inputs import Files, Inputs
+from sigjax.cli.output import Output, check_outputs
+from sigjax.comparison.compare import CompareOptions, compare
+from sigjax.records import Device, InputError
+from sigjax.records.options import same, values
+from sigjax.report.programs import PAIR_KEYS, SYSTEM_KEYS
+from sigjax.report.report import Report
+from sigjax.report.words import visible
+from sigjax.run.checkpoint import data_hash
+
+DIFFERENT = 3
+"""The exit code of `verify` where something differs."""
+_ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}
+"""Versions of libraries and processors round functions such as exp differently."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """Where the comparison is run again."""
+
+    device: Device = same(CompareOptions, "device")
+
+
+@flags(Output, files="REPORT.json, as `sigjax compare -o REPORT.json` writes it.")
+def show(paths: Files, output: Output) -> None:
+    """Show a report again, or write it in other formats, from its JSON: nothing is computed."""
+    if len(paths) != 1:
+        raise InputError(f"expected one report, REPORT.json, got {len(paths)}")
+    check_outputs(paths, output)
+    output.write(Report.from_json(paths[0]))
+
+
+@flags(Inputs, Where, files="REPORT.json, and then the files that it was made of, as for `sigjax compare`.")
+def verify(paths: Files, inputs: Inputs, where: Where) -> int:
+    """Is a report that of these files? The same data, and, when compared again, the same numbers.
+
+    Give the options that say how files are read; the metrics and all settings are those of the report. The exit code is
+    0 if everything is the same, 3 if anything differs, and 2 if the files or the report cannot be read.
+    """
+    if not paths:
+        raise InputError("expected REPORT.json, and then the files that it was made of")
+    inputs.check(paths)
+    code, said = _verified(paths[0], paths[1:], inputs, where.device)
+    print(visible(f"{paths[0]}: {said}"))
+    return code
+
+
+def _verified(path: Path, files: Files, inputs: Inputs, device: Device) -> tuple[int, str]:
+    """The exit code, and what was found."""
+    report = Report.from_json(path)
+    metrics = inputs.metric or tuple(dict.fromkeys(system.metric for system in report.systems))
+    evaluations = replace(inputs, metric=metrics).evaluations(files)
+    data = data_hash(evaluations)
+    if data != report.data:
+        return DIFFERENT, (
+            "other data: numbers, names, ids, clusters, strata or their order differ "
+            f"(hash {report.data} there, {data} here)"
+        )
+    again = compare(evaluations, **values(report.settings, device=device, progress=True))
+    if again == report:
+        return 0, "the same data, and the same numbers to the last bit"
+    differs = next(_differences(report, again), None)
+    if differs is None:
+        return 0, "the same data, and the same numbers up to rounding (1e-9)"
+    return DIFFERENT, f"the same data, but other numbers: {differs}"
+
+
+def _differences(there: Report, here: Report) -> Iterator[str]:
+    """What differs by more than rounding, in words."""
+    if (len(there.systems), len(there)) != (len(here.systems), len(here)):
+        yield f"{len(there.systems)} systems and {len(there)} pairs there, {len(here.systems)} and {len(here)} here"
+        return
+    for old, new in zip(there.systems, here.systems, strict=True):
+        for key in SYSTEM_KEYS:
+            if not _alike(one := getattr(old, key), other := getattr(new, key)):
+                yield f"{key} of {old.name!r} by {old.metric} is {one} there and {other} here"
+    for old, new in zip(there, here, strict=True):
+        for key in PAIR_KEYS:
+            if not _alike(one := getattr(old, key), other := getattr(new, key)):
+                yield f"{key} of {old.a!r} and {old.b!r} by {old.metric} ({old.test}) is {one} there and {other} here"
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return all(map(_alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, **_ROUNDING)
+    return one == other

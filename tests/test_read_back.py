@@ -1,0 +1,271 @@
+"""Reports read back from JSON: every value to the bit, the same renderings, the schema, and refusals of damage."""
+
+import gzip
+import json
+import math
+import re
+from dataclasses import fields, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal, get_args, get_origin
+
+import jsonschema
+import numpy as np
+import pytest
+from reports import STRANGE, make_report, with_pair, without_intervals
+from test_load import REPORTS
+
+from sigjax import Evaluation, InputError, Report, compare, read
+from sigjax.cli import _run
+from sigjax.metrics import MEAN
+from sigjax.records import Comparison, Interval, Settings, SystemScore
+from sigjax.records.options import types_of
+from sigjax.report.programs import PAIR_KEYS, SYSTEM_KEYS
+
+SCHEMA = json.loads((files("sigjax") / "data" / "report.schema.json").read_text(encoding="utf-8"))
+TERRIBLE = ("\ud800", 'quote " and \\', "line\nbreak\u2028", "{", "", "名")
+
+
+def quick(values, **options):
+    metric = options.pop("metric", "mean")
+    return compare(Evaluation.from_arrays(values, metric=metric), device="numpy", progress=False, **options)
+
+
+def lower():
+    noise = np.random.default_rng(3).normal(size=(3, 30))
+    metric = replace(MEAN, name="errors", higher_is_better=False)
+    return quick(dict(zip("ABC", noise, strict=True)), metric=metric, resamples=200, leaderboard=True, level=0.9)
+
+
+ALL = REPORTS | {
+    "strange names": make_report(TERRIBLE),
+    "no pair": replace(make_report(1), notes=()),
+    "smallest numbers": with_pair(
+        make_report(2), p_value=5e-324, log10_p=-323.3, delta=-0.0, interval=Interval(-0.0, 5e-324), better=None
+    ),
+    "p of 0": make_report(2, p_of=lambda i, j: 0.0),
+    "lower is better": lower(),
+    "one unit": quick({"A": [1], "B": [0]}),
+    "identical": quick({"A": [1, 0, 1], "B": [1, 0, 1]}, test=["permutation", "bootstrap"], resamples=50),
+    "seventy systems": make_report(70),
+}
+EVERY_REPORT = pytest.mark.parametrize("report", ALL.values(), ids=ALL)
+
+
+def bits(value):
+    """A value that differs where any bit of a number does: 0.0 and -0.0, or 1 and 1.0."""
+    return repr(value)
+
+
+@EVERY_REPORT
+def test_a_report_read_back_is_the_report(report):
+    again = Report.from_json(report.to_json())
+    assert again == report
+    for field in fields(Report):
+        if field.name not in ("comparisons", "again"):
+            assert bits(getattr(again, field.name)) == bits(getattr(report, field.name))
+    assert [bits(one) for one in again] == [bits(one) for one in report]
+
+
+@EVERY_REPORT
+def test_it_renders_the_same_bytes(report):
+    again = Report.from_json(report.to_json())
+    for render in (str, Report.to_json, Report.to_markdown, Report.to_latex, Report.to_html, Report.to_csv):
+        assert render(again) == render(report)
+    assert again.to_csv(of="systems") == report.to_csv(of="systems")
+
+
+@EVERY_REPORT
+def test_reports_have_the_schema(report):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(report.to_json()))
+
+
+def allowed(schema):
+    """The words that a property may be."""
+    parts = [schema, schema.get("items", {}), *schema.get("anyOf", ())]
+    return {word for part in parts for word in (*part.get("enum", ()), part.get("const")) if word}
+
+
+def words(kind):
+    """The words that a type has."""
+    inner = [word for member in get_args(kind) if member is not kind for word in words(member)]
+    return set(get_args(kind)) if get_origin(kind) is Literal else set(inner)
+
+
+@pytest.mark.parametrize(
+    ("record", "path", "names"),
+    [
+        (SystemScore, ("systems", "items"), SYSTEM_KEYS),
+        (Comparison, ("pairs", "items"), PAIR_KEYS),
+        (Settings, ("settings",), [field.name for field in fields(Settings)]),
+    ],
+)
+def test_the_schema_names_the_fields_and_words_of_the_records(record, path, names):
+    schema = SCHEMA["properties"]
+    for name in path:
+        schema = schema[name]
+    assert (
+        set(schema["required"])
+        == set(schema["properties"])
+        == {*names, *({"instances", "units", "data"} if record is Settings else ())}
+    )
+    assert not schema["additionalProperties"]
+    for name in names:
+        assert allowed(schema["properties"][name]) == words(types_of(record)[name]), name
+
+
+def changed(path, value):
+    report = json.loads(make_report(3).to_json())
+    *before, last = path
+    inner = report
+    for key in before:
+        inner = inner[key]
+    if value is None and last in inner:
+        del inner[last]
+    else:
+        inner[last] = value
+    return json.dumps(report)
+
+
+GOOD = make_report(3).to_json()
+REFUSED = {
+    "not JSON": (GOOD[:-20], "not JSON; give a report that --format json has written"),
+    "not even text": ("{" * 100_000, "not JSON"),
+    "another schema": (changed(["schema"], "sigjax-audit/1"), "has the schema 'sigjax-audit/1', expected 'sigjax/1'"),
+    "no schema": ('{"score": 1}', "has no schema, expected 'sigjax/1'"),
+    "no pairs": (changed(["pairs"], None), "has no 'pairs'; expected a report"),
+    "no delta": (changed(["pairs", 1, "delta"], None), "pairs, entry 2: has no 'delta'"),
+    "p as text": (changed(["pairs", 2, "p_value"], "0.5"), "pairs, entry 3: 'p_value' is '0.5'; expected a number"),
+    "p is true": (changed(["pairs", 0, "p_value"], True), "pairs, entry 1: 'p_value' is True; expected a number"),
+    "NaN": (changed(["pairs", 0, "delta"], math.nan), "pairs, entry 1: 'delta' is nan; expected a number"),
+    "half a count": (changed(["pairs", 0, "exceed"], 1.5), "'exceed' is 1.5; expected a whole number or null"),
+    "method": (changed(["pairs", 0, "method"], "guess"), "expected one of exact, dp, tree, montecarlo"),
+    "an interval of one end": (changed(["systems", 0, "interval"], [1.0]), r"systems, entry 1: 'interval' is \[1.0\]"),
+    "pairs as an object": (changed(["pairs"], {}), "'pairs' is {}; expected a list"),
+    "a pair as a number": (changed(["pairs", 0], 7), r"'pairs' is \[7, .*; expected a list of objects"),
+    "unknown system": (changed(["pairs", 0, "b"], "X"), "pairs, entry 1: 'X' has no score by 'accuracy' in systems"),
+    "newer option": (changed(["settings", "power"], 1), "settings: this version of sigjax has no option 'power'"),
+    "older option": (changed(["settings", "family"], None), "settings: this version of sigjax expected the option"),
+    "level": (changed(["settings", "level"], 95), "settings: level must be a number between 0 and 1"),
+    "tests": (changed(["settings", "tests"], ["t"]), "settings: test must be one or more of permutation, bootstrap"),
+    "tests as a number": (changed(["settings", "tests"], 1), "settings: 'tests' is 1; expected a list of text"),
+    "units": (changed(["settings", "units"], "many"), "settings: 'units' is 'many'; expected a whole number"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_report_is_refused_in_one_line(text, message, tmp_path, capsys):
+    with pytest.raises(InputError, match=f"^the text: .*{message}"):
+        Report.from_json(text)
+    path = tmp_path / "out.json"
+    path.write_text(text)
+    assert _run(["show", str(path)], debug=False) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert re.match(f"sigjax: error: {re.escape(str(path))}: ", err)
+
+
+def test_a_path_may_be_packed(tmp_path):
+    report = without_intervals(make_report(list(STRANGE)))
+    path = tmp_path / "out.json.gz"
+    path.write_bytes(gzip.compress(report.to_json().encode()))
+    assert Report.from_json(path) == Report.from_json(str(path)) == report
+    with pytest.raises(InputError, match=r"none\.json: no such file"):
+        Report.from_json("none.json")
+
+
+def test_versions_are_those_that_computed_the_numbers():
+    text = GOOD.replace('"numpy": "', '"numpy": "1.')
+    assert Report.from_json(text).to_json() == text
+
+
+def test_it_can_be_extended_with_the_data():
+    evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1, 1, 0], "B": [0, 0, 1, 0, 1, 0]})
+    options = {"device": "numpy", "progress": False, "method": "montecarlo"}
+    old = Report.from_json(compare(evaluation, resamples=300, **options).to_json())
+    assert compare(evaluation, resamples=500, extend=old, **options) == compare(evaluation, resamples=500, **options)
+    with pytest.raises(InputError, match="this report has no data any more"):
+        old.extend(500)
+
+
+def test_show_writes_what_compare_writes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = ["r.json", "r.txt", "r.md", "r.tex", "r.csv", "r.systems.csv", "r.html"]
+    files = [word for name in names for word in ("-o", name)]
+    assert _run(["demo", *files], debug=True) == 0
+    again = [word for name in names for word in ("-o", f"again-{name}")]
+    assert _run(["show", "r.json", *again], debug=True) == 0
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
+    assert capsys.readouterr() == ("", "")
+    assert _run(["show", "r.json", "--format", "tex"], debug=True) == 0
+    assert capsys.readouterr().out == (tmp_path / "r.tex").read_text()
+    assert _run(["show", "r.json", "-o", "r.json"], debug=False) == 2
+    assert "is read and would be written over" in capsys.readouterr().err
+    assert _run(["show", "r.json", "r.json"], debug=False) == 2
+    assert "expected one report, REPORT.json, got 2" in capsys.readouterr().err
+
+
+TABLE = "id\tA\tB\tC\n" + "".join(f"q{i}\t{i % 3}\t{i % 4}\t{i * i % 5}\n" for i in range(30))
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """A report, written as JSON, and a function that verifies it after a change."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.tsv").write_text(TABLE)
+    options = ("--test", "permutation", "bootstrap", "--resamples", "500", "--method", "montecarlo")
+    assert _run(["compare", "t.tsv", *options, "--device", "numpy", "-o", "r.json"], debug=True) == 0
+    return Path("r.json")
+
+
+def verified(capsys, *words):
+    code = _run(["verify", *words, "--device", "numpy"], debug=False)
+    return code, *capsys.readouterr()
+
+
+def test_verify_runs_a_report_again(written, capsys):
+    same = "r.json: the same data, and the same numbers to the last bit\n"
+    assert verified(capsys, "r.json", "t.tsv") == (0, same, "")
+    report = json.loads(written.read_text())
+    report["pairs"][0]["standard_error"] *= 1 + 1e-12
+    written.write_text(json.dumps(report))
+    rounded = "r.json: the same data, and the same numbers up to rounding (1e-9)\n"
+    assert verified(capsys, "r.json", "t.tsv") == (0, rounded, "")
+
+
+CHANGED = {
+    "p": (
+        lambda report: report["pairs"][1].update(p_value=0.01),
+        "p_value of 'A' and 'C' by mean (permutation) is 0.01",
+    ),
+    "a limit": (lambda report: report["systems"][2]["interval"].__setitem__(1, 9.0), "interval of "),
+    "a rank": (lambda report: report["systems"][0].update(letters="c"), "letters of 'C' by mean is c there and a here"),
+    "the seed": (lambda report: report["settings"].update(seed=7), "the same data, but other numbers: "),
+    "a pair": (lambda report: report["pairs"].pop(), "3 systems and 5 pairs there, 3 and 6 here"),
+    "the data": (lambda report: report["settings"].update(data="0" * 16), "other data: numbers, names, ids"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_verify_says_what_differs(written, capsys, name):
+    change, message = CHANGED[name]
+    report = json.loads(written.read_text())
+    change(report)
+    written.write_text(json.dumps(report))
+    code, out, err = verified(capsys, "r.json", "t.tsv")
+    assert (code, out.count("\n"), err) == (3, 1, "")
+    assert message in out
+
+
+def test_verify_notes_other_files(written, capsys):
+    Path("t.tsv").write_text(TABLE.replace("q7\t1", "q7\t2"))
+    there, here = Report.from_json(written).data, compare(read("t.tsv", metric="mean"), resamples=2).data
+    said = "other data: numbers, names, ids, clusters, strata or their order differ"
+    assert verified(capsys, "r.json", "t.tsv")[:2] == (3, f"r.json: {said} (hash {there} there, {here} here)\n")
+    assert verified(capsys, "r.json")[0] == 2
+    assert verified(capsys)[0] == 2
+    assert verified(capsys, "t.tsv", "t.tsv")[2] == (
+        "sigjax: error: t.tsv: not JSON; give a report that --format json has written\n"
+    )
