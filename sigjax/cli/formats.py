@@ -7,17 +7,21 @@ from typing import Literal
 from sigjax.records import InputError
 
 ENDINGS = {
+    "sentences": (".sentences.txt",),
     "text": (".txt",),
     "json": (".json",),
     "markdown": (".md", ".markdown"),
+    "methods": (".methods.tex",),
     "latex": (".tex", ".latex"),
     "systems-csv": (".systems.csv",),
     "csv": (".csv",),
     "html": (".html", ".htm"),
 }
 """Each format and the endings of its files; an ending of two parts stands before the one of its last part."""
-Format = Literal["text", "json", "markdown", "md", "latex", "tex", "csv", "systems-csv", "html"]
+Format = Literal["text", "json", "markdown", "md", "latex", "tex", "csv", "systems-csv", "html", "methods", "sentences"]
 _SHORT = {"md": "markdown", "tex": "latex"}
+_IN = {"methods": "latex", "sentences": "text"}
+"""What a format that has longer endings is written in: it may have the shorter ones, too, where it is asked for."""
 
 
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
@@ -40,7 +44,7 @@ def _format_of(path: Path, asked: str | None, known: Collection[str]) -> str:
     """The format of a file; a name without an ending, such as /dev/stdout, has any."""
     name = path.name.lower()
     ending = next((format for format, ends in ENDINGS.items() if name.endswith(ends)), None)
-    if asked is not None and ending not in (asked, None):
+    if asked is not None and ending not in (asked, _IN.get(asked), None):
         raise InputError(
             f"{path}: its ending says {ending}, but --format says {asked}; leave --format out, or rename it"
         )

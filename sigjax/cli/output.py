@@ -176,7 +176,7 @@ def _escape(character: str) -> str:
 _ESCAPES: dict[str, Callable[[str], str]] = {
     "json": lambda character: json.dumps(character)[1:-1],
     "html": lambda character: f"&#{ord(character)};",
-    "latex": lambda character: r"\textbackslash{}" + _escape(character)[1:],
+    **dict.fromkeys(("latex", "methods"), lambda character: r"\textbackslash{}" + _escape(character)[1:]),
 }
 
 
@@ -202,6 +202,8 @@ def _pieces(report: Report, format: str, output: Path | None) -> Iterable[str]:
         "latex": lambda: [report.to_latex()],
         "csv": lambda: csv_pieces(report),
         "systems-csv": lambda: [report.to_csv(of="systems")],
+        "methods": lambda: [report.to_methods()],
+        "sentences": lambda: [report.to_sentences()],
         # Without it browsers guess the encoding of names and dashes.
         "html": lambda: ['<meta charset="utf-8">\n', report.to_html()],
     }

@@ -11,6 +11,8 @@ from sigjax.report.figure import to_figure as to_figure
 from sigjax.report.html import to_html as to_html
 from sigjax.report.latex import to_latex as to_latex
 from sigjax.report.markdown import to_markdown as to_markdown
+from sigjax.report.methods import to_methods as to_methods
+from sigjax.report.methods import to_sentences as to_sentences
 from sigjax.report.programs import json_pieces as json_pieces
 from sigjax.report.programs import to_json as to_json
 from sigjax.report.report import Report as Report

@@ -12,6 +12,7 @@ from sigjax.report.figure import to_figure
 from sigjax.report.html import to_html
 from sigjax.report.latex import to_latex
 from sigjax.report.markdown import to_markdown
+from sigjax.report.methods import to_methods, to_sentences
 from sigjax.report.programs import to_json
 from sigjax.report.reading import report_fields
 from sigjax.report.tables import Rows, to_csv, to_dataframe
@@ -136,6 +137,14 @@ class Report:
     def to_latex(self) -> str:
         """The report as LaTeX tables that fit a two-column class (packages booktabs and longtable)."""
         return to_latex(self)
+
+    def to_methods(self) -> str:
+        """A methods paragraph for a paper in LaTeX, true to the settings, and the BibTeX of what it cites."""
+        return to_methods(self)
+
+    def to_sentences(self) -> str:
+        """One sentence on all systems for each metric and test, then one for every pair."""
+        return to_sentences(self)
 
     def to_markdown(self) -> str:
         """The report as Markdown tables."""

@@ -1,0 +1,152 @@
+"""Words for a paper: the methods paragraph in LaTeX, the BibTeX of what it cites, and a sentence for every pair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sigjax.records import Comparisons, Settings
+from sigjax.report.blocks import blocks
+from sigjax.report.sentences import pair_sentence
+from sigjax.report.typeset import escape_latex
+from sigjax.report.words import ALTERNATIVES, CORRECTIONS, count, percent, visible
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
+
+CITED = {
+    "holm": "holm1979",
+    "hochberg": "hochberg1988",
+    "bonferroni": "dunn1961",
+    "bh": "benjamini1995",
+    "by": "benjamini2001",
+    "maxt": "westfall1993",
+    "minp": "westfall1993",
+}
+INTERVALS = {
+    "wilson": "Wilson's score interval~\\cite{wilson1927}",
+    "tango": "Tango's score interval~\\cite{tango1998}",
+    "t": "Student's $t$ with the jackknife's standard error~\\cite{efron1993}",
+    "skew-t": "Student's $t$ corrected for skewness~\\cite{hall1992}",
+    "percentile": "bootstrap percentile intervals~\\cite{efron1993}",
+    "basic": "basic bootstrap intervals~\\cite{davison1997}",
+    "bca": "BCa bootstrap intervals~\\cite{efron1987}",
+    "studentized": "studentized bootstrap intervals~\\cite{davison1997}",
+    "inversion": "the differences that the permutation test does not reject~\\cite{garthwaite1996}",
+    "two-way": "$t$ with the variances of instances and of runs and Satterthwaite's degrees of freedom"
+    "~\\cite{satterthwaite1946}",
+}
+NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
+DRAWN = {"percentile", "basic", "bca", "studentized", "inversion"}
+"""Intervals from resamples, but for metrics whose bootstrap needs no sampling."""
+DESIGNS = {
+    "crossed": "Permutation tests exchanged the outputs of runs within units.",
+    "nested": "The bootstrap drew units, and then runs within each.",
+    "models": "Permutation tests exchanged whole runs (trained models).",
+}
+
+
+def to_methods(report: Report) -> str:
+    """The paragraph, and after it the BibTeX entries of what it cites."""
+    paragraph = " ".join(_sentences(report))
+    cited = dict.fromkeys(key for keys in re.findall(r"\\cite{(.*?)}", paragraph) for key in keys.split(","))
+    entries = (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8").strip().split("\n\n")
+    known = {re.match(r"@\w+{(\w+)", entry)[1]: entry for entry in entries}  # pyright: ignore[reportOptionalSubscript]
+    return "\n\n".join([paragraph, *(known[key] for key in cited)]) + "\n"
+
+
+def to_sentences(report: Report) -> str:
+    """One sentence on all systems for each metric and test, then one for every pair."""
+    lines = []
+    for section in blocks(report):
+        for family in section.families:
+            lines.append(f"{section.metric}, {family.heading}: {family.conclusion}")
+            lines += [] if family.only else map(pair_sentence, family.comparisons)
+    return "\n".join(map(visible, lines)) + "\n"
+
+
+def _sentences(report: Report) -> Iterator[str]:
+    settings, names = report.settings, list(dict.fromkeys(one.name for one in report.systems))
+    metrics = list(dict.fromkeys(escape_latex(one.metric) for one in report.systems))
+    pairs = "" if len(names) == 2 else ", all pairs of them"
+    if settings.baseline is not None:
+        pairs = f", each with {escape_latex(settings.baseline)}"
+    compared, instances = count(len(names), "system"), count(report.num_instances, "instance")
+    yield f"We compared {compared} on {instances}{pairs}, by {_and(metrics)}."
+    if report.num_units != report.num_instances:
+        yield f"Instances form {count(report.num_units, 'cluster')}, which were resampled as wholes."
+    if settings.design in DESIGNS:
+        yield DESIGNS[settings.design]
+    groups = report.comparisons.groups()
+    for test in dict.fromkeys(test for _, test in groups):
+        yield _test(test, Comparisons.joined([each for (_, other), each in groups.items() if other == test]), settings)
+    yield from _correction(
+        [len(each) for each in groups.values()], len(report.comparisons) // max(1, len(settings.tests)), settings
+    )
+    yield from _intervals(report)
+    if any(one.mcs_p is not None for one in report.systems):
+        yield r"The systems that may be the best are the model confidence set~\cite{hansen2011}."
+    version = re.search(r"sigjax:([^|]+)", report.signature)
+    yield f"We used sigjax{f' {version[1]}' if version else ''}."
+
+
+def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
+    """Which test, and how its p-values were computed."""
+    alternative = ALTERNATIVES[settings.alternative]
+    source, drawn = ("noreen1989", "permutations") if test == "permutation" else ("efron1993", "bootstrap resamples")
+    resamples = pairs.column("resamples")
+    sampled = resamples[resamples >= 0]
+    parts = []
+    if len(sampled) < len(pairs):
+        some = f" for {len(pairs) - len(sampled):,} of {count(len(pairs), 'comparison')}" if len(sampled) else ""
+        parts.append(
+            rf"exactly~\cite{{zmigrod2022}}{some}" if test == "permutation" else f"exactly, without sampling{some}"
+        )
+    if len(sampled):
+        numbers = np.unique(sampled)
+        number = f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
+        how = r" as $(x+1)/(n+1)$ where $x$ of $n$ are at least as extreme~\cite{phipson2010}"
+        if settings.resamples == "auto" and test == "permutation":
+            how = r", stopping when the decision was settled~\cite{gandy2014}"
+        parts.append(f"from {number} random {drawn} (seed {settings.seed}){how}")
+    mid = ", as mid-p-values" if settings.mid_p and test == "permutation" else ""
+    if test == "bootstrap":
+        mid = rf", with the null law of ${NULLS[settings.variant]}$"
+    return rf"The p-values of {alternative} paired {test} tests~\cite{{{source}}} were computed {_and(parts)}{mid}."
+
+
+def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterator[str]:
+    """The correction, and what is called significant."""
+    over = everything if settings.family == "report" else max(sizes, default=0)
+    alpha = f"{settings.alpha:g}"
+    if over > 1 and settings.correction == "none":
+        yield f"They were not adjusted for the {over:,} comparisons."
+    elif over > 1:
+        per = " of each metric" if settings.family == "metric" and everything > over else ""
+        by = rf"{CORRECTIONS[settings.correction]}~\cite{{{CITED[settings.correction]}}}"
+        yield f"They were adjusted for the {over:,} comparisons{per} by the method of {by}."
+    yield f"We call differences with $p < {alpha}$ significant."
+
+
+def _intervals(report: Report) -> Iterator[str]:
+    """The kinds of the intervals that are there."""
+    of_scores = dict.fromkeys(one.interval_kind for one in report.systems if one.interval_kind)
+    of_deltas = dict.fromkeys(kind for kind in report.comparisons.column("interval_kind").present() if kind)
+    said = [
+        f"of {what} are {_and([INTERVALS.get(kind, kind) for kind in kinds])}"
+        for what, kinds in (("scores", of_scores), ("differences", of_deltas))
+        if kinds
+    ]
+    if said:
+        drawn = f" (up to {count(report.settings.fixed_resamples, 'resample')}, seed {report.settings.seed})"
+        drawn = drawn if DRAWN & {*of_scores, *of_deltas} else ""
+        together = ", at a level at which they hold together" if report.settings.interval == "simultaneous" else ""
+        yield f"The {escape_latex(percent(report.settings.level))} intervals {_and(said)}{drawn}{together}."
+
+
+def _and(parts: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

@@ -1,0 +1,78 @@
+"""The methods paragraph says what the settings say, and cites what it has entries for."""
+
+import re
+from importlib.resources import files
+from itertools import product
+
+import numpy as np
+import pytest
+from reports import make_report
+
+from sigjax import Evaluation, compare
+from sigjax.records import Settings
+from sigjax.report import to_methods, to_sentences
+
+
+def report(metric="accuracy", **options):
+    rng = np.random.default_rng(0)
+    values = {name: rng.integers(0, 2, 40) for name in "abc"}
+    return compare(Evaluation.from_arrays(values, metric=metric), device="numpy", progress=False, **options)
+
+
+def test_the_paragraph_as_a_whole():
+    paragraph, *entries = to_methods(report()).strip().split("\n\n")
+    assert re.sub(r"sigjax \d+\.\d+\.\d+", "sigjax V", paragraph) == (
+        r"We compared 3 systems on 40 instances, all pairs of them, by accuracy. The p-values of two-sided paired "
+        r"permutation tests~\cite{noreen1989} were computed exactly~\cite{zmigrod2022}. They were adjusted for the 3 "
+        r"comparisons by the method of Holm~\cite{holm1979}. We call differences with $p < 0.05$ significant. The 95\% "
+        r"intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences are Tango's score "
+        r"interval~\cite{tango1998}. We used sigjax V."
+    )
+    assert [re.match(r"@\w+{(\w+),", entry)[1] for entry in entries] == re.findall(r"cite{(\w+)}", paragraph)
+
+
+def test_it_is_true_to_the_settings():
+    text = to_methods(
+        report(method="montecarlo", resamples=500, seed=7, correction="none", alternative="greater", level=0.99)
+    )
+    assert "one-sided (greater) paired permutation tests" in text
+    assert "from 500 random permutations (seed 7) as $(x+1)/(n+1)$" in text
+    assert "They were not adjusted for the 3 comparisons." in text
+    assert "$p < 0.01$" in text
+    assert r"The 99\% intervals" in text
+    assert "phipson2010" in text
+    assert "zmigrod2022" not in text
+    assert "each with b, by" in to_methods(report(baseline="b"))
+    assert "as mid-p-values" in to_methods(report(mid_p=True, method="exact"))
+    assert r"null law of $\delta-\delta^*$" in to_methods(report(test="bootstrap", resamples=200, variant="flip"))
+
+
+@pytest.mark.parametrize(
+    ("correction", "interval"),
+    [*product(["holm", "hochberg", "bonferroni", "bh", "by", "maxt", "minp"], ["bca", "none"])],
+)
+def test_every_citation_has_its_entry(correction, interval):
+    paragraph, *entries = to_methods(report("mean", correction=correction, interval=interval, resamples=200)).split(
+        "\n\n"
+    )
+    assert len(entries) == len({*re.findall(r"cite{(\w+)}", paragraph)})
+    assert ("intervals" in paragraph) == (interval != "none")
+
+
+def test_entries_have_balanced_braces_and_unique_keys():
+    entries = (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8").strip().split("\n\n")
+    assert all(entry.count("{") == entry.count("}") for entry in entries)
+    assert len({entry.split(",")[0] for entry in entries}) == len(entries)
+
+
+def test_a_sentence_for_every_pair():
+    lines = to_sentences(make_report(3, p_of=lambda i, j: 0.001 if j == 2 else 0.5)).splitlines()
+    assert lines[0] == (
+        "accuracy, permutation test, two-sided; p adjusted by Holm over 3 pairs: system-1 and system-2 beat all others "
+        "and cannot be told apart; system-3 is worst."
+    )
+    assert [line.split(":")[0] for line in lines[2:]] == [
+        "system-1 is better than system-3",
+        "system-2 is better than system-3",
+    ]
+    assert len(to_sentences(make_report(2, settings=Settings())).splitlines()) == 1
