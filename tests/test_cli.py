@@ -4,6 +4,7 @@ import csv
 import inspect
 import io
 import json
+import pathlib
 import re
 import subprocess
 import sys
@@ -173,7 +174,15 @@ BAD = {
     "no argument": (["compare"], "no file is given"),
     "unknown command": (["compere"], "compare"),
     "unknown option": (["compare", "{wide}", "--tset", "bootstrap"], "--tset"),
-    "unknown metric": (["compare", "{wide}", "-m", "bleau"], "unknown metric 'bleau'"),
+    "unknown metric": (["compare", "{wide}", "-m", "bleau"], "unknown metric 'bleau'; did you mean 'bleu'?"),
+    "short metric": (["compare", "{wide}", "-m", "acc"], "unknown metric 'acc'; did you mean 'accuracy'?"),
+    "metric in capitals": (["compare", "{wide}", "-m", "BLEU"], "unknown metric 'BLEU'; did you mean 'bleu'?"),
+    "metric of sacrebleu": (["compare", "{wide}", "-m", "chrF2"], "unknown metric 'chrF2'; did you mean 'chrf'?"),
+    "misspelt metric": (["compare", "{wide}", "-m", "acuracy"], "unknown metric 'acuracy'; did you mean 'accuracy'?"),
+    "alpha": (["compare", "{wide}", "--alpha", "0.01"], "Unknown option: --alpha. Did you mean --level 0.99?"),
+    "alpha =": (["compare", "{wide}", "--alpha=.1"], "Unknown option: --alpha. Did you mean --level 0.9?"),
+    "ci": (["compare", "{wide}", "--ci", "95%"], "Unknown option: --ci. Did you mean --level 0.95?"),
+    "option of sacrebleu": (["compare", "{wide}", "--paired-bs"], "Did you mean --test bootstrap?"),
     "unknown choice": (["compare", "{wide}", "--test", "anova"], "anova"),
     "not a number": (
         ["compare", "{wide}", "--resamples", "1.5e0"],
@@ -196,6 +205,38 @@ BAD = {
     "output": (["compare", "{wide}", "-o", "no/such/folder/out.txt", "--resamples", "50"], "cannot be written"),
     "gpu": (["compare", "{wide}", "--device", "gpu"], "device 'gpu' cannot be used"),
 }
+
+
+def test_what_is_interrupted_says_what_was_kept_and_goes_on(capsys, wide, tmp_path, monkeypatch):
+    state = str(tmp_path / "run.ckpt")
+    command = ["compare", wide, "--method", "montecarlo", "--resamples", "2048", "--device", "numpy"]
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as changed:
+        changed.setattr("sigjax.cli.commands.run_compare", interrupt)
+        assert run(capsys, *command)[::2] == (
+            130,
+            "\nsigjax: interrupted; nothing is kept (with --checkpoint FILE the same command would go on from where it "
+            "stopped)\n",
+        )
+    with monkeypatch.context() as changed:
+        changed.setattr("sigjax.comparison.compare.Report", interrupt)
+        code, _, err = run(capsys, *command, "--checkpoint", state)
+    kept = "mean permutation 2,048 resamples"
+    assert (code, err) == (130, f"\nsigjax: interrupted; {state} keeps {kept}; the same command goes on from there\n")
+    code, _, err = run(capsys, *command, "--checkpoint", state)
+    assert (code, err) == (0, f"sigjax: goes on from {state}: {kept}\n")
+
+
+def test_a_forgotten_input_option_is_asked_about(capsys, tmp_path):
+    files = [str(tmp_path / name) for name in ("gold.txt", "a.txt", "b.txt")]
+    for file in files:
+        pathlib.Path(file).write_text("the cat sat\na dog ran\n", encoding="utf-8")
+    code, _, err = run(capsys, "compare", *files)
+    assert code == 2
+    assert "write sigjax compare gold.txt -i a.txt b.txt -m METRIC" in err
 
 
 @pytest.mark.parametrize("command", ["compare", "extract"])

@@ -162,9 +162,10 @@ def test_ranks_and_letters_follow_the_family():
 
 def test_corrected_p_values_out_of_reach_are_told_for_the_family():
     """18 hypotheses need 360 resamples, 6 pairs of one metric 120."""
-    (note,) = (note for note in run(evaluations(), resamples=300).notes if "resamples are needed" in note)
-    assert "for 18 pairs of all metrics, at least 360 resamples" in note
-    assert not any("needed" in note for note in run(evaluations(), resamples=300, family="metric").notes)
+    (note,) = (note for note in run(evaluations(), resamples=300).notes if "cannot become significant" in note)
+    assert "18 pairs of all metrics cannot" in note
+    assert note.endswith("use --resamples 360")
+    assert not any("cannot" in note for note in run(evaluations(), resamples=300, family="metric").notes)
 
 
 def test_stopping_knows_what_is_not_known_yet_of_other_metrics():

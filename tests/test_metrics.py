@@ -62,7 +62,7 @@ BAD = {
     "unknown metric": (
         {"a": [1], "b": [2]},
         {"metric": "bleau"},
-        "unknown metric 'bleau'; known: accuracy, aer, .*auc, bleu",
+        "unknown metric 'bleau'; did you mean 'bleu'",
     ),
     "no metric": ({"a": [1], "b": [2]}, {"metric": 3}, "metric must be a name"),
     "inputs": ({"a": [1], "b": [2]}, {"metric": "fscore"}, r"takes 3 number\(s\) per instance \(tp, predicted, gold\)"),

@@ -252,7 +252,7 @@ def test_too_few_runs_for_any_decision():
             (4, 3, {"correction": "none"}), (2, 2, {"interval": "none"}),
         )
     ]  # fmt: skip
-    found = [[note.removeprefix("permutation test: ") for note in each if "too few" in note] for each in notes]
+    found = [[note.removeprefix("warning: permutation test: ") for note in each if "too few" in note] for each in notes]
     assert found == [
         [f"3 runs of each system are {few} 0.1"],
         [],

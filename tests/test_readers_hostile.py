@@ -45,7 +45,20 @@ BAD = [
     ("t.csv", 'id,A,B\nx,"1,0\ny,1,1\n', {}, r"line 2: not readable as csv.*quotes"),
     ("t.csv", "id,A\nx,1\n", {}, r"at least two systems, got 1"),
     ("t.csv", "system,id,value\nA,x,1\n", {}, r"t.csv: a comparison needs at least two systems, got 1"),
+    ("t.csv", "id;A;B\nx;0,5;1\n", {}, r"line 1: columns are separated by semicolons, .* tr ';,' '.t.' < "),
+    ("t.csv", "q1,1,0\nq2,1,1\n", {}, r"line 1: the systems would be named '1', '0'; is this a row without a header"),
+    ("t.csv", ",q1,q2,q3,q4\nA,1,0,1,1\nB,1,1,0,1\n", {}, r"'q1', 'q2', 'q3', ... are numbered like instances"),
+    ("t.csv", "system,q1,q2,q3,q4\nA,1,0,1,1\nB,1,1,0,1\n", {}, r"there are only 2 rows; .*exchange rows and columns"),
+    ("t.csv", "id,model,score\nx,A,1\nx,B,0\n", {}, r"column 'model' seems to hold the systems.*'system': rename it"),
     # numbers
+    ("t.csv", "id,A,B\nx,50%,1\n", {}, r"line 2, column 'A': .* got '50%'; it is a percentage; leave out all % signs"),
+    ("t.tsv", "id\tA\tB\nx\t0,5\t1\n", {}, r"got '0,5'; it has a decimal comma; write decimal points, 0.5"),
+    (
+        "t.csv",
+        "id,A,B\nx,n/a,1\n",
+        {},
+        r"got 'n/a'; where a result is missing leave the cell empty, and give",
+    ),
     (
         "t.csv",
         "id,A,B\nx,1,0\ny,1,oops\n",
@@ -112,7 +125,7 @@ BAD = [
     ("t.csv", LONG + "A,y,1,1,\n", {"metric": "fscore", "missing": "zero"}, r"no system has instance 'y', so its gold"),
     ("t.csv", WIDE, {"missing": "keep"}, r"missing must be one of error, drop, zero, got 'keep'"),
     # options
-    ("t.csv", WIDE, {"metric": "blue"}, r"unknown metric 'blue'; known: accuracy"),
+    ("t.csv", WIDE, {"metric": "blue"}, r"unknown metric 'blue'; did you mean 'bleu'\? `sigjax info`"),
     ("t.csv", WIDE, {"metric": 7}, r"metric must be a name"),
     ("t.csv", WIDE, {"reader": "xls"}, r"reader: no format 'xls'; expected one of .*npz, "),
     (
@@ -122,7 +135,12 @@ BAD = [
         r"takes 3 numbers .*long table with the columns: system, id, tp, predicted, gold",
     ),
     ("t.csv", "id,A,B\nx,1,0\nx,1,1\n", {"metric": "fscore"}, r"takes 3 numbers per instance"),  # whatever its ids
-    ("t.csv", LONG.replace("system", "model"), {"metric": "fscore"}, r"'model' seems .*in a long table .* is 'system'"),
+    (
+        "t.csv",
+        LONG.replace("system", "model"),
+        {"metric": "fscore"},
+        r"'model' seems .* is named 'system'",
+    ),
     ("t.csv", WIDE, {"counts": {"value": "A"}}, r"--counts is for long tables"),
     ("t.csv", WIDE, {"counts": ["value"]}, r"counts must be a mapping such as"),
     ("t.csv", WIDE, {"systems": "AB"}, r"systems must be a list of names, got 'AB'"),

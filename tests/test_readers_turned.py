@@ -57,7 +57,7 @@ def test_names_that_are_meant_are_taken(tmp_path, content, options, systems, ids
         (
             "out.txt",
             ("b.txt", "my.gold.txt"),
-            "gold standard: out.txt, although 'my.gold.txt' of the systems is named like one: "
+            "warning: gold standard: out.txt, although 'my.gold.txt' of the systems is named like one: "
             "gold files stand before -i",
         ),
         ("ref.A.txt", ("refB.txt", "reference.txt"), "gold standard: ref.A.txt"),

@@ -139,9 +139,8 @@ Before.
 def test_tables_compile_without_overfull_boxes(name, tmp_path):
     (tmp_path / "a.tex").write_text(f"{PREAMBLE}{to_latex(BOARDS[name])}After.\n\\end{{document}}\n", encoding="utf-8")
     for _ in range(3):  # a longtable finds its widths in a few runs
-        done = subprocess.run(
-            ["latex", "-interaction=nonstopmode", "a.tex"], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-    assert done.returncode == 0, done.stdout
+        command = ["latex", "-interaction=nonstopmode", "a.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
     log = (tmp_path / "a.log").read_text(encoding="latin-1")
     assert not re.search(r"Overfull|Float too large", log), log

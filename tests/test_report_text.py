@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from sigjax.records import Interval, Settings
 from sigjax.report import to_html, to_latex, to_markdown, to_text
-from sigjax.report.text import middle_cut
+from sigjax.report.names import middle_cut, short_names
 
 
 def unwrapped(text):
@@ -27,10 +27,11 @@ def test_text_stays_within_the_width_and_names_every_system(count, prefix, width
     assert lines[-1] == SIGNATURE  # copied as a whole, so never broken
     assert max(cell_len(line) for line in lines[:-1]) <= width
     assert f"note: {NOTE}" in lines
-    rows = [line.split() for line in lines[: count + 4]]
-    for rank, name in enumerate(names, 1):
-        (shown,) = [row[1] for row in rows if row and row[0] == str(rank)]
-        assert shown == name or ("…" in shown and shown[0] == name[0] and shown[-2:] == name[-2:])
+    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["#", "system"])
+    shown = [line.split()[1] for line in lines[start + 2 : start + 2 + count]]
+    assert len(set(shown)) == count
+    for name, short in zip(names, shown, strict=True):
+        assert short == name or ("…" in short and short[-2:] == name[-2:])
 
 
 def test_text_is_plain_unless_colours_are_asked_for(monkeypatch):
@@ -157,8 +158,8 @@ def test_text_symbols_follow_a_stricter_level():
 
 
 def test_text_of_many_systems_shows_the_first_sixty_pairwise():
-    text = to_text(make_report(80))
-    assert "The grid shows the first 60 of 80 systems; --format json gives every pair." in text
+    text = to_text(make_report(80), width=100)
+    assert "The grid shows the first 60 of 80 systems; --output FILE has every pair." in text
     assert "80  system-80" in text
 
 
@@ -206,6 +207,61 @@ def test_text_spells_control_characters_out():
     assert r"a\nb" in text
     assert r"c\x1b[31m" in text
     assert "\x1b" not in text
+
+
+def ranked(report):
+    """With everything that `--leaderboard` adds, and standard errors of clusters."""
+    systems = [
+        replace(one, rank_interval=(k, k + 9), letters="abcdefg", bootstrap_ranks=(k, k + 9), mcs_p=0.0015,
+                standard_error_unclustered=0.01)
+        for k, one in enumerate(report.systems, 1)
+    ]  # fmt: skip
+    return replace(report, systems=tuple(systems))
+
+
+@pytest.mark.parametrize("settings", [Settings(leaderboard=True), Settings(baseline="a-long-name-07-of-a-checkpoint")])
+@pytest.mark.parametrize("count", [2, 12, 25, 143])
+def test_every_option_fits_a_terminal_and_a_file_has_all(count, settings):
+    names = [f"a-long-name-{k:02}-of-a-checkpoint" for k in range(count)]
+    if settings.baseline not in (None, *names):
+        settings = replace(settings, baseline=names[0])
+    report = ranked(make_report(names, settings=settings))
+    lines = to_text(report, width=80).splitlines()
+    assert max(cell_len(line) for line in lines[:-1]) <= 80
+    start = next(i for i, line in enumerate(lines) if line.split()[:2] == ["#", "system"])
+    short = [line.split()[1] for line in lines[start + 2 : start + 2 + count]]
+    assert len(set(short)) == count
+    dropped = re.search("Left out on this terminal: (.*); --output FILE has all columns", unwrapped("\n".join(lines)))
+    assert dropped is not None
+    assert dropped[1].startswith("unclustered")
+    file = to_text(report)
+    assert "…" not in file
+    assert "Left out" not in file
+    assert all(f" {name} " in file for name in names)
+    assert re.search("score +std. error +unclustered +95% interval", file)
+    if count > 60 and settings.baseline is None:
+        assert "first 60 of 143 systems; --output FILE has every pair" in unwrapped("\n".join(lines))
+        assert "first 60" not in file
+
+
+def test_no_word_is_broken_and_no_two_names_look_alike():
+    names = ["a" * 90 + "1" + "z" * 90, "a" * 90 + "2" + "z" * 90]
+    text = to_text(make_report(names), width=80)
+    assert f"\n{names[0]} and\n" in text or f" {names[0]}\n" in text or f"\n{names[0]}\n" in text
+    assert "delta (1 - 2) " in text
+    for width in (3, 8, 12, 40):
+        assert len(set(short_names(names, width))) == 2
+    assert short_names(["a-b", "a-c"], 40) == ["a-b", "a-c"]
+
+
+def test_what_matters_stands_on_top():
+    report = replace(make_report(3), notes=("a detail", "warning: 3 pairs cannot become significant"))
+    first, second, *_, detail, _ = [line for line in to_text(report).splitlines() if line]
+    assert first == "warning: 3 pairs cannot become significant"
+    assert second.startswith("accuracy: ")
+    assert detail == "note: a detail"
+    lines = to_text(make_report(["A", "B"], p_of=lambda i, j: 0.0123)).splitlines()
+    assert lines[1].startswith("A is better than B")
 
 
 def test_middle_cut_counts_wide_characters():

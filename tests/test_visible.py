@@ -18,9 +18,9 @@ from test_report_markup import Page
 from sigjax import Evaluation, audit, classical_tests, compare, equivalence, power
 from sigjax.cli import _run, main
 from sigjax.cli.output import encodable
+from sigjax.records.visible import visible
 from sigjax.report import to_csv, to_html, to_json, to_latex, to_markdown, to_text
 from sigjax.report.figure import plain
-from sigjax.report.words import visible
 from sigjax.studies.text import equivalence_json, equivalence_text
 
 HOSTILE = {
@@ -246,7 +246,7 @@ def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypat
     table.write_text("id\tA\tB\nx\t1\t0\ny\t0\t1\n")
     monkeypatch.setattr("sys.stdout", None)
     assert _run(["compare", str(table), "-o", str(tmp_path / "out")], debug=False) == 0
-    assert (tmp_path / "out").read_text().startswith("mean: 2 instances")
+    assert (tmp_path / "out").read_text().startswith("warning: permutation test: 2 units are too few")
     assert str(compare(Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}))) != ""
     monkeypatch.setattr("sigjax.cli.inputs.read_metrics", None)
     monkeypatch.setattr("sigjax.cli.commands.read", None)

@@ -13,19 +13,10 @@ from rich.text import Text
 
 from sigjax.classical.tests import ClassicalTest
 from sigjax.records import Comparison
+from sigjax.records.visible import visible, visible_json
 from sigjax.report.programs import PAIR_KEYS
 from sigjax.report.text import rendered
-from sigjax.report.words import (
-    ALTERNATIVES,
-    METHODS,
-    count,
-    format_number,
-    format_p,
-    format_raw_p,
-    number_spec,
-    visible,
-    visible_json,
-)
+from sigjax.report.words import ALTERNATIVES, METHODS, count, format_number, format_p, format_raw_p, number_spec
 
 if TYPE_CHECKING:
     from sigjax.classical.classical import ClassicalTests

@@ -11,11 +11,12 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, UnknownOptionError
 
 from sigjax.cli.commands import app
+from sigjax.cli.hints import interrupted, unknown_option
 from sigjax.records import InputError
-from sigjax.report.words import visible
+from sigjax.records.visible import visible
 from sigjax.run.processes import end
 from sigjax.run.share import ProcessLost
 
@@ -62,11 +63,13 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         # The reader (`| head`) has left: nothing more can be written, also not when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
+        print(f"\nsigjax: {visible(interrupted(tokens))}", file=sys.stderr)
         return 130
     except Exception as error:
         if debug:
             raise
-        print(f"sigjax: error: {visible(_one_line(error))}", file=sys.stderr)
+        text = unknown_option(error, tokens) if isinstance(error, UnknownOptionError) else _one_line(error)
+        print(f"sigjax: error: {visible(text)}", file=sys.stderr)
         return 2 if isinstance(error, InputError | CycloptsError) else 1
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +26,9 @@ from sigjax.readers import FORMATS, Evaluation, Format, Takes, read, save_evalua
 from sigjax.readers.tagging.labels import read_labels
 from sigjax.records import InputError
 from sigjax.records.options import option, required, values
+from sigjax.records.visible import visible
 from sigjax.run.processes import joined
+from sigjax.run.resume import kept_in
 from sigjax.studies.audit import AuditOptions
 from sigjax.studies.audit import audit as run_audit
 from sigjax.studies.equivalence import EquivalencePairsOptions
@@ -47,6 +50,7 @@ app = App(
     version=__version__,
     help_format="markdown",
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 app.command(study)
 app.command(show)
@@ -91,6 +95,8 @@ def compare(paths: Files, inputs: Inputs, asked: CompareOptions, output: Output,
 
 def _compare(evaluations: Sequence[Evaluation], asked: CompareOptions, output: Output, *, first: bool = True) -> None:
     """Compare; the first process shows the progress and writes the report."""
+    if first and asked.checkpoint is not None and (kept := kept_in(asked.checkpoint)):
+        print(f"sigjax: goes on from {visible(str(asked.checkpoint))}: {visible(kept)}", file=sys.stderr)
     report = run_compare(evaluations, **values(asked, progress=first))
     if first:
         output.write(report)

@@ -211,8 +211,8 @@ def _pieces(report: Report, format: str, output: Path | None) -> Iterable[str]:
 
 
 def text_options(*, to_file: bool) -> dict[str, Any]:
-    """Width and colour of text: those of the terminal if it goes there."""
-    from sigjax.report.text import WIDTH_OF_FILES
+    """Width and colour of text: those of the terminal if it goes there; in files nothing is cut."""
+    from sigjax.report.text import WHOLE
 
     on_terminal = not to_file and is_terminal(sys.stdout)
-    return {"width": None if on_terminal else WIDTH_OF_FILES, "color": on_terminal and "NO_COLOR" not in os.environ}
+    return {"width": None if on_terminal else WHOLE, "color": on_terminal and "NO_COLOR" not in os.environ}

@@ -14,9 +14,9 @@ from sigjax.cli.output import Output, check_outputs
 from sigjax.comparison.compare import CompareOptions, compare
 from sigjax.records import Device, InputError
 from sigjax.records.options import same, values
+from sigjax.records.visible import visible
 from sigjax.report.programs import PAIR_KEYS, SYSTEM_KEYS
 from sigjax.report.report import Report
-from sigjax.report.words import visible
 from sigjax.run.checkpoint import data_hash
 
 DIFFERENT = 3

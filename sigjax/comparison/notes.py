@@ -16,8 +16,8 @@ from sigjax.testing.problem import Case, SampleCase
 from sigjax.testing.stopping import most_resamples
 from sigjax.units.instances import units_of_instances
 
-_NAMED = 100
-"""Largest number of pairs that a note names."""
+_NAMED = 10
+"""Pairs that a note names; the report has all."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
 
@@ -32,14 +32,15 @@ def out_of_reach(outcomes: dict[Test, Outcomes], of_what: str, settings: Setting
             continue
         drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
         # Holm multiplies by the number of hypotheses that are not smaller: exact p-values may be.
-        exact, count = of_test.p_value[~of_test.is_sampled], len(of_test.p_value)
+        exact, sampled = of_test.p_value[~of_test.is_sampled], int(of_test.is_sampled.sum())
         smaller = int((exact < 1.0 / (drawn + 1)).sum()) if settings.correction == "holm" else 0
         # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
-        needed = math.floor((count - smaller) / settings.alpha * (1.0 + 1e-12))
+        needed = math.floor((len(of_test.p_value) - smaller) / settings.alpha * (1.0 + 1e-12))
         if drawn < needed:
+            of_all = "" if sampled == len(of_test.p_value) else f" of {len(of_test.p_value):,}"
             notes.append(
-                f"{test} test: for {count:,} {of_what}, at least {needed:,} resamples are needed before an "
-                f"adjusted Monte Carlo p-value can fall below {settings.alpha:.3g}"
+                f"warning: {sampled:,}{of_all} {of_what} cannot become significant at {settings.alpha:.3g} in the "
+                f"{test} test with {drawn:,} resamples; use --resamples {needed}"
             )
     return notes
 
@@ -50,8 +51,9 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
     The least p-value is that of one swap in all 2^N, and of its mirror image where the test is two-sided.
 
     Example:
-        >>> too_few_units(6, 3, Settings())
-        ['permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312, adjusted at least 0.0938']
+        >>> print(*too_few_units(6, 3, Settings()))
+        warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
+        adjusted at least 0.0938
         >>> too_few_units(7, 3, Settings())
         []
     """
@@ -66,7 +68,7 @@ def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list
 
     Example:
         >>> too_few_runs(3, 1, Settings(design="models"))
-        ['permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
+        ['warning: permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
         >>> too_few_runs(4, 1, Settings(design="models"))
         []
     """
@@ -82,7 +84,7 @@ def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -
         return []
     adjusted = f", adjusted at least {min(1.0, times * least):.3g}" if times > 1 else ""
     few = f"{what} are too few for a decision at {settings.alpha:.3g}"
-    return [f"permutation test: {few}: p is at least {least:.3g}{adjusted}"]
+    return [f"warning: permutation test: {few}: p is at least {least:.3g}{adjusted}"]
 
 
 def stops(metric: str, found: Comparisons) -> list[str]:

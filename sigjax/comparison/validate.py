@@ -7,11 +7,11 @@ tests cannot do, by the names of metric and systems.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from operator import attrgetter
 
 from sigjax.bootstrap.registry import KINDS
 from sigjax.records import Design, Evaluation, InputError, SampleMetric, Settings
+from sigjax.records.names import meant
 from sigjax.testing.problem import NotExact, NotFinite
 from sigjax.testing.runner import NotTraceable, Runner
 
@@ -98,7 +98,7 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
         if isinstance(each.metric, SampleMetric):
             _check_sample(each.metric.name, settings)
     if settings.baseline is not None and settings.baseline not in first.systems:
-        close = get_close_matches(settings.baseline, first.systems) or first.systems[:12]
+        close = meant(settings.baseline, first.systems) or first.systems[:12]
         raise InputError(f"baseline {settings.baseline!r} is not a system; did you mean {' or '.join(close)}?")
 
 

@@ -14,6 +14,7 @@ from sigjax.metrics.ratios import MEAN, RATIOS
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.sacrebleu import SACREBLEU
 from sigjax.records import Array, InputError, Metric, SampleMetric
+from sigjax.records.names import meant
 
 _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
 _OF_SUMS = (*RATIOS, *MATCHES, *(each.metric for each in _OF_TEXTS))
@@ -57,7 +58,9 @@ def resolve_metric(
     if isinstance(metric, str):
         found = known_metric(metric)
         if found is None:
-            raise InputError(f"unknown metric {metric!r}; known: {', '.join(sorted(METRICS))}")
+            close = " or ".join(map(repr, meant(metric, METRICS)))
+            known = f"did you mean {close}?" if close else f"known: {', '.join(sorted(METRICS))};"
+            raise InputError(f"unknown metric {metric!r}; {known} `sigjax info` lists all")
         metric = found
     elif not isinstance(metric, Metric | SampleMetric):
         if not callable(metric):

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import cache
 
 from sigjax.files.opening import files_inside, read_head, read_text
@@ -25,6 +24,7 @@ from sigjax.readers.tagging.segmentation import SEGMENTATION
 from sigjax.readers.texts.alignment import ALIGNMENT
 from sigjax.readers.texts.texts import COMET, MT_METRICS_EVAL, TEXTS
 from sigjax.records import InputError
+from sigjax.records.names import meant
 
 _LOGS = (LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, SWEBENCH)
 """Logs of evaluations of language models: one file per system."""
@@ -69,7 +69,7 @@ def choose_formats(
         looking = filter(fits, fitting)
         likely = next(looking, None)
         if likely is None:
-            raise _unknown(first, name, head, outputs, fitting)
+            raise _unknown(files or outputs, name, head, outputs, fitting)
         # A file that is certainly of one format is of no other, whatever the metric.
         others = () if likely.certain else looking
         serving = next((each for each in (likely, *others) if each.serves(metric)), None)
@@ -88,11 +88,20 @@ def choose_formats(
     return formats
 
 
-def _unknown(first: str, name: str, head: bytes, outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:
+def _unknown(
+    files: Sequence[str], name: str, head: bytes, outputs: Sequence[str], fitting: Sequence[Format]
+) -> InputError:
+    first = given_name(files[0])[1]
     if not head.strip():
         read_text(first)  # says what is wrong with an empty file or a folder
     if outputs and looks_tabular(name, head):
         return InputError(f"{first}: {_TABLE}")
+    if len(files) > 1 and not outputs and not os.path.isdir(first):
+        others = " ".join(os.path.basename(file) for file in files[1:3]) + (" ..." if len(files) > 3 else "")
+        return InputError(
+            f"{first}: unknown format of files with one system each; are these gold labels or texts first? write "
+            f"sigjax compare {os.path.basename(first)} -i {others} -m METRIC (other formats: --reader NAME)"
+        )
     known = ", ".join(each.name for each in fitting)
     return InputError(f"{first}: unknown format; known: {known}; say which with --reader NAME")
 
@@ -113,7 +122,7 @@ def _check_plain(outputs: Sequence[str]) -> None:
 
 def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: object) -> Format:
     if reader not in FORMATS:
-        close = get_close_matches(reader, FORMATS)
+        close = meant(reader, FORMATS)
         known = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(FORMATS)}"
         raise InputError(f"reader: no format {show(reader)}; {known}")
     found = FORMATS[reader]
@@ -129,4 +138,6 @@ def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: ob
 
 
 def _not_served(found: Format, metric: object) -> str:
-    return f"the format {found.name} has no metric {show(str(metric))}; it gives {', '.join(found.metrics)}"
+    close = meant(str(metric), found.metrics)
+    question = f" (did you mean {' or '.join(map(show, close))}?)" if close else ""
+    return f"the format {found.name} has no metric {show(str(metric))}{question}; it gives {', '.join(found.metrics)}"

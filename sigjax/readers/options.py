@@ -1,20 +1,21 @@
 """What a person chose when reading, checked once, and the words that error messages share."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from sigjax.metrics import known_metric, resolve_metric
 from sigjax.records import InputError, Metric, Missing, SampleMetric, Unit
 from sigjax.records.metric import AnyMetric
+from sigjax.records.names import meant
 from sigjax.records.options import check, option, same
 
 Path = str | os.PathLike[str]
 LONGEST_TEXT = 40
 MOST_NAMES = 12
-MOST_MEANT = 10_000
-"""Names among which the one that was meant is looked for."""
+MISSING = frozenset(("n/a", "n.a.", "na", "#n/a", "none", "null", "missing", "-", "--", "–", "?"))
+"""What people write where a result is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +207,22 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
     known = list(known)
     if not known:
         return f"there are no {what} here"
-    by_lower = {other.lower(): other for other in known[:MOST_MEANT]}
-    close = [by_lower[match] for match in get_close_matches(name.lower(), by_lower)]
+    close = meant(name, known)
     return f"did you mean {' or '.join(show(match) for match in close)}?" if close else f"{what}: {listing(known)}"
+
+
+def hint_for_number(text: str) -> str | None:
+    """What to do about text that is nearly a number, or stands for a missing one; None for other text.
+
+    Example:
+        >>> hint_for_number("50 %"), hint_for_number("0,5"), hint_for_number("big")
+        ('it is a percentage; leave out all % signs', 'it has a decimal comma; write decimal points, 0.5', None)
+    """
+    text = text.strip()
+    if re.fullmatch(r"[-+]?[\d.,]+\s*%", text):
+        return "it is a percentage; leave out all % signs"
+    if re.fullmatch(r"[-+]?\d+,\d+", text):
+        return f"it has a decimal comma; write decimal points, {text.replace(',', '.')}"
+    if text.lower() in MISSING:
+        return "where a result is missing leave the cell empty, and give --missing drop or --missing zero"
+    return None

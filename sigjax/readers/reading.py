@@ -176,12 +176,13 @@ def gold_note(sources: Sources) -> str:
 
     Example:
         >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
-        "gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
+        "warning: gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
     """
     gold, systems = ([PurePath(file).name for file in files] for files in (sources.files, sources.systems.values()))
     note = f"gold standard: {', '.join(gold)}"
     if not any(_GOLD_NAME.search(name.lower()) for name in gold):
         for name in systems:
             if _GOLD_NAME.search(name.lower()):
-                return f"{note}, although {show(name)} of the systems is named like one: gold files stand before -i"
+                turned = f"although {show(name)} of the systems is named like one: gold files stand before -i"
+                return f"warning: {note}, {turned}"
     return note

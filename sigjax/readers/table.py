@@ -10,7 +10,7 @@ import numpy as np
 
 from sigjax.files.opening import naming
 from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.options import show
+from sigjax.readers.options import hint_for_number, show
 from sigjax.records import InputError
 
 _WHOLE = re.compile(r"\s*[+-]?(\d+)\.?0*\s*")
@@ -43,7 +43,7 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
     except ValueError:
         value = None
     if value is None or "_" in text:
-        raise InputError(f"expected a number, got {show(text)}; {hint}")
+        raise InputError(f"expected a number, got {show(text)}; {hint_for_number(text) or hint}")
     if 0 < abs(value) < LARGEST_WHOLE:
         return value
     if not math.isfinite(value):

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
 MAX_LETTERS = 8
 """Letters of one system; nobody reads more."""
+OPTIONAL = ("unclustered", "std. error", "letters", "ranks", "boot. ranks", "MCS p")  # left out in this order
 FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
-
-
 DESIGNS = {
     ("permutation", "crossed"): ", outputs exchanged within units",
     ("bootstrap", "nested"): ", runs drawn within units",
@@ -144,7 +143,8 @@ def _systems_table(systems: tuple[SystemScore, ...], settings: Settings) -> tupl
     key = [_key_of_ranks(settings, has_letters=has_letters)] if is_ranked else []
     key += [_key_of_errors(settings)] if is_clustered else []
     key += [_key_of_bootstrap_ranks(settings)] if is_resampled else []
-    return Table(tuple(columns), list(zip(*columns.values(), strict=True)), names=(1,)), " ".join(key) or None
+    rows, optional = list(zip(*columns.values(), strict=True)), tuple(name for name in OPTIONAL if name in columns)
+    return Table(tuple(columns), rows, names=(1,), optional=optional), " ".join(key) or None
 
 
 def _key_of_ranks(settings: Settings, *, has_letters: bool) -> str:

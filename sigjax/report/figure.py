@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.records import Comparison, InputError, Interval, Settings
+from sigjax.records.visible import visible
 from sigjax.report.blocks import Section, blocks
 from sigjax.report.pairs import MAX_GRID, Family, left_out, mark, thresholds
-from sigjax.report.words import format_adjusted_p, is_significant, percent, visible
+from sigjax.report.words import format_adjusted_p, is_significant, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sigjax.records import Comparison
+from sigjax.records.visible import visible
 from sigjax.report.blocks import Section, blocks
 from sigjax.report.pairs import Family, Table, grid_table
 from sigjax.report.paper import Paper, Score, paper_table
 from sigjax.report.typeset import Cell, Grid, escape_latex, tables, width
-from sigjax.report.words import DASH, format_adjusted_p, is_significant, visible
+from sigjax.report.words import DASH, format_adjusted_p, is_significant
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sigjax.records.visible import visible
 from sigjax.report.blocks import Section, blocks
 from sigjax.report.pairs import Table, pairs_table
 from sigjax.report.paper import Paper, Score, paper_table
-from sigjax.report.words import visible
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report

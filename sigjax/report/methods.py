@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.records import Comparisons, Settings
+from sigjax.records.visible import visible
 from sigjax.report.blocks import blocks
 from sigjax.report.sentences import pair_sentence
 from sigjax.report.typeset import escape_latex
-from sigjax.report.words import ALTERNATIVES, CORRECTIONS, count, percent, visible
+from sigjax.report.words import ALTERNATIVES, CORRECTIONS, count, percent
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report

@@ -32,11 +32,15 @@ MAX_NAMED = 8
 
 
 class Table(NamedTuple):
-    """Cells as text; columns of names are aligned left and hold what people typed, the others hold numbers."""
+    """Cells as text; columns of names are aligned left and hold what people typed, the others hold numbers.
+
+    Columns that are `optional`, the least important first, are left out where a line is too short.
+    """
 
     header: tuple[str, ...]
     rows: list[tuple[str, ...]]
     names: tuple[int, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,7 @@ def _baseline_table(family: Family) -> Table:
         (str(rank), system.name, *(_delta(one, family.delta_spec) if one else ("baseline", "", "", "")))
         for rank, (system, one) in enumerate(zip(family.systems, family.against_baseline(), strict=True), 1)
     ]
-    return Table(header, rows, names=(1,))
+    return Table(header, rows, names=(1,), optional=("p",))
 
 
 def _delta(one: Comparison, spec: str) -> tuple[str, ...]:

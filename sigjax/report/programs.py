@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sigjax.records import Comparisons, Interval, Repeated
-from sigjax.report.words import visible_json
+from sigjax.records.visible import visible_json
 from sigjax.run.checkpoint import SCHEMA
 
 if TYPE_CHECKING:

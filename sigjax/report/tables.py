@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from sigjax.records import FIELDS, Comparisons, InputError, Interval, Library, SystemScore
+from sigjax.records.visible import visible
 from sigjax.report.programs import SYSTEM_KEYS
-from sigjax.report.words import visible
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report

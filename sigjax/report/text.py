@@ -1,10 +1,10 @@
-"""Text for a terminal or a file: it says everything without colour, and no row of a table is ever broken."""
+"""Text: it says everything without colour; on a terminal no row of a table is wider, and files have everything."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -12,15 +12,19 @@ from rich.console import Console
 from rich.text import Text
 
 from sigjax.records import Comparison, Settings
-from sigjax.report.blocks import blocks
+from sigjax.records.visible import visible
+from sigjax.report.blocks import Section, blocks
+from sigjax.report.names import short_names
 from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, left_out, mark, thresholds
-from sigjax.report.words import visible
+from sigjax.report.words import is_warning
 from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report
 
-WIDTH_OF_FILES = 100
+WHOLE = sys.maxsize
+"""The width of files: sentences take `WIDTH_OF_SENTENCES`, rows of tables all they need."""
+WIDTH_OF_SENTENCES = 100
 MAX_NUMBERS = 8
 """Systems whose p-values still fit side by side; beyond, the grid is drawn in symbols."""
 GAP = "  "
@@ -29,99 +33,120 @@ MAX_GRID_NAME = 30
 SYMBOLS = "█▓▒"
 
 
+class Page(Console):
+    """A console, and the columns that rows of tables may take."""
+
+    room: int
+
+
 def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
     """The report as text; see `sigjax.report.to_text`."""
 
-    def draw(console: Console) -> None:
+    def draw(page: Page) -> None:
+        for note in filter(is_warning, report.notes):
+            _say(page, note, style="bold")
+            page.print()
         for section in blocks(report):
-            _say(console, section.caption, style="bold")
-            _draw(console, section.table)
-            if section.key:
-                _say(console, section.key)
-                console.print()
-            for family in section.families:
-                _family(console, family)
+            _section(page, section)
         for note in report.notes:
-            _say(console, f"note: {note}")
-        console.print(Text(visible(report.signature)), soft_wrap=True)
+            if not is_warning(note):
+                _say(page, f"note: {note}")
+        page.print(Text(visible(report.signature)), soft_wrap=True)
 
     return rendered(draw, width, color=color)
 
 
-def rendered(draw: Callable[[Console], None], width: int | None, *, color: bool) -> str:
-    """What `draw` prints on a console that is as wide as the terminal when no width is given."""
+def rendered(draw: Callable[[Page], None], width: int | None, *, color: bool) -> str:
+    """What `draw` prints on a page of this width, by default that of the terminal, or of files."""
     stream = io.StringIO()
-    console = Console(
+    room = width or (Console().width if is_terminal(sys.stdout) else WHOLE)
+    page = Page(
         file=stream,
-        width=width or terminal_width(),
+        width=WIDTH_OF_SENTENCES if room == WHOLE else room,
         force_terminal=color,
         force_jupyter=False,
         no_color=not color,
         color_system="standard" if color else None,
         legacy_windows=False,
     )
-    draw(console)
+    page.room = room
+    draw(page)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
-def terminal_width() -> int:
-    """Columns of the terminal, or of files."""
-    return Console().width if is_terminal(sys.stdout) else WIDTH_OF_FILES
+def _section(page: Page, section: Section) -> None:
+    """One metric: first what was decided, then the systems and the pairs."""
+    _say(page, section.caption, style="bold")
+    for family in section.families:
+        of_which = f"{family.heading.partition(',')[0]}: " if len(section.families) > 1 else ""
+        for sentence in filter(None, (family.conclusion, family.warning)):
+            names_test = family.only is not None and sentence == family.conclusion
+            _say(page, sentence if names_test else of_which + sentence)
+    _draw(page, section.table)
+    if section.key:
+        _say(page, section.key)
+        page.print()
+    for family in section.families:
+        _family(page, family)
 
 
-def middle_cut(text: str, width: int) -> str:
-    """Text cut in the middle to `width` columns, so that a common beginning does not hide which system it is.
-
-    Example:
-        >>> middle_cut("transformer-big-seed-3", 12)
-        'transf…eed-3'
-    """
-    if cell_len(text) <= width:
-        return text
-    tail = (width - 1) // 2
-    end = text[-tail:] if tail else ""
-    while cell_len(end) > tail:
-        end = end[1:]
-    return f"{set_cell_size(text, width - 1 - cell_len(end)).rstrip()}…{end}"
+def _say(page: Page, line: str, *, style: str = "") -> None:
+    """Print a sentence; a word that is longer than the line is not broken."""
+    for part in _filled(visible(line).split(" "), page.width, gap=" "):
+        _row(page, Text(part, style=style))
 
 
-def _say(console: Console, line: str, *, style: str = "") -> None:
-    console.print(Text(visible(line), style=style))
+def _row(page: Page, row: Text) -> None:
+    page.print(row, no_wrap=True, overflow="ignore", crop=False)
 
 
-def _row(console: Console, row: Text) -> None:
-    console.print(row, no_wrap=True, overflow="ignore", crop=False)
-
-
-def _draw(console: Console, table: Table) -> None:
+def _draw(page: Page, table: Table) -> None:
     """Print a table; columns of names share the width that the numbers leave."""
-    console.print()
-    for line in table_lines(table, _width_of_names(console, table)):
-        _row(console, _starred(line))
-    console.print()
+    table, dropped = _fitting(page, table)
+    page.print()
+    for line in table_lines(table, _width_of_names(page, table)):
+        _row(page, _starred(line))
+    page.print()
+    if dropped:
+        _say(page, f"Left out on this terminal: {', '.join(dropped)}; --output FILE has all columns.")
 
 
-def _width_of_names(console: Console, table: Table) -> int:
+def _fitting(page: Page, table: Table) -> tuple[Table, list[str]]:
+    """The table without as many of its optional columns as it takes to fit, and the names of these columns."""
+    optional = list(table.optional)
+    dropped: list[str] = []
+    longest = max((cell_len(visible(row[i])) for row in table.rows for i in table.names), default=0)
+    while optional and _width_of_names(page, table) < min(MIN_NAME, longest):
+        name = optional.pop(0)
+        at = table.header.index(name)
+        header, *rows = [(*row[:at], *row[at + 1 :]) for row in (table.header, *table.rows)]
+        table = Table(header, rows, tuple(i - (i > at) for i in table.names))
+        dropped.append(name)
+    return table, dropped
+
+
+def _width_of_names(page: Page, table: Table) -> int:
     """Columns for each column of names, so that a row fits."""
     numbers = [cells for i, cells in enumerate(zip(table.header, *table.rows, strict=True)) if i not in table.names]
     taken = sum(cell_len(_right(cells)[0]) + len(GAP) for cells in numbers)
-    return (console.width - taken) // len(table.names)
+    return (page.room - taken) // len(table.names)
 
 
 def table_lines(table: Table, width_of_names: int) -> list[str]:
-    """The lines of a table; names are cut in the middle to this width, or to `MIN_NAME`."""
+    """The lines of a table; names are cut to this width, or to `MIN_NAME`."""
+    names = list(dict.fromkeys(row[i] for row in table.rows for i in table.names))
+    short = dict(zip(names, short_names(names, max(MIN_NAME, width_of_names)), strict=True))
     columns = [
-        _left(cells, width_of_names) if number in table.names else _right(cells)
+        _left((cells[0], *(short[cell] for cell in cells[1:]))) if number in table.names else _right(cells)
         for number, cells in enumerate(zip(table.header, *table.rows, strict=True))
     ]
     head, *rows = (GAP.join(cells) for cells in zip(*columns, strict=True))
     return [head, "─" * cell_len(head), *rows] if any(table.header) else rows
 
 
-def _left(cells: tuple[str, ...], width: int) -> list[str]:
-    cut = [middle_cut(visible(cell), max(MIN_NAME, width)) for cell in cells]
-    width = max(cell_len(cell) for cell in cut)
-    return [set_cell_size(cell, width) for cell in cut]
+def _left(cells: tuple[str, ...]) -> list[str]:
+    width = max(cell_len(cell) for cell in cells)
+    return [set_cell_size(cell, width) for cell in cells]
 
 
 def _right(cells: tuple[str, ...]) -> list[str]:
@@ -138,48 +163,63 @@ def _starred(line: str) -> Text:
     return text
 
 
-def _family(console: Console, family: Family) -> None:
-    _say(console, family.heading, style="bold")
-    if family.kind == "grid" and not _numbers_fit(console, family):
-        _draw_symbols(console, family)
+def _family(page: Page, family: Family) -> None:
+    _say(page, family.heading, style="bold")
+    if family.kind == "grid" and not _numbers_fit(page, family):
+        _draw_symbols(page, family)
     else:
-        _draw(console, family.table)
+        _draw(page, family.table if family.only is None else _pair_table(page, family, family.only))
         if family.kind != "pair":
-            _say(console, family.star + ("; columns are numbered like the rows" if family.kind == "grid" else ""))
-    for sentence in (family.conclusion, family.warning, family.method):
-        if sentence:
-            _say(console, sentence)
-    console.print()
+            _say(page, family.star + ("; columns are numbered like the rows" if family.kind == "grid" else ""))
+    _say(page, family.method)
+    page.print()
 
 
-def _numbers_fit(console: Console, family: Family) -> bool:
-    return len(family.systems) <= MAX_NUMBERS and _width_of_names(console, family.table) >= MIN_NAME
+def _pair_table(page: Page, family: Family, pair: Comparison) -> Table:
+    """The table of the only pair; long names are replaced by the numbers of the systems."""
+    width, (label, delta), rows = _width_of_names(page, family.table), family.table.rows[0], family.table.rows[1:]
+    if cell_len(visible(label)) <= width:
+        return family.table
+    names = [system.name for system in family.systems]
+    label = f"delta ({names.index(pair.a) + 1} - {names.index(pair.b) + 1})"
+    return family.table._replace(rows=[(label, delta), *rows])
 
 
-def _draw_symbols(console: Console, family: Family) -> None:
+def _numbers_fit(page: Page, family: Family) -> bool:
+    return len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
+
+
+def _draw_symbols(page: Page, family: Family) -> None:
     """The grid with one symbol per pair: two columns a cell where they fit, else one, else fewer systems."""
-    size = min(len(family.systems), MAX_GRID, max(2, console.width - MIN_NAME - 4))
-    cell = 2 if 2 * size + MAX_GRID_NAME + 4 <= console.width else 1
-    label = max(1, min(MAX_GRID_NAME, console.width - cell * size - 4))
-    names = [middle_cut(visible(system.name), label) for system in family.systems[:size]]
+    every, (most, widest) = len(family.systems), (WHOLE, WHOLE) if page.room == WHOLE else (MAX_GRID, MAX_GRID_NAME)
+    digits = max(2, len(str(every)))
+    free = page.room - digits - 2
+    size = min(every, most, max(2, free - MIN_NAME))
+    cell = 2 if 2 * size + MAX_GRID_NAME <= free else 1
+    names = short_names([one.name for one in family.systems[:size]], max(1, min(widest, free - cell * size)))
     label = max(cell_len(name) for name in names)
-    console.print()
-    for digits in _column_numbers(family.first_column + 1, size):
-        _row(console, Text(" " * (label + 4) + "".join(digit.ljust(cell) for digit in digits)))
+    page.print()
+    for line in _column_numbers(family.first_column + 1, size):
+        _row(page, Text(" " * (label + digits + 2) + "".join(digit.ljust(cell) for digit in line)))
     for rank, (name, line) in enumerate(zip(names, family.grid(size), strict=True), 1):
         symbols = "".join(_symbol(one).ljust(cell) for one in line)
-        _row(console, Text(f"{rank:>2} {set_cell_size(name, label)} {symbols}"))
-    console.print()
-    _say(console, _legend(family.settings))
-    if size < len(family.systems):
-        _say(console, left_out("grid", size, len(family.systems), every_pair="--format json gives"))
+        _row(page, Text(f"{rank:>{digits}} {set_cell_size(name, label)} {symbols}"))
+    page.print()
+    for line in _filled(_keys(family.settings), page.width, gap="   "):
+        _row(page, Text(line))
+    if size < every:
+        _say(page, left_out("grid", size, every, every_pair="--output FILE has"))
 
 
 def _column_numbers(first: int, last: int) -> list[list[str]]:
-    """The numbers of the columns written downwards, tens above units."""
+    """The numbers of the columns written downwards: units below, and the other digits above those of whole tens."""
     numbers = range(first, last + 1)
-    tens = [[str(number // 10) if number % 10 == 0 else " " for number in numbers]] if last >= 10 else []
-    return [*tens, [str(number % 10) for number in numbers]]
+    above = [
+        [str(number // power % 10) if number % 10 == 0 and number >= power else " " for number in numbers]
+        for power in (1000, 100, 10)
+        if last >= power
+    ]
+    return [*above, [str(number % 10) for number in numbers]]
 
 
 def _symbol(comparison: Comparison | None) -> str:
@@ -187,6 +227,16 @@ def _symbol(comparison: Comparison | None) -> str:
     return shade if isinstance(shade, str) else SYMBOLS[shade]
 
 
-def _legend(settings: Settings) -> str:
-    keys = [f"{SYMBOLS[shade]} p < {limit:g}" for shade, limit in enumerate(thresholds(settings))]
-    return "   ".join([*keys, *SIGNS])
+def _keys(settings: Settings) -> list[str]:
+    return [*(f"{SYMBOLS[shade]} p < {limit:g}" for shade, limit in enumerate(thresholds(settings))), *SIGNS]
+
+
+def _filled(parts: Iterable[str], width: int, *, gap: str) -> list[str]:
+    """Parts in lines of this width; no part is broken."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and cell_len(lines[-1] + gap + part) <= width:
+            lines[-1] += gap + part
+        else:
+            lines.append(part)
+    return lines

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sigjax.report.words import visible
+from sigjax.records.visible import visible
 
 COLUMN, PAGE, GAP = 216.0, 450.0, 8.0
 """Points of one column, of two (each a little less than they have), and between the columns of a table."""

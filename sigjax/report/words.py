@@ -7,8 +7,6 @@ import math
 from collections.abc import Iterable
 
 from sigjax.records import Comparison, Interval
-from sigjax.records.visible import visible as visible
-from sigjax.records.visible import visible_json as visible_json
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
@@ -24,6 +22,11 @@ CORRECTIONS = {
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
 """Below this a double loses digits; only log10 of the p-value is right."""
+
+
+def is_warning(note: str) -> bool:
+    """Whether a note is one that people must read before any number."""
+    return note.startswith("warning: ")
 
 
 def count(number: int, noun: str) -> str:

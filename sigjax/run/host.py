@@ -131,8 +131,11 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 @contextmanager
-def progress_bar(label: str, total: int, *, shown: bool) -> Iterator[Callable[[int], object]]:
-    """Yield a function that takes how many are done so far; the bar is drawn in a terminal (stderr) or a notebook."""
+def progress_bar(label: str, total: int, *, shown: bool, compiles: bool = False) -> Iterator[Callable[[int], object]]:
+    """Yield a function that takes how many are done so far; the bar is drawn in a terminal (stderr) or a notebook.
+
+    It says "compiling" until something is done, where that `compiles`.
+    """
     if shown and _in_notebook():
         yield from _notebook_bar(label, total)
         return
@@ -144,8 +147,8 @@ def progress_bar(label: str, total: int, *, shown: bool) -> Iterator[Callable[[i
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        task = bar.add_task(f"{label}: compiling" if compiles else label, total=total)
+        yield lambda done: bar.update(task, completed=done, description=label if done else None)
 
 
 def _in_notebook() -> bool:

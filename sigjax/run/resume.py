@@ -60,6 +60,18 @@ def stages_of(
     )
 
 
+def kept_in(path: str | os.PathLike[str]) -> str:
+    """What a checkpoint keeps, in words: the resamples of each test; nothing where it is none or has just begun."""
+    try:
+        with open(path, "rb") as file:
+            states = unpack(file)[1]
+    except Exception:  # the run itself says what is wrong with the file
+        return ""
+    done = {name: state.done for name, state in states.items() if state.done}
+    named = {" ".join(part for part in name if not part.startswith("from ")): count for name, count in done.items()}
+    return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())
+
+
 def _shared(share: Share, path: str | os.PathLike[str], identity: Identity, known: Mapping[Name, State]) -> Checkpoint:
     """The checkpoint of process 0, and in the other processes its states, without the file."""
     mine, data = Checkpoint(None, identity, known, kept=True), b""

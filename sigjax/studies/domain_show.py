@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rich.cells import cell_len
 
+from sigjax.records.visible import visible
 from sigjax.report.figure import plain
+from sigjax.report.names import middle_cut
 from sigjax.report.pairs import Table
-from sigjax.report.text import GAP, middle_cut, table_lines
-from sigjax.report.words import DASH, count, format_interval, percent, visible
+from sigjax.report.text import GAP, table_lines
+from sigjax.report.words import DASH, count, format_interval, percent
 from sigjax.studies.figures import Drawing, Layout
 from sigjax.studies.text import NAME, joined_lines
 

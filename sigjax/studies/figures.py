@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sigjax.report.figure import BLUES, plain
-from sigjax.report.text import middle_cut
+from sigjax.report.names import middle_cut
 from sigjax.report.words import percent
 from sigjax.studies.formulas import detectable_effect, normal_power
 

@@ -6,20 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from sigjax.records.visible import visible
 from sigjax.report.pairs import Table
 from sigjax.report.programs import json_lines
 from sigjax.report.text import table_lines
-from sigjax.report.words import (
-    DASH,
-    METHODS,
-    count,
-    format_interval,
-    format_number,
-    format_p,
-    number_spec,
-    percent,
-    visible,
-)
+from sigjax.report.words import DASH, METHODS, count, format_interval, format_number, format_p, number_spec, percent
 from sigjax.version import __version__
 
 if TYPE_CHECKING:

@@ -59,7 +59,8 @@ class Runner(NamedTuple):
             NotTraceable: the device was asked for by name, and cannot run the metric.
         """
         total = self.settings.fixed_resamples if resamples is None else resamples
-        with progress_bar(name, total, shown=self.progress and self.seconds > WORTH_A_BAR) as advance:
+        label, shown = " ".join((*self.stage.name, name)), self.progress and self.seconds > WORTH_A_BAR
+        with progress_bar(label, total, shown=shown, compiles=bool(self.backend.devices)) as advance:
             backend = self.backend if compiles is None else self._traceable(compiles)
             stage = self.stage.part(name)
             yield Run(total, self.settings.seed, backend, advance, stage=stage, share=current_share())

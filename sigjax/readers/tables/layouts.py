@@ -16,11 +16,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from sigjax.metrics import METRICS
 from sigjax.readers.formats import Reading, Sheet
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest, with_score
 from sigjax.readers.table import Lazy, Table, is_numeric, is_text, label_column, number_column, place
+from sigjax.readers.tables.refused import are_measures, check_measures, check_numbering, check_turned
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
 ID_NAMES = frozenset(
@@ -28,20 +28,8 @@ ID_NAMES = frozenset(
     + ("sentence", "sent", "doc", "document", "word", "name", "key", "index", "idx", "unnamed: 0")
 )
 SYSTEM_NAMES = frozenset(("system", "systems", "model", "models"))
-_COLUMNS = frozenset(("metric", "metrics", "measure", "measures"))
-_MEASURES = frozenset(name.lower() for name in METRICS) | frozenset(
-    """
-    acc aer auc auroc bertscore bleurt chrf2 comet comet20 comet22 cometkiwi em exact_match f1 f1_score iou
-    macro-f1 macro_f1 mae map metricx meteor micro-f1 micro_f1 mrr mse ndcg pearson perplexity ppl
-    precision recall rmse rouge rouge-1 rouge-2 rouge-l rougelsum sacrebleu spearman kendall success
-    xcomet
-    """.split()
-)
-"""Names of metrics, which are not instances: in lower case and without a cut-off (@10)."""
 MOST_SYSTEMS = 10_000
 """A table with more columns than this has rows and columns exchanged."""
-FEWEST_NUMBERED = 3
-"""Rows from which 1, 2, 3, ... in the first column is taken for instance numbers."""
 _HINT = "a column that is not a system is left out with --ignore NAME or used with --cluster NAME or --strata NAME"
 
 
@@ -65,7 +53,7 @@ def _read_wide(table: Table, options: Options) -> Reading:
         if id_column is None and options.runs is not None:
             raise InputError(f"{table.file}: --runs: which runs are of the same instance? name the ids with --id NAME")
         ids = [str(row + 1) for row in range(len(table.lines))] if id_column is None else label_column(table, id_column)
-        _check_measures(table, id_column, ids, options)
+        check_measures(table, id_column, ids, options)
         runs = None if options.runs is None else label_column(table, options.runs)
         labels = Lazy(table.columns, partial(label_column, table))
         lines = table.lines if table.row_word == "line" else None
@@ -102,13 +90,14 @@ def _systems(table: Table, id_column: str | None, options: Options) -> tuple[str
     _check_header(table, id_column, systems, options)
     first = _first_column(table, options)
     if options.systems is None:
-        if _are_measures(systems):
+        if are_measures(systems):
             raise InputError(
                 f"{table.file}: columns {listing(systems)} seem to hold metrics; expected one column per system, of "
                 "one metric; give --systems with these names if they are systems"
             )
         if first in systems:
-            _check_numbering(table, first)
+            check_numbering(table, first)
+        check_turned(table, systems)
     return systems
 
 
@@ -124,10 +113,13 @@ def _wide_ids(table: Table, options: Options) -> str | None:
     first = _first_column(table, options)
     if first is None or first in (options.systems or ()):
         return None
-    if first.lower() in SYSTEM_NAMES:
+    used = {options.cluster, options.strata, options.runs, *options.ignore, *(options.systems or ())}
+    of_systems = [name for name in table.columns if name.lower() in SYSTEM_NAMES and name not in used]
+    if of_systems and (of_systems[0] == first or any(map(is_text, table.columns[of_systems[0]]))):
         raise InputError(
-            f"{table.file}: column {show(first)} seems to hold the systems, one per row; expected one row per instance "
-            "and one column per system (in a long table its name is 'system'); give --id NAME if it holds instance ids"
+            f"{table.file}: column {show(of_systems[0])} seems to hold the systems, one per row; expected one row per "
+            "instance and one column per system, or a long table, where this column is named 'system': rename it; give "
+            "--id NAME if it holds instance ids, or --ignore NAME"
         )
     if is_id_name(first):
         return first
@@ -160,44 +152,19 @@ def _check_header(table: Table, id_column: str | None, systems: Sequence[str], o
     )
 
 
-def _check_measures(table: Table, id_column: str | None, ids: Sequence[str], options: Options) -> None:
-    """Refuse a table with a row for each metric instead of each instance."""
-    if id_column is None or options.id is not None:
-        return
-    if id_column.lower() in _COLUMNS or _are_measures(ids):
-        names = list(dict.fromkeys(ids))[:3]
-        raise InputError(
-            f"{table.file}: column {show(id_column)} seems to hold metrics, one per row ({listing(names)}); expected "
-            "one row per instance, of one metric; give --id NAME if these are instances"
-        )
-
-
-def _are_measures(names: Iterable[str]) -> bool:
-    return all(name.strip().lower().partition("@")[0] in _MEASURES for name in names)
-
-
-def _check_numbering(table: Table, first: str) -> None:
-    """Refuse instance numbers under a name that we do not know, which would pass for a system."""
-    cells = [cell.strip() for cell in table.columns[first]]
-    numbers = [str(row) for row in range(len(cells) + 1)]
-    if len(cells) >= FEWEST_NUMBERED and cells in (numbers[:-1], numbers[1:]):
-        raise InputError(
-            f"{table.file}: column {show(first)} looks like instance numbers, not like a system; "
-            "give --id NAME to use it as ids or --ignore NAME to leave it out"
-        )
-
-
 def _read_long(table: Table, options: Options, system: str) -> Reading:
     hint = "name the metric's columns with --counts"
     numbers = Lazy(table.columns, lambda name: number_column(table, name, hint=hint))
     names = Lazy(table.columns, lambda name: np.array(label_column(table, name), object))
     lines = np.array(table.lines) if table.row_word == "line" else None
     rows_of = _rows_of(label_column(table, system))
+    if len(rows_of) == len(table.lines):
+        check_turned(table, [name for name in table.columns if name != system])
 
     @cache
     def join(id_column: str) -> Reading:
         ids, runs = names[id_column], None if options.runs is None else names[options.runs]
-        _check_measures(table, id_column, ids, options)
+        check_measures(table, id_column, ids, options)
 
         def sheet(name: str, rows: np.ndarray) -> Sheet:
             own_numbers = Lazy(numbers, lambda column: numbers[column][rows])

@@ -116,6 +116,12 @@ def _unquote(field: str) -> str:
 def _check_header(file: str, names: list[str], *, kind: str) -> None:
     if _is_empty_line(names):
         raise InputError(f"{file}, line 1: expected the names of the columns, got an empty line; remove it")
+    if len(names) == 1 and ";" in names[0]:
+        raise InputError(
+            f"{file}, line 1: columns are separated by semicolons, expected {'tabs' if kind == 'tsv' else 'commas'}; "
+            "write tabs and decimal points: tr ';,' '\\t.' "
+            f"< {file} > {file}.tsv"
+        )
     if len(names) == 1:
         between = "tabs" if kind == "tsv" else "commas"
         other = "csv" if kind == "tsv" else "tsv"

@@ -1,0 +1,67 @@
+"""Tables of something else than systems on instances, which would pass for such: metrics, numbers, exchanged axes."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sigjax.metrics import METRICS
+from sigjax.readers.options import Options, listing, show
+from sigjax.readers.table import Table
+from sigjax.records import InputError
+
+_COLUMNS = frozenset(("metric", "metrics", "measure", "measures"))
+_MEASURES = frozenset(name.lower() for name in METRICS) | frozenset(
+    """
+    acc aer auc auroc bertscore bleurt chrf2 comet comet20 comet22 cometkiwi em exact_match f1 f1_score iou
+    macro-f1 macro_f1 mae map metricx meteor micro-f1 micro_f1 mrr mse ndcg pearson perplexity ppl
+    precision recall rmse rouge rouge-1 rouge-2 rouge-l rougelsum sacrebleu spearman kendall success
+    xcomet
+    """.split()
+)
+"""Names of metrics, which are not instances: in lower case and without a cut-off (@10)."""
+FEWEST_NUMBERED = 3
+"""Rows from which 1, 2, 3, ... in the first column is taken for instance numbers."""
+FEWEST_TURNED = 4
+"""Columns from which q1, q2, ... are taken for instances, where there are half as many rows or fewer."""
+_NUMBERED = re.compile(r"(.*?)(\d+)")
+
+
+def check_measures(table: Table, id_column: str | None, ids: Sequence[str], options: Options) -> None:
+    """Refuse a table with a row for each metric instead of each instance."""
+    if id_column is None or options.id is not None:
+        return
+    if id_column.lower() in _COLUMNS or are_measures(ids):
+        names = list(dict.fromkeys(ids))[:3]
+        raise InputError(
+            f"{table.file}: column {show(id_column)} seems to hold metrics, one per row ({listing(names)}); expected "
+            "one row per instance, of one metric; give --id NAME if these are instances"
+        )
+
+
+def are_measures(names: Iterable[str]) -> bool:
+    """Whether all are names of metrics."""
+    return all(name.strip().lower().partition("@")[0] in _MEASURES for name in names)
+
+
+def check_numbering(table: Table, first: str) -> None:
+    """Refuse instance numbers under a name that we do not know, which would pass for a system."""
+    cells = [cell.strip() for cell in table.columns[first]]
+    numbers = [str(row) for row in range(len(cells) + 1)]
+    if len(cells) >= FEWEST_NUMBERED and cells in (numbers[:-1], numbers[1:]):
+        raise InputError(
+            f"{table.file}: column {show(first)} looks like instance numbers, not like a system; "
+            "give --id NAME to use it as ids or --ignore NAME to leave it out"
+        )
+
+
+def check_turned(table: Table, systems: Sequence[str]) -> None:
+    """Refuse a few rows whose columns are numbered one after the other (q1, q2, ...), as instances are."""
+    found = [_NUMBERED.fullmatch(name.strip()) for name in systems]
+    parts = [(match[1], int(match[2])) for match in found if match]
+    first = parts[0] if parts else ("", 0)
+    numbered = parts == [(first[0], first[1] + k) for k in range(len(systems))]
+    if numbered and len(systems) >= FEWEST_TURNED and 2 * len(table.lines) <= len(systems):
+        raise InputError(
+            f"{table.file}: columns {listing(systems[:3])}, ... are numbered like instances, and there are only "
+            f"{len(table.lines)} rows; expected one row per instance and one column per system: exchange rows and "
+            "columns, or give --systems with these names if they are systems"
+        )
