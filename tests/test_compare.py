@@ -196,6 +196,7 @@ BAD_SCORES = {
     "no reduction": lambda sums: sums,
     "a number": lambda sums: 1.0,
     "mixes systems": lambda sums: sums[..., 0] - sums[..., 0].mean(),
+    "changes the sums": lambda sums: np.divide(sums[..., 0], sums[..., 1], out=sums[..., 0]),
 }
 
 

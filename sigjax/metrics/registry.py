@@ -84,6 +84,7 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
     """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`.
 
     The sums `[system, stat]` are scored one system at a time, and all together with one axis more: both must agree.
+    They cannot be written to, so that a function fails that would change them, and with them the totals.
 
     Raises:
         InputError: the function fails, gives a wrong shape, or values that depend on the other axes.
@@ -95,11 +96,12 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
         sigjax.InputError: metric '<lambda>' must turn sums [..., stat] into real numbers [...]: write
         sums[..., 0] for the first statistic
     """
-    together = np.broadcast_to(sums[:, None], (len(sums), len(sums) + 1, sums.shape[1]))
+    together = np.repeat(sums[:, None], len(sums) + 1, axis=1)
+    together.flags.writeable = False
     try:
         with np.errstate(all="ignore"):
-            scores = np.asarray(metric.score(together.copy()))
-            alone = [np.asarray(metric.score(one)) for one in sums]
+            scores = np.asarray(metric.score(together))
+            alone = [np.asarray(metric.score(one)) for one in together[:, 0]]
     except Exception as error:  # a user's function may fail in any way
         raise InputError(
             f"metric {metric.name!r} failed on an array of sums [..., {', '.join(metric.stat_names)}] "
