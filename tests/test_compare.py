@@ -380,8 +380,10 @@ def test_numbers_of_numpy_are_numbers():
 
 
 def test_what_is_no_evaluation_is_refused():
-    with pytest.raises(InputError, match="expected an Evaluation"):
+    with pytest.raises(InputError, match="table.tsv: no such file"):
         compare("table.tsv")
+    with pytest.raises(InputError, match="expected an Evaluation"):
+        compare([1, 2])
     with pytest.raises(InputError, match="numbers by system, .*got list"):
         Evaluation.from_arrays([[1, 0], [1, 1]])
 

@@ -49,7 +49,7 @@ def _format_of(path: Path, asked: str | None, known: Collection[str]) -> str:
             f"{path}: its ending says {ending}, but --format says {asked}; leave --format out, or rename it"
         )
     if ending is None and asked is None and path.suffix:
-        endings = ", ".join(ENDINGS[format][0] for format in known)
+        endings = ", ".join(ENDINGS[format][0] for format in known if format not in _IN)
         raise InputError(f"{path}: its ending names no format; expected one of {endings}, or give --format")
     chosen = asked or ending or "text"
     if chosen not in known:
