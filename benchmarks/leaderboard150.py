@@ -48,7 +48,7 @@ class Sizes(NamedTuple):
     """Resamples of the checks."""
 
 
-FULL = Sizes(systems=150, segments=2034, resamples=(50_000, 100_000, 200_000), checked=5000)
+FULL = Sizes(systems=150, segments=2034, resamples=(50_000, 100_000, 200_000), checked=20_000)
 QUICK = Sizes(systems=30, segments=500, resamples=(2000, 4000, 8000), checked=1000)
 
 
