@@ -14,7 +14,7 @@ from sigjax.association import assignments
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, InputError, Interval, Settings
-from sigjax.records.brief import Brief
+from sigjax.records.brief import Brief, SciPyNames
 from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
 from sigjax.resample.bits import row_keys
@@ -40,7 +40,7 @@ _WRONG = "the statistic must turn confusion counts [..., gold label, label] into
 
 
 @dataclass(frozen=True, repr=False)
-class Association(Brief):
+class Association(SciPyNames, Brief):
     """Result of `association_test`. `p_interval`, `exceed` and `resamples` are None if p is exact."""
 
     statistic: float
@@ -56,11 +56,6 @@ class Association(Brief):
     """Number of resamples at least as extreme; two-sided, in the smaller tail."""
     resamples: int | None
     num_instances: int
-
-    @property
-    def pvalue(self) -> float:
-        """`p_value`, under the name of SciPy's results."""
-        return self.p_value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigjax.records import Alternative
+from sigjax.records.brief import SciPyNames
 from sigjax.testing.tails import binomial_upper, chi_square_tail, normal_tail, t_tail
 from sigjax.units.sums import total, variance
 
@@ -18,7 +19,7 @@ MOST_RANKS = 500
 
 
 @dataclass(frozen=True)
-class ClassicalTest:
+class ClassicalTest(SciPyNames):
     """One classical test of two systems.
 
     Attributes:
@@ -35,11 +36,6 @@ class ClassicalTest:
     p_value: float
     assumes: str
     paired: bool = True
-
-    @property
-    def pvalue(self) -> float:
-        """`p_value`, under the name of SciPy's results."""
-        return self.p_value
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,17 @@ class Brief:
         return html_table((type(self).__name__, ""), rows)
 
 
+class SciPyNames:
+    """The base of records with a p-value that SciPy's users know under another name."""
+
+    p_value: float
+
+    @property
+    def pvalue(self) -> float:
+        """`p_value`, under the name of SciPy's results."""
+        return self.p_value
+
+
 def shortened(value: Any) -> str:
     """A value in a few letters.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from sigjax.records.brief import Brief
+from sigjax.records.brief import Brief, SciPyNames
 from sigjax.records.options import InputError
 from sigjax.records.settings import Interval, Settings, Test
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Brief):
+class Comparison(SciPyNames, Brief):
     """One pair of systems, one metric, one test.
 
     Attributes:
@@ -89,11 +89,6 @@ class Comparison(Brief):
     def statistic(self) -> float:
         """`delta`, under the name of SciPy's results."""
         return self.delta
-
-    @property
-    def pvalue(self) -> float:
-        """`p_value`, under the name of SciPy's results."""
-        return self.p_value
 
     def turned(self) -> Comparison:
         """The same comparison seen from b: delta is score_b - score_a, and so is its interval.

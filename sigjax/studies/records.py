@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sigjax.records import Interval, Settings, Test
-from sigjax.records.brief import Brief
+from sigjax.records.brief import Brief, SciPyNames
 from sigjax.studies.study import Study
 
 Claim = Literal["equivalence", "non-inferiority"]
@@ -172,7 +172,7 @@ class Power(Study):
 
 
 @dataclass(frozen=True, repr=False)
-class Equivalence(Brief):
+class Equivalence(SciPyNames, Brief):
     """One pair of systems, one metric, one claim.
 
     Attributes:
@@ -223,11 +223,6 @@ class Equivalence(Brief):
     exceed: int | None
     method: str
     settings: Settings
-
-    @property
-    def pvalue(self) -> float:
-        """`p_value`, under the name of SciPy's results."""
-        return self.p_value
 
     def brief(self) -> dict[str, Any]:
         """The pair, the claim, and what was shown of it."""
