@@ -48,7 +48,7 @@ GOLD FILES, THEN THE SYSTEMS               sigjax compare GOLD -i FILE FILE ...
   m2             edits of sentences, M2 (ERRANT)     ... -m f0.5 precision
   squad          answers to questions, JSON           ... --cluster article
   conll-gold     tagged tokens, the tag last          ... --cluster document
-  hipe           tables of HIPE                       ... --cluster document
+  hipe           tables of HIPE             ... --match fuzzy --tolerant
   mbt            as conll-gold, <utt> after a sentence
   conllu         dependency trees, CoNLL-U            ... -m las mlas blex
   trees          phrase structure trees, one per line

@@ -93,8 +93,9 @@ class FileOptions(TableOptions):
         rare=True,
     )
     match: Match = option(
-        "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input", rare=True
+        "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input"
     )
+    tolerant: bool = option(False, "Files of tagged tokens may lack some: they count as O.", group="Input", rare=True)
     swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input", rare=True)
     one_based: bool = option(False, "Alignments count words from 1.", group="Input", rare=True)
     tokenize: str | None = option(
