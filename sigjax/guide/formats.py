@@ -50,7 +50,7 @@ GOLD FILES, THEN THE SYSTEMS               sigjax compare GOLD -i FILE FILE ...
   conll-gold     tagged tokens, the tag last          ... --cluster document
   hipe           tables of HIPE                       ... --cluster document
   mbt            as conll-gold, <utt> after a sentence
-  conllu         dependency trees, CoNLL-U            ... -m las uas upos
+  conllu         dependency trees, CoNLL-U            ... -m las mlas blex
   trees          phrase structure trees, one per line
   segmentation   SIGMORPHON 2022                      ... --strata category
   alignment      links of words (Pharaoh/TALP, NAACL) ... --swap b -m aer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sigjax.metrics import known_metric, resolve_metric
-from sigjax.records import InputError, Metric, Missing, SampleMetric, Unit
+from sigjax.records import InputError, Match, Metric, Missing, SampleMetric, Unit
 from sigjax.records.metric import AnyMetric
 from sigjax.records.names import meant
 from sigjax.records.options import check, option, same
@@ -91,6 +91,9 @@ class FileOptions(TableOptions):
         "A filter of lm-evaluation-harness, a split of HELM, an annotator of AlpacaEval, a board of SWE-bench.",
         group="Input",
         rare=True,
+    )
+    match: Match = option(
+        "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input", rare=True
     )
     swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input", rare=True)
     one_based: bool = option(False, "Alignments count words from 1.", group="Input", rare=True)

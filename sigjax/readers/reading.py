@@ -208,8 +208,8 @@ def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
 
 def _check_particular(found: Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
-    for name in ("filter", "swap", "one_based", "runs", "system", "score", "tokenize", "lowercase"):
-        if getattr(options, name) and name not in found.options:
+    for name in ("filter", "swap", "one_based", "runs", "system", "score", "tokenize", "lowercase", "match"):
+        if (value := getattr(options, name)) and value != getattr(Options, name) and name not in found.options:
             raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
     if options.unit == "response" and "unit" not in found.options:
         takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
