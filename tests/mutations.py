@@ -205,6 +205,10 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "deepeval": lambda: [of_text("a", "b", a=logs.deepeval(A), b=logs.deepeval(B))],
     "mteb": lambda: [of_text("a", "b", a=logs.mteb(0.5), b=logs.mteb(0.25))],
     "swebench": lambda: [of_text("a", "b", a=logs.swebench(A), b=logs.swebench(B)), of_text("a", a=BOARDS)],
+    "swebench-results": lambda: [
+        of_text(*"ab", ids=logs.swebench_ids(5), a=logs.swebench_results(A), b=logs.swebench_results(B)),
+        of_text(*"ab", ids='[{"instance_id": "o__r-1"},\n "o__r-2"]', **dict.fromkeys("ab", '{"resolved": ["o__r-2"]}'))
+    ],
 }  # fmt: skip
 """Format -> sound files, which may need a library."""
 
