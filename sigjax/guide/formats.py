@@ -17,6 +17,7 @@ ALL SYSTEMS IN ONE FILE                    sigjax compare FILE
   mt-metrics-eval   NAME.seg.score   ... --missing drop --cluster en-de.docs
   comet             JSON of comet-score --to_json          ... -m COMET
   mqm            errors marked by raters (Google's tsv)  ... --cluster document
+  appraise       ratings exported by Appraise (DA, ESA)  ... --filter eng-deu
   paired-perm       lines with the counts of A and of B (paired-perm-test)
 
 ONE FILE PER SYSTEM                        sigjax compare FILE FILE ...
@@ -48,9 +49,8 @@ GOLD FILES, THEN THE SYSTEMS               sigjax compare GOLD -i FILE FILE ...
   m2             edits of sentences, M2 (ERRANT)     ... -m f0.5 precision
   swebench-results  results.json, after a list of all ids  ... all_preds.jsonl
   squad          answers to questions, JSON           ... --cluster article
-  conll-gold     tagged tokens, the tag last          ... --cluster document
+  conll-gold     tagged tokens, the tag last (mbt: <utt> after a sentence)
   hipe           tables of HIPE                       ... --cluster document
-  mbt            as conll-gold, <utt> after a sentence
   conllu         dependency trees, CoNLL-U            ... -m las uas upos
   trees          phrase structure trees, one per line
   segmentation   SIGMORPHON 2022                      ... --strata category

@@ -32,6 +32,7 @@ from sigjax.readers.tagging.segmentation import SEGMENTATION
 from sigjax.readers.tagging.submissions import ID_LABELS
 from sigjax.readers.texts.alignment import ALIGNMENT
 from sigjax.readers.texts.answers import ANSWERS
+from sigjax.readers.texts.appraise import APPRAISE
 from sigjax.readers.texts.corrections import CORRECTIONS
 from sigjax.readers.texts.mqm import MQM
 from sigjax.readers.texts.texts import COMET, MT_METRICS_EVAL, TEXTS
@@ -62,7 +63,7 @@ _GOLD = (
     *(KALDI, TRN, ID_LABELS, LABELS, TEXTS),
 )
 """Gold files, then one file per system."""
-_TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, MQM, JSONL, JSON, PAIRED, TSV, CSV, TIMBL, SPACES)
+_TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, MQM, APPRAISE, JSONL, JSON, PAIRED, TSV, CSV, TIMBL, SPACES)
 """All systems in one file; last what looks like a table."""
 FORMATS: dict[str, Format] = {each.name: each for each in (*_LOGS, *_SYSTEMS, *_GOLD, *_TABLES)}
 """By name, in the order in which they are tried on a file: the particular before the general."""
