@@ -189,7 +189,7 @@ def _evaluations(
 def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
     """The files, read as one format."""
     _check_particular(found, options, f"format {found.name}")
-    if found.takes == "systems" or (found.parts and (sources.systems or len(sources.files) > 1)):
+    if found.takes == "systems" or found.folder or (found.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
         inside = {name: _files_of(path, found) for name, path in sources.systems.items()}
