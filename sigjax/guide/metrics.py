@@ -24,7 +24,12 @@ mqm                   errors marked by raters, by Google's weights (lower is
 bleu, chrf, chrf++,   texts (extra mt): sacrebleu's counts, 0 to 100; its
 ter                   signature is among the notes; for ter lower is better
 rouge1, rouge2,       texts (extra rouge): the mean of rouge-score's F1, without
-rougeL                stemming
+rougeL, rougeLsum     stemming, its default; rougeLsum has <n>, <q> or a line
+                      break between sentences
+rouge1(stem=true),    the same of stems (Porter's), as in most published figures
+rouge2(stem=true),    of summaries: -m 'rouge1(stem=true)' 'rouge2(stem=true)'
+rougeL(stem=true),    'rougeLsum(stem=true)', quoted for the shell
+rougeLsum(stem=true)
 wer, cer              texts, transcripts: word or character errors divided by
                       the length of the reference; lower is better. All words
                       count, also (optional), <unk> and [noise] of sclite, which

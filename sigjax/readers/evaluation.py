@@ -138,8 +138,9 @@ class Evaluation(EvaluationRecord):
     ) -> Evaluation:
         """Build an evaluation from the texts that systems put out.
 
-        "bleu", "chrf", "chrf++" and "ter" are sacrebleu's (extra `mt`), 0 to 100. "rouge1", "rouge2" and "rougeL" are
-        means of the F1 of rouge-score (extra `rouge`), without stemming. "wer" and "cer" are errors (insertions,
+        "bleu", "chrf", "chrf++" and "ter" are sacrebleu's (extra `mt`), 0 to 100. "rouge1", "rouge2", "rougeL" and
+        "rougeLsum" (of sentences between line breaks) are means of the F1 of rouge-score (extra `rouge`), without
+        stemming; "rouge1(stem=true)" has it, as most published figures. "wer" and "cer" are errors (insertions,
         deletions, substitutions) in words between blanks, or in characters, for each one of the reference; of several
         references a segment takes the one with the fewest errors for its length. `notes` holds the signature of the
         metric. Work that is worth it runs on all cores.
