@@ -1,6 +1,5 @@
 """The door for arrays, and scores at their edges."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest

@@ -72,15 +72,4 @@ Bandos, Rockette and Gur 2005); that of `variance` exchanges deviations from the
 mean. `reason` says what was exchanged. The test is exact where standardized
 numbers are exchangeable, and close to its level otherwise (measured in
 benchmarks/README.md).
-
-TEXTS IN PYTHON
-
-    >>> import sigjax
-    >>> outputs = {"A": ["The cat sat.", "It rained."], "B": ["Cat.", "Rain."]}
-    >>> references = ["The cat sat.", "It has rained."]
-    >>> texts = sigjax.Evaluation.from_texts(outputs, references, metric="chrf")
-    >>> texts.metric.score(texts.stats.sum(axis=1)).round(1)
-    array([74.4, 14.4])
-
-References are one list of texts, or one list per reference.
 """
