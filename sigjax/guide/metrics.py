@@ -37,8 +37,15 @@ wer, cer              texts, transcripts: word or character errors divided by
                       count, also (optional), <unk> and [noise] of sclite, which
                       ignores case without -s: --lowercase
 exact_match, f1       answers to questions: the means of SQuAD's scores, 0 to 1
-las, uas, upos        treebanks: F1 of words with the right head and relation,
-                      head, or tag
+las, uas, upos,       treebanks: F1 of words with the right head and relation,
+xpos, ufeats,         head, tag (universal, own), features, tags and features,
+alltags, lemmas       or lemma, as in the CoNLL 2018 shared task
+clas, mlas, blex      content words: head and relation; and morphology and
+                      function words (mlas), or lemma (blex)
+fscore, precision,    tagged tokens: spans with type and tokens of a gold span;
+recall                --match exact: any type; partial: and half for a common
+                      token; type: type and a common token, by nervaluate's
+                      rule; fuzzy: by that of HIPE's scorer
 aer, alignment-       word alignments: alignment error rate (lower is better),
 precision, -recall    precision, recall
 ap, ndcg@10, p@5,     judgments and runs (extra ir): the mean of trec_eval's;

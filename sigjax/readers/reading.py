@@ -191,7 +191,7 @@ def _evaluations(
 def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
     """The files, read as one format."""
     _check_particular(found, options, f"format {found.name}")
-    if found.takes == "systems" or (found.parts and (sources.systems or len(sources.files) > 1)):
+    if found.takes == "systems" or found.folder or (found.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
         inside = {name: _files_of(path, found) for name, path in sources.systems.items()}
@@ -210,8 +210,8 @@ def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
 
 def _check_particular(found: Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
-    for name in ("filter", "swap", "one_based", "runs", "system", "score", "source", "tokenize", "lowercase"):
-        if getattr(options, name) and name not in found.options:
+    for name in ("filter", "swap", "one_based", "runs", "system", "score", "source", "tokenize", "lowercase", "match"):
+        if (value := getattr(options, name)) and value != getattr(Options, name) and name not in found.options:
             raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
     if options.unit == "response" and "unit" not in found.options:
         takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
