@@ -41,7 +41,7 @@ def _metrics() -> Iterator[str]:
     yield _row("metrics (-m NAME)", "what they take for each instance (columns of a table: see --counts)")
     for name, metric in METRICS.items():
         of_texts = TEXT_METRICS.get(name)
-        takes = ", ".join(metric.inputs) if of_texts is None else "references, outputs"
+        takes = ", ".join(metric.inputs) if of_texts is None else "references, outputs" + of_texts.source * ", --source"
         extra = f" (needs sigjax[{of_texts.extra}])" if of_texts and of_texts.extra else ""
         yield _row(f"  {name}", f"{takes}{'' if metric.higher_is_better else '; lower is better'}{extra}")
         if name == "fscore":

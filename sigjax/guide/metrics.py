@@ -27,9 +27,11 @@ rouge1, rouge2,       texts (extra rouge): the mean of rouge-score's F1, without
 rougeL, rougeLsum     stemming, its default; rougeLsum has <n>, <q> or a line
                       break between sentences
 rouge1(stem=true),    the same of stems (Porter's), as in most published figures
-rouge2(stem=true),    of summaries: -m 'rouge1(stem=true)' 'rouge2(stem=true)'
-rougeL(stem=true),    'rougeLsum(stem=true)', quoted for the shell
-rougeLsum(stem=true)
+rouge2(stem=true),    of summaries: -m 'rouge1(stem=true)', quoted; there are
+...                   rougeL(stem=true) and rougeLsum(stem=true), too
+sari                  texts with --source FILE (extra mt): as by EASSE, 0 to 100
+sari(as=evaluate),    means of sentence scores: as by the library evaluate, or
+sari(as=authors)      by the SARI.py of Xu et al., which splits at blanks
 wer, cer              texts, transcripts: word or character errors divided by
                       the length of the reference; lower is better. All words
                       count, also (optional), <unk> and [noise] of sclite, which

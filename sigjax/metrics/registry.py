@@ -13,10 +13,11 @@ from sigjax.metrics.matches import MATCHES, fbeta
 from sigjax.metrics.ratios import MEAN, RATIOS
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.sacrebleu import SACREBLEU
+from sigjax.metrics.sari import SARI
 from sigjax.records import Array, InputError, Metric, SampleMetric
 from sigjax.records.names import meant
 
-_OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
+_OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE, *SARI)
 _OF_SUMS = (*RATIOS, *MATCHES, *(each.metric for each in _OF_TEXTS))
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}

@@ -97,8 +97,9 @@ class FileOptions(TableOptions):
     )
     swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input", rare=True)
     one_based: bool = option(False, "Alignments count words from 1.", group="Input", rare=True)
+    source: str | None = option(None, "File of source texts, one segment per line, for sari.", group="Input", rare=True)
     tokenize: str | None = option(
-        None, "Tokenizer of BLEU, as sacrebleu names it: 13a (the default), zh, ja-mecab, ...", group="Input", rare=True
+        None, "Tokenizer of BLEU and SARI, of sacrebleu: 13a (default), zh, ja-mecab, ...", group="Input", rare=True
     )
     lowercase: bool = option(False, "Ignore case in metrics of texts.", group="Input", rare=True)
     cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input", rare=True)
