@@ -95,7 +95,7 @@ class FileOptions(TableOptions):
     match: Match = option(
         "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input"
     )
-    tolerant: bool = option(False, "Files of tagged tokens may lack some: they count as O.", group="Input", rare=True)
+    tolerant: bool = option(False, "Files of tagged tokens may lack some: they count as O.", group="Input")
     swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input", rare=True)
     one_based: bool = option(False, "Alignments count words from 1.", group="Input", rare=True)
     source: str | None = option(None, "File of source texts, one segment per line, for sari.", group="Input", rare=True)
