@@ -51,7 +51,7 @@ GOLD FILES, THEN THE SYSTEMS               sigjax compare GOLD -i FILE FILE ...
   squad          answers to questions, JSON           ... --cluster article
   conll-gold     tagged tokens, the tag last (mbt: <utt> after a sentence)
   hipe           tables of HIPE                       ... --cluster document
-  conllu         dependency trees, CoNLL-U            ... -m las uas upos
+  conllu         dependency trees, CoNLL-U            ... -m las mlas blex
   trees          phrase structure trees, one per line
   segmentation   SIGMORPHON 2022                      ... --strata category
   alignment      links of words (Pharaoh/TALP, NAACL) ... --swap b -m aer
