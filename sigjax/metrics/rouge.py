@@ -7,7 +7,6 @@ Reference: Lin (2004), "ROUGE: a package for automatic evaluation of summaries".
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from sigjax.metrics.ratios import MEAN
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts
 from sigjax.records import InputError
+from sigjax.version import installed_version
 
 _WORD = re.compile("[a-z0-9]+")
 
@@ -50,7 +50,7 @@ def _start(recipe: Recipe) -> Count:
 
 def _signature(recipe: Recipe, num_references: int) -> str:
     _scorer(recipe)
-    return f"nrefs:{num_references}|case:lc|tok:a-z0-9|stem:no|mean:f1|rouge-score:{version('rouge-score')}"
+    return f"nrefs:{num_references}|case:lc|tok:a-z0-9|stem:no|mean:f1|rouge-score:{installed_version('rouge-score')}"
 
 
 def _doubts(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
