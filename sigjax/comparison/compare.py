@@ -251,6 +251,9 @@ def bootstrap_test(a: Any, b: Any, options: BootstrapOptions) -> Comparison:
 
 
 def _of_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Comparison:
-    evaluation, options = evaluation_from_arrays({"a": a, "b": b}, metric=metric), CompareOptions(progress=False, **given)
+    evaluation, options = (
+        evaluation_from_arrays({"a": a, "b": b}, metric=metric),
+        CompareOptions(progress=False, **given),
+    )
     check(options)
     return _compared([evaluation], options)[0]
