@@ -27,8 +27,11 @@ rouge1, rouge2,       texts (extra rouge): the mean of rouge-score's F1, without
 rougeL                stemming
 wer, cer              texts, transcripts: word or character errors divided by
                       the length of the reference; lower is better. All words
-                      count, also (optional), <unk> and [noise] of sclite, which
-                      ignores case without -s: --lowercase
+                      count, also (optional), <unk> and [noise] of sclite, and
+                      case, without --lowercase
+wer-sclite            the same as sclite -D: alternatives { um / uh / @ }, where
+                      @ is nothing, (optional) words, no case; its alignment
+                      may have more errors than the fewest
 exact_match, f1       answers to questions: the means of SQuAD's scores, 0 to 1
 las, uas, upos        treebanks: F1 of words with the right head and relation,
                       head, or tag

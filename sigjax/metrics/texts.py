@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sigjax.metrics.arrays import check_enough, evaluation_from_arrays
 from sigjax.metrics.counts import inputs_of_texts
 from sigjax.metrics.registry import TEXT_METRICS
 from sigjax.metrics.textmetric import Recipe
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, InputError, Transcripts
 
 
 def evaluation_from_texts(
@@ -44,7 +45,7 @@ def evaluation_from_texts(
     counted = TEXT_METRICS[metric]
     signature = counted.signature(recipe, len(gold))
     inputs = inputs_of_texts(recipe, signature, gold, list(texts.values()), cache=cache, progress=progress)
-    return evaluation_from_arrays(
+    evaluation = evaluation_from_arrays(
         dict(zip(texts, inputs, strict=True)),
         metric=metric,
         ids=ids,
@@ -52,6 +53,10 @@ def evaluation_from_texts(
         strata=strata,
         notes=(f"{metric}: {signature}", *counted.doubts(recipe, gold, texts)),
     )
+    if not counted.aligned or len(gold) > 1:
+        return evaluation
+    outputs = {name: tuple(own) for name, own in texts.items()}
+    return replace(evaluation, transcripts=Transcripts(tuple(gold[0]), outputs))
 
 
 def check_lengths(

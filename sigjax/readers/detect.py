@@ -34,6 +34,7 @@ from sigjax.readers.texts.answers import ANSWERS
 from sigjax.readers.texts.corrections import CORRECTIONS
 from sigjax.readers.texts.mqm import MQM
 from sigjax.readers.texts.texts import COMET, MT_METRICS_EVAL, TEXTS
+from sigjax.readers.texts.timed import STM
 from sigjax.readers.texts.transcripts import KALDI, TRN
 from sigjax.records import InputError
 from sigjax.records.names import meant
@@ -57,7 +58,7 @@ _SYSTEMS = (TREC_EVAL, BRACKETS, CONLL, NUMBERS)
 """Other files of one system each."""
 _GOLD = (
     *(ALIGNMENT, TREC_RUN, RANX_JSON, ANSWERS, CORRECTIONS, HIPE, MBT, CONLLU, SEGMENTATION, TREES, CONLL_GOLD, TERMS),
-    *(KALDI, TRN, ID_LABELS, LABELS, TEXTS),
+    *(STM, KALDI, TRN, ID_LABELS, LABELS, TEXTS),
 )
 """Gold files, then one file per system."""
 _TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, MQM, JSONL, JSON, PAIRED, TSV, CSV, TIMBL, SPACES)
