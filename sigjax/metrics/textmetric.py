@@ -10,7 +10,8 @@ from sigjax.records import Metric
 Texts = Sequence[Sequence[str]]
 """[reference or system][segment]."""
 Count = Callable[[Texts, Texts], np.ndarray]
-"""References `[reference][segment]` and outputs `[system][segment]` -> `[system, segment, input of the metric]`."""
+"""References `[reference][segment]`, after the source where the metric takes it, and outputs `[system][segment]` ->
+`[system, segment, input of the metric]`."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class TextMetric:
         quadratic: whether time or memory grow with that product.
         tokenized: whether one may choose the tokenizer.
         aligned: whether a test takes the alignment of texts, so that evaluations keep them.
+        source: whether it takes the texts that the outputs are made from.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
         doubts: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
     """
@@ -61,6 +63,7 @@ class TextMetric:
     quadratic: bool = False
     tokenized: bool = False
     aligned: bool = False
+    source: bool = False
     extra: str = ""
     doubts: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = lambda *_: ()
 
