@@ -73,7 +73,14 @@ def paired_t(
     return ClassicalTest(name, t, p_value, assumes or "differences are normal, or many")
 
 
-def wald_z(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0.0) -> ClassicalTest | LeftOut:
+def wald_z(
+    differences: np.ndarray,
+    alternative: Alternative,
+    *,
+    name: str = WALD,
+    assumes: str = "differences are many",
+    rounding: float = 0.0,
+) -> ClassicalTest | LeftOut:
     r"""Wald test, $z = \bar d / (s_d / \sqrt n)$ by the normal distribution; $s_d$ has ddof = 1.
 
     `differences` is `[unit]`; `rounding` as in `paired_t`. Reference: Wasserman (2004), "All of statistics", section
@@ -85,8 +92,8 @@ def wald_z(differences: np.ndarray, alternative: Alternative, *, rounding: float
     """
     z = _standardised(differences, rounding)
     if isinstance(z, str):
-        return LeftOut(WALD, z)
-    return ClassicalTest(WALD, z, normal_tail(z, alternative) if differences.any() else 1.0, "differences are many")
+        return LeftOut(name, z)
+    return ClassicalTest(name, z, normal_tail(z, alternative) if differences.any() else 1.0, assumes)
 
 
 def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTest:

@@ -11,8 +11,8 @@ sigjax tests FILES...
     each assumes: paired t, Wald z, sign, Wilcoxon, McNemar (exact, mid-p,
     chi-square), and those that take the systems for independent (two-sample t,
     binomial z, chi-square), with the correlation of the systems to show what
-    that costs. Tests that the metric does not allow are left out, with the
-    reason.
+    that costs; of -m wer-sclite also MAPSSWE of sc_stats. Tests that the metric
+    does not allow are left out, with the reason.
 sigjax audit FILES...
     How often does each test find a difference where there is none, on these
     data? The outputs of random units are swapped (--null swaps), or the units

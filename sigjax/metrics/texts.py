@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sigjax.metrics.arrays import check_enough, evaluation_from_arrays
 from sigjax.metrics.counts import inputs_of_texts
 from sigjax.metrics.registry import TEXT_METRICS
 from sigjax.metrics.textmetric import Recipe
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, InputError, Transcripts
 
 
 def evaluation_from_texts(
@@ -46,7 +47,7 @@ def evaluation_from_texts(
     signature = counted.signature(recipe, len(gold))
     given = [named.pop("source"), *gold] if counted.source else gold
     inputs = inputs_of_texts(recipe, signature, given, list(texts.values()), cache=cache, progress=progress)
-    return evaluation_from_arrays(
+    evaluation = evaluation_from_arrays(
         dict(zip(texts, inputs, strict=True)),
         metric=metric,
         ids=ids,
@@ -54,6 +55,10 @@ def evaluation_from_texts(
         strata=strata,
         notes=(f"{metric}: {signature}", *counted.doubts(recipe, gold, texts)),
     )
+    if not counted.aligned or len(gold) > 1:
+        return evaluation
+    outputs = {name: tuple(own) for name, own in texts.items()}
+    return replace(evaluation, transcripts=Transcripts(tuple(gold[0]), outputs))
 
 
 def check_lengths(
