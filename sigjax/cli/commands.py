@@ -22,6 +22,7 @@ from sigjax.cli.info import info
 from sigjax.cli.inputs import Files, Inputs
 from sigjax.cli.output import Figure, Output, Results, check_outputs, text_options, write_study
 from sigjax.cli.reports import diff, show, verify
+from sigjax.cli.samples import one_sample, unpaired
 from sigjax.cli.studies import study
 from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.compare import compare as run_compare
@@ -65,6 +66,8 @@ app.command(info)
 app.command(show)
 app.command(verify)
 app.command(diff)
+app.command(one_sample, name="one-sample")
+app.command(unpaired)
 
 
 @dataclass(frozen=True, kw_only=True)
