@@ -2,7 +2,6 @@
 
 import platform
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 
 __version__ = "0.1.0"
 
@@ -10,6 +9,8 @@ __version__ = "0.1.0"
 @cache
 def installed_version(package: str) -> str | None:
     """The version of an installed package, without importing it; None where there is none."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -218,7 +218,7 @@ def test_what_is_interrupted_says_what_was_kept_and_goes_on(capsys, wide, tmp_pa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as changed:
-        changed.setattr("sigjax.cli.commands.run_compare", interrupt)
+        changed.setattr("sigjax.comparison.compare.compare", interrupt)
         assert run(capsys, *command)[::2] == (
             130,
             "\nsigjax: interrupted; nothing is kept (with --checkpoint FILE the same command would go on from where it "
@@ -305,7 +305,7 @@ def test_a_failure_is_one_line_and_code_one(capsys, wide, monkeypatch):
     def fail(*args, **options):
         raise ZeroDivisionError("of course")
 
-    monkeypatch.setattr("sigjax.cli.commands.run_compare", fail)
+    monkeypatch.setattr("sigjax.comparison.compare.compare", fail)
     code, _, err = run(capsys, "compare", wide)
     assert code == 1
     assert err == "sigjax: error: ZeroDivisionError: of course (--debug shows where)\n"

@@ -11,7 +11,7 @@ import pytest
 
 import sigjax
 from sigjax.cli import _run
-from sigjax.cli.commands import app
+from sigjax.cli.commands import COMMANDS
 from sigjax.guide import TOPICS, page
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import FORMATS
@@ -44,7 +44,7 @@ def test_help_lists_topics_shows_commands_and_suggests(capsys):
     run("help", debug=True)
     assert re.findall(r"^  ([a-z]+)  ", capsys.readouterr().out, re.MULTILINE) == list(TOPICS)
     assert {path.stem for path in (ROOT / "sigjax" / "guide").glob("*.py")} - {"__init__"} == set(TOPICS)
-    assert not set(TOPICS) & set(app)
+    assert not set(TOPICS) & set(COMMANDS)
     run("help", "extract", debug=True)
     assert "Usage: sigjax extract" in capsys.readouterr().out
     assert run("help", "interval") == 2

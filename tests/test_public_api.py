@@ -167,6 +167,14 @@ def test_importing_loads_nothing_heavy():
     assert not {"jax", "scipy", "matplotlib", "pandas", "polars", "pyarrow", "narwhals", "chex"} & set(loaded)
 
 
+def test_help_loads_no_command_but_its_own():
+    code = "import sys; from sigjax.cli import _run; _run({}, debug=True); print(*sys.modules)"
+    assert not {"numpy", "rich.markdown"} & set(run_python(code.format(["--version"])).split())
+    loaded = set(run_python(code.format(["compare", "--help"])).split())
+    rooms = ("association", "classical", "comparison.compare", "exact", "report", "resample", "studies")
+    assert not {"rich.markdown", "importlib.metadata", *(f"sigjax.{room}" for room in rooms)} & loaded
+
+
 def test_a_small_comparison_loads_neither_jax_nor_scipy(tmp_path):
     table = tmp_path / "table.tsv"
     table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3 > 0:d}\t{i % 2}\n" for i in range(2000)))

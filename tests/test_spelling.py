@@ -13,9 +13,9 @@ import pytest
 import sigjax
 from sigjax import Evaluation, InputError, compare, read
 from sigjax.cli import _run
-from sigjax.cli.commands import Processes
+from sigjax.cli.compare import Processes
 from sigjax.cli.output import Output
-from sigjax.comparison.compare import DataOptions
+from sigjax.comparison.options import DataOptions
 from sigjax.metrics import known_metric
 from sigjax.readers import READERS
 from sigjax.readers.options import ReadOptions

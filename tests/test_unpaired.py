@@ -94,10 +94,7 @@ def test_rank_sums_without_ties_are_those_of_scipy(alternative):
         known = stats.mannwhitneyu(a, b, alternative=alternative, method=method)
         assert one.rank_sum.p_value == pytest.approx(known.pvalue, rel=1e-10)
         assert one.rank_sum.statistic == known.statistic
-        assert (one.rank_sum.paired, one.rank_sum.assumes.rpartition("; ")[2]) == (
-            False,
-            {"exact": "exact", "asymptotic": "normal"}[method],
-        )
+        assert one.rank_sum.assumes.endswith({"exact": "; exact", "asymptotic": "; normal"}[method])
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)

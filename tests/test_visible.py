@@ -250,7 +250,7 @@ def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypat
     assert (tmp_path / "out").read_text().startswith("warning: permutation test: 2 units are too few")
     assert str(compare(Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}))) != ""
     monkeypatch.setattr("sigjax.cli.inputs.read_metrics", None)
-    monkeypatch.setattr("sigjax.cli.commands.read", None)
+    monkeypatch.setattr("sigjax.cli.demo.read", None)
     for command in (["compare", str(table)], ["demo"], ["tests", str(table)], ["audit", str(table)]):
         assert _run(command, debug=False) == 2
         assert capsys.readouterr().err == "sigjax: error: standard output is closed; give --output FILE\n"

@@ -185,7 +185,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to("old.json")
     (tmp_path / "later").symlink_to("new")
     os.mkfifo(tmp_path / "fifo")
-    for place in ("cli.commands.run_compare", "cli.inputs.read_metrics", "cli.commands.read"):
+    for place in ("comparison.compare.compare", "cli.inputs.read_metrics", "cli.demo.read"):
         monkeypatch.setattr(f"sigjax.{place}", begun)
     return tmp_path
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from sigjax.classical.applicable import all_tests
 from sigjax.classical.tests import ONE_UNIT, ClassicalTest, LeftOut
-from sigjax.comparison.compare import CompareOptions, compare
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions
 from sigjax.files.writing import text_or_file
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Alternative, Comparison, Device, Evaluation, InputError, Resamples, Test

@@ -2,6 +2,8 @@
 
 Errors and warnings are one line on stderr each: exit code 2 for bad input, 1 for a failure; `--debug` shows the
 traceback. Control characters in them are shown as escapes, and so is what stdout cannot encode.
+
+Failures import what words them: `--version` and `--help` need little.
 """
 
 import io
@@ -11,15 +13,8 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
-from cyclopts import CycloptsError, UnknownOptionError
-
-from sigjax.cli.commands import app
+from sigjax.cli.commands import COMMANDS, app
 from sigjax.cli.help import Help
-from sigjax.cli.hints import interrupted, unknown_option
-from sigjax.records import InputError
-from sigjax.records.visible import visible
-from sigjax.run.processes import end
-from sigjax.run.share import ProcessLost
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -31,9 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = _run([token for token in tokens if token != "--debug"], debug=debug)
     except Exception:
+        from sigjax.records.visible import visible
+
         print(*map(visible, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         code = 1
-    end(code)
+    if code:
+        from sigjax.run.processes import end
+
+        end(code)
+    sys.exit()
 
 
 def _open_streams() -> None:
@@ -53,36 +54,36 @@ def _open_streams() -> None:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Show a warning as errors are shown."""
+    from sigjax.records.visible import visible
+
     print(f"sigjax: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
 
 
 def _run(tokens: list[str], *, debug: bool) -> int:
     """Run a command; its exit code."""
-    if tokens[:1] == ["help"] and tokens[1:] and tokens[1] in app and not tokens[1].startswith("-"):
+    if tokens[:1] == ["help"] and tokens[1:2] and tokens[1] in COMMANDS:
         tokens = [*tokens[1:], "--help"]
     try:
-        app.help_formatter = page = Help(app, tokens)
-        code = app(tokens, exit_on_error=False, print_error=False) or 0
+        commands = app(tokens)
+        commands.help_formatter = page = Help(commands, tokens)
+        code = commands(tokens, exit_on_error=False, print_error=False) or 0
         if more := page.more():
             print(more)
         return code
     except BrokenPipeError:
         # The reader (`| head`) has left: nothing more can be written, also not when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
-        print(f"\nsigjax: {visible(interrupted(tokens))}", file=sys.stderr)
+        from sigjax.cli.hints import interrupted
+
+        print(f"\nsigjax: {interrupted(tokens)}", file=sys.stderr)
         return 130
     except Exception as error:
         if debug:
             raise
-        text = unknown_option(error, tokens) if isinstance(error, UnknownOptionError) else _one_line(error)
-        print(f"sigjax: error: {visible(text)}", file=sys.stderr)
-        return 2 if isinstance(error, InputError | CycloptsError) else 1
-    return 0
+        from sigjax.cli.hints import failure
 
-
-def _one_line(error: Exception) -> str:
-    text = " ".join((error.flags if isinstance(error, InputError) else str(error)).split())
-    if isinstance(error, InputError | CycloptsError | ProcessLost):
-        return text
-    return f"{type(error).__name__}: {text} (--debug shows where)"
+        text, code = failure(error, tokens)
+        print(f"sigjax: error: {text}", file=sys.stderr)
+        return code

@@ -1,17 +1,20 @@
-"""Figures: which files, of which kind, and how they are written."""
+"""Figures: which files, of which kind, and how they are written. What draws is imported when there is any."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sigjax.files.writing import replacing
 from sigjax.records import InputError
 from sigjax.records.names import meant
 from sigjax.records.options import option
-from sigjax.report.figure import empty_figure
-from sigjax.report.plots import KINDS, FigureKind, kind_of
-from sigjax.report.report import Report
+
+if TYPE_CHECKING:
+    from sigjax.report.plots import FigureKind
+    from sigjax.report.report import Report
 
 FIGURES = (".png", ".pdf", ".svg")
 
@@ -26,6 +29,8 @@ def figure_kind(path: Path) -> FigureKind | None:
         >>> [figure_kind(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg", "figure1.png")]
         ['forest', 'forest', None]
     """
+    from sigjax.report.plots import KINDS
+
     if path.suffix.lower() not in FIGURES:
         raise InputError(f"{path}: no format of figures; expected a name that ends in {', '.join(FIGURES)}")
     _, dot, name = path.stem.rpartition(".")
@@ -62,6 +67,8 @@ class Figures:
             InputError: see `figure_kind`; or matplotlib is not installed, or there are not two systems.
         """
         for path in self.figure:
+            from sigjax.report.figure import empty_figure
+
             figure_kind(path)
             empty_figure(1.0, 1.0)
         if len(self.pair) not in (0, 2):
@@ -75,6 +82,8 @@ class Figures:
     def draw(self, report: Report) -> None:
         """Draw the figures; the pair is for the kinds that show one."""
         for path in self.figure:
+            from sigjax.report.plots import KINDS, kind_of
+
             kind = figure_kind(path) or kind_of(report)
             pair = (self.pair[0], self.pair[1]) if self.pair and KINDS[kind].law else None
             write_figure(report.plot(kind, pair=pair), path)

@@ -28,6 +28,8 @@ Command = Callable[..., int | None]
 _PANELS = {name: Group(name, sort_key=index) for index, name in enumerate(get_args(options.Group))}
 _POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
 """A number such as 2.5e6."""
+_BROKEN = re.compile(r"(?<=\S)\n *(?=\S)")
+"""Where a paragraph of a docstring goes on: help has lines of another width."""
 _FILES = "A table; one file per system; or the gold files, with the files of the systems after -i."
 
 
@@ -51,7 +53,7 @@ def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:
         about = Annotated[Path, Parameter(help=files)]
         positional = [inspect.Parameter("files", inspect.Parameter.VAR_POSITIONAL, annotation=about)]
         run.__signature__ = inspect.Signature([*positional[: int(takes_files)], *parameters])  # pyright: ignore
-        run.__name__, run.__doc__, run.__annotations__ = command.__name__, command.__doc__, {}
+        run.__name__, run.__doc__, run.__annotations__ = command.__name__, _BROKEN.sub(" ", command.__doc__ or ""), {}
         return run
 
     return decorate

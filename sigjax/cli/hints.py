@@ -1,12 +1,15 @@
-"""What to type instead of an option that other tools have, and after Ctrl-C."""
+"""What is said of a failure: what to type instead of an option that other tools have, and after Ctrl-C."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclopts import UnknownOptionError
+from cyclopts import CycloptsError, UnknownOptionError
 
+from sigjax.records import InputError
+from sigjax.records.visible import visible
 from sigjax.run.resume import kept_in
+from sigjax.run.share import ProcessLost
 
 OTHER_OPTIONS = {
     "--alpha": "--level",
@@ -66,7 +69,18 @@ OTHER_OPTIONS = {
 }
 
 
-def unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
+def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
+    """A failed command, as it was typed -> the line that says why, and the exit code."""
+    if isinstance(error, UnknownOptionError):
+        text = _unknown_option(error, tokens)
+    else:
+        text = " ".join((error.flags if isinstance(error, InputError) else str(error)).split())
+    if not isinstance(error, InputError | CycloptsError | ProcessLost):
+        text = f"{type(error).__name__}: {text} (--debug shows where)"
+    return visible(text), 2 if isinstance(error, InputError | CycloptsError) else 1
+
+
+def _unknown_option(error: UnknownOptionError, tokens: Sequence[str]) -> str:
     """The message on an unknown option: what to write, with the value where it is another one.
 
     `tokens` are all that was typed.
@@ -105,5 +119,6 @@ def interrupted(tokens: Sequence[str]) -> str:
         name, _, value = token.partition("=")
         if name == "--checkpoint":
             path = value or following
-            return f"{text}; {path} keeps {kept_in(path) or 'no resamples yet'}; the same command goes on from there"
+            kept = kept_in(path) or "no resamples yet"
+            return visible(f"{text}; {path} keeps {kept}; the same command goes on from there")
     return f"{text}; nothing is kept (with --checkpoint FILE the same command would go on from where it stopped)"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import TextWrapper
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.cli.figures import Figures, write_figure
 from sigjax.cli.formats import REPORTS, Format, outputs
@@ -20,10 +20,12 @@ from sigjax.readers.names import given_name
 from sigjax.records import InputError
 from sigjax.records.options import option, same
 from sigjax.records.visible import visible
-from sigjax.report.report import Report
 from sigjax.run.host import is_terminal
-from sigjax.studies.diff_records import Diff
-from sigjax.studies.study import Study
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
+    from sigjax.studies.diff_records import Diff
+    from sigjax.studies.study import Study
 
 _WRITTEN = ("output", "figure", "checkpoint", "families")
 _COLUMNS = 80

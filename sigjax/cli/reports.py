@@ -11,7 +11,8 @@ from typing import Any
 from sigjax.cli.flags import flags
 from sigjax.cli.inputs import Files, Inputs
 from sigjax.cli.output import Changes, Output, check_outputs
-from sigjax.comparison.compare import CompareOptions, compare
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions
 from sigjax.records import Device, InputError
 from sigjax.records.options import same, values
 from sigjax.records.visible import visible

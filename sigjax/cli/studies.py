@@ -1,8 +1,9 @@
-"""The commands of `sigjax study`: arguments -> the calls of `sigjax.studies`."""
+"""The commands of `sigjax study`, and three more: arguments -> the calls of `sigjax.studies`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from cyclopts import App
@@ -15,16 +16,23 @@ from sigjax.readers import Evaluation, save_evaluations, save_table
 from sigjax.readers.names import name_systems
 from sigjax.records import InputError
 from sigjax.records.options import option, required, values
+from sigjax.studies.audit import AuditOptions
+from sigjax.studies.audit import audit as run_audit
 from sigjax.studies.calibration import CalibrationOptions
 from sigjax.studies.calibration import calibration as run_calibration
 from sigjax.studies.domain import DomainOptions
 from sigjax.studies.domain import domain as run_domain
+from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.equivalence import equivalence as run_equivalence
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.gains import gains as run_gains
+from sigjax.studies.power import PowerOptions
+from sigjax.studies.power import power as run_power
 from sigjax.studies.size import SizeOptions
 from sigjax.studies.size import size as run_size
 from sigjax.studies.synthetic import SyntheticOptions
 from sigjax.studies.synthetic import synthetic as run_synthetic
+from sigjax.studies.text import equivalence_json, equivalence_text
 
 study = App(name="study", help="Experiments with many comparisons of systems on these files.", help_flags=FLAGS)
 
@@ -109,3 +117,31 @@ def size(paths: Files, inputs: Inputs, asked: SizeOptions, results: Results, fig
     """How does the gain that is needed fall with the size of the test set, and how many instances does a gain need?"""
     inputs.check(paths, results, figure)
     write_study(run_size(inputs.evaluations(paths), **values(asked)), results, figure)
+
+
+@flags(Inputs, AuditOptions, Results, Figure)
+def audit(paths: Files, inputs: Inputs, asked: AuditOptions, results: Results, figure: Figure) -> None:
+    """Do the tests keep their level on these data? They test pairs that are made so that neither is better.
+
+    Each repetition swaps the outputs of random units of two systems (`--systems A B`) and tests the mixtures.
+    """
+    inputs.check(paths, results, figure)
+    write_study(run_audit(inputs.evaluations(paths), **values(asked)), results, figure)
+
+
+@flags(Inputs, PowerOptions, Results, Figure)
+def power(paths: Files, inputs: Inputs, asked: PowerOptions, results: Results, figure: Figure) -> None:
+    """How likely is a test to find the difference of these two systems with more or fewer instances?
+
+    Each repetition draws instances from the data with replacement and tests them.
+    """
+    inputs.check(paths, results, figure)
+    write_study(run_power(inputs.evaluations(paths), **values(asked)), results, figure)
+
+
+@flags(Inputs, EquivalencePairsOptions, Results)
+def equivalence(paths: Files, inputs: Inputs, asked: EquivalencePairsOptions, results: Results) -> None:
+    """Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST)."""
+    inputs.check(paths, results)
+    pairs = run_equivalence(inputs.evaluations(paths), **values(asked))
+    results.write(partial(equivalence_text, pairs), partial(equivalence_json, pairs))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from sigjax.comparison.assemble import Leaderboard
 from sigjax.comparison.compat import peer_tests
-from sigjax.comparison.data import ReadingOptions, evaluations_of
+from sigjax.comparison.data import evaluations_of
 from sigjax.comparison.distributions import Laws
 from sigjax.comparison.families import leaderboards
 from sigjax.comparison.metric_kinds import pairs_of
 from sigjax.comparison.notes import together
+from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions
 from sigjax.comparison.parts import check_parts
 from sigjax.comparison.signature import signature_of
 from sigjax.comparison.validate import baseline_of, check_evaluations, check_together
@@ -23,9 +24,7 @@ from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import is_part
 from sigjax.records import Comparison, Comparisons, Evaluation, Measured, Settings
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import check, option, same, values
-from sigjax.records.peers import Peer
-from sigjax.records.settings import Alternative, Device, IntervalKind, Method, Resamples, Variant
+from sigjax.records.options import check, values
 from sigjax.records.signatures import takes
 from sigjax.report import Report
 from sigjax.run.backend import host_scope
@@ -34,48 +33,6 @@ from sigjax.run.resume import stages_of
 from sigjax.testing.runner import Runner
 
 Path = str | os.PathLike[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions(Settings):
-    """All options of `compare`: the settings, and what changes how the work is done but never the numbers."""
-
-    device: Device = option("auto", "Where to compute; changes the time, never the numbers.", group="Running")
-    progress: bool = option(
-        True,
-        "Draw a progress bar.",
-        'In a terminal (stderr) or a notebook; also log a warning ("sigjax") of what may take more than a minute, with '
-        "time and memory.",
-        group="Running",
-    )
-    checkpoint: Path | None = option(
-        None,
-        "Keep the progress in this file; the same command goes on from there.",
-        "Written every few seconds and when a test is done (of several processes, by the first). The same call, after "
-        "the run was killed, goes on from there and gives the same report, on any device and in any number of "
-        "processes. The file stays; that of other data or settings is refused.",
-        group="Running",
-    )
-    extend: Report | Path | None = option(
-        None,
-        "Go on from this JSON report of fewer resamples; --resamples is the new total.",
-        "An earlier `Report`, or its JSON file, of the same data and settings but for fewer resamples. The report is "
-        "that of a new run; permutation tests go on from the counts of the earlier one, while the bootstrap, whose "
-        "replicates it does not hold, draws all again.",
-        group="Running",
-        rare=True,
-    )
-    compat: Peer | Sequence[Peer] | None = option(
-        None,
-        "Add what sacrebleu, scipy or ranx would say by their formulas on the same resamples.",
-        "Beside the p-values, never instead of them; `Report.compat` has the numbers, and the text says how their "
-        "p-value is made and where their decision is another one. See `comparison.compat`.",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class DataOptions(CompareOptions, ReadingOptions):
-    """All options of `compare`, and those by which it reads data."""
 
 
 @takes(DataOptions)
@@ -156,42 +113,6 @@ def _measured(evaluations: Sequence[Evaluation], boards: Sequence[Leaderboard]) 
     return tuple([Measured(one.metric.name, one.title, one.num_instances, units) for one, units in both if one.title])
 
 
-@dataclass(frozen=True, kw_only=True)
-class PermutationOptions:
-    """The options of `permutation_test`."""
-
-    metric: AnyMetric = option(
-        "mean",
-        "A name, a `Metric`, a `SampleMetric`, or a function of sums `[..., stat] -> [...]`.",
-        group="Main options",
-    )
-    method: Method = same(CompareOptions, "method")
-    alternative: Alternative = same(CompareOptions, "alternative")
-    resamples: Resamples = same(CompareOptions, "resamples")
-    seed: int = same(CompareOptions, "seed")
-    mid_p: bool = same(CompareOptions, "mid_p")
-    budget: float | None = same(CompareOptions, "budget")
-    memory: float = same(CompareOptions, "memory")
-    device: Device = same(CompareOptions, "device")
-
-
-@dataclass(frozen=True, kw_only=True)
-class BootstrapOptions:
-    """The options of `bootstrap_test`."""
-
-    metric: AnyMetric = same(PermutationOptions, "metric")
-    method: Literal["auto", "exact", "montecarlo"] = same(
-        CompareOptions, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact where that is fast."
-    )
-    alternative: Alternative = same(CompareOptions, "alternative")
-    resamples: int = same(CompareOptions, "resamples", doc="Number of Monte Carlo resamples.", more="")
-    level: float = same(CompareOptions, "level")
-    interval: IntervalKind = same(CompareOptions, "interval", "percentile")
-    variant: Variant = same(CompareOptions, "variant")
-    seed: int = same(CompareOptions, "seed")
-    device: Device = same(CompareOptions, "device")
-
-
 @takes(PermutationOptions)
 def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
     r"""Paired permutation test (approximate or exact randomization) of two systems.
@@ -251,9 +172,7 @@ def bootstrap_test(a: Any, b: Any, options: BootstrapOptions) -> Comparison:
 
 
 def _of_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Comparison:
-    evaluation, options = (
-        evaluation_from_arrays({"a": a, "b": b}, metric=metric),
-        CompareOptions(progress=False, **given),
-    )
+    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
+    options = CompareOptions(progress=False, **given)
     check(options)
     return _compared([evaluation], options)[0]

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from sigjax.metrics.ratios import MEAN
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts
 from sigjax.records import InputError
+from sigjax.version import installed_version
 
 _WORD = re.compile("[a-z0-9]+")
 _STEMMED = "(stem=true)"
@@ -68,7 +68,8 @@ def _signature(recipe: Recipe, num_references: int) -> str:
     kind, stemmed, _ = recipe.metric.partition(_STEMMED)
     stems = f"stem:{'porter' if stemmed else 'no'}"
     sentences = "|sents:newline,<n>,<q>" if kind == _SENTENCES else ""
-    return f"nrefs:{num_references}|case:lc|tok:a-z0-9|{stems}{sentences}|mean:f1|rouge-score:{version('rouge-score')}"
+    version = installed_version("rouge-score")
+    return f"nrefs:{num_references}|case:lc|tok:a-z0-9|{stems}{sentences}|mean:f1|rouge-score:{version}"
 
 
 def _doubts(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.comparison.compare import CompareOptions, compare
+from sigjax.comparison.compare import compare
 from sigjax.comparison.metric_kinds import make_case
+from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import check_evaluations, check_together, named_errors
 from sigjax.records import Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
 from sigjax.records.options import option, same, values

@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.data import list_evaluations
+from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import check_evaluations, check_together
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, values

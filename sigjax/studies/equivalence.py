@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sigjax.bootstrap.registry import in_closed_form
-from sigjax.comparison.compare import BootstrapOptions, CompareOptions
 from sigjax.comparison.data import list_evaluations
 from sigjax.comparison.metric_kinds import make_case
+from sigjax.comparison.options import BootstrapOptions, CompareOptions
 from sigjax.comparison.validate import baseline_of, check_evaluations, check_units, named_errors
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant

@@ -13,8 +13,8 @@ import numpy as np
 
 from sigjax.classical.applicable import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
 from sigjax.classical.tests import ClassicalTest
-from sigjax.comparison.compare import CompareOptions
 from sigjax.comparison.metric_kinds import kind_of
+from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.run_tests import run_tests
 from sigjax.exact.plan import Plan
 from sigjax.permutation.exact import plan_exact

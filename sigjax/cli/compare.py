@@ -1,0 +1,77 @@
+"""The command that compares, and the one that saves statistics to be compared."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sigjax.cli.flags import flags
+from sigjax.cli.inputs import Files, Inputs
+from sigjax.cli.output import Output
+from sigjax.comparison.options import CompareOptions
+from sigjax.readers import Evaluation, save_evaluations
+from sigjax.records.options import option, required, values
+from sigjax.records.visible import visible
+from sigjax.run.processes import joined
+from sigjax.run.resume import kept_in
+
+
+@dataclass(frozen=True, kw_only=True)
+class Processes:
+    """One report by several processes, on one or many machines; recognized without options under srun and mpirun."""
+
+    coordinator: str | None = option(
+        None, "HOST:PORT of process 0, to share the resamples among processes.", group="Running", rare=True
+    )
+    num_processes: int | None = option(
+        None, "Number of processes; each runs the same command.", group="Running", rare=True
+    )
+    process_id: int | None = option(
+        None, "Which process this is, from 0; process 0 writes the report.", group="Running", rare=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """Where statistics are saved."""
+
+    output: Path = field(metadata=required("The file to write.", group="Main options"))
+
+
+@flags(Inputs, CompareOptions, Output, Processes)
+def compare(paths: Files, inputs: Inputs, asked: CompareOptions, output: Output, processes: Processes) -> None:
+    """Compare systems on a test set: who beats whom by more than chance.
+
+    The files are one table (wide: one row per instance, one column per system; long: columns `system`, an instance id,
+    and one or more numbers); or one file per system; or gold files, and after -i one file per system. All may be packed
+    (.gz). Folders of logs may hold several tasks: then the report has a section for each, and a suite score, the mean
+    of the task means. `sigjax info` lists the formats, which are recognized automatically.
+    """
+    # Before the data are read: one process that cannot read them ends the run.
+    with joined(processes.coordinator, processes.num_processes, processes.process_id) as share:
+        first = share.index == 0
+        inputs.check(paths, output, asked, here=first)
+        run(inputs.evaluations(paths, progress=first, tasks=True), asked, output, first=first)
+
+
+def run(evaluations: Sequence[Evaluation], asked: CompareOptions, output: Output, *, first: bool = True) -> None:
+    """Compare; the first process shows the progress and writes the report."""
+    from sigjax.comparison import compare  # `--help` does not need it
+
+    if first and asked.checkpoint is not None and (kept := kept_in(asked.checkpoint)):
+        print(f"sigjax: goes on from {visible(str(asked.checkpoint))}: {visible(kept)}", file=sys.stderr)
+    report = compare.compare(evaluations, **values(asked, progress=first))
+    if first:
+        output.write(report)
+
+
+@flags(Inputs, Saved)
+def extract(paths: Files, inputs: Inputs, saved: Saved) -> None:
+    """Save the statistics of files once (.npz), for every later command.
+
+    `sigjax compare EVAL.npz` then takes all metrics that are in the file.
+    """
+    inputs.check(paths, saved)
+    save_evaluations(str(saved.output), inputs.evaluations(paths))
