@@ -81,7 +81,7 @@ def swap_reference(workload: Workload, ours: Comparison) -> list[Check]:
     binomial = float(stats.binomtest(wins, differ).pvalue)
     if not math.isclose(exact.p_value, binomial, rel_tol=1e-9):
         raise AssertionError(f"exact p-values differ: {exact.p_value!r} (sigjax) and {binomial!r} (binomial test)")
-    return [Check("sigjax and exact p: p", ours.p_value, exact.p_value, _p_error(exact.p_value, _resamples(ours)))]
+    return [Check("sigjax and exact p: p", ours.p_value, exact.p_value, p_error(exact.p_value, _resamples(ours)))]
 
 
 def bootstrap_checks(what: str, workload: Workload, ours: Comparison, theirs: Spread, resamples: int) -> list[Check]:
@@ -115,10 +115,10 @@ def bootstrap_reference(workload: Workload, ours: Comparison) -> list[Check]:
 
 def p_check(what: str, p_value: float, ours: Comparison, resamples: int) -> Check:
     """A Monte Carlo p-value against ours."""
-    return Check(f"{what}: p", p_value, ours.p_value, _p_error(ours.p_value, resamples, _resamples(ours)))
+    return Check(f"{what}: p", p_value, ours.p_value, p_error(ours.p_value, resamples, _resamples(ours)))
 
 
-def _p_error(p_value: float, *resamples: int) -> float:
+def p_error(p_value: float, *resamples: int) -> float:
     """Standard error of the difference of Monte Carlo p-values; a p of less than one resample counts as one."""
     variance = max(p_value * (1.0 - p_value), 1.0 / min(resamples))
     return math.sqrt(variance * sum(1.0 / count for count in resamples))

@@ -79,7 +79,7 @@ def make_data() -> Data:
     )
     return Data(
         draws,
-        swap_projection(differences, draws),
+        swap_projection(differences, draws, compiled=True),
         SwapProduct(padded_draws(draws), projection_matrix(differences, bound=2**20)),
         draws_projection(columns, draws, compiled=True),
         DrawsProduct(padded_draws(draws), projection_matrix(columns, bound=2**20)),

@@ -70,9 +70,9 @@ TREES_TWO = [
 ]
 
 
-def row(id, form, head="_", relation="_", tag="_"):
+def row(id, form, head="_", relation="_", tag="_", lemma="_", xpos="_", features="_"):
     """A word of CoNLL-U."""
-    return "\t".join([id, form, "_", tag, "_", "_", head, relation, "_", "_"])
+    return "\t".join([id, form, lemma, tag, xpos, features, head, relation, "_", "_"])
 
 
 def conllu(*rows):

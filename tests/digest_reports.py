@@ -19,7 +19,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 INTERVALS = ("auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous")
 CORRECTIONS = ("holm", "hochberg", "bonferroni", "bh", "by", "maxt", "minp", "none")
 NEEDS = {"bleu": "sacrebleu", "chrf": "sacrebleu", "chrf++": "sacrebleu", "ter": "sacrebleu"}
-NEEDS |= dict.fromkeys(("rouge1", "rouge2", "rougeL"), "rouge_score")
+NEEDS |= dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum(stem=true)"), "rouge_score") | {"sari": "sacrebleu"}
 
 
 class Case(NamedTuple):
@@ -50,7 +50,8 @@ def metrics() -> Iterator[Case]:
     makes |= {name: partial(data.reals, metric=name) for name in ("median", "variance")}
     makes |= {f"function, {name}": partial(data.reals, metric=each) for name, each in data.FUNCTIONS.items()}
     makes |= {name: partial(data.texts, name) for name in ("bleu", "chrf", "chrf++", "ter", "wer", "cer")}
-    makes |= {name: partial(data.texts, name) for name in ("rouge1", "rouge2", "rougeL")}
+    makes |= {name: partial(data.texts, name) for name in ("rouge1", "rouge2", "rougeL", "rougeLsum(stem=true)")}
+    makes |= {"sari": partial(data.texts, "sari", simplified=True, two=True)}
     slow = {"function, looped": 200, "function, vectorized": 500}
     compiled = {"fscore", "odds", "median", "variance", "spearman", "auc", "function, traced", "function, weighted"}
     for name, make in makes.items():

@@ -91,6 +91,18 @@ def swebench(values, **fields):
     return json.dumps(report | {"submitted_ids": ids, "resolved_ids": resolved} | fields, indent=4)
 
 
+def swebench_ids(number):
+    return "".join(f"org__repo{i // 2}-{i}\n" for i in range(number))
+
+
+def swebench_results(values, **fields):
+    """As the repository of experiments has it: None for an instance without a prediction; failures are not listed."""
+    listed = {"no_generation": None, "no_logs": "no log", "resolved": 1}
+    ids = swebench_ids(len(values)).split()
+    lists = {name: [id for id, own in zip(ids, values, strict=True) if own == kind] for name, kind in listed.items()}
+    return json.dumps(lists | fields, indent=4)
+
+
 def swebench_boards(boards):
     """Board -> system -> values."""
     return json.dumps(

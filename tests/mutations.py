@@ -123,6 +123,12 @@ MQM = "system\tdoc\tdoc_id\trater\tcategory\tseverity\n" + "".join(
     for system, category in (("A", "Fluency/Punctuation\tMinor"), ("B", "No-error\tNo-error"), ("A", "Other\tMajor"))
     for i in range(3)
 )
+APPRAISE = "".join(
+    f"r{k},{name},{i},{kind},eng,deu,{10 * i + k},d{i // 2}{mark},False,{spans},17.{i},18.{i}\n"
+    for i in range(1, 4)
+    for k, name in enumerate("AB")
+    for kind, mark, spans in (("TGT", "", "[]"), ("BAD", "#bad", '"[{""start_i"":8,""severity"":""minor""}]"'))
+)
 BOARDS = logs.swebench_boards({"only": [("a", A), ("b", B)]})
 KALDI = "s1-u1 the cat sat\ns1-u2 it is\n"
 TRN = "a cat <unk> (s1-u1)\n(uh) it is (s1-u2)\n"
@@ -179,6 +185,10 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "trec-run": lambda: [of_text("a", "b", g=QRELS, a=RUN, b=RUN, options={"metric": "ap"})],
     "ranx-json": lambda: [of_text("a", "b", g=RANX[0], a=RANX[1], b=RANX[1], options={"metric": "ap"})],
     "mqm": lambda: [of_text(t=MQM, options={"cluster": "document"}), of_text(t=MQM.replace("doc\t", "page\t"))],
+    "appraise": lambda: [
+        of_text(t=APPRAISE, options={"cluster": "document"}),
+        of_text(t="r,A,1,TGT,ces,ukr,50,1.5,2.5\nr,B,1,TGT,ces,ukr,1,3,4\nr,B,2,CHK,ces,ukr,1,5,6\n"),
+    ],
     "m2": lambda: [of_text("a", "b", g=M2, a=M2.replace("mice", "rats"), b=M2)],
     "squad": lambda: [
         of_text("a", "b", g=SQUAD, a='{"q1": "The cat.", "q2": ""}', b='{"q2": "Rome", "q1": "Cats"}'),
@@ -205,6 +215,10 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "deepeval": lambda: [of_text("a", "b", a=logs.deepeval(A), b=logs.deepeval(B))],
     "mteb": lambda: [of_text("a", "b", a=logs.mteb(0.5), b=logs.mteb(0.25))],
     "swebench": lambda: [of_text("a", "b", a=logs.swebench(A), b=logs.swebench(B)), of_text("a", a=BOARDS)],
+    "swebench-results": lambda: [
+        of_text(*"ab", ids=logs.swebench_ids(5), a=logs.swebench_results(A), b=logs.swebench_results(B)),
+        of_text(*"ab", ids='[{"instance_id": "o__r-1"},\n "o__r-2"]', **dict.fromkeys("ab", '{"resolved": ["o__r-2"]}'))
+    ],
 }  # fmt: skip
 """Format -> sound files, which may need a library."""
 

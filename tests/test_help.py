@@ -90,7 +90,7 @@ def test_info_has_a_line_for_every_metric_and_format(capsys):
     lines = dict(re.findall(r"^  (\S+) +(.*)$", metrics, re.MULTILINE))
     assert set(lines) >= {*METRICS, *CLASS_METRICS}
     assert lines["fscore"] == "tp, predicted, gold"
-    assert lines["ter"] == "references and outputs; lower is better (needs sigjax[mt])"
+    assert lines["ter"] == "references, outputs; lower is better (needs sigjax[mt])"
     assert {name for name, line in lines.items() if "lower is better" in line} == {"ter", "wer", "cer", "variance"}
     assert set(FORMATS) <= set(re.findall(r"^  (\S+) ", formats, re.MULTILINE))
 
@@ -111,6 +111,7 @@ def test_tab_completes_commands_options_and_values(folder, tmp_path):
         "sigjax compare --corr": ["--correction"],
         "sigjax compare --correction b": ["bh", "bonferroni", "by"],
         "sigjax compare scores.tsv -m chr": ["chrf", "chrf++"],
+        "sigjax compare scores.tsv -m rougeLs": ["rougeLsum", "rougeLsum(stem=true)"],
         "sigjax compare --reader con": ["conll", "conll-gold", "conllu"],
         "sigjax compare ref.txt -i a.": ["a.labels", "a.txt"],
         "sigjax compare ref.txt -i a.txt b.": ["b.txt"],

@@ -1,5 +1,7 @@
 """The door for arrays, and scores at their edges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from test_laws import REGISTRY
@@ -90,4 +92,6 @@ def test_saving_a_metric_of_ones_own_is_refused(tmp_path):
 
 
 def test_the_registry_of_laws_holds_every_metric():
-    assert set(METRICS) <= set(REGISTRY)
+    """Or one that differs from it by its name alone."""
+    held = [replace(metric, name="") for name, metric in METRICS.items() if name in REGISTRY]
+    assert [name for name, metric in METRICS.items() if replace(metric, name="") not in held] == []

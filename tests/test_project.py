@@ -89,7 +89,7 @@ def test_products_are_exact(largest, dtype, num_units):
     values = np.random.default_rng(0).integers(-largest, largest + 1, (20, num_units))
     draws = draws_from_strata(np.arange(num_units) * 3 // num_units)
     for plan, projection in (
-        (swap, swap_projection(values, draws)),
+        (swap, swap_projection(values, draws, compiled=True)),
         (bootstrap, draws_projection(values, draws, compiled=True)),
     ):
         assert projection.matrix.dtype == dtype
@@ -99,7 +99,7 @@ def test_products_are_exact(largest, dtype, num_units):
 def test_the_type_follows_the_bound(monkeypatch):
     monkeypatch.setattr(fused, "MOST_WORDS", 0)
     column, draws = np.full((1, 2), 2**23 - 1), draws_from_strata(np.zeros(2, int))
-    for make in (swap_projection, partial(draws_projection, compiled=True)):
+    for make in (partial(swap_projection, compiled=True), partial(draws_projection, compiled=True)):
         assert make(column, draws).matrix.dtype == np.float32
         assert make(column + 1, draws).matrix.dtype == np.float64
 
@@ -113,7 +113,7 @@ def test_products_of_bytes_are_exact(count, num_units):
     draws = draws_from_strata(np.zeros(num_units, int))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(fused, "MOST_WORDS", 0)
-        projection = swap_projection(values, draws, most_bytes=1)
+        projection = swap_projection(values, draws, compiled=True, most_bytes=1)
     assert isinstance(projection, SwapBytes)
     with jax.enable_x64(True):
         found = np.asarray(jax.jit(lambda projection, rows: projection.sums(rows))(projection, ROWS))
@@ -126,9 +126,9 @@ def test_bytes_are_taken_where_all_columns_fit(monkeypatch, value, fits):
     monkeypatch.setattr(fused, "MOST_WORDS", 0)
     columns, draws = np.ones((5, 70), int), draws_from_strata(np.zeros(70, int))
     columns[3, 69] = value
-    projection = swap_projection(columns, draws, most_bytes=1)
+    projection = swap_projection(columns, draws, compiled=True, most_bytes=1)
     assert isinstance(projection, SwapBytes if fits else SwapProduct)
-    assert isinstance(swap_projection(columns, draws), SwapProduct)
+    assert isinstance(swap_projection(columns, draws, compiled=True), SwapProduct)
 
 
 @pytest.mark.parametrize("num_units", [1, 65])
@@ -140,7 +140,7 @@ def test_products_of_several_bytes_are_exact(largest, num_units):
     draws = draws_from_strata(np.arange(num_units) * 3 // num_units)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(fused, "MOST_WORDS", 0)
-        swapped = swap_projection(values, draws, most_bytes=4)
+        swapped = swap_projection(values, draws, compiled=True, most_bytes=4)
         drawn = draws_projection(values, draws, compiled=True, most_bytes=4)
     assert (type(swapped), type(drawn)) == (SwapBytes, DrawsBytes)
     digits = 1 if largest <= 127 else 2 if largest < 2**15 else 3 if largest < 2**23 else 4
@@ -159,16 +159,19 @@ def test_sums_of_bytes_stay_within_their_type(monkeypatch):
     columns, draws = np.array([[127, -127, 0], [1, 1, 1]]), draws_from_strata(np.zeros(3, int))
     for bound, fits in ((255, True), (254, False)):
         monkeypatch.setattr(by_bytes, "_LAST_SUM", bound)
-        assert isinstance(swap_projection(columns, draws, most_bytes=1), SwapBytes) == fits
+        assert isinstance(swap_projection(columns, draws, compiled=True, most_bytes=1), SwapBytes) == fits
 
 
 def test_few_columns_are_fused():
     draws = draws_from_strata(np.zeros(50, int))
     values = np.random.default_rng(0).integers(0, 9, (60, 50))
-    assert isinstance(swap_projection(values[:4], draws), FusedSwap)
+    assert isinstance(swap_projection(values[:4], draws, compiled=True), FusedSwap)
+    assert isinstance(swap_projection(values[:4], draws, compiled=False), FusedSwap)
+    assert isinstance(swap_projection(10_000 * values[:4], draws, compiled=True), FusedSwap)
+    assert isinstance(swap_projection(10_000 * values[:4], draws, compiled=False), SwapProduct)
     assert isinstance(draws_projection(values[:4], draws, compiled=True), FusedDraws)
     assert isinstance(draws_projection(values[:4], draws, compiled=False), DrawsProduct)
-    assert isinstance(swap_projection(values, draws), SwapProduct)
+    assert isinstance(swap_projection(values, draws, compiled=True), SwapProduct)
     assert isinstance(draws_projection(values, draws, compiled=True), DrawsProduct)
 
 

@@ -13,7 +13,7 @@ from annotated import conllu, row
 from sigjax import Evaluation
 from sigjax.cli import _run
 from sigjax.readers import read
-from sigjax.readers.parsing.conllu import UNMATCHED, match_words
+from sigjax.readers.parsing.conllu import METRICS, UNMATCHED, count_words, match_words
 from sigjax.readers.parsing.treebank import parse_conllu
 from sigjax.records import InputError
 
@@ -92,9 +92,9 @@ def test_other_metrics_take_the_counts_by_name(files):
     assert evaluation.stats.tolist() == [[[5, 5], [2, 2]], [[3, 5], [0, 2]]]
 
 
-def made_up(text, chooser):
-    """A sentence over a text, in words and multiword tokens, and the span, form and kind of each word."""
-    lines, words, place = [], [], 0
+def made_up(text, chooser, annotator=None):
+    """A sentence over a text, in words and multiword tokens; span, form and kind of each word, and its annotation."""
+    lines, words, columns, place = [], [], [], 0
     while place < len(text):
         token = text[place : place + chooser.randint(1, 4)]
         parts = [chooser.choice([token[0], token[-1].upper(), token, "x"]) for _ in range(chooser.randint(1, 3))]
@@ -102,10 +102,20 @@ def made_up(text, chooser):
         if multiword:
             lines.append(row(f"{len(words) + 1}-{len(words) + len(parts)}", token))
         for form in parts if multiword else [token]:
-            lines.append(row(str(len(words) + 1), form, str(min(len(words), 1)), "dep"))
+            columns.append(annotation(len(words), annotator or chooser))
+            lines.append(row(str(len(words) + 1), form, *columns[-1]))
             words.append((place, place + len(token), form.lower(), multiword))
         place += len(token)
-    return parse_conllu("made up", "\n".join([*lines, "", ""]).encode()), words
+    return parse_conllu("made up", "\n".join([*lines, "", ""]).encode()), words, columns
+
+
+def annotation(number, chooser):
+    """Head, relation, UPOS, LEMMA, XPOS and FEATS of a word with so many before it, mostly the same for a number."""
+    chooser = random.Random(number) if chooser.random() < 0.9 else chooser
+    head = chooser.randint(min(number, 1), min(number, 2))
+    values = [["obj", "obl:arg", "det", "case:x", "punct"], ["X", "Y"], ["_", "l"], ["p", "q"]]
+    features = chooser.choice(["_", "Typo=Yes", "Case=Nom|Poss=Yes", "Poss=Yes|Typo=No|Case=Nom", "Case=Dat"])
+    return (str(head), *map(chooser.choice, values), features)
 
 
 def naive_stretches(words):
@@ -133,7 +143,7 @@ def test_words_are_matched_by_the_described_rule(seed):
     """Outside of multiword tokens the same characters; within, as many as a longest common subsequence, in order."""
     chooser = random.Random(seed)
     text = "".join(chooser.choices("abcdef", k=chooser.randint(1, 20)))
-    (gold, gold_words), (system, system_words) = made_up(text, chooser), made_up(text, chooser)
+    (gold, gold_words, _), (system, system_words, _) = made_up(text, chooser), made_up(text, chooser)
     found = match_words(gold, system)
     pairs = {(int(i), j) for j, i in enumerate(found) if i != UNMATCHED}
     stretches = naive_stretches(gold_words + system_words)
@@ -156,6 +166,45 @@ def test_words_are_matched_by_the_described_rule(seed):
         for j, other in enumerate(system_words)
         if one[:2] == other[:2] and not touched & set(range(*one[:2]))
     }
+
+
+def keys(word, columns, gold_word, lemmas):
+    """What the official script compares of two words that match, by metric; `gold_word` is the gold word of a word."""
+    head, relation, upos, _, xpos, features = columns[word]
+    attached = gold_word(int(head) - 1) if head != "0" else "root", relation.partition(":")[0]
+    tags = upos, sorted(each for each in features.split("|") if each[:4] not in ("_", "Typo"))
+    children = [
+        (gold_word(child), *keys(child, columns, gold_word, lemmas)["mlas"][:2])
+        for child, (own, kind, *_) in enumerate(columns)
+        if int(own) - 1 == word and kind in ("det", "case:x")
+    ]
+    return {
+        **{"las": attached, "uas": attached[:1], "upos": upos, "xpos": xpos, "ufeats": tags[1]},
+        **{"alltags": (xpos, tags), "lemmas": lemmas(word), "clas": attached},
+        **{"mlas": (attached, tags, children), "blex": (attached, lemmas(word))},
+    }
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_words_are_right_by_the_definitions_of_the_shared_task(seed):
+    text = "".join(random.Random(seed).choices("abcdef", k=20))
+    gold, _, gold_columns = made_up(text, random.Random(seed), random.Random(seed))
+    system, _, columns = made_up(text, random.Random(seed - seed % 2), random.Random(-seed - 1))
+    found = match_words(gold, system)
+    expected = dict.fromkeys(METRICS, 0)
+    for j, i in enumerate(found.tolist()):
+        if i != UNMATCHED:
+            lemmas = [each[3] for each in gold_columns]
+            truth = keys(i, gold_columns, lambda word: word, lemmas.__getitem__)
+            lemma = lemmas[i] if lemmas[i] == "_" else None  # gold words without lemmas demand none
+            own = keys(j, columns, lambda word: int(found[word]), lambda word, lemma=lemma: lemma or columns[word][3])
+            for metric in METRICS:
+                content = metric not in ("clas", "mlas", "blex") or gold_columns[i][1] in ("obj", "obl:arg")
+                expected[metric] += content and own[metric] == truth[metric]
+    counts = {name: int(values[0]) for name, values in count_words(gold, system).items()}
+    for name, rows in (("gold", gold_columns), ("predicted", columns)):
+        expected |= {name: len(rows), f"content_{name}": sum(each[1] in ("obj", "obl:arg") for each in rows)}
+    assert counts == expected
 
 
 def test_endless_multiword_tokens_are_refused(write):
@@ -185,15 +234,20 @@ def test_all_parsers_of_the_shared_task(data):
 
 
 def test_published_scores_by_the_command_line(data, capsys):
+    """LAS and CLAS of doc/results.md and doc/conll18_CLAS.md of UDParse; the others by the script, in udtools 0.2.9."""
     folder = data / "conll18_en_ewt"
     systems = [folder / "systems" / f"{name}.conllu.gz" for name in ("HIT-SCIR-18", "UDPipe-Future")]
-    options = ["--interval", "none", "--resamples", "1000", "--format", "json"]
+    options = ["--interval", "none", "--resamples", "1000", "--format", "json", "-m", *METRICS]
     assert _run(["compare", *map(str, (folder / "gold.conllu.gz", "-i", *systems)), *options], debug=False) == 0
-    scores = {each["name"]: each["score"] for each in json.loads(capsys.readouterr().out)["systems"]}
-    assert {name: round(100 * score, 2) for name, score in scores.items()} == {
-        "HIT-SCIR-18": 84.57,
-        "UDPipe-Future": 82.51,
+    rows = json.loads(capsys.readouterr().out)["systems"]
+    rows.sort(key=lambda each: each["name"])
+    found = {name: tuple(round(100 * each["score"], 2) for each in rows if each["metric"] == name) for name in METRICS}
+    published = {"las": (84.57, 82.51), "clas": (81.64, 79.14)}
+    official = {
+        **{"uas": (86.79, 85.01), "upos": (95.64, 95.43), "xpos": (95.24, 95.05), "ufeats": (94.6, 95.99)},
+        **{"alltags": (91.96, 93.68), "lemmas": (95.88, 97.23), "mlas": (74.79, 74.71), "blex": (78.44, 77.64)},
     }
+    assert found == published | official
 
 
 def test_detection_by_content(write):
@@ -204,5 +258,5 @@ def test_detection_by_content(write):
 
 def test_a_metric_of_another_kind_is_refused(files):
     gold, systems = files
-    with pytest.raises(InputError, match=re.escape("the format conllu has no metric 'bleu'; it gives las, uas, upos")):
-        read(gold, input=systems, metric="bleu")
+    with pytest.raises(InputError, match=re.escape("the format conllu has no metric 'ter'; it gives las, uas, upos")):
+        read(gold, input=systems, metric="ter")

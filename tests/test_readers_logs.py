@@ -332,7 +332,7 @@ def test_swebench_reports(write):
     assert incomplete.notes[0].endswith(
         "c.json: 1 instances were not submitted; --missing zero counts them as unresolved"
     )
-    with pytest.raises(InputError, match="'z-1' is in resolved_ids, but not in submitted_ids"):
+    with pytest.raises(InputError, match="'z-1' is resolved, but not among the submitted ids"):
         read(paths[0], write("c.json", logs.swebench(B, resolved_ids=["z-1"])))
 
 

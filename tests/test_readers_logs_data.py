@@ -5,7 +5,7 @@ import gzip
 import json
 
 import pytest
-from logs import alpaca_eval, swebench, swebench_boards
+from logs import alpaca_eval, swebench, swebench_boards, swebench_results
 
 from sigjax.cli import _run
 
@@ -143,8 +143,8 @@ def test_the_table_of_preferences_has_all_published_win_rates(data, capsys):
     assert {model for model in told if abs(100 * means[model] - told[model]) > 1e-6} == set()
 
 
-@pytest.mark.parametrize("boards", [False, True])
-def test_swebench_reports_have_the_published_resolved_rates(data, capsys, tmp_path, boards):
+@pytest.mark.parametrize("kind", ["reports", "boards", "results"])
+def test_swebench_reports_have_the_published_resolved_rates(data, capsys, tmp_path, kind):
     rows = table(data / "swebench_bashonly" / "resolved.tsv.gz")
     published = {
         row["system"]: float(row["published_resolved_pct"])
@@ -157,7 +157,7 @@ def test_swebench_reports_have_the_published_resolved_rates(data, capsys, tmp_pa
     }
     outcomes = {system: [int(row[system]) for row in rows] for system in published if system not in different}
     ids = [row["instance_id"] for row in rows]
-    if boards:
+    if kind == "boards":
         found = json.loads(swebench_boards({"bash-only": list(outcomes.items())}))
         for result in found["leaderboards"][0]["results"]:
             result["per_instance_details"] = dict(zip(ids, result["per_instance_details"].values(), strict=True))
@@ -167,6 +167,10 @@ def test_swebench_reports_have_the_published_resolved_rates(data, capsys, tmp_pa
         paths = [tmp_path / f"{system}.json" for system in outcomes]
         for path, values in zip(paths, outcomes.values(), strict=True):
             resolved = [id for id, value in zip(ids, values, strict=True) if value]
-            path.write_text(swebench([], completed_ids=ids, submitted_ids=ids, resolved_ids=resolved))
+            report_of_all = swebench([], completed_ids=ids, submitted_ids=ids, resolved_ids=resolved)
+            path.write_text(report_of_all if kind == "reports" else swebench_results([], resolved=resolved))
+    if kind == "results":
+        (tmp_path / "all.txt").write_text("\n".join(sorted(ids)))
+        paths = [tmp_path / "all.txt", "-i", *paths]
     means = scores(report(capsys, *paths, "--cluster", "repository", "--baseline", next(iter(outcomes))))
     assert {system: round(100 * mean, 2) for system, mean in means.items()} == {s: published[s] for s in outcomes}

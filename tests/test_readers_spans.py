@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sigjax import InputError, compare, read
 from sigjax.metrics.matches import f1_score
 from sigjax.metrics.ratios import ratio_score
-from sigjax.readers.tagging.tokens import Spans, count_spans, encode, find_spans, is_span_tag, tag_table
+from sigjax.readers.tagging.spans import Spans, count_spans, find_spans, is_span_tag, tag_table
+from sigjax.readers.tagging.tokens import encode
 
 TAGS = st.sampled_from(["O", *(f"{prefix}-{name}" for prefix in "BIESLUM" for name in "XY")])
 
@@ -97,13 +99,13 @@ SENTENCES = st.lists(
 )
 
 
-def count(gold, predicted):
+def count(gold, predicted, match="strict"):
     """Our counts of two files of sentences."""
     codes = {}
     truth, found = (encode(sum(tags, []), codes) for tags in (gold, predicted))
     starts = np.cumsum([0, *map(len, gold)])[:-1]
     table = tag_table(list(codes))
-    return count_spans(find_spans(truth, table, starts), find_spans(found, table, starts), starts)
+    return count_spans(find_spans(truth, table, starts), find_spans(found, table, starts), starts, match)
 
 
 @given(SENTENCES)
@@ -136,6 +138,86 @@ def test_scores_are_those_of_seqeval(pairs):
         seqeval.recall_score(gold, predicted, **options),
     )
     np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+# Sentences (gold, guess), one letter per token: its type, large where a span starts.
+PARTIAL = [
+    *[("Xx..Yyy.", "Xx..Yyy."), ("Xxx.Y", "Xx..X"), ("XYyy.X", "Xxx.YX"), ("Xxxx.", "XxYy.")],
+    *[("Yyyy.", "XYyy."), (".Xx.Yy.", ".YyyyX."), ("..X", ".YX"), ("XxYy", "....")],
+]
+
+
+def tag(letter):
+    return "O" if letter == "." else f"{'B' if letter.isupper() else 'I'}-{letter.upper()}"
+
+
+@pytest.fixture
+def partial_files(write):
+    """A gold file, and one of a system that is wrong as in `PARTIAL`, and one that is right."""
+    gold, guess = ("\n\n".join("\n".join(f"w {tag(c)}" for c in pair[i]) for pair in PARTIAL) for i in (0, 1))
+    return write("gold.conll", gold), {"wrong": write("a.conll", guess), "right": write("b.conll", gold)}
+
+
+@pytest.mark.parametrize(
+    ("match", "right"),
+    [
+        ("strict", [2, 0, 1, 0, 0, 0, 1, 0]),
+        ("exact", [2, 1, 1, 0, 0, 0, 1, 0]),
+        ("partial", [2, 1.5, 1.5, 0.5, 0.5, 1, 1, 0]),
+        ("type", [2, 1, 2, 1, 0, 1, 1, 0]),
+        ("fuzzy", [2, 1, 2, 1, 0, 0, 1, 0]),
+    ],
+)
+def test_counts_of_nervaluate_and_of_the_scorer_of_hipe(partial_files, match, right):
+    """Correct, and half of partial, of nervaluate 1.2.1; of ner_eval.py of HIPE-scorer for fuzzy."""
+    gold, systems = partial_files
+    evaluation = read(gold, input=systems, match=match)
+    predicted, truth = [2, 2, 3, 2, 2, 2, 2, 0], [2, 2, 3, 1, 1, 2, 1, 2]
+    assert evaluation.stats[0].T.tolist() == [right, predicted, truth]
+    assert evaluation.stats[1].T.tolist() == [truth] * 3
+    assert any("--match" in note for note in evaluation.notes) == (match != "strict")
+    (comparison,) = compare(evaluation, test="permutation", interval="none", device="numpy")
+    assert comparison.method == "exact"
+    assert comparison.score_a == pytest.approx(2 * sum(right) / (sum(predicted) + sum(truth)), rel=1e-14)
+
+
+@pytest.mark.parametrize("match", ["strict", "exact", "partial", "type"])
+@given(SENTENCES)
+def test_counts_are_those_of_nervaluate(match, pairs):
+    strategies = pytest.importorskip("nervaluate.strategies")
+    from nervaluate.entities import Entity
+
+    kinds = {"strict": "Strict", "exact": "Exact", "partial": "Partial", "type": "EntityType"}
+    strategy = getattr(strategies, f"{kinds[match]}Evaluation")()
+    gold, predicted = ([list(side) for side in sides] for sides in zip(*pairs, strict=True))
+    counts = count(gold, predicted, match)
+    for i, pair in enumerate(pairs):
+        truth, found = ([Entity(kind, start, end - 1) for _, kind, start, end in spans_of([tags])] for tags in pair)
+        result, _ = strategy.evaluate(truth, found, [])
+        assert counts["tp"][i] == result.correct + result.partial / 2
+
+
+def test_a_span_that_counts_belongs_to_the_sentence_of_its_gold_span():
+    """Entities of HIPE cross the ends of sentences: no sentence may have more right spans than gold ones."""
+    gold, found = (Spans(np.array(starts), np.array([4]), np.array([0])) for starts in ([1], [2]))
+    counts = count_spans(gold, found, np.array([0, 2]), "fuzzy")
+    assert {name: column.tolist() for name, column in counts.items()} == dict.fromkeys(counts, [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "accuracy"}, "--match fuzzy: accuracy is of tokens; use --metric fscore, precision or recall"),
+        ({"unit": "response"}, "--unit response: with --match fuzzy a span may take the gold span of another"),
+        ({"match": "loose"}, "match must be one of strict, exact, partial, type, fuzzy, got 'loose'"),
+        ({"reader": "labels"}, "--match means nothing for the format labels; leave it out"),
+    ],
+)
+def test_matches_that_mean_nothing_are_refused(partial_files, options, message):
+    gold, systems = partial_files
+    with pytest.raises(InputError) as refused:
+        read(gold, input=systems, **{"match": "fuzzy", **options})
+    assert message in refused.value.flags
 
 
 def test_a_span_belongs_to_the_sentence_of_its_first_token():

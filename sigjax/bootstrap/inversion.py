@@ -153,7 +153,8 @@ def _of_swaps(case: Case, power: int, run: Run) -> Pieces:
     units = case.units
     values, divisors, score = _scored(case, power)
     columns, places = distinct_columns(values)
-    projection = swap_projection(columns, draws_from_strata(units.strata), most_bytes=most_bytes(run.backend))
+    draws, compiled = draws_from_strata(units.strata), bool(run.backend.devices)
+    projection = swap_projection(columns, draws, compiled=compiled, most_bytes=most_bytes(run.backend))
     on_host = power > 0 or not rounds_alike(case)
     observed = np.array(case.question.scores)[:, None]
     metric = Scored(places, divisors, score, on_host)

@@ -15,7 +15,7 @@ TAKES: dict[Takes, str] = {
     "systems": "sigjax compare FILE FILE ...: one file per system",
     "gold": "sigjax compare GOLD [GOLD ...] -i FILE FILE ...: one file per system, after the gold files",
 }
-_INDENT = 22
+_INDENT = 24
 
 
 def info(topic: Topic | None = None, /) -> None:
@@ -41,7 +41,7 @@ def _metrics() -> Iterator[str]:
     yield _row("metrics (-m NAME)", "what they take for each instance (columns of a table: see --counts)")
     for name, metric in METRICS.items():
         of_texts = TEXT_METRICS.get(name)
-        takes = ", ".join(metric.inputs) if of_texts is None else "references and outputs"
+        takes = ", ".join(metric.inputs) if of_texts is None else "references, outputs" + of_texts.source * ", --source"
         extra = f" (needs sigjax[{of_texts.extra}])" if of_texts and of_texts.extra else ""
         yield _row(f"  {name}", f"{takes}{'' if metric.higher_is_better else '; lower is better'}{extra}")
         if name == "fscore":

@@ -40,5 +40,5 @@ class Inputs(FileOptions):
     def check(self, paths: Files, *written: Any, here: bool = True) -> None:
         """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
         named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
-        more = [self.cluster, self.strata, *named]
+        more = [self.cluster, self.strata, self.source, *named]
         check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sigjax.comparison.assemble import Leaderboard
@@ -14,7 +15,7 @@ from sigjax.comparison.distributions import Laws
 from sigjax.comparison.families import leaderboards
 from sigjax.comparison.metric_kinds import pairs_of
 from sigjax.comparison.notes import together
-from sigjax.comparison.options import BootstrapOptions, DataOptions, PermutationOptions
+from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions
 from sigjax.comparison.parts import check_parts
 from sigjax.comparison.signature import signature_of
 from sigjax.comparison.validate import baseline_of, check_evaluations, check_together
@@ -61,7 +62,11 @@ def compare(data: Any, options: DataOptions) -> Report:
         [('A', 'B', 0.75, 0.03125, 'exact')]
     """
     check(options)
-    evaluations = evaluations_of(data, options)
+    return _compared(evaluations_of(data, options), options)
+
+
+def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Report:
+    """`compare` of evaluations, by options that are in their domains."""
     settings = Settings(**values(options, Settings))
     if settings.design == "models" and settings.interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
@@ -74,7 +79,8 @@ def compare(data: Any, options: DataOptions) -> Report:
     check_workload(evaluations, settings, warns=options.progress)
     hashed, names = data_hash(evaluations), evaluations[0].systems
     pairs = () if options.extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
-    stages = stages_of(options.checkpoint, options.extend, identity_of(evaluations, settings, hashed), pairs)
+    identify = partial(identity_of, evaluations, settings, hashed)
+    stages = stages_of(options.checkpoint, options.extend, identify, pairs)
     with host_scope():
         boards = leaderboards(evaluations, Runner(settings, options.device, options.progress, stages))
         peers = (options.compat,) if isinstance(options.compat, str) else options.compat or ()
@@ -165,5 +171,8 @@ def bootstrap_test(a: Any, b: Any, options: BootstrapOptions) -> Comparison:
     return _of_pair(a, b, test="bootstrap", **values(options))
 
 
-def _of_pair(a: Any, b: Any, *, metric: AnyMetric, **options: Any) -> Comparison:
-    return compare(evaluation_from_arrays({"a": a, "b": b}, metric=metric), progress=False, **options)[0]
+def _of_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Comparison:
+    evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
+    options = CompareOptions(progress=False, **given)
+    check(options)
+    return _compared([evaluation], options)[0]

@@ -65,7 +65,7 @@ def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
     """
     count = len(evaluation.systems)
     if settings.baseline is None:
-        pairs = np.stack(np.triu_indices(count, 1), axis=1).astype(np.int32)
+        pairs = np.argwhere(~np.tri(count, dtype=bool)).astype(np.int32)
     else:
         others, base = np.arange(count, dtype=np.int32), evaluation.systems.index(settings.baseline)
         pairs = np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)

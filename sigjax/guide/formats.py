@@ -17,6 +17,7 @@ ALL SYSTEMS IN ONE FILE                    sigjax compare FILE
   mt-metrics-eval   NAME.seg.score   ... --missing drop --cluster en-de.docs
   comet             JSON of comet-score --to_json          ... -m COMET
   mqm            errors marked by raters (Google's tsv)  ... --cluster document
+  appraise       ratings exported by Appraise (DA, ESA)  ... --filter eng-deu
   paired-perm       lines with the counts of A and of B (paired-perm-test)
 
 ONE FILE PER SYSTEM                        sigjax compare FILE FILE ...
@@ -28,7 +29,7 @@ ONE FILE PER SYSTEM                        sigjax compare FILE FILE ...
   eee            instances of Every Eval Ever
   lighteval      details_*.parquet (extra parquet)    ... A=FILE B=FILE
   alpaca-eval    annotations.json, or its folder      ... --reader alpaca-eval
-  swebench       reports, or leaderboards.json       ... --cluster repository
+  swebench       reports, leaderboards.json, details ... --cluster repository
   terminal-bench results.json, or the folder of its runs
   tau-bench      results of tau-bench or tau2-bench, with their trials
   promptfoo      JSON of eval -o: all prompts and providers, also in one file
@@ -46,11 +47,11 @@ GOLD FILES, THEN THE SYSTEMS               sigjax compare GOLD -i FILE FILE ...
   trn            transcripts, WORD ... (ID), as sclite's       ... -m wer cer
   id-labels      an id and a label per line           ... -m accuracy mcc
   m2             edits of sentences, M2 (ERRANT)     ... -m f0.5 precision
+  swebench-results  results.json, after a list of all ids  ... all_preds.jsonl
   squad          answers to questions, JSON           ... --cluster article
-  conll-gold     tagged tokens, the tag last          ... --cluster document
+  conll-gold     tagged tokens, the tag last (mbt: <utt> after a sentence)
   hipe           tables of HIPE                       ... --cluster document
-  mbt            as conll-gold, <utt> after a sentence
-  conllu         dependency trees, CoNLL-U            ... -m las uas upos
+  conllu         dependency trees, CoNLL-U            ... -m las mlas blex
   trees          phrase structure trees, one per line
   segmentation   SIGMORPHON 2022                      ... --strata category
   alignment      links of words (Pharaoh/TALP, NAACL) ... --swap b -m aer
@@ -65,16 +66,15 @@ JOINING
 
 Instances are joined by id where the format has ids, else by position, and then
 all systems must have as many. The report says which file was taken for the gold
-standard. Missing results: --missing drop, zero or pairwise (sigjax help
-conventions). --cluster and --strata take a field of the format or a file
-with one label per line. Several trials on an instance (epochs of Inspect, or
---runs COLUMN in a table) are kept: sigjax help designs.
+standard. Missing results: --missing (sigjax help conventions). --cluster and
+--strata take a field of the format, or a file with one label per line. Trials
+(epochs of Inspect, --runs COLUMN in tables) are kept: sigjax help designs.
 
 COUNTING ONCE
 
 Texts are counted on all cores, and once: counts stay in ~/.cache/sigjax (or
-SIGJAX_CACHE_DIR) under a hash of the texts; deleting them costs only time. For
-any format, statistics can be saved for all later commands:
+SIGJAX_CACHE_DIR) under a hash of the texts. For any format, statistics can be
+saved for all later commands:
 
     sigjax extract ref.txt -i a.txt b.txt -m bleu chrf ter -o eval.npz
     sigjax compare eval.npz --baseline a

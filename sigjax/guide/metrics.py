@@ -24,14 +24,28 @@ mqm                   errors marked by raters, by Google's weights (lower is
 bleu, chrf, chrf++,   texts (extra mt): sacrebleu's counts, 0 to 100; its
 ter                   signature is among the notes; for ter lower is better
 rouge1, rouge2,       texts (extra rouge): the mean of rouge-score's F1, without
-rougeL                stemming
+rougeL, rougeLsum     stemming, its default; rougeLsum has <n>, <q> or a line
+                      break between sentences
+rouge1(stem=true),    the same of stems (Porter's), as in most published figures
+rouge2(stem=true),    of summaries: -m 'rouge1(stem=true)', quoted; there are
+...                   rougeL(stem=true) and rougeLsum(stem=true), too
+sari                  texts with --source FILE (extra mt): as by EASSE, 0 to 100
+sari(as=evaluate),    means of sentence scores: as by the library evaluate, or
+sari(as=authors)      by the SARI.py of Xu et al., which splits at blanks
 wer, cer              texts, transcripts: word or character errors divided by
                       the length of the reference; lower is better. All words
                       count, also (optional), <unk> and [noise] of sclite, which
                       ignores case without -s: --lowercase
 exact_match, f1       answers to questions: the means of SQuAD's scores, 0 to 1
-las, uas, upos        treebanks: F1 of words with the right head and relation,
-                      head, or tag
+las, uas, upos,       treebanks: F1 of words with the right head and relation,
+xpos, ufeats,         head, tag (universal, own), features, tags and features,
+alltags, lemmas       or lemma, as in the CoNLL 2018 shared task
+clas, mlas, blex      content words: head and relation; and morphology and
+                      function words (mlas), or lemma (blex)
+fscore, precision,    tagged tokens: spans with type and tokens of a gold span;
+recall                --match exact: any type; partial: and half for a common
+                      token; type: type and a common token, by nervaluate's
+                      rule; fuzzy: by that of HIPE's scorer
 aer, alignment-       word alignments: alignment error rate (lower is better),
 precision, -recall    precision, recall
 ap, ndcg@10, p@5,     judgments and runs (extra ir): the mean of trec_eval's;
@@ -60,15 +74,4 @@ Bandos, Rockette and Gur 2005); that of `variance` exchanges deviations from the
 mean. `reason` says what was exchanged. The test is exact where standardized
 numbers are exchangeable, and close to its level otherwise (measured in
 benchmarks/README.md).
-
-TEXTS IN PYTHON
-
-    >>> import sigjax
-    >>> outputs = {"A": ["The cat sat.", "It rained."], "B": ["Cat.", "Rain."]}
-    >>> references = ["The cat sat.", "It has rained."]
-    >>> texts = sigjax.Evaluation.from_texts(outputs, references, metric="chrf")
-    >>> texts.metric.score(texts.stats.sum(axis=1)).round(1)
-    array([74.4, 14.4])
-
-References are one list of texts, or one list per reference.
 """

@@ -25,6 +25,16 @@ report.comparisons.column("p_value"). to_dataframe, to_json, to_csv, to_latex,
 to_markdown, to_html, to_methods, to_sentences, plot: sigjax help output.
 `help(sigjax.Report)` and `help(sigjax.Comparison)` explain every field.
 
+TEXTS IN PYTHON
+
+    >>> outputs = {"A": ["The cat sat.", "It rained."], "B": ["Cat.", "Rain."]}
+    >>> references = ["The cat sat.", "It has rained."]
+    >>> texts = sigjax.Evaluation.from_texts(outputs, references, metric="chrf")
+    >>> texts.metric.score(texts.stats.sum(axis=1)).round(1)
+    array([74.4, 14.4])
+
+References are one list of texts, or one list per reference.
+
 A METRIC OF YOUR OWN
 
 is a function of sums, written with array operators. It gets the sums of your

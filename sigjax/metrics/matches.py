@@ -128,11 +128,16 @@ FSCORE = _of_matches("fscore", f1_score, slice(3))
 PRECISION = _of_matches("precision", ratio_score, slice(2))
 RECALL = _of_matches("recall", ratio_score, slice(0, 3, 2))
 
-LAS, UAS, UPOS = (replace(FSCORE, name=name) for name in ("las", "uas", "upos"))
+TREEBANKS = tuple(
+    replace(FSCORE, name=name)
+    for name in ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex")
+)
 """F1 of the words of dependency trees, whose tp stand for a gold word and have the right head and relation without its
-subtype (las), the right head (uas), or the right universal part of speech (upos). With the same words on both sides all
-are accuracies. Zeman et al. (2018), "CoNLL 2018 Shared Task: Multilingual Parsing from Raw Text to Universal
-Dependencies"."""
+subtype (las), head (uas), universal or language-specific part of speech (upos, xpos), universal features (ufeats), all
+three (alltags), or lemma (lemmas; any, where the gold word has none). With the same words on both sides all are
+accuracies. Of content words alone: head and relation (clas), and also the tags, the features, and the function words
+that depend on the word (mlas), or the lemma (blex). Zeman et al. (2018), "CoNLL 2018 Shared Task: Multilingual Parsing
+from Raw Text to Universal Dependencies"."""
 
 _RATIOS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
 _ERRORS = ("tp", "incorrect")
@@ -153,6 +158,6 @@ ALIGNMENT_PRECISION = Metric(
 ALIGNMENT_RECALL = _of_links("alignment-recall", ratio_score, _SURE, partial(stack_counts, _SURE, [(0, 1)]), _SURE)
 """$|A \\cap S| / |S|$."""
 MATCHES = (
-    *(PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, LAS, UAS, UPOS),
+    *(PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, *TREEBANKS),
     *(AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL),
 )

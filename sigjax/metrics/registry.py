@@ -13,10 +13,11 @@ from sigjax.metrics.matches import MATCHES, fbeta
 from sigjax.metrics.ratios import MEAN, RATIOS
 from sigjax.metrics.rouge import ROUGE
 from sigjax.metrics.sacrebleu import SACREBLEU
+from sigjax.metrics.sari import SARI
 from sigjax.records import Array, InputError, Metric, SampleMetric
 from sigjax.records.names import meant
 
-_OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE)
+_OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE, *SARI)
 _OF_SUMS = (*RATIOS, *MATCHES, *(each.metric for each in _OF_TEXTS))
 METRICS: dict[str, Metric | SampleMetric] = {each.name: each for each in (*_OF_SUMS, *COLUMNS)}
 TEXT_METRICS = {each.metric.name: each for each in _OF_TEXTS}
@@ -81,7 +82,7 @@ def resolve_metric(
 
 
 def check_score(metric: Metric, sums: np.ndarray) -> None:
-    """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`.
+    """Refuse a score that does not work on the last axis alone, `[..., stat] -> [...]`; those of sigjax itself do.
 
     The sums `[system, stat]` are scored one system at a time, and all together with one axis more: both must agree.
     They cannot be written to, so that a function fails that would change them, and with them the totals.
@@ -96,6 +97,8 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
         sigjax.InputError: metric '<lambda>' must turn sums [..., stat] into real numbers [...]: write
         sums[..., 0] for the first statistic
     """
+    if METRICS.get(metric.name) is metric:
+        return
     together = np.repeat(sums[:, None], len(sums) + 1, axis=1)
     together.flags.writeable = False
     try:

@@ -126,7 +126,7 @@ def _chrf(name: str, word_order: int) -> Metric:
 
 
 def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
-    """The metric of sacrebleu.
+    """The metric of sacrebleu, which is BLEU for the metrics that only share its tokenizers.
 
     Raises:
         InputError: sacrebleu is missing, its version is not one that sigjax knows, or the tokenizer cannot be used.
@@ -142,11 +142,11 @@ def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
     if not (2, 5) <= tuple(int(part) for part in sacrebleu.__version__.split(".")[:2]) < (3, 0):
         raise InputError(f"sacrebleu {sacrebleu.__version__} is not supported (2.5 to 2.x are); install sigjax[mt]")
     references = [[""]] * num_references
-    if name == "bleu":
-        return _sacrebleu_bleu(recipe, references)
     if name == "ter":  # which ignores case anyway
         return TER(references=references)
-    return CHRF(word_order=2 if name == "chrf++" else 0, lowercase=recipe.lowercase, references=references)
+    if name in ("chrf", "chrf++"):
+        return CHRF(word_order=2 if name == "chrf++" else 0, lowercase=recipe.lowercase, references=references)
+    return _sacrebleu_bleu(recipe, references)
 
 
 def _sacrebleu_bleu(recipe: Recipe, references: Texts) -> Any:

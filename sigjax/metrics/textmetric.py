@@ -10,7 +10,8 @@ from sigjax.records import Metric
 Texts = Sequence[Sequence[str]]
 """[reference or system][segment]."""
 Count = Callable[[Texts, Texts], np.ndarray]
-"""References `[reference][segment]` and outputs `[system][segment]` -> `[system, segment, input of the metric]`."""
+"""References `[reference][segment]`, after the source where the metric takes it, and outputs `[system][segment]` ->
+`[system, segment, input of the metric]`."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class TextMetric:
             measured so that a segment takes at most about a minute (TER of shuffled words: ten) and 1 GB.
         quadratic: whether time or memory grow with that product.
         tokenized: whether one may choose the tokenizer.
+        source: whether it takes the texts that the outputs are made from.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
         doubts: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
     """
@@ -59,6 +61,7 @@ class TextMetric:
     most: float = 4e6
     quadratic: bool = False
     tokenized: bool = False
+    source: bool = False
     extra: str = ""
     doubts: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = lambda *_: ()
 

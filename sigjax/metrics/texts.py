@@ -18,6 +18,7 @@ def evaluation_from_texts(
     references: Sequence[str] | Sequence[Sequence[str]],
     *,
     metric: str,
+    source: Sequence[str] | None = None,
     tokenize: str | None = None,
     lowercase: bool = False,
     ids: Sequence[object] | None = None,
@@ -39,11 +40,12 @@ def evaluation_from_texts(
                 f"system {name!r} has {len(given)} segment(s), the references have {len(gold[0])}; expected one text "
                 "per segment in the same order (references are [segment] or [reference][segment])"
             )
-    named = {f"reference {number}": own for number, own in enumerate(gold, start=1)}
+    named = {f"reference {number}": own for number, own in enumerate(gold, start=1)} | _source(metric, source, gold)
     check_lengths(metric, named, {f"system {name!r}": own for name, own in texts.items()}, place="segment")
     counted = TEXT_METRICS[metric]
     signature = counted.signature(recipe, len(gold))
-    inputs = inputs_of_texts(recipe, signature, gold, list(texts.values()), cache=cache, progress=progress)
+    given = [named.pop("source"), *gold] if counted.source else gold
+    inputs = inputs_of_texts(recipe, signature, given, list(texts.values()), cache=cache, progress=progress)
     return evaluation_from_arrays(
         dict(zip(texts, inputs, strict=True)),
         metric=metric,
@@ -85,6 +87,20 @@ def _recipe(metric: str, tokenize: str | None, *, lowercase: bool) -> Recipe:
         others = ", ".join(name for name, each in TEXT_METRICS.items() if each.tokenized)
         raise InputError(f"tokenize: {metric} has its own tokens; leave it out, or use {others}")
     return Recipe(metric, tokenize, bool(lowercase))
+
+
+def _source(metric: str, source: Sequence[str] | None, gold: Sequence[Sequence[str]]) -> dict[str, list[str]]:
+    """The source by the name that messages use, where the metric takes it."""
+    if not TEXT_METRICS[metric].source:
+        return {}
+    if source is None:
+        raise InputError(f"{metric} compares outputs with their source, too; give it with --source FILE")
+    texts = _texts("source", source)
+    if len(texts) != len(gold[0]):
+        raise InputError(
+            f"source: has {len(texts)} segment(s), the references have {len(gold[0])}; expected one text per segment"
+        )
+    return {"source": texts}
 
 
 def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:

@@ -95,7 +95,8 @@ def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarra
     if units.outputs is None or case.settings.design == "nested":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
         columns, (places, _) = distinct_columns(units.values - units.values[:1])
-        projection = swap_projection(columns, draws_from_strata(units.strata), most_bytes=most_bytes(run.backend))
+        draws = draws_from_strata(units.strata)
+        projection = swap_projection(columns, draws, compiled=compiled, most_bytes=most_bytes(run.backend))
         return projection, places, places
     outputs = whole_runs(units.outputs) if case.settings.design == "models" else units.outputs
     values, sizes = outputs.values, outputs.sizes

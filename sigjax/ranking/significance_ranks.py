@@ -4,7 +4,9 @@ The systems come best first. Nothing is assumed of the decisions: they need not 
 """
 
 import string
+from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -61,45 +63,50 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     cliques = alike_groups(differs)
     if len(cliques) > len(LETTERS):
         return None
-    return tuple(
-        "".join(letter for letter, clique in zip(LETTERS, cliques, strict=False) if clique[system])
-        for system in range(len(differs))
-    )
+    letters = [""] * len(differs)
+    for letter, clique in zip(LETTERS, cliques, strict=False):
+        for system in clique:
+            letters[system] += letter
+    return tuple(letters)
 
 
-def alike_groups(differs: np.ndarray) -> list[np.ndarray]:
-    """The groups `[system]` bool that have a letter, see `compact_letters`; those with better systems first."""
-    cliques = _needed(list(_cliques(~differs | np.eye(len(differs), dtype=bool))))
-    return sorted(cliques, key=lambda clique: np.flatnonzero(clique).tolist())
+def alike_groups(differs: np.ndarray) -> list[list[int]]:
+    """The positions of the systems of each group that has a letter, see `compact_letters`; better systems first."""
+    alike = [sum(1 << other for other in np.flatnonzero(~row).tolist()) | 1 << i for i, row in enumerate(differs)]
+    return sorted(_needed([_members(clique) for clique in _cliques(alike)]))
 
 
-def _cliques(alike: np.ndarray) -> Iterator[np.ndarray]:
-    """Maximal cliques `[system]` bool that together hold every pair of systems that are alike, and every system."""
-    missing = np.triu(alike)
+def _cliques(alike: list[int]) -> Iterator[int]:
+    """Maximal cliques that together hold every pair of systems that are alike, and every system; one bit per system."""
+    missing = [others >> best << best for best, others in enumerate(alike)]
     for best in range(len(alike)):
-        while missing[best].any():
+        while missing[best]:
             # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
-            worst = int(np.flatnonzero(missing[best])[-1])
-            clique = np.zeros(len(alike), bool)
-            clique[[best, worst]] = True
+            worst = missing[best].bit_length() - 1
+            clique = 1 << best | 1 << worst
             candidates = alike[best] & alike[worst] & ~clique
-            while candidates.any():
-                member = int(np.argmax(candidates))
-                clique[member] = True
-                candidates &= alike[member]
-                candidates[member] = False
-            missing[np.ix_(clique, clique)] = False
+            while candidates:
+                lowest = candidates & -candidates
+                clique |= lowest
+                candidates &= alike[lowest.bit_length() - 1] & ~lowest
+            for member in _members(clique):
+                missing[member] &= ~clique
             yield clique
 
 
-def _needed(cliques: list[np.ndarray]) -> list[np.ndarray]:
+def _members(clique: int) -> list[int]:
+    """The positions of the bits that are set."""
+    return [position for position, bit in enumerate(reversed(f"{clique:b}")) if bit == "1"]
+
+
+def _needed(cliques: list[list[int]]) -> list[list[int]]:
     """The cliques but for those all of whose pairs are in others; the smallest leave first."""
-    held = np.sum([np.outer(clique, clique) for clique in cliques], axis=0)
+    held = Counter(pair for clique in cliques for pair in combinations_with_replacement(clique, 2))
     kept = []
-    for clique in sorted(cliques, key=np.count_nonzero):
-        inside = np.ix_(clique, clique)
-        if (held[inside] > 1).all():
-            held[inside] -= 1
+    for clique in sorted(cliques, key=len):
+        pairs = list(combinations_with_replacement(clique, 2))
+        if all(held[pair] > 1 for pair in pairs):
+            held.subtract(pairs)
         else:
             kept.append(clique)
     return kept

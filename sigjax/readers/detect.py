@@ -9,10 +9,11 @@ from sigjax.files.opening import files_inside, head_lines, read_head, read_text
 from sigjax.readers.formats import Format, Takes
 from sigjax.readers.logs.agent_logs import TAU, TERMINAL_BENCH
 from sigjax.readers.logs.inspect_logs import INSPECT
-from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM, SWEBENCH
+from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM
 from sigjax.readers.logs.mteb import MTEB
 from sigjax.readers.logs.prompt_logs import DEEPEVAL, PROMPTFOO
 from sigjax.readers.logs.row_logs import EVERY_EVAL, LIGHTEVAL, LM_EVAL
+from sigjax.readers.logs.swebench import SWEBENCH, SWEBENCH_RESULTS
 from sigjax.readers.names import given_name
 from sigjax.readers.numerals import is_missing, is_text
 from sigjax.readers.options import show
@@ -31,6 +32,7 @@ from sigjax.readers.tagging.segmentation import SEGMENTATION
 from sigjax.readers.tagging.submissions import ID_LABELS
 from sigjax.readers.texts.alignment import ALIGNMENT
 from sigjax.readers.texts.answers import ANSWERS
+from sigjax.readers.texts.appraise import APPRAISE
 from sigjax.readers.texts.corrections import CORRECTIONS
 from sigjax.readers.texts.mqm import MQM
 from sigjax.readers.texts.texts import COMET, MT_METRICS_EVAL, TEXTS
@@ -56,11 +58,12 @@ _LOGS = (
 _SYSTEMS = (TREC_EVAL, BRACKETS, CONLL, NUMBERS)
 """Other files of one system each."""
 _GOLD = (
+    SWEBENCH_RESULTS,
     *(ALIGNMENT, TREC_RUN, RANX_JSON, ANSWERS, CORRECTIONS, HIPE, MBT, CONLLU, SEGMENTATION, TREES, CONLL_GOLD, TERMS),
     *(KALDI, TRN, ID_LABELS, LABELS, TEXTS),
 )
 """Gold files, then one file per system."""
-_TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, MQM, JSONL, JSON, PAIRED, TSV, CSV, TIMBL, SPACES)
+_TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, MQM, APPRAISE, JSONL, JSON, PAIRED, TSV, CSV, TIMBL, SPACES)
 """All systems in one file; last what looks like a table."""
 FORMATS: dict[str, Format] = {each.name: each for each in (*_LOGS, *_SYSTEMS, *_GOLD, *_TABLES)}
 """By name, in the order in which they are tried on a file: the particular before the general."""

@@ -128,6 +128,7 @@ class Evaluation(EvaluationRecord):
         references: Sequence[str] | Sequence[Sequence[str]],
         *,
         metric: str = "bleu",
+        source: Sequence[str] | None = None,
         tokenize: str | None = None,
         lowercase: bool = False,
         ids: Sequence[object] | None = None,
@@ -138,19 +139,22 @@ class Evaluation(EvaluationRecord):
     ) -> Evaluation:
         """Build an evaluation from the texts that systems put out.
 
-        "bleu", "chrf", "chrf++" and "ter" are sacrebleu's (extra `mt`), 0 to 100. "rouge1", "rouge2" and "rougeL" are
-        means of the F1 of rouge-score (extra `rouge`), without stemming. "wer" and "cer" are errors (insertions,
+        "bleu", "chrf", "chrf++" and "ter" are sacrebleu's (extra `mt`), 0 to 100. "rouge1", "rouge2", "rougeL" and
+        "rougeLsum" (of sentences between line breaks) are means of the F1 of rouge-score (extra `rouge`), without
+        stemming; "rouge1(stem=true)" has it, as most published figures. "wer" and "cer" are errors (insertions,
         deletions, substitutions) in words between blanks, or in characters, for each one of the reference; of several
-        references a segment takes the one with the fewest errors for its length. `notes` holds the signature of the
+        references a segment takes the one with the fewest errors for its length. "sari" is EASSE's (extra `mt`), and
+        "sari(as=evaluate)" and "sari(as=authors)" are means of sentence scores. `notes` holds the signature of the
         metric. Work that is worth it runs on all cores.
 
         Args:
             systems: name of each system -> its texts `[segment]`; an empty output is "".
             references: texts `[segment]`, or several references as `[reference][segment]`.
             metric: one of the names above.
-            tokenize: the tokenizer of BLEU: "13a" (the default), "zh", "ja-mecab", "intl", "char", "none", or any other
-                of sacrebleu's.
-            lowercase: whether to ignore case, as ter and rouge do anyway.
+            source: `[segment]` the texts that the outputs are made from, for sari.
+            tokenize: the tokenizer of BLEU and SARI: "13a" (the default), "zh", "ja-mecab", "intl", "char", "none", or
+                any other of sacrebleu's.
+            lowercase: whether to ignore case, as ter, rouge and sari do anyway.
             ids: `[segment]` names; known by their positions when left out.
             clusters: `[segment]` labels (documents); segments of one cluster are resampled together.
             strata: `[segment]` labels; the bootstrap draws within each stratum.
@@ -171,6 +175,7 @@ class Evaluation(EvaluationRecord):
             systems,
             references,
             metric=metric,
+            source=source,
             tokenize=tokenize,
             lowercase=lowercase,
             ids=ids,

@@ -16,7 +16,7 @@ ENDINGS = frozenset(
     ).split()
 )
 """Endings of file names that tell a format; others, such as `.reverse`, are part of a system's name."""
-_SAME_FOR_ALL = re.compile(r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_stats|annotations)\.json")
+_SAME_FOR_ALL = re.compile(r"samples_.*\.jsonl|details_.*\.parquet|(per_instance_(stats|details)|annotations)\.json")
 """Files that a program names alike for every system: the system is named after the folder."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
 
@@ -61,6 +61,8 @@ def given_name(file: str) -> tuple[str | None, str]:
 
 def _telling(parts: tuple[str, ...]) -> tuple[str, ...]:
     """The parts of a path that can tell systems apart: without names and times that a program gives to all."""
+    if len(parts) > 2 and parts[-2] == "results" and parts[-1].removesuffix(".gz") == "results.json":
+        return parts[:-2]
     if len(parts) < 2 or not _SAME_FOR_ALL.fullmatch(parts[-1].removesuffix(".gz")):
         return parts
     folders = parts[:-1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sigjax.metrics import known_metric, resolve_metric
-from sigjax.records import InputError, Metric, Missing, SampleMetric, Unit
+from sigjax.records import InputError, Match, Metric, Missing, SampleMetric, Unit
 from sigjax.records.metric import AnyMetric
 from sigjax.records.names import meant
 from sigjax.records.options import check, option, same
@@ -92,10 +92,14 @@ class FileOptions(TableOptions):
         group="Input",
         rare=True,
     )
+    match: Match = option(
+        "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input", rare=True
+    )
     swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input", rare=True)
     one_based: bool = option(False, "Alignments count words from 1.", group="Input", rare=True)
+    source: str | None = option(None, "File of source texts, one segment per line, for sari.", group="Input", rare=True)
     tokenize: str | None = option(
-        None, "Tokenizer of BLEU, as sacrebleu names it: 13a (the default), zh, ja-mecab, ...", group="Input", rare=True
+        None, "Tokenizer of BLEU and SARI, of sacrebleu: 13a (default), zh, ja-mecab, ...", group="Input", rare=True
     )
     lowercase: bool = option(False, "Ignore case in metrics of texts.", group="Input", rare=True)
     cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input", rare=True)

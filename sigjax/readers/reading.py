@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from sigjax.files.opening import files_inside, keeping_pipes
+from sigjax.metrics import TEXT_METRICS
 from sigjax.metrics.suites import is_part, of_tasks
 from sigjax.readers.detect import FORMATS, choose_formats
 from sigjax.readers.evaluation import Evaluation
@@ -172,10 +173,11 @@ def _evaluations(
     readings = {each.name: read_as(each, sources, options) for each in {each.name: each for each in formats}.values()}
     evaluations: list[EvaluationRecord] = []
     tasks: dict[str, list[EvaluationRecord]] = {}
+    tokenized = [name for name, each in TEXT_METRICS.items() if each.tokenized]
     for each, metric in zip(formats, metrics, strict=True):
         first = each.metrics[0] if each.metrics else "mean"
-        # The tokenizer is BLEU's: beside it, other metrics leave it alone.
-        tokenize = options.tokenize if metric == "bleu" or "bleu" not in metrics else None
+        # The tokenizer is that of some metrics: beside them, others leave it alone.
+        tokenize = options.tokenize if metric in tokenized or not any(each in tokenized for each in metrics) else None
         with_metric = replace(options, metric=first if metric is None else metric, tokenize=tokenize)
         found = readings[each.name](with_metric)
         if isinstance(found, EvaluationRecord):
@@ -189,7 +191,7 @@ def _evaluations(
 def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
     """The files, read as one format."""
     _check_particular(found, options, f"format {found.name}")
-    if found.takes == "systems" or (found.parts and (sources.systems or len(sources.files) > 1)):
+    if found.takes == "systems" or found.folder or (found.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
         inside = {name: _files_of(path, found) for name, path in sources.systems.items()}
@@ -208,8 +210,8 @@ def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
 
 def _check_particular(found: Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
-    for name in ("filter", "swap", "one_based", "runs", "system", "score", "tokenize", "lowercase"):
-        if getattr(options, name) and name not in found.options:
+    for name in ("filter", "swap", "one_based", "runs", "system", "score", "source", "tokenize", "lowercase", "match"):
+        if (value := getattr(options, name)) and value != getattr(Options, name) and name not in found.options:
             raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
     if options.unit == "response" and "unit" not in found.options:
         takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)

@@ -28,6 +28,7 @@ from sigjax.records.settings import Family as Family
 from sigjax.records.settings import Interval as Interval
 from sigjax.records.settings import IntervalKind as IntervalKind
 from sigjax.records.settings import Library as Library
+from sigjax.records.settings import Match as Match
 from sigjax.records.settings import Method as Method
 from sigjax.records.settings import Missing as Missing
 from sigjax.records.settings import Resamples as Resamples

@@ -175,7 +175,7 @@ class Comparisons(Sequence[Comparison]):
 
     def __iter__(self) -> Iterator[Comparison]:
         """Go through the records."""
-        for block in self.blocks(_BLOCK):
+        for block in self.blocks(_BLOCK) if len(self) > _BLOCK else (self,):
             yield from map(Comparison, *(block.values(name) for name in FIELDS))
 
     def __eq__(self, other: object) -> bool:

@@ -23,7 +23,6 @@ OTHER_NAMES = {
     "p": ("precision",),
     "r": ("recall",),
     "chrfpp": ("chrf++",),
-    "rougelsum": ("rougeL",),
     "pearson": ("correlation",),
     "pearsonr": ("correlation",),
     "spearmanr": ("spearman",),

@@ -103,7 +103,8 @@ def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any
     return field(default=known.default if default is MISSING else default, metadata={"option": about})
 
 
-def options_of(record: type) -> dict[str, Field[Any]]:
+@functools.cache
+def options_of(record: type) -> Mapping[str, Field[Any]]:
     """The options of a record by name, group by group."""
     options = {name: each for name, each in record.__dataclass_fields__.items() if "option" in each.metadata}
     groups = get_args(Group)
@@ -112,8 +113,13 @@ def options_of(record: type) -> dict[str, Field[Any]]:
 
 def values(record: object, of: type | None = None, /, **changes: Any) -> dict[str, Any]:
     """The values of the options of a record, or of those alone that another record has, too; with some changes."""
-    shared = options_of(type(record)).keys() & options_of(of or type(record)).keys()
-    return {name: getattr(record, name) for name in shared} | changes
+    return {name: getattr(record, name) for name in _shared(type(record), of or type(record))} | changes
+
+
+@functools.cache
+def _shared(record: type, other: type) -> list[str]:
+    """The names of the options that both records have."""
+    return [name for name in options_of(record) if name in options_of(other)]
 
 
 @functools.cache
@@ -138,14 +144,20 @@ def check(record: object) -> None:
             ...
         sigjax.InputError: resamples must be a whole number from 2 to 10,000 or auto, got 1
     """
-    kinds = types_of(type(record))
-    for name, each in options_of(type(record)).items():
-        words, holds = _domain(kinds[name], each.metadata["option"])
+    for name, (words, holds) in _domains(type(record)).items():
         value = getattr(record, name)
         if not holds(value):
-            words += f", such as {each.default:g}" if words.startswith("a number between") else ""
+            default = options_of(type(record))[name].default
+            words += f", such as {default:g}" if words.startswith("a number between") else ""
             hint = f"; write [{value!r}]" if words == "a list of names" and isinstance(value, str) else ""
             raise InputError(f"--{name.replace('_', '-')} must be {words}, got {value!r}{hint}")
+
+
+@functools.cache
+def _domains(record: type) -> dict[str, tuple[str, Callable[[Any], bool]]]:
+    """The domain of each option of a record, as in `_domain`."""
+    kinds = types_of(record)
+    return {name: _domain(kinds[name], each.metadata["option"]) for name, each in options_of(record).items()}
 
 
 def _domain(kind: Any, about: Option) -> tuple[str, Callable[[Any], bool]]:

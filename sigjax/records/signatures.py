@@ -79,13 +79,15 @@ def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
 
         parameters = [*own, *(_parameter(record, name, each) for name, each in known.items())]
         public = signature.replace(parameters=parameters)
+        required = {name for name, each in known.items() if each.default is MISSING}
 
         @functools.wraps(function)
         def taking(*args: Any, **keywords: Any) -> Any:
-            try:
-                public.bind(*args, **keywords)
-            except TypeError as error:
-                raise TypeError(f"{function.__name__}() {error}") from None
+            if len(args) != len(own) or not keywords.keys() <= known.keys() or required - keywords.keys():
+                try:
+                    public.bind(*args, **keywords)
+                except TypeError as error:
+                    raise TypeError(f"{function.__name__}() {error}") from None
             kinds = types_of(record)  # pyright: ignore[reportArgumentType]
             given = {name: _plain(keywords.pop(name), kinds[name]) for name in known if name in keywords}
             return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
@@ -108,6 +110,7 @@ def _plain(value: Any, kind: Any) -> Any:
     return int(value) if is_whole else value
 
 
+@functools.cache
 def _parts(kind: Any) -> set[Any]:
     """The types in a type: of a union, and of what a sequence holds."""
     return {kind, *(part for each in get_args(kind) for part in _parts(each))}

@@ -216,7 +216,7 @@ def _groups(panel: Panel) -> list[list[int]]:
     for one, other in decided(panel.family.comparisons, settings):
         if one in place and other in place:
             differs[place[one], place[other]] = differs[place[other], place[one]] = True
-    return [np.flatnonzero(members).tolist() for members in alike_groups(differs)]
+    return alike_groups(differs)
 
 
 def _bars(groups: Sequence[list[int]]) -> list[list[list[int]]]:

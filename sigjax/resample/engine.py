@@ -17,7 +17,7 @@ import numpy as np
 
 from sigjax.records import Array
 from sigjax.resample.bits import rows_of, seed_key
-from sigjax.resample.project import Projection
+from sigjax.resample.project import DrawsProduct, NestedProduct, Projection
 from sigjax.run.backend import Backend, compiled, on_each
 from sigjax.run.checkpoint import NO_STAGE, Stage
 from sigjax.run.host import ahead, num_cores
@@ -87,12 +87,12 @@ def stream(
         return  # there are more processes than resamples
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
+    workers = _num_workers(run.backend, data[0].projection)
     if devices := run.backend.devices:
-        workers = _num_workers(run.backend)
         per_call = len(devices) * min(_TILES_PER_CALL, -(-num_tiles // (workers * len(devices))))
         program, task = compiled(_tiles, static, devices=devices), on_each(devices, task)
     else:
-        workers, per_call, program = 1, 1, partial(_tiles, **dict(static))
+        per_call, program = 1, partial(_tiles, **dict(static))
 
     def call(first: np.ndarray) -> tuple[np.ndarray, ...]:
         # What is not finite is counted, and refused later with the systems' names.
@@ -105,8 +105,13 @@ def stream(
         run.advance(min(int(first[0]) + per_call * rows_per_tile, run.resamples))
 
 
-def _num_workers(backend: Backend) -> int:
-    """Calls that run at once: a program leaves cores idle in some steps, and no device waits for the host."""
+def _num_workers(backend: Backend, projection: Projection) -> int:
+    """Calls that run at once: a program leaves cores idle in some steps, and no device waits for the host.
+
+    NumPy draws and counts on one core; swaps are mostly products, which use all cores by themselves.
+    """
+    if backend.platform == "numpy":
+        return num_cores() if isinstance(projection, DrawsProduct | NestedProduct) else 1
     if backend.platform == "cpu":
         return max(1, num_cores() // len(backend.devices))
     return 2

@@ -125,11 +125,11 @@ class FusedDraws(NamedTuple):
         return self.fields.sums(_loop(add, rows, self.tables[:, -1], self.num_steps, self.draws))
 
 
-def fused_swap(columns: np.ndarray) -> FusedSwap | None:
-    """For columns `[column, unit]` (int64); None where they take too many words."""
+def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
+    """For columns `[column, unit]` (int64); None where they take too many words: for NumPy, more than one."""
     lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
     fields = make_fields(lowest, highest)
-    if fields is None:
+    if fields is None or not (compiled or fields.word.max() == 0):
         return None
     digits, worth = [], []
     for index, column in enumerate(columns):

@@ -156,9 +156,14 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
     return columns, places._replace(offset=least.astype(np.float64) * values.shape[1])
 
 
-def swap_projection(columns: np.ndarray, draws: Draws, *, most_bytes: int = 0) -> FusedSwap | SwapBytes | SwapProduct:
-    """The fastest swap projection of columns `[column, unit]` (int64); `most_bytes` as the backend says."""
-    if (fused := fused_swap(columns)) is not None:
+def swap_projection(
+    columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
+) -> FusedSwap | SwapBytes | SwapProduct:
+    """The fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
+
+    `most_bytes` as the backend says.
+    """
+    if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
     padded = padded_draws(draws)
     if (in_bytes := bytes_of(columns, most_bytes, largest=1)) is not None:

@@ -11,7 +11,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ _REFUSED = b"refused: "
 def stages_of(
     checkpoint: str | os.PathLike[str] | None,
     extend: Any,
-    identity: Identity,
+    identify: Callable[[], Identity],
     pairs: Sequence[tuple[str, str]],
 ) -> Stage:
     """All stages of a run, with the states known so far; `pairs` are the names of the systems of each pair.
@@ -50,6 +50,9 @@ def stages_of(
         InputError: the checkpoint or the report cannot be used, or another process does something else.
     """
     share = current_share()
+    if checkpoint is None and extend is None and share.count == 1:
+        return NO_STAGE
+    identity = identify()
     known = {} if extend is None else earlier_states(extend, identity, pairs)
     if share.count > 1:
         _check_alike(share, identity, known, kept=checkpoint is not None)

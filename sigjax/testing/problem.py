@@ -179,7 +179,8 @@ def alike(case: Case) -> Alike:
     it, and whole units are swapped.
     """
     question, values = case.question, case.units.values
-    ones = None if case.settings.design in ("crossed", "models") else ones_of(values)
+    single = len(question.members) == 1 or case.settings.design in ("crossed", "models")
+    ones = None if single else ones_of(values)
     if ones is None or slope_in(case, int(np.argmax((values != values[:1]).any(axis=(0, 1))))) is None:
         return Alike(question.pairs, np.arange(len(question.members)))
     # All pairs are one product; few pairs of many systems are not worth it.

@@ -1,16 +1,14 @@
-"""Logs that are one JSON value: HELM, AlpacaEval and SWE-bench."""
+"""Logs that are one JSON value: HELM and AlpacaEval."""
 
 import os
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import PurePath
 
-from sigjax.files.opening import naming
-from sigjax.readers.formats import Format, looks_like
-from sigjax.readers.json_files import Item, item_at, load_entries, load_item, text
+from sigjax.readers.formats import Format
+from sigjax.readers.json_files import Item, load_entries, load_item
 from sigjax.readers.logs.driver import Result, Row, Unusable, choose, log_reader
-from sigjax.readers.options import Options, mean_is, show
+from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
 _START = re.compile(rb'\s*\[\s*\{\s*"instance_id"\s*:')
@@ -128,74 +126,4 @@ ALPACA_EVAL = Format(
     options=frozenset({"filter"}),
     folder="annotations.json",
     begins=(b"[",),
-)
-
-# SWE-bench: the report of its harness (one file per system), or leaderboards.json (all systems of a board).
-
-_RESOLVED = "resolved"
-"""The score; boards hold cost and calls beside it."""
-
-
-def _swebench(file: str, options: Options) -> list[Result]:
-    found = load_item(file)
-    if "leaderboards" in found.fields:
-        return _board(file, found, options)
-    if options.filter is not None:
-        raise InputError(f"{file}: --filter names a board of leaderboards.json; a report has none; leave it out")
-    return [_report(file, found)]
-
-
-def _report(file: str, report: Item) -> Result:
-    submitted, resolved = report.texts("submitted_ids"), set(report.texts("resolved_ids"))
-    stray = resolved.difference(submitted)
-    if stray:
-        raise InputError(f"{file}: {show(min(stray))} is in resolved_ids, but not in submitted_ids; repair the report")
-    if not submitted:
-        raise InputError(f"{report.place('submitted_ids')}: is empty; expected instances")
-    lacking = len(report.texts("incomplete_ids", []))
-    note = f"{file}: {lacking} instances were not submitted; --missing zero counts them as unresolved"
-    rows = [_issue({_RESOLVED: float(id in resolved)}, id) for id in submitted]
-    return Result(file, rows, notes=(note,) if lacking else ())
-
-
-def _board(file: str, found: Item, options: Options) -> list[Result]:
-    """The systems of one board for which it holds the results of single instances."""
-    boards: dict[str, list[Item]] = {}
-    for board in found.items("leaderboards", "board"):
-        entries = board.items("results", f"{show(board.text('name'))}, system")
-        detailed = [entry for entry in entries if entry.get("per_instance_details")]
-        if detailed:
-            boards[board.text("name")] = detailed
-    if not boards:
-        raise InputError(f"{file}: no board holds the results of single instances (per_instance_details)")
-    systems = boards[choose(file, boards, options.filter, "board")]
-    names = [system.text("name") for system in systems]
-    if len(set(names)) < len(names):
-        names = [system.text("folder") for system in systems]
-    return [Result(file, _issues(system), name) for name, system in zip(names, systems, strict=True)]
-
-
-def _issues(system: Item) -> list[Row]:
-    rows = []
-    for id, details in system.item("per_instance_details").fields.items():
-        with naming(system.where):
-            text(id)
-        issue = item_at(f"{system.where}, {show(id)}", details)
-        scores = {score: issue.number(score) for score, value in issue.fields.items() if value is not None}
-        rows.append(_issue(scores, id))
-    return rows
-
-
-def _issue(scores: dict[str, float], id: str) -> Row:
-    return Row(scores, id, labels={"repository": id.rpartition("-")[0] or id})
-
-
-SWEBENCH = Format(
-    "swebench",
-    "reports or leaderboards.json of SWE-bench",
-    "systems",
-    log_reader(_swebench, adapt=partial(mean_is, _RESOLVED)),
-    looks_like(rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids)")\s*:\s*\['),
-    options=frozenset({"filter"}),
-    begins=(b"{",),
 )

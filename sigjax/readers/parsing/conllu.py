@@ -19,7 +19,8 @@ from sigjax.readers.options import Options, chosen_metric, show
 from sigjax.readers.parsing.treebank import ROOT, Treebank, parse_conllu
 from sigjax.records import Evaluation, InputError
 
-METRICS = ("las", "uas", "upos")
+METRICS = ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex")
+_OF_CONTENT = frozenset(("clas", "mlas", "blex"))
 _COMMENT = re.compile(r"#\s*(?:(sent_id)\s*=|(newdoc)\b(?:\s+id\s*=)?)\s*(.*)")
 _FIRST_ROW = re.compile(rb"(?:#[^\n]*\n|\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n")
 _EXCERPT = 20
@@ -31,7 +32,7 @@ _LARGEST_TABLE = 2**22
 
 
 def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
-    """Counts `[gold sentence]`: right words as las, uas and upos, all words as predicted and gold.
+    """Counts `[gold sentence]`: right words by the name of each metric; all words, and those with content relations.
 
     Raises:
         InputError: the texts differ.
@@ -40,20 +41,48 @@ def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
         raise _different_text(gold, system)
     found = match_words(gold, system)
     own = np.flatnonzero(found != UNMATCHED)
-    other = found[own]
-    right_head = np.append(found, ROOT)[system.heads[own]] == gold.heads[other]
-    right = {
-        "las": right_head & (system.relations[own] == gold.relations[other]),
-        "uas": right_head,
-        "upos": system.tags[own] == gold.tags[other],
-    }
     of_character = np.searchsorted(gold.starts, system.starts, side="right") - 1
     sentences = gold.sentences[np.where(found == UNMATCHED, of_character, found)]
+    counted = {name: sentences[own[right]] for name, right in _right_words(gold, system, found, own).items()}
+    counted |= {"predicted": sentences, "gold": gold.sentences}
+    counted |= {"content_predicted": sentences[system.content], "content_gold": gold.sentences[gold.content]}
     size = int(gold.sentences[-1]) + 1
-    counts = {name: np.bincount(sentences[own[mask.astype(bool)]], minlength=size) for name, mask in right.items()}
-    counts["predicted"] = np.bincount(sentences, minlength=size)
-    counts["gold"] = np.bincount(gold.sentences, minlength=size)
-    return {name: values.astype(np.float64) for name, values in counts.items()}
+    return {name: np.bincount(each, minlength=size).astype(np.float64) for name, each in counted.items()}
+
+
+def _right_words(gold: Treebank, system: Treebank, found: np.ndarray, own: np.ndarray) -> dict[str, np.ndarray]:
+    """Whether each of the matched words `own` is right, by metric."""
+    other = found[own]
+
+    def same(name: str) -> np.ndarray:
+        return (getattr(system, name)[own] == getattr(gold, name)[other]).astype(bool)
+
+    head = np.append(found, ROOT)[system.heads[own]] == gold.heads[other]
+    labelled = head & same("relations")
+    upos, xpos, features = map(same, ("upos", "xpos", "features"))
+    lemma = same("lemmas") | (gold.lemmas[other] == "_")  # gold words without lemmas demand none
+    content, tagged = labelled & gold.content[other], labelled & upos & features
+    # Function words of a word match in order, so that all are right where as many are right as there are on each side.
+    right = _children(system, own[tagged & gold.functional[other]])[own]
+    complete = right == _children(system, np.flatnonzero(system.functional))[own]
+    complete &= right == _children(gold, np.flatnonzero(gold.functional))[other]
+    return {
+        "las": labelled,
+        "uas": head,
+        "upos": upos,
+        "xpos": xpos,
+        "ufeats": features,
+        "alltags": upos & xpos & features,
+        "lemmas": lemma,
+        "clas": content,
+        "mlas": content & tagged & complete,
+        "blex": content & lemma,
+    }
+
+
+def _children(side: Treebank, words: np.ndarray) -> np.ndarray:
+    """How many of some words are children of each word `[word]`."""
+    return np.bincount(side.heads[words], minlength=len(side.heads))
 
 
 def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
@@ -167,12 +196,18 @@ def _read(sources: Sources, options: Options) -> Reading:
         name = chosen_metric(options).name
         right = name if name in METRICS else METRICS[0]
         sheets = [
-            Sheet(system, files[system], {"tp": own[right], **own}, labels=labels, ids=ids)
-            for system, own in counts.items()
+            Sheet(system, files[system], _columns(own, right), labels=labels, ids=ids) for system, own in counts.items()
         ]
         return join_sheets(sheets, options)(options)
 
     return evaluate
+
+
+def _columns(counts: dict[str, np.ndarray], metric: str) -> dict[str, np.ndarray]:
+    """All counts, with those of a metric as tp, predicted and gold."""
+    total = "content_" if metric in _OF_CONTENT else ""
+    own = {"tp": metric, "predicted": f"{total}predicted", "gold": f"{total}gold"}
+    return counts | {name: counts[key] for name, key in own.items()}
 
 
 def _looks(name: str, head: bytes) -> bool:

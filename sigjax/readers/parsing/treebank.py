@@ -22,6 +22,16 @@ _BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
 _WHOLE_NUMBERS = re.compile(r"(?:[0-9]{1,9}\t)*")
 _COLUMNS = 10
+_UNIVERSAL = frozenset(
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
+    "Voice Evident Polarity Person Polite".split()
+)
+"""The features of the shared task; all others are of single languages."""
+_CONTENT = frozenset(
+    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
+    "conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
+)
+_FUNCTIONAL = frozenset("aux cop mark det clf case cc".split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +49,20 @@ class Treebank:
     """[word] whether the word is part of a multiword token."""
     forms: Sequence[str]
     """[word]"""
-    tags: np.ndarray
+    lemmas: np.ndarray
+    """[word] LEMMA."""
+    upos: np.ndarray
     """[word] UPOS."""
+    xpos: np.ndarray
+    """[word] XPOS."""
+    features: np.ndarray
+    """[word] the universal ones of FEATS, sorted."""
     relations: np.ndarray
     """[word] DEPREL up to the colon."""
+    content: np.ndarray
+    """[word] whether the relation is one of content words."""
+    functional: np.ndarray
+    """[word] whether the relation is one of function words, and the word is not the root."""
     heads: np.ndarray
     """[word] the word that is its head, or `ROOT`."""
     sentences: np.ndarray
@@ -86,7 +106,8 @@ def parse_conllu(file: str, data: bytes) -> Treebank:
     forms = _clean_forms(rows, tokens)
     ends = np.cumsum([len(form) for form in forms])
     token_of = (np.cumsum(is_token) - 1)[words]  # the words of a range follow it at once
-    sentences = rows.sentences[words]
+    sentences, heads = rows.sentences[words], _heads(rows, words, first)
+    relations = [cell.partition(":")[0] for cell in _column(rows, 7, words)]
     return Treebank(
         file=file,
         text="".join(forms),
@@ -94,9 +115,14 @@ def parse_conllu(file: str, data: bytes) -> Treebank:
         ends=ends[token_of],
         multiword=covered,
         forms=[rows.forms[row] for row in words],
-        tags=_column(rows, 3, words),
-        relations=np.array([cell.partition(":")[0] for cell in _column(rows, 7, words)], dtype=object),
-        heads=_heads(rows, words, first),
+        lemmas=_column(rows, 2, words),
+        upos=_column(rows, 3, words),
+        xpos=_column(rows, 4, words),
+        features=_universal(_column(rows, 5, words)),
+        relations=np.array(relations, dtype=object),
+        content=np.array([each in _CONTENT for each in relations]),
+        functional=np.array([each in _FUNCTIONAL for each in relations]) & (heads != ROOT),
+        heads=heads,
         sentences=sentences,
         lines=rows.lines[words],
     )
@@ -118,6 +144,15 @@ def _split_rows(file: str, lines: list[str]) -> _Rows:
 def _column(rows: _Rows, number: int, words: np.ndarray) -> np.ndarray:
     """The cells `[word]` of a column."""
     return np.array(rows.cells[number::_COLUMNS], dtype=object)[words]
+
+
+def _universal(cells: np.ndarray) -> np.ndarray:
+    """The universal features `[word]` of cells such as Number=Sing|Typo=Yes."""
+    kept = {
+        cell: "|".join(sorted(each for each in cell.split("|") if each.partition("=")[0] in _UNIVERSAL))
+        for cell in set(cells)
+    }
+    return np.array([kept[cell] for cell in cells], dtype=object)
 
 
 def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: str) -> np.ndarray:

@@ -17,9 +17,10 @@ import numpy as np
 from sigjax.files.opening import read_text
 from sigjax.readers.formats import Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, show
+from sigjax.readers.tagging.spans import OUTSIDE
 from sigjax.readers.tagging.tokens import (
-    OUTSIDE,
     TAG_METRICS,
+    TAG_OPTIONS,
     Tokens,
     check_words,
     evaluate_tags,
@@ -209,7 +210,7 @@ def _mark_spans(tags: set[str]) -> bool:
 
 
 _read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (check_words, _check_sentences))
-_tagged_tokens = partial(Format, options=frozenset({"unit"}))
+_tagged_tokens = partial(Format, options=TAG_OPTIONS)
 CONLL = _tagged_tokens(
     "conll", "tagged tokens, gold and guess as the last columns", "systems", _read_pairs, _looks_pairs, TAG_METRICS
 )

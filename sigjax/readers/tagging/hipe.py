@@ -15,7 +15,7 @@ import numpy as np
 from sigjax.files.opening import read_text
 from sigjax.readers.formats import Format, looks_like
 from sigjax.readers.options import Options, show, suggest
-from sigjax.readers.tagging.tokens import TAG_METRICS, Tokens, check_words, read_tagged
+from sigjax.readers.tagging.tokens import TAG_METRICS, TAG_OPTIONS, Tokens, check_words, read_tagged
 from sigjax.records import InputError
 
 COLUMN = "NE-COARSE-LIT"
@@ -90,5 +90,5 @@ HIPE = Format(
     partial(read_tagged, _parse, (check_words,)),
     looks_like(rb"^TOKEN\tNE-"),
     TAG_METRICS,
-    frozenset({"filter", "unit"}),
+    TAG_OPTIONS | {"filter"},
 )

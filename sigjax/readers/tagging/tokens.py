@@ -1,18 +1,9 @@
-"""Tagged tokens of several files: aligned with the gold ones, and counted for each sentence or span (entity, chunk).
+"""Tagged tokens of several files: aligned with the gold ones, and counted for each sentence or span (`spans`)."""
 
-One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token is outside, or in a span of its
-type. A span starts where the token before is outside, of another type or in another sentence; at B, S or U; and after
-E, L, S or U. So an I after O starts a span, whatever the scheme demands. A span is right when its type, first and last
-token are those of a gold span. Reference: Tjong Kim Sang and Buchholz (2000),
-"Introduction to the CoNLL-2000 shared task: chunking".
-"""
-
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,101 +12,18 @@ from sigjax.readers.columns import count_responses
 from sigjax.readers.formats import Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, show
-from sigjax.records import Evaluation, InputError
+from sigjax.readers.tagging.spans import Spans, TagTable, count_spans, find_spans, is_span_tag, tag_table
+from sigjax.records import Evaluation, InputError, Match
 
 TAG_METRICS = ("fscore", "precision", "recall", "accuracy")
-OUTSIDE = frozenset(("O", "_", "-"))
+TAG_OPTIONS = frozenset({"unit", "match"})
+_MATCHES: dict[Match, str] = {
+    "exact": "the same tokens, whatever the type",
+    "partial": "the same tokens, and a half for a common token, whatever the type",
+    "type": "the same type and a common token, by nervaluate's rule",
+    "fuzzy": "the same type and a common token, by the rule of HIPE's scorer",
+}
 _SPANS, _TOKENS = ("tp", "predicted", "gold"), ("correct", "tokens")
-_TAG = re.compile(r"([BIESLUM])(?:-(.*))?", re.DOTALL)
-
-
-class TagTable(NamedTuple):
-    """What the tags of a comparison mean."""
-
-    types: np.ndarray
-    """[tag] the number of its type; -1 outside."""
-    opens: np.ndarray
-    """[tag] whether a span starts at it, whatever precedes."""
-    closes: np.ndarray
-    """[tag] whether a span ends at it, whatever follows."""
-
-
-class Spans(NamedTuple):
-    """The spans of one sequence of tokens, in order."""
-
-    starts: np.ndarray
-    """[span] the first token."""
-    ends: np.ndarray
-    """[span] the token after the last."""
-    types: np.ndarray
-    """[span] the number of the type."""
-
-
-def is_span_tag(tag: str) -> bool:
-    """Whether a tag is O (or "_" or "-"), or B, I, E, S, L, U or M, alone or with "-" and a type.
-
-    Example:
-        >>> [is_span_tag(tag) for tag in ("B-PER", "I", "O", "NN")]
-        [True, True, True, False]
-    """
-    return tag in OUTSIDE or _TAG.fullmatch(tag) is not None
-
-
-def tag_table(tags: Sequence[str]) -> TagTable:
-    """What tags `[tag]` mean, for which `is_span_tag` holds; types are compared as they are written.
-
-    Example:
-        >>> tag_table(["O", "B-PER", "I-PER", "S-LOC"]).types
-        array([-1,  0,  0,  1])
-    """
-    parts = [("O", None) if tag in OUTSIDE else (tag[0], tag[2:]) for tag in tags]
-    numbers = {name: i for i, name in enumerate(dict.fromkeys(name for _, name in parts if name is not None))}
-    return TagTable(
-        np.array([-1 if name is None else numbers[name] for _, name in parts], np.int64),
-        np.array([prefix in "BSU" for prefix, _ in parts], bool),
-        np.array([prefix in "ELSU" for prefix, _ in parts], bool),
-    )
-
-
-def find_spans(codes: np.ndarray, table: TagTable, breaks: np.ndarray) -> Spans:
-    """The spans of tokens with the tags `codes` `[token]`; a new sequence starts at each token of `breaks`.
-
-    Example:
-        >>> tags = ["O", "B-PER", "I-PER", "I-LOC"]
-        >>> spans = find_spans(np.array([3, 1, 2, 2, 0]), tag_table(tags), np.array([0, 3]))
-        >>> spans.starts, spans.ends
-        (array([0, 1, 3]), array([1, 3, 4]))
-    """
-    types, opens, closes = (column[codes] for column in table)
-    fresh = opens.copy()
-    fresh[1:] |= closes[:-1] | (types[1:] != types[:-1])
-    fresh[breaks] = True
-    inside = types >= 0
-    (starts,) = np.nonzero(inside & fresh)
-    stops = np.append(np.flatnonzero(~inside | fresh), len(codes))
-    return Spans(starts, stops[np.searchsorted(stops, starts, side="right")], types[starts])
-
-
-def count_spans(gold: Spans, predicted: Spans, sentences: np.ndarray) -> dict[str, np.ndarray]:
-    """The counts tp, predicted and gold `[sentence]`; a span belongs to the sentence of its first token.
-
-    `sentences` `[sentence]` are their first tokens, from 0; none is empty.
-
-    Example:
-        >>> table, start = tag_table(["O", "B-PER", "I-PER"]), np.array([0])
-        >>> gold, guess = (find_spans(np.array(codes), table, start) for codes in ([1, 2, 0, 1], [1, 0, 0, 1]))
-        >>> count_spans(gold, guess, start)
-        {'tp': array([1]), 'predicted': array([2]), 'gold': array([2])}
-    """
-    length = max((spans.starts[-1] + 1 for spans in (gold, predicted) if len(spans.starts)), default=0)
-    end_of, type_of = np.zeros((2, length), np.int64)
-    end_of[gold.starts], type_of[gold.starts] = gold.ends, gold.types
-    right = (end_of[predicted.starts] == predicted.ends) & (type_of[predicted.starts] == predicted.types)
-    found = {"tp": predicted.starts[right], "predicted": predicted.starts, "gold": gold.starts}
-    return {
-        name: np.bincount(np.searchsorted(sentences, starts, side="right") - 1, minlength=len(sentences))
-        for name, starts in found.items()
-    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +66,8 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
     """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
+    _check_metric(options)
     if options.unit == "response":
-        if options.metric == "accuracy":
-            raise InputError("--unit response: accuracy is of tokens; use --metric fscore, precision or recall")
         return join_sheets(_span_sheets(gold, systems, encoded, codes), options)(options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
     options = replace(options, metric=metric)
@@ -172,7 +79,7 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
         table = _table(codes, encoded)
         spans = {tokens: find_spans(found, table, gold.breaks) for tokens, found in encoded.items()}
         for name, tokens in systems.items():
-            numbers[name] |= count_spans(spans[gold], spans[tokens], gold.sentences)
+            numbers[name] |= count_spans(spans[gold], spans[tokens], gold.sentences, options.match)
     if _TOKENS in kinds:
         sizes = np.diff(gold.sentences, append=len(gold.tags))
         for name, tokens in systems.items():
@@ -180,7 +87,23 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
             numbers[name] |= {"correct": np.add.reduceat(right, gold.sentences, dtype=int), "tokens": sizes}
     labels = {} if gold.documents is None else {"document": gold.documents}
     sheets = [Sheet(name, tokens.file, numbers[name], labels) for name, tokens in systems.items()]
-    return join_sheets(sheets, options)(options)
+    notes = (
+        () if options.match == "strict" else (f"spans match as {_MATCHES[options.match]} (--match {options.match})",)
+    )
+    return join_sheets(sheets, options, notes=notes)(options)
+
+
+def _check_metric(options: Options) -> None:
+    """Refuse combinations that mean nothing."""
+    for name, default in (("unit", "instance"), ("match", "strict")):
+        chosen = getattr(options, name)
+        if options.metric == "accuracy" and chosen != default:
+            raise InputError(f"--{name} {chosen}: accuracy is of tokens; use --metric fscore, precision or recall")
+    if options.unit == "response" and options.match != "strict":
+        raise InputError(
+            f"--unit response: with --match {options.match} a span may take the gold span of another; leave one of "
+            "them out"
+        )
 
 
 def _span_sheets(

@@ -27,9 +27,11 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     """Texts by a metric of texts; clusters and strata come from files with one label per line."""
     first = sources.files[0]
     chosen = select_systems(first, tuple(sources.systems), options.systems)
-    files = [*sources.files, *(sources.systems[name] for name in chosen)]
+    before = [*sources.files, *filter(None, [options.source])]
+    files = [*before, *(sources.systems[name] for name in chosen)]
     texts = _texts(files)
-    gold, outputs = texts[: len(sources.files)], texts[len(sources.files) :]
+    gold, outputs = texts[: len(sources.files)], texts[len(before) :]
+    source = texts[len(gold)] if options.source else None
     clusters, strata = (
         file_labels(first, name, option=option, known=(), num_instances=len(gold[0])) if name else None
         for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
@@ -43,6 +45,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
             dict(zip(chosen, outputs, strict=True)),
             gold,
             metric=metric,
+            source=source,
             tokenize=options.tokenize,
             lowercase=options.lowercase,
             clusters=clusters,
@@ -96,7 +99,7 @@ TEXTS = Format(
     read_texts,
     _looks,
     metrics=tuple(TEXT_METRICS),
-    options=frozenset({"tokenize", "lowercase"}),
+    options=frozenset({"tokenize", "lowercase", "source"}),
 )
 
 

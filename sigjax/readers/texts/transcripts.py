@@ -201,7 +201,11 @@ def _format(name: str, title: str, split: Split, looks: Callable[[str, bytes], b
         "gold",
         partial(_read, split),
         looks,
-        ("wer", "cer", *(each for each in TEXT_METRICS if each not in ("wer", "cer"))),
+        (
+            "wer",
+            "cer",
+            *(name for name, each in TEXT_METRICS.items() if name not in ("wer", "cer") and not each.source),
+        ),
         frozenset({"tokenize", "lowercase"}),
         confirmed=partial(_confirmed, name, split),
     )

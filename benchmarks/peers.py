@@ -1,0 +1,233 @@
+"""Time whole commands against sacrebleu's, and calls against libraries that do the same job, after equal answers.
+
+    python benchmarks/peers.py [--quick] [--output FILE.json] [--zmigrod FOLDER]
+
+Texts are those of wmt23_ende where the environment variable SIGJAX_DATA names the folder that holds it, else synthetic
+sentences. Libraries are evaluatio and evalstats, where they are installed, and the code of Zmigrod et al. (2022) with
+numba, where FOLDER is a copy of rycolab/paired-perm-test. Each is left out, with a line, where it is not there. Exits
+with 1 when answers differ; never because of a time.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from checks import Check, check_records, p_check, p_error, require
+from timing import Row, machine, options, rows_table, save, time_in_turn
+from workloads import matched_words, tagged_words, texts
+
+import sigjax
+from sigjax.records import IntervalKind, Test
+
+KINDS: dict[Test, tuple[str, int]] = {"permutation": ("ar", 10_000), "bootstrap": ("bs", 1000)}
+"""Test -> sacrebleu's name of it, and its default number of resamples."""
+METRICS = ("bleu", "chrf")
+RESAMPLES = 10_000
+_P = re.compile(r"p = (\d\.\d+)")
+_ROUNDED = 5e-5
+"""p-values of sacrebleu have four decimals."""
+
+
+class Sizes(NamedTuple):
+    """What is timed."""
+
+    systems: tuple[int, ...]
+    segments: int
+    sentences: tuple[int, ...]
+    repeats: int
+
+
+FULL = Sizes(systems=(2, 12), segments=557, sentences=(100, 1000, 10_000), repeats=5)
+QUICK = Sizes(systems=(2,), segments=60, sentences=(100,), repeats=1)
+
+
+class Job(NamedTuple):
+    """One job, done by sigjax and by others."""
+
+    task: str
+    data: str
+    ours: Callable[[], sigjax.Comparison]
+    theirs: Mapping[str, Callable[[], float]]
+    """Who -> a p-value."""
+    pruned: float = 0.0
+    """What their p-values may be off by, beside Monte Carlo error."""
+
+
+def commands(test: Test, num_systems: int, sizes: Sizes) -> tuple[list[Row], list[Check]]:
+    """From texts to a table, by both programs: the first system against each other one, with BLEU and chrF."""
+    kind, resamples = KINDS[test]
+    with tempfile.TemporaryDirectory() as folder:
+        name, files = _written(Path(folder), num_systems, sizes.segments)
+        reference, *outputs = files
+        theirs = [sys.executable, "-m", "sacrebleu", *map(str, (reference, "-i", *outputs)), "-m", *METRICS]
+        theirs += [f"--paired-{kind}", f"--paired-{kind}-n", str(resamples), "-w", "6", "--format", "text"]
+        ours = [sys.executable, "-m", "sigjax", "compare", *map(str, (reference, "-i", *outputs)), "-m", *METRICS]
+        ours += ["--test", test, "--resamples", str(resamples), "--baseline", outputs[0].stem]
+        warm = {**os.environ, "SIGJAX_CACHE_DIR": str(Path(folder, "cache"))}
+        checks = _same_answers(ours, theirs, resamples, warm)
+        calls = {
+            "sigjax compare, texts seen before": partial(_run, ours, warm),
+            "sigjax compare, new texts": partial(_run, [*ours, "--no-cache"], warm),
+            f"sacrebleu --paired-{kind}": partial(_run, theirs, warm),
+        }
+        seconds = time_in_turn(calls, repeats=sizes.repeats)
+    data = f"{name}, {num_systems} systems, {resamples:,} resamples"
+    return [Row(f"{test}, whole commands", data, method, None, each) for method, each in seconds.items()], checks
+
+
+def _written(folder: Path, num_systems: int, num_segments: int) -> tuple[str, list[Path]]:
+    """The name of the texts, and files: the reference, then one per system."""
+    name, lines = texts(num_systems, num_segments)
+    files = [folder / f"{each}.txt" for each in lines]
+    for path, text in zip(files, lines.values(), strict=True):
+        path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    return name, files
+
+
+def _run(command: list[str], environment: Mapping[str, str]) -> str:
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env={**environment})
+    return done.stdout
+
+
+def _same_answers(ours: list[str], theirs: list[str], resamples: int, environment: Mapping[str, str]) -> list[Check]:
+    """Their scores to six decimals, and p by sacrebleu's formula within Monte Carlo error of sacrebleu's own.
+
+    Raises:
+        AssertionError: a score differs.
+    """
+    record = json.loads(_run([*ours, "--compat", "sacrebleu", "--format", "json"], environment))
+    scores = {(each["name"], each["metric"]): each["score"] for each in record["systems"]}
+    p_values = {
+        (system, compat["metric"]): pair["p_value"]
+        for compat in record["compat"]
+        for pair in compat["pairs"]
+        for system in (pair["a"], pair["b"])
+    }
+    checks = []
+    for system, cells in _tabulated(_run(theirs, environment)).items():
+        for metric, (score, p_value) in zip(METRICS, cells, strict=True):
+            if abs(score - scores[system, metric]) > 1e-6:
+                raise AssertionError(f"{system}, {metric}: {scores[system, metric]}, and by sacrebleu {score}")
+            if p_value is not None:
+                error, what = p_error(p_value, resamples, resamples), f"{theirs[-6]}, {system}, {metric}"
+                checks.append(Check(what, p_values[system, metric], p_value, error, step=_ROUNDED))
+    require(checks)
+    return checks
+
+
+def _tabulated(printed: str) -> dict[str, list[tuple[float, float | None]]]:
+    """System -> a score and a p-value (None for the baseline) for each metric, of sacrebleu's table."""
+    lines = [[cell.strip() for cell in line.strip("│").split("│")] for line in printed.splitlines() if line[0:1] == "│"]
+    table: dict[str, list[tuple[float, float | None]]] = {}
+    for (first, *cells), (_, *below) in zip(lines, [*lines[1:], ["", *lines[-1][1:]]], strict=True):
+        if first.endswith(".txt"):
+            p_values = [match and float(match[1]) for match in map(_P.search, below)]
+            system = Path(first.removeprefix("Baseline: ")).stem
+            table[system] = [(float(cell.split()[0]), p) for cell, p in zip(cells, p_values, strict=True)]
+    return table
+
+
+def jobs(sizes: Sizes, zmigrod: Path | None) -> Iterator[Job]:
+    """Jobs that somebody else is here to do, too."""
+    rng = np.random.default_rng(3)
+    a, b = rng.beta(4.0, 2.0, 2000), rng.beta(4.0, 2.1, 2000)
+    data = f"one pair, real scores, N = 2,000, {RESAMPLES:,} resamples"
+    if evaluatio := _installed("evaluatio.inference.hypothesis"):
+        for test in KINDS:
+            of_lists = partial(getattr(evaluatio, f"paired_{test}_test"), a.tolist(), b.tolist(), RESAMPLES)
+            yield Job(f"{test} test", data, _sampled(test, a, b), {"evaluatio": of_lists})
+    if evalstats := _installed("evalstats.core.paired"):
+        scores = np.stack([a, b])
+
+        def theirs() -> float:
+            rng = np.random.default_rng(1)
+            return evalstats.pairwise_differences(
+                scores, 0, 1, method="permutation", n_bootstrap=RESAMPLES, rng=rng
+            ).p_value
+
+        ours = _sampled("permutation", a, b, "percentile")
+        yield Job("permutation test with percentile interval", data, ours, {"evalstats": theirs})
+    if zmigrod:
+        sys.path.insert(0, str(zmigrod))
+        yield from _exact_jobs(sizes)
+
+
+def _exact_jobs(sizes: Sizes) -> Iterator[Job]:
+    """Exact tests by the code of Zmigrod et al.: of right words by FFT and by dynamic programming, and of F1."""
+    polymul, dp, f1 = (
+        importlib.import_module(f"pairedpermtest.{each}") for each in ("accuracy_polymul", "accuracy", "f1")
+    )
+    for size in sizes.sentences:
+        x, y = tagged_words(size)[1]
+        by_dp = {"Zmigrod et al., dynamic programming": partial(dp.perm_test, x, y)} if size <= 1000 else {}
+        theirs = by_dp | {"Zmigrod et al., FFT": partial(polymul.perm_test_polymul, x, y)}
+        ours = partial(sigjax.permutation_test, x, y, method="exact")
+        yield Job("exact test of right words", f"N = {size:,}", ours, theirs)
+    x, y = matched_words(20)
+    states = [[f1.f1state(int(tp), int(predicted + gold - 2 * tp)) for tp, predicted, gold in each] for each in (x, y)]
+    ours = partial(sigjax.permutation_test, x, y, metric="fscore", method="exact")
+    # Their products leave out probabilities below 1e-6 at each step.
+    yield Job("exact test of F1", "N = 20", ours, {"Zmigrod et al., FFT": partial(f1.perm_test, *states)}, pruned=1e-3)
+
+
+def _sampled(
+    test: Test, a: np.ndarray, b: np.ndarray, interval: IntervalKind = "none"
+) -> Callable[[], sigjax.Comparison]:
+    evaluation = sigjax.Evaluation.from_arrays({"a": a, "b": b}, metric="mean")
+    compare = partial(
+        sigjax.compare, evaluation, test=test, method="montecarlo", resamples=RESAMPLES, interval=interval
+    )
+    return lambda: next(iter(compare(progress=False)))
+
+
+def _installed(module: str) -> Any:
+    """The module, or None and a line."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        print(f"left out: {module.partition('.')[0]} ({error})")
+        return None
+
+
+def measure(job: Job, repeats: int) -> tuple[list[Row], list[Check]]:
+    """Check that p-values agree (exact ones to 1e-9), then time the calls in turn; all calls were made once before."""
+    ours, checks = job.ours(), []
+    for who, call in job.theirs.items():
+        p_value, what = float(call()), f"{job.task}, {job.data}, {who}"
+        if ours.exceed is not None:
+            checks.append(p_check(what, p_value, ours, RESAMPLES))
+        elif abs(p_value - ours.p_value) > 1e-9 * p_value + job.pruned:
+            raise AssertionError(f"{what}: p {p_value!r}, by sigjax {ours.p_value!r}")
+    require(checks)
+    seconds = time_in_turn({"sigjax": job.ours, **job.theirs}, repeats=repeats)
+    return [Row(job.task, job.data, method, None, each) for method, each in seconds.items()], checks
+
+
+def main() -> None:
+    """Check, time, show."""
+    chosen = options(__doc__, zmigrod={"type": Path, "help": "folder that holds pairedpermtest/ of Zmigrod et al."})
+    sizes = QUICK if chosen.quick else FULL
+    print(json.dumps(on := machine(chosen.device), indent=2))
+    parts = [commands(test, number, sizes) for test in KINDS for number in sizes.systems]
+    parts += [measure(job, sizes.repeats) for job in jobs(sizes, chosen.zmigrod)]
+    for task in dict.fromkeys(row.task for rows, _ in parts for row in rows):
+        print(f"\n{task}\n\n{rows_table([row for rows, _ in parts for row in rows if row.task == task])}")
+    checks = [check for _, each in parts for check in each]
+    farthest = max(check.distance for check in checks)
+    print(f"\n{len(checks)} sampled p-values agree, the farthest {farthest:.1f} standard errors apart")
+    save(chosen.output, on, [row for rows, _ in parts for row in rows], checks=check_records(checks))
+
+
+if __name__ == "__main__":
+    main()
