@@ -6,7 +6,7 @@ import json
 import pytest
 from annotated import HIPE, HIPE_GOLD
 
-from sigjax import read
+from sigjax import InputError, read
 from sigjax.cli import _run
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -72,3 +72,65 @@ def test_entities_go_over_sentences_but_not_over_documents(write):
 def test_ways_to_write_a_file(write, change):
     evaluation = read(write("gold.tsv", change(HIPE_GOLD)), input=[write("a.tsv", change(HIPE)), "gold.tsv"])
     assert evaluation.stats.sum(axis=1).tolist() == [[1, 2, 2], [2, 2, 2]]
+
+
+def table(words, tags):
+    return "\n".join(["TOKEN\tNE-COARSE-LIT", *map("\t".join, zip(words, tags, strict=True)), ""])
+
+
+WORDS = "de la ville de Rome de la gare de la ville".split()
+TAGS = ["O", "O", "O", "O", "B-loc", "O", "O", "O", "O", "B-loc", "I-loc"]
+
+
+@pytest.mark.parametrize(
+    ("lacking", "note"),
+    [
+        ([2], "put back 1 of 11 tokens, which its file lacks, as O"),
+        ([0, 5], "warning: a: put back 2 of 11 tokens"),
+        ([4, 5, 6, 7], "put back 4 of 11"),  # "de la" stands in the gap, too, but belongs to what follows
+        ([0, 1, 2, 3, 7], "put back 5 of 11"),
+        ([9, 10], "put back 2 of 11"),
+    ],
+)
+def test_tokens_that_a_file_lacks_are_put_back(write, lacking, note):
+    """Scores are those of a file that has them, tagged O."""
+    kept = [i for i in range(len(WORDS)) if i not in lacking]
+    cut = write("a.tsv", table([WORDS[i] for i in kept], [TAGS[i] for i in kept]))
+    full = write("full.tsv", table(WORDS, ["O" if i in lacking else tag for i, tag in enumerate(TAGS)]))
+    gold = write("gold.tsv", table(WORDS, TAGS))
+    for metric in ("fscore", "accuracy"):
+        evaluation = read(gold, input={"a": cut, "b": full}, metric=metric, tolerant=True)
+        assert evaluation.stats[0].tolist() == evaluation.stats[1].tolist()
+        assert any(note in each for each in evaluation.notes)
+    with pytest.raises(InputError, match="tolerant puts back tokens that a file lacks"):
+        read(gold, input={"a": cut, "b": full})
+
+
+def test_other_spellings_are_taken_by_position(write):
+    """As the scorer of the campaign does."""
+    gold, changed = table(WORDS, TAGS), table([word.upper() for word in WORDS], TAGS)
+    files = {"a": write("a.tsv", changed), "b": write("b.tsv", gold)}
+    evaluation = read(write("gold.tsv", gold), input=files, tolerant=True)
+    assert evaluation.stats[0].tolist() == evaluation.stats[1].tolist()
+    assert "a: tokens written otherwise than in the gold file: 11" in evaluation.notes
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["ville", "Rome", "ville", "gare"], "a.tsv, line 4: token 'ville' is not among the next gold tokens"),
+        ([*WORDS, "!"], "a.tsv: has 12 tokens, but .*gold.tsv has 11"),
+        (["x"], "a.tsv, line 2: token 'x' is not among the next gold tokens"),
+    ],
+)
+def test_other_texts_are_refused(write, words, message):
+    gold = write("gold.tsv", table(WORDS, TAGS))
+    with pytest.raises(InputError, match=message):
+        read(gold, input={"a": write("a.tsv", table(words, ["O"] * len(words))), "b": gold}, tolerant=True)
+
+
+def test_other_texts_of_the_same_length_are_refused(write):
+    words = [f"w{i}" for i in range(21)]
+    files = [write(name, table([f"{name}{word}" for word in words], ["O"] * 21)) for name in "abc"]
+    with pytest.raises(InputError, match="token 'bw0', but 'aw0' on line 2 of .*a;"):
+        read(files[0], input=files[1:], tolerant=True)

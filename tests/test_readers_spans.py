@@ -184,15 +184,15 @@ def test_counts_of_nervaluate_and_of_the_scorer_of_hipe(partial_files, match, ri
 @pytest.mark.parametrize("match", ["strict", "exact", "partial", "type"])
 @given(SENTENCES)
 def test_counts_are_those_of_nervaluate(match, pairs):
-    strategies = pytest.importorskip("nervaluate.strategies")
-    from nervaluate.entities import Entity
-
+    strategies, entity = (pytest.importorskip(f"nervaluate.{name}") for name in ("strategies", "entities"))
     kinds = {"strict": "Strict", "exact": "Exact", "partial": "Partial", "type": "EntityType"}
     strategy = getattr(strategies, f"{kinds[match]}Evaluation")()
     gold, predicted = ([list(side) for side in sides] for sides in zip(*pairs, strict=True))
     counts = count(gold, predicted, match)
     for i, pair in enumerate(pairs):
-        truth, found = ([Entity(kind, start, end - 1) for _, kind, start, end in spans_of([tags])] for tags in pair)
+        truth, found = (
+            [entity.Entity(kind, start, end - 1) for _, kind, start, end in spans_of([tags])] for tags in pair
+        )
         result, _ = strategy.evaluate(truth, found, [])
         assert counts["tp"][i] == result.correct + result.partial / 2
 

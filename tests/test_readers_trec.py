@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 import sys
 
 import numpy as np
@@ -87,8 +88,10 @@ def test_topics_are_those_of_trec_eval(data, write, scorer, metric, measure):
     assert np.mean(values(output)["copy"]) == pytest.approx(whole, abs=1e-4)
 
 
-def by_hand(relevance, run, name, cutoff):
+def by_hand(relevance, run, name, cutoff, level=1):
     """A measure of one topic, by its textbook formula; ties go to the later name."""
+    if level > 1:
+        relevance = {document: gain * (gain >= level) for document, gain in relevance.items()}
     ranked = sorted(run, key=lambda document: (run[document], document), reverse=True)
     gains = [max(relevance.get(document, 0), 0) for document in ranked]
     best = sorted((max(gain, 0) for gain in relevance.values()), reverse=True)
@@ -109,8 +112,12 @@ def by_hand(relevance, run, name, cutoff):
 
 
 @pytest.mark.parametrize(
-    "metric", ["ap", "ap@5", "ndcg", "ndcg@1", "ndcg@7", "rr", "rr@1", "MRR@3", "p@1", "p@20", "recall@5", "R@50"]
-)
+    "metric",
+    [
+        "ap", "ap@5", "ndcg", "ndcg@1", "ndcg@7", "rr", "rr@1", "MRR@3", "p@1", "p@20", "recall@5", "R@50", "ap(rel=2)",
+        "AP@5(rel=3)", "ap(rel=2)@5", "recall@5(rel=2)", "R(rel=3)@50", "p@20(rel=2)", "rr(rel=3)", "MRR@3(rel=2)",
+    ],
+)  # fmt: skip
 def test_measures_by_their_formulas(write, scorer, metric):
     rng = np.random.default_rng(1)
     judged = {f"q{i}": {f"d{j}": int(rng.integers(-1, 4)) for j in rng.permutation(30)[:9]} for i in range(25)}
@@ -119,10 +126,12 @@ def test_measures_by_their_formulas(write, scorer, metric):
         name: {topic: {f"d{j}": float(rng.integers(0, 5)) for j in rng.permutation(30)[:12]} for topic in judged}
         for name in "ab"
     }
-    name, _, cut = metric.lower().partition("@")
+    level = int((re.search(r"rel=(\d)", metric) or "11")[1])
+    name, _, cut = re.sub(r"\(.*\)", "", metric.lower()).partition("@")
     name, cutoff = {"mrr": "rr", "r": "recall"}.get(name, name), int(cut) if cut else None
     expected = {
-        system: [by_hand(judged[topic], run[topic], name, cutoff) for topic in judged] for system, run in runs.items()
+        system: [by_hand(judged[topic], run[topic], name, cutoff, level) for topic in judged]
+        for system, run in runs.items()
     }
     lines = {
         system: "".join(f"{q} Q0 {d} 1 {score} x\n" for q, docs in run.items() for d, score in docs.items())
@@ -160,7 +169,22 @@ def test_an_evaluation_is_saved_and_read(write, scorer, tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["p", "recall", "p@0", "p@-1", "p@1.5", "ndcg@", "ndcg@1000000", "ndcg(rel=2)", "rprec@5", "__import__", "@"],
+    [
+        "p",
+        "recall",
+        "p@0",
+        "p@-1",
+        "p@1.5",
+        "ndcg@",
+        "ndcg@1000000",
+        "ndcg(rel=2)",
+        "ndcg@5(rel=2)",
+        "ap(rel=0)",
+        "p(rel=2)@5(rel=2)",
+        "rprec@5",
+        "__import__",
+        "@",
+    ],
 )
 def test_names_that_are_no_measures(write, name):
     assert parse_measure(name) is None

@@ -56,6 +56,8 @@ OTHER_OPTIONS = {
     "--bonferroni": "--correction bonferroni",
     "--holm": "--correction holm",
     "--chrf-word-order": "--metric chrf++",
+    "--level-for-rel": "--metric 'ap(rel=2)'",
+    "-l": "--metric 'ap(rel=2)'",
     "--stem": "--metric 'rouge1(stem=true)'",
     "--stemmer": "--metric 'rouge1(stem=true)'",
     "--use-stemmer": "--metric 'rouge1(stem=true)'",

@@ -48,7 +48,7 @@ def _metrics() -> Iterator[str]:
             yield _row("  f2, f0.5, ...", ", ".join(metric.inputs))
     for name in CLASS_METRICS:
         yield _row(f"  {name}", "gold and predicted label")
-    yield _row("  ndcg@10, p@5, ...", "judgments and runs: the measures of trec_eval (needs sigjax[ir])")
+    yield _row("  p@5, ap(rel=2), ...", "judgments and runs: the measures of trec_eval (needs sigjax[ir])")
 
 
 def _formats() -> Iterator[str]:

@@ -34,8 +34,9 @@ a metric       A record in the tuple at the end of a file of metrics/ (example:
 a reader       A `Format` in a file of readers/ (example: tables/lines.py), in
                the tuple of readers/detect.py that says which files it takes;
                new endings in readers/formats.py; sound files in SAMPLES of
-               tests/mutations.py; a line in `sigjax help formats`. Logs give
-               rows to readers/logs/driver.py.
+               tests/mutations.py, and in CASES of tests/matrix.py with a row of
+               tests/README.md; a line in `sigjax help formats`. Logs give rows
+               to readers/logs/driver.py.
 an interval    A subclass of `Percentile` in a file of bootstrap/ (example:
                `Basic`); its name in `IntervalKind` and, in the same order, a
                line in bootstrap/registry.py; its sentence in the help of

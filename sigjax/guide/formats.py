@@ -50,7 +50,7 @@ GOLD FILES, THEN THE SYSTEMS               sigjax compare GOLD -i FILE FILE ...
   swebench-results  results.json, after a list of all ids  ... all_preds.jsonl
   squad          answers to questions, JSON           ... --cluster article
   conll-gold     tagged tokens, the tag last (mbt: <utt> after a sentence)
-  hipe           tables of HIPE                       ... --cluster document
+  hipe           tables of HIPE             ... --match fuzzy --tolerant
   conllu         dependency trees, CoNLL-U            ... -m las mlas blex
   trees          phrase structure trees, one per line
   segmentation   SIGMORPHON 2022                      ... --strata category

@@ -49,7 +49,9 @@ recall                --match exact: any type; partial: and half for a common
 aer, alignment-       word alignments: alignment error rate (lower is better),
 precision, -recall    precision, recall
 ap, ndcg@10, p@5,     judgments and runs (extra ir): the mean of trec_eval's;
-rr, recall@100, ...   topics that a run lacks count 0
+rr, recall@100,       topics that a run lacks count 0. Documents judged from 2
+ap(rel=2), ...        on are relevant (trec_eval -l 2): -m 'ap(rel=2)' and
+                      'recall@1000(rel=2)' or 'recall(rel=2)@1000', quoted
 
 OF WHOLE COLUMNS
 

@@ -93,14 +93,13 @@ class FileOptions(TableOptions):
         rare=True,
     )
     match: Match = option(
-        "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input", rare=True
+        "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input"
     )
+    tolerant: bool = option(False, "Files of tagged tokens may lack some: they count as O.", group="Input", rare=True)
     swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input", rare=True)
     one_based: bool = option(False, "Alignments count words from 1.", group="Input", rare=True)
     source: str | None = option(None, "File of source texts, one segment per line, for sari.", group="Input", rare=True)
-    tokenize: str | None = option(
-        None, "Tokenizer of BLEU and SARI, of sacrebleu: 13a (default), zh, ja-mecab, ...", group="Input", rare=True
-    )
+    tokenize: str | None = option(None, "Tokenizer of BLEU and SARI: 13a, zh, ja-mecab, ...", group="Input", rare=True)
     lowercase: bool = option(False, "Ignore case in metrics of texts.", group="Input", rare=True)
     cache: bool = option(True, "Keep statistics of texts in the user's cache folder.", group="Input", rare=True)
     progress: bool = option(

@@ -210,7 +210,7 @@ def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
 
 def _check_particular(found: Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
-    for name in ("filter", "swap", "one_based", "runs", "system", "score", "source", "tokenize", "lowercase", "match"):
+    for name in "filter swap one_based runs system score source tokenize lowercase match tolerant".split():
         if (value := getattr(options, name)) and value != getattr(Options, name) and name not in found.options:
             raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
     if options.unit == "response" and "unit" not in found.options:

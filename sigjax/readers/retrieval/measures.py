@@ -7,12 +7,11 @@ from functools import lru_cache
 
 from sigjax.records import InputError
 
-EXAMPLES = ("ap", "ndcg@10", "p@10", "rr", "recall@100")
+EXAMPLES = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
 Judgments = Mapping[str, Mapping[str, float]]
 """topic -> document -> relevance or score."""
-_NAME = re.compile(
-    r"(?P<base>[a-z]+(?:_[a-z]+)?)(?:\(rel=(?P<rel>[1-9][0-9]{0,2})\))?(?:[@_](?P<cut>[1-9][0-9]{0,5}))?"
-)
+_LEVEL = r"(?:\(rel=([1-9][0-9]{0,2})\))?"
+_NAME = re.compile(rf"([a-z]+(?:_[a-z]+)?){_LEVEL}(?:[@_]([1-9][0-9]{{0,5}}))?{_LEVEL}")
 _WHOLE = {
     "ap": "map",
     "map": "map",
@@ -60,14 +59,17 @@ def parse_measure(name: str) -> Measure | None:
         True
         >>> parse_measure("AP(rel=2)")
         Measure(name='map', cutoff=None, relevance=2)
+        >>> parse_measure("recall@1000(rel=2)") == parse_measure("R(rel=2)@1000")
+        True
     """
     match = _NAME.fullmatch(name.lower())
     if match is None:
         return None
-    base = (_CUT if match["cut"] else _WHOLE).get(match["base"])
-    if base is None or (match["rel"] and base.startswith("ndcg")):
+    written, level, cutoff, later = match.groups()
+    base = (_CUT if cutoff else _WHOLE).get(written)
+    if base is None or (level and later) or ((level or later) and base.startswith("ndcg")):
         return None
-    return Measure(base, int(match["cut"]) if match["cut"] else None, int(match["rel"] or 1))
+    return Measure(base, int(cutoff) if cutoff else None, int(level or later or 1))
 
 
 def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:

@@ -209,26 +209,25 @@ def _mark_spans(tags: set[str]) -> bool:
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
-_read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (check_words, _check_sentences))
-_tagged_tokens = partial(Format, options=TAG_OPTIONS)
-CONLL = _tagged_tokens(
-    "conll", "tagged tokens, gold and guess as the last columns", "systems", _read_pairs, _looks_pairs, TAG_METRICS
-)
-CONLL_GOLD = _tagged_tokens(
-    "conll-gold",
-    "tagged tokens, the tag as the last column",
-    "gold",
-    _read_gold,
-    _looks_gold,
+_read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (_check_sentences,))
+CONLL = Format(
+    "conll",
+    "tagged tokens, gold and guess as the last columns",
+    "systems",
+    _read_pairs,
+    _looks_pairs,
     TAG_METRICS,
-    certain=False,
+    TAG_OPTIONS,
 )
-MBT = _tagged_tokens(
+_gold_tokens = partial(Format, options=TAG_OPTIONS | {"tolerant"}, certain=False)
+CONLL_GOLD = _gold_tokens(
+    "conll-gold", "tagged tokens, the tag as the last column", "gold", _read_gold, _looks_gold, TAG_METRICS
+)
+MBT = _gold_tokens(
     "mbt",
     "tagged tokens, <utt> after a sentence",
     "gold",
     _read_gold,
     looks_like(rb"(?m)^<utt>\s*$"),
     ("accuracy", *TAG_METRICS[:-1]),
-    certain=False,
 )

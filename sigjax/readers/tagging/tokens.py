@@ -17,6 +17,10 @@ from sigjax.records import Evaluation, InputError, Match
 
 TAG_METRICS = ("fscore", "precision", "recall", "accuracy")
 TAG_OPTIONS = frozenset({"unit", "match"})
+_MOST_SPELLINGS = 20
+"""Pairs of words that may stand for each other, as in the scorer of HIPE; more are other texts."""
+_MANY = 0.1
+"""The share of tokens that a file lacks which is worth a warning."""
 _MATCHES: dict[Match, str] = {
     "exact": "the same tokens, whatever the type",
     "partial": "the same tokens, and a half for a common token, whatever the type",
@@ -53,22 +57,83 @@ def read_tagged(
     sources: Sources,
     options: Options,
 ) -> Reading:
-    """Read a gold file and one file per system, whose tokens must pass `checks` (gold, other)."""
+    """Read a gold file and one file per system, whose tokens are those of `gold` and pass `checks` (gold, other)."""
     gold = parse(sources.gold(), options)
-    systems = {name: parse(file, options) for name, file in sources.chosen(options).items()}
-    for tokens in systems.values():
+    systems, notes = {}, []
+    for name, file in sources.chosen(options).items():
+        tokens = parse(file, options)
+        if options.tolerant:
+            tokens, note = _with_tokens_of(gold, tokens, name)
+            notes += [note] if note else []
+        else:
+            check_words(gold, tokens, "; --tolerant puts back tokens that a file lacks")
         for check in checks:
             check(gold, tokens)
-    return partial(evaluate_tags, gold, systems)
+        systems[name] = tokens
+    return partial(evaluate_tags, gold, systems, notes=tuple(notes))
 
 
-def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options) -> Evaluation:
+def _with_tokens_of(gold: Tokens, own: Tokens, system: str) -> tuple[Tokens, str]:
+    """The tags of a system for all gold tokens, and a note on what was done for it; "" where nothing was."""
+    lacking = len(gold.words) - len(own.words)
+    different = [pair for pair in zip(own.words, gold.words, strict=False) if pair[0] != pair[1]]
+    if lacking < 0 or (not lacking and len(set(different)) > _MOST_SPELLINGS):
+        check_words(gold, own)
+    if not lacking:
+        note = f"{system}: tokens written otherwise than in the gold file: {len(different)}" if different else ""
+        return replace(gold, file=own.file, tags=own.tags, lines=own.lines), note
+    places = find_places(gold.words, own)
+    tags = np.full(len(gold.words), "O", object)
+    tags[places] = own.tags
+    before = np.searchsorted(places, np.arange(len(tags)), side="right") - 1
+    lines = np.asarray(own.lines)[np.maximum(before, 0)]
+    many = "warning: " if lacking > len(tags) * _MANY else ""
+    note = f"{many}{system}: put back {lacking} of {len(tags)} tokens, which its file lacks, as O"
+    return replace(gold, file=own.file, tags=tags.tolist(), lines=lines.tolist()), note
+
+
+def find_places(gold: Sequence[str], own: Tokens) -> np.ndarray:
+    """The places `[token]` of the tokens of a file among more gold ones, with few gaps.
+
+    Each token takes the next free place of its word. Then stretches between two gaps move to the stretch after them
+    where the gold words there are the same, too: they were put into what the file lacks.
+
+    Example:
+        >>> own = Tokens("f", ["a", "of", "d"], ["O"] * 3, [1, 2, 3], np.array([0]), np.array([0]))
+        >>> find_places(["a", "b", "of", "c", "of", "d"], own)
+        array([0, 4, 5])
+    """
+    words, spare = list(gold), len(gold) - len(own.words)
+    places, place = [], -1
+    for i, word in enumerate(own.words):
+        try:
+            place = words.index(word, place + 1, i + spare + 1)
+        except ValueError:
+            raise InputError(
+                f"{own.line_of(i)}: token {show(word)} is not among the next gold tokens; --tolerant puts back tokens "
+                "that a file lacks, but all others must be the gold ones, in their order"
+            ) from None
+        places.append(place)
+    starts = [i for i, place in enumerate(places) if not i or place > places[i - 1] + 1]
+    after = len(places)
+    for start in reversed(starts):
+        if after < len(places) and places[start]:
+            stop = places[after]
+            if words[stop - (after - start) : stop] == list(own.words[start:after]):
+                places[start:after] = range(stop - (after - start), stop)
+        after = start
+    return np.array(places)
+
+
+def evaluate_tags(
+    gold: Tokens, systems: Mapping[str, Tokens], options: Options, *, notes: tuple[str, ...] = ()
+) -> Evaluation:
     """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
     codes: dict[str, int] = {}
     encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
     _check_metric(options)
     if options.unit == "response":
-        return join_sheets(_span_sheets(gold, systems, encoded, codes), options)(options)
+        return join_sheets(_span_sheets(gold, systems, encoded, codes), options, notes=notes)(options)
     metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
     options = replace(options, metric=metric)
     wanted = {*metric.inputs, *(options.counts or {}).values()}
@@ -87,9 +152,8 @@ def evaluate_tags(gold: Tokens, systems: Mapping[str, Tokens], options: Options)
             numbers[name] |= {"correct": np.add.reduceat(right, gold.sentences, dtype=int), "tokens": sizes}
     labels = {} if gold.documents is None else {"document": gold.documents}
     sheets = [Sheet(name, tokens.file, numbers[name], labels) for name, tokens in systems.items()]
-    notes = (
-        () if options.match == "strict" else (f"spans match as {_MATCHES[options.match]} (--match {options.match})",)
-    )
+    if options.match != "strict":
+        notes = (*notes, f"spans match as {_MATCHES[options.match]} (--match {options.match})")
     return join_sheets(sheets, options, notes=notes)(options)
 
 
@@ -151,18 +215,18 @@ def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> Ta
     return tag_table(list(codes))
 
 
-def check_words(gold: Tokens, other: Tokens) -> None:
-    """Refuse other tokens than those of `gold`."""
+def check_words(gold: Tokens, other: Tokens, advice: str = "") -> None:
+    """Refuse other tokens than those of `gold`, with advice at the end of the message."""
     first = first_difference(other.words, gold.words)
     if first is not None:
         raise InputError(
             f"{other.line_of(first)}: token {show(other.words[first])}, but {show(gold.words[first])} on line "
-            f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order"
+            f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order{advice}"
         )
     if len(other.words) != len(gold.words):
         raise InputError(
             f"{other.file}: has {len(other.words)} tokens, but {gold.file} has {len(gold.words)}; expected the same "
-            "tokens in the same order"
+            f"tokens in the same order{advice}"
         )
 
 

@@ -90,7 +90,7 @@ def _appraise(file: str, options: Options) -> list[Result]:
     if several:
         notes.append(f"{several} translations have several annotators: took the mean of their scores")
     return [
-        Result(file, [_row(*key, own) for key, own in segments.items()], system, tuple(notes))
+        Result(file, [_row(document, item, own) for (document, item), own in segments.items()], system, tuple(notes))
         for system, segments in by_system.items()
     ]
 

@@ -1,0 +1,191 @@
+"""Sound files of every format, for `test_readers_matrix.py`."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import logs
+import mutations
+from mutations import A, B
+from records import Case, Split, after_header, blocks, inside, lines, rows
+
+
+def log(make: Callable[..., str], split: Split = lines, *, cluster: str = "", **fields: str) -> Case:
+    """A log per system; `fields` name the model."""
+    return Case({"a": make(A), "b": make(B, **fields)}, split, cluster=cluster)
+
+
+def gold(split: Split = lines, *, cluster: str = "", **files: str | bytes) -> Case:
+    return Case({"gold": files.pop("g"), **files}, split, cluster=cluster)
+
+
+TOKENS = ("a B-X\nb O", "c O\nd B-Y\ne I-Y", "f B-X", "g O\nh B-Y")
+OTHER = (*TOKENS[:1], "c B-X\nd B-Y\ne O", *TOKENS[2:])
+
+
+def tagged(*sentences: str, between: str = "\n\n") -> str:
+    return between.join(sentences) + between
+
+
+def guessed(sentences: Sequence[str]) -> str:
+    """The gold tags and those of a system."""
+    both = zip("\n\n".join(TOKENS).split("\n"), "\n\n".join(sentences).split("\n"), strict=True)
+    return "".join(f"{gold} {own.split()[-1]}\n" if own else "\n" for gold, own in both) + "\n"
+
+
+def hipe(sentences: Sequence[str]) -> str:
+    documents = (sentence.replace(" ", "\t").replace("\n", "\t_\n") + "\tEndOfSentence" for sentence in sentences)
+    parts = (f"# h:document_id = d{k // 2}\n{own}" for k, own in enumerate(documents))
+    return "TOKEN\tNE-COARSE-LIT\tMISC\n" + "\n\n".join(parts) + "\n\n"
+
+
+def numbered(make: str, values: Sequence[Any]) -> str:
+    """A line for each value."""
+    return "".join(make.format(i=i, doc=f"d{i // 2}", value=value) for i, value in enumerate(values, 1))
+
+
+def written(make: str, **values: Sequence[Any]) -> dict[str, str | bytes]:
+    """Name -> a file with a line for each value."""
+    return {name: numbered(make, own) for name, own in values.items()}
+
+
+def folders() -> Case:
+    files: dict[str, str | bytes] = {f"{name}/r/model_meta.json": "{}" for name in "ab"}
+    files |= {f"{name}/r/T{i}.json": logs.mteb(0.5 - i / 8, task=f"T{i}") for name in "ab" for i in range(3)}
+    return Case(files, None)
+
+
+WORDS = ("the cat sat", "it is", "a dog ran", "no more")
+EDITS = "S w{i} b c\nA 1 2|||R|||{value}|||REQUIRED|||-NONE-|||0\n\n"
+CONLLU = "# newdoc id = {doc}\n# sent_id = {i}\n1\tw{i}\tw{i}\tX\t_\t_\t0\troot\t_\t_\n" + (
+    "2\tb\tb\tX\t_\t_\t{value}\tobj\t_\t_\n3\tc\tc\tX\t_\t_\t1\tobj\t_\t_\n\n"
+)
+TREE = "(TOP (S (NP (N w{i})) (VP ({value} b))))\n"
+EVALB = "   {i}    4    0  75.00 100.00     3     4    {value}      0      4     4   100.00\n"
+EVALB_HEAD = "".join(mutations.EVALB.splitlines(keepends=True)[:3])
+MQM, SEVERITIES = "system\tdoc\tdoc_id\trater\tcategory\tseverity\n", ("Major", "Minor", "Minor", "Neutral")
+SQUAD = {"title": "T", "paragraphs": [{"qas": [{"id": f"q{i}", "answers": [{"text": "cat"}]} for i in range(4)]}]}
+TOPICS = {f"{i}": {"d1": 1, "d2": 2 * (i % 2)} for i in range(7, 11)}
+
+CASES: dict[str, Callable[[], Case]] = {
+    "lm-eval": lambda: log(logs.lm_eval, cluster="topic"),
+    "inspect": lambda: log(logs.inspect, inside("samples"), cluster="topic", model="b"),
+    "helm": lambda: log(logs.helm, inside(), cluster="instance"),
+    "eee": lambda: log(logs.every_eval, cluster="subject", model="b"),
+    "lighteval": lambda: Case(
+        {f"{name}/details_x_2026-01-21T03-44-18.parquet": mutations.details(name) for name in "ab"}, rows,
+        cluster="topic", options={"metric": "f1"},
+    ),
+    "alpaca-eval": lambda: log(logs.alpaca_eval, inside(), cluster="dataset", model="b"),
+    "terminal-bench": lambda: log(logs.terminal_bench, inside("results")),
+    "tau-bench": lambda: log(logs.tau, inside()),
+    "promptfoo": lambda: log(logs.promptfoo, inside("results", "results"), cluster="topic", provider="b"),
+    "deepeval": lambda: log(logs.deepeval, inside("testCases"), cluster="topic"),
+    "mteb": folders,
+    "swebench": lambda: log(logs.swebench, inside("submitted_ids"), cluster="repository"),
+    "swebench-results": lambda: gold(
+        inside("resolved"), g=logs.swebench_ids(5), a=logs.swebench_results(A), b=logs.swebench_results(B),
+        cluster="repository",
+    ),
+    "trec-eval": lambda: Case(written("map\t{i}\t{value}\n", a=A, b=B), options={"metric": "map"}),
+    "brackets": lambda: Case(
+        {
+            name: EVALB_HEAD + numbered(EVALB, own) + "=" * 76 + "\n"
+            for name, own in (("a", (3, 3, 4, 3)), ("b", (3, 4, 3, 3)))
+        },
+        partial(lines, head=3, tail=1),
+    ),
+    "conll": lambda: Case(
+        {name: f"-DOCSTART- O O\n\n{guessed(own)}" for name, own in (("a", TOKENS), ("b", OTHER))},
+        partial(lines, between="\n\n", head=1), cluster="document",
+    ),
+    "numbers": lambda: Case(written("{value}\n", a=A, b=B)),
+    "alignment": lambda: gold(
+        g=numbered("{i:04} 1 1 S\n{i:04} 2 2 P\n", A), a=numbered("{i:04} 1 1\n", A),
+        b=numbered("{i:04} {value} 2\n", (2, 3, 4, 2, 2)),
+    ),
+    "trec-run": lambda: gold(
+        g=numbered("{i} 0 d1 1\n", A), a=numbered("{i} Q0 d1 1 2 x\n", A), b=numbered("{i} Q0 d{value} 1 2 x\n", B)
+    ),
+    "ranx-json": lambda: gold(
+        inside(), g=json.dumps(TOPICS), a=json.dumps(TOPICS),
+        b=json.dumps({topic: {"d1": 2.5, f"d{i}": 3} for i, topic in enumerate(TOPICS)}),
+    ),
+    "squad": lambda: gold(
+        inside(), g=json.dumps({"data": [SQUAD]}), cluster="article",
+        **{name: json.dumps({f"q{i}": "cat" if i % 2 else name for i in range(4)}) for name in "ab"},
+    ),
+    "m2": lambda: gold(blocks, **written(EDITS, g="xyzx", a="xxxx", b="xyyx")),
+    "hipe": lambda: gold(
+        after_header, g=hipe(TOKENS), a=hipe(TOKENS), b=hipe(OTHER),
+        cluster="document",
+    ),
+    "mbt": lambda: gold(
+        partial(lines, between="\n<utt>\n"),
+        **{name: tagged(*own, between="\n<utt>\n") for name, own in (("g", TOKENS), ("a", TOKENS), ("b", OTHER))},
+    ),
+    "conllu": lambda: gold(blocks, cluster="document", **written(CONLLU, g="1311", a="1111", b="3333")),
+    "segmentation": lambda: gold(
+        cluster="category",
+        **{
+            name: numbered(f"undo{{i}}\tun @@{{value}}{{i}}{category}\n", own)
+            for name, own, category in (("g", A, "\t010"), ("a", A, ""), ("b", B, ""))
+        },
+    ),
+    "trees": lambda: gold(**written(TREE, g="VVVV", a="VNVV", b="NVNV")),
+    "conll-gold": lambda: gold(
+        partial(lines, between="\n\n", head=1), cluster="document",
+        **{name: tagged("-DOCSTART- O", *own) for name, own in (("g", TOKENS), ("a", TOKENS), ("b", OTHER))},
+    ),
+    "terms": lambda: gold(g="x\ny z\nw\nv\n", a="x\ny z\n", b="w\nx\nq\n"),
+    "kaldi": lambda: gold(**written("1089-134686-000{i} {value}\n", g=WORDS, a=WORDS, b=WORDS[::-1])),
+    "trn": lambda: gold(**written("{value} (1089-134686-000{i})\n", g=WORDS, a=WORDS, b=WORDS[::-1])),
+    "id-labels": lambda: gold(
+        g="id\tdoc\tlabel\n" + numbered("x{i}\t{doc}\t{value}\n", "YNYN"), a=numbered("x{i}\t{value}\n", "YYYN"),
+        b=numbered("x{i}\t{value}\n", "NNYN"), cluster="doc",
+    ),
+    "labels": lambda: Case(
+        written("{value}\n", gold="YNNY", a="YYNN", b="NNNY"), options={"metric": "accuracy"}
+    ),
+    "texts": lambda: Case(
+        written("{value}\n", gold=WORDS, a=WORDS, b=WORDS[::-1]), options={"metric": "chrf"}
+    ),
+    "timbl": lambda: Case(written("a{i},b,Y,{value}\n", a="YYN", b="NYN")),
+    "npz": lambda: Case({"all.npz": mutations.arrays(A=A, B=B, ids=list("vwxyz"))}, None),
+    "paired-perm": lambda: Case({"all": "8,6\n3,4\n0,0\n5,4\n"}, None),
+    "mt-metrics-eval": lambda: Case(
+        {"all.seg.score": numbered("A\t{value}\n", A) + numbered("B\t{value}\n", B)}, lacking=7
+    ),
+    "comet": lambda: Case(
+        {"all.json": json.dumps(
+            {f"o/{k}": [{"src": f"s{i}", "COMET": v} for i, v in enumerate(own)] for k, own in (("A", A), ("B", B))}
+        )},
+        inside("o/B"),
+    ),
+    "mqm": lambda: Case(
+        {"all": MQM + "".join(numbered(name + "\t{doc}\t{i}\tr\tOther\t{value}\n", SEVERITIES) for name in "AB")},
+        partial(lines, head=1), cluster="document", lacking=5,
+    ),
+    "appraise": lambda: Case({"all": mutations.APPRAISE}, cluster="document", lacking=2),
+    **{
+        name[1:] or "spaces": lambda mark=mark, name=name: Case(
+            {f"{k}{name}": f"id{mark}doc{mark}score\n" + numbered(mark.join(("x{i}", "{doc}", "{value}\n")), own)
+             for k, own in (("a", A), ("b", B))},
+            partial(lines, head=1), cluster="doc",
+        )
+        for name, mark in ((".csv", ","), (".tsv", "\t"), ("", " "))
+    },
+    "jsonl": lambda: Case(
+        written('{{"id": "x{i}", "doc": "{doc}", "score": {value}}}\n', **{"a.jsonl": A, "b.jsonl": B}), cluster="doc"
+    ),
+    "json": lambda: Case(
+        {f"{k}.json": json.dumps([{"id": f"x{i}", "doc": f"d{i // 2}", "score": v} for i, v in enumerate(own)])
+         for k, own in (("a", A), ("b", B))}, inside(), cluster="doc",
+    ),
+    "parquet": lambda: Case(
+        {f"{k}.parquet": mutations.parquet({"id": list("vwxyz"), "doc": list("ddeef"), "score": own})
+         for k, own in (("a", A), ("b", B))}, rows, cluster="doc",
+    ),
+}  # fmt: skip
+"""Format -> files of it; those with other names than a and b are of all systems."""

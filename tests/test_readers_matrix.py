@@ -1,0 +1,135 @@
+"""What each format does, observed on its files, is what its row of the matrix in tests/README.md says."""
+
+import gzip
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from matrix import CASES
+from mutations import SAMPLES
+from records import Case
+from test_mutations import NEEDS
+
+from sigjax import InputError, read
+from sigjax.readers import FORMATS
+from sigjax.readers.reading import formats_of, sources_of
+
+README = Path(__file__).with_name("README.md")
+ORDER = [2, 0, 3, 1]
+"""Of the first records of a shuffled file."""
+
+
+def matrix():
+    """Format -> the other cells of its row."""
+    rows = README.read_text(encoding="utf-8").partition("| format |")[2].splitlines()[2:]
+    cells = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows if row.startswith("|")]
+    return {name: tuple(others) for name, *others in cells}
+
+
+class Files:
+    """The files of a case in a folder."""
+
+    def __init__(self, name: str, case: Case, folder: Path):
+        self.name, self.case, self.folder = name, case, folder
+        self.recognized = self.recognition()
+
+    def read(self, files, **options):
+        """The statistics of each system: of instances by id, where they have ids."""
+        given = {"reader": self.name} if "--reader" in self.recognized else {}
+        gold, systems = self.write(files)
+        found = read(*gold, input=systems, cache=False, **self.case.options, **given, **options)
+        labels = range(found.num_instances) if found.ids is None else found.ids
+        by_system = zip(found.systems, found.stats.tolist(), strict=True)
+        stats = {system: dict(zip(labels, own, strict=True)) for system, own in by_system}
+        return found, {system: sorted(own.items()) for system, own in stats.items()}
+
+    def write(self, files):
+        """The paths of the files of the gold standard, and of the others; those of one folder per system."""
+        for name, content in files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        paths = [self.folder / name for name in files]
+        if self.name == "mteb":
+            return [self.folder / name for name in "ab"], []
+        number = sum(path.name.startswith("gold") for path in paths)
+        return (paths[:number], paths[number:]) if number else (paths, [])
+
+    def changed(self, change):
+        """The files with the records of the last one changed."""
+        assert self.case.split is not None
+        *_, last = self.case.files
+        records, joined = self.case.split(self.case.files[last])
+        return self.case.files | {last: joined(change(records))}
+
+    def recognition(self):
+        """How the format of the files is known."""
+        for metric, said in ((None, "yes"), (self.case.options.get("metric"), "with `-m`")):
+            with suppress(InputError):
+                (found,) = formats_of(sources_of(*self.write(self.case.files)), None, [metric])
+                if found.name == self.name:
+                    return said
+        return "by `--reader`"
+
+
+def test_every_format_has_a_row():
+    assert list(matrix()) == sorted(CASES) == sorted(FORMATS)
+
+
+def shuffled(records):
+    return [records[i] for i in ORDER if i < len(records)] + records[4:]
+
+
+def joining(files, whole):
+    """How the systems are joined: by id where a file in another order gives the same."""
+    if files.case.split is None:
+        return "id" if len(files.case.files) > 1 else "in one row"
+    try:
+        same = files.read(files.changed(shuffled))[1] == whole
+    except InputError:
+        return "position, checked"
+    stats = [[values for _, values in own] for own in whole.values()]
+    assert all(shuffled(own) != own for own in stats[1:])  # else joining by position would look the same
+    return "id" if same else "position"
+
+
+def lacking(files, number):
+    """What becomes of an instance that one system lacks."""
+    if files.case.split is None:
+        if files.name != "mteb":
+            return ""
+        (files.folder / "b" / "r" / "T1.json").unlink()
+        left = {name: own for name, own in files.case.files.items() if name != "b/r/T1.json"}
+    else:
+        left = files.changed(lambda records: records[: files.case.lacking] + records[files.case.lacking + 1 :])
+    try:
+        found, _ = files.read(left)
+    except InputError as error:
+        if not re.search(rf"'\w' lacks 1 of {number} \(first: '", str(error)):
+            return "refused"
+        assert files.read(left, missing="drop")[0].num_instances == number - 1
+        return "named"
+    assert found.num_instances == number
+    return "counted, noted" if any("lacks 1 of" in note for note in found.notes) else "counted"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_matrix_says_what_formats_do(tmp_path, name):
+    pytest.importorskip("pyarrow" if name == "parquet" else NEEDS.get(name, "sigjax"))
+    pytest.importorskip(NEEDS.get(name, "sigjax"))
+    case = CASES[name]()
+    files = Files(name, case, tmp_path)
+    found, whole = files.read(case.files)
+    cluster = f"`{case.cluster}`" if case.cluster else ""
+    if cluster:
+        clusters = files.read(case.files, cluster=case.cluster)[0].clusters
+        assert clusters is not None
+        assert len(clusters) == found.num_instances
+    joined, missing = joining(files, whole), lacking(files, found.num_instances)
+    files.folder = tmp_path / "packed"
+    contents = {f"{key}.gz": value.encode() if isinstance(value, str) else value for key, value in case.files.items()}
+    same = files.read({key: gzip.compress(value) for key, value in contents.items()})[1] == whole
+    damaged = "yes" if SAMPLES[name]() else ""
+    observed = (files.recognized, joined, cluster, missing, "yes" if same else "no", damaged)
+    assert matrix().get(name) == observed, f"| {name} | {' | '.join(observed)} |"
