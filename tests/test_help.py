@@ -58,6 +58,8 @@ def folder(tmp_path_factory):
         (folder / f"{name}.txt").write_text("".join(f"The cat {verb} mat number {i} .\n" for i in range(8)))
     for name, step in (("gold", 2), ("a", 3)):
         (folder / f"{name}.labels").write_text("".join(f"{'yes' if i % step else 'no'}\n" for i in range(30)))
+    for name, count in (("old", 30), ("new", 20)):
+        (folder / f"{name}.scores").write_text("".join(f"{i % 5}\n" for i in range(count)))
     return folder
 
 

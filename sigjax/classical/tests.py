@@ -126,7 +126,7 @@ def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: int
         (8.5, 0.1875)
     """
     kept = differences[differences != 0]
-    doubled = _doubled_ranks(np.abs(kept), rounding)
+    doubled = doubled_ranks(np.abs(kept), rounding)
     sum_above, zeros = int(doubled[kept > 0].sum()), len(differences) - len(kept)
     if len(kept) <= MOST_RANKS:
         how, p_value = "exact", _exact_ranks(doubled, sum_above, alternative)
@@ -208,7 +208,7 @@ def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     return 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
 
 
-def _doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
+def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
     """Twice the mean ranks `[unit]` of sizes, as whole numbers; neighbours within `rounding` are tied."""
     order = np.argsort(sizes, kind="stable")
     group = np.zeros(len(sizes), np.int64)

@@ -46,7 +46,7 @@ GOLD FILES, THEN THE SYSTEMS               sigjax compare GOLD -i FILE FILE ...
   kaldi          transcripts, ID WORD ... (Kaldi's text)       ... -m wer
   trn            transcripts, WORD ... (ID), as sclite's     ... -m wer-sclite
   stm            transcripts with times; ctm of systems  ... --cluster speaker
-  id-labels      an id and a label per line           ... -m accuracy mcc
+  id-labels      an id and a label per line, or {ID: LABEL}, JSON   ... -m mcc
   m2             edits of sentences, M2 (ERRANT)     ... -m f0.5 precision
   swebench-results  results.json, after a list of all ids  ... all_preds.jsonl
   squad          answers to questions, JSON           ... --cluster article

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigjax.metrics import evaluation_from_arrays, evaluation_from_texts
+from sigjax.metrics import check_enough, evaluation_from_arrays, evaluation_from_texts
 from sigjax.readers.mappings import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions
 from sigjax.readers.tables.frames import read_frame
@@ -88,6 +88,7 @@ class Evaluation(EvaluationRecord):
             array([[1, 0],
                    [1, 1]])
         """
+        check_enough(arrays)
         if isinstance(arrays, Mapping) and any(isinstance(own, Mapping) for own in arrays.values()):
             if ids is not None or runs is not None:
                 raise InputError("ids and runs are for arrays; these numbers are given by id")
@@ -173,6 +174,7 @@ class Evaluation(EvaluationRecord):
             >>> evaluation.stats.shape, evaluation.metric.score(evaluation.stats.sum(axis=1)).round(2)
             ((2, 1, 18), array([71.42, 26.52]))
         """
+        check_enough(systems)
         made = evaluation_from_texts(
             systems,
             references,
