@@ -1,8 +1,8 @@
 """Transcripts with ids: Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), joined by id.
 
 An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
-all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` are
-refused. Where ids have a mark, their first part, up to - or _, is the speaker.
+all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
+trn are refused. Where all ids have - or _, what stands before the first is the speaker.
 
 Ids look like words of plain texts. So files are taken for transcripts only where all have the same ids, and these are
 long and of one length, or of one pattern of letters, digits and marks; or where the gold file is `text` or `NAME.trn`.
