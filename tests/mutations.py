@@ -131,6 +131,8 @@ APPRAISE = "".join(
 )
 BOARDS = logs.swebench_boards({"only": [("a", A), ("b", B)]})
 KALDI = "s1-u1 the cat sat\ns1-u2 it is\n"
+STM = ";; c\nc A ann 0.00 2.00 <o,f> well { um / @ } (the) cat\nc A bob 2.00 4.5 it sat;tag\n"
+CTM = "c A 0.1 0.3 WELL 0.9\nc A * * <ALT_BEGIN>\nc A 1 .5 A\nc A * * <ALT>\nc A * * <ALT_END>\nc A 3 .2 IT\n"
 TRN = "a cat <unk> (s1-u1)\n(uh) it is (s1-u2)\n"
 
 SAMPLES: dict[str, Callable[[], list[Sample]]] = {
@@ -163,6 +165,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text(*"ab", text=KALDI, a=KALDI.replace("cat", "hat"), b="s1-u2 so it is\ns1-u1\n")
     ],
     "trn": lambda: [of_text("a", "b", r=TRN, a=TRN.replace("a cat", "a hat"), b="it (s1-u2)\n(s1-u1)\n")],
+    "stm": lambda: [of_text("a", "b", r=STM, a=CTM, b="c A 2 1 IT\n", options={"cluster": "speaker"})],
     "conll": lambda: [of_text("a", "b", a=TAGGED, b=TAGGED)],
     "conll-gold": lambda: [of_text("a", "b", g=TAGGED, a=TAGGED, b=TAGGED, options={"metric": "fscore"})],
     "mbt": lambda: [of_text("a", "b", **dict.fromkeys("gab", "a B-X\nb O\n<utt>\nc O\n<utt>\n"))],
