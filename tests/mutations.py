@@ -175,7 +175,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text("a", "b", g="id\tlabel\n1\tyes\n2\tno\n3\tno\n", a="1\tyes\n3\tyes\n2\tno\n", b="2,no\n3,yes\n1,no\n"),
         of_text("a", "b", g="id,doc,label\nx1,d,yes\nx2,d,no\n", a="x1 yes\nx2 no\n", b="x2 no\nx1 no\n"),
         of_text(
-            *"ab", g='{"x": "A",\n"y": "B"}', a='{"y": "B", "x": "A"}', b='{"x": null}', options={"missing": "zero"}
+            *"ab", g='{"x": "A",\n"y": "B"}', a='{"y": "B", "x": "A"}', b='{"y": "A"}', options={"missing": "zero"}
         ),
     ],
     "timbl": lambda: [of_text("a", "b", a="a,b,yes,no\nb,b,no,no\n", b="a,b,yes,yes\nb,b,no,no\n")],
