@@ -27,11 +27,15 @@ if TYPE_CHECKING:
     from sigjax.studies import diff as diff
     from sigjax.studies import equivalence as equivalence
     from sigjax.studies import equivalence_test as equivalence_test
+    from sigjax.studies import one_sample as one_sample
     from sigjax.studies import power as power
+    from sigjax.studies import unpaired as unpaired
     from sigjax.studies.diff_records import Diff as Diff
+    from sigjax.studies.one_sample import OneSample as OneSample
     from sigjax.studies.records import Audit as Audit
     from sigjax.studies.records import Equivalence as Equivalence
     from sigjax.studies.records import Power as Power
+    from sigjax.studies.unpaired import Unpaired as Unpaired
 
 _PUBLIC = {
     "sigjax.association.association": ("Association", "association_test"),
@@ -40,9 +44,11 @@ _PUBLIC = {
     "sigjax.readers": ("Evaluation", "read"),
     "sigjax.records": ("Comparison", "InputError", "Interval", "Metric", "SampleMetric"),
     "sigjax.report": ("Report",),
-    "sigjax.studies": ("audit", "diff", "equivalence", "equivalence_test", "power"),
+    "sigjax.studies": ("audit", "diff", "equivalence", "equivalence_test", "one_sample", "power", "unpaired"),
     "sigjax.studies.diff_records": ("Diff",),
+    "sigjax.studies.one_sample": ("OneSample",),
     "sigjax.studies.records": ("Audit", "Equivalence", "Power"),
+    "sigjax.studies.unpaired": ("Unpaired",),
 }
 """The public names by their modules, which are imported when a name is first used (PEP 562)."""
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names}

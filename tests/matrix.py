@@ -142,8 +142,16 @@ CASES: dict[str, Callable[[], Case]] = {
         **{name: tagged("-DOCSTART- O", *own) for name, own in (("g", TOKENS), ("a", TOKENS), ("b", OTHER))},
     ),
     "terms": lambda: gold(g="x\ny z\nw\nv\n", a="x\ny z\n", b="w\nx\nq\n"),
-    "kaldi": lambda: gold(**written("1089-134686-000{i} {value}\n", g=WORDS, a=WORDS, b=WORDS[::-1])),
-    "trn": lambda: gold(**written("{value} (1089-134686-000{i})\n", g=WORDS, a=WORDS, b=WORDS[::-1])),
+    "stm": lambda: gold(
+        g=numbered("f{i} A {doc} 0 9 {value}\n", WORDS), **written("f{i} A 1 2 {value}\n", a="ABCD", b="EFGH"),
+        cluster="speaker",
+    ),
+    "kaldi": lambda: gold(
+        **written("1089-134686-000{i} {value}\n", g=WORDS, a=WORDS, b=WORDS[::-1]), cluster="speaker"
+    ),
+    "trn": lambda: gold(
+        **written("{value} (1089-134686-000{i})\n", g=WORDS, a=WORDS, b=WORDS[::-1]), cluster="speaker"
+    ),
     "id-labels": lambda: gold(
         g="id\tdoc\tlabel\n" + numbered("x{i}\t{doc}\t{value}\n", "YNYN"), a=numbered("x{i}\t{value}\n", "YYYN"),
         b=numbered("x{i}\t{value}\n", "NNYN"), cluster="doc",

@@ -137,6 +137,8 @@ ERRANT = "".join(
 ERRANT += f"\n{' Span-Based Correction ':=^46}\nTP\tFP\tFN\tPrec\tRec\tF0.5\n6\t4\t0\t0.6\t1.0\t0.65\n"
 BOARDS = logs.swebench_boards({"only": [("a", A), ("b", B)]})
 KALDI = "s1-u1 the cat sat\ns1-u2 it is\n"
+STM = ";; c\nc A ann 0.00 2.00 <o,f> well { um / @ } (the) cat\nc A bob 2.00 4.5 it sat;tag\n"
+CTM = "c A 0.1 0.3 WELL 0.9\nc A * * <ALT_BEGIN>\nc A 1 .5 A\nc A * * <ALT>\nc A * * <ALT_END>\nc A 3 .2 IT\n"
 TRN = "a cat <unk> (s1-u1)\n(uh) it is (s1-u2)\n"
 
 SAMPLES: dict[str, Callable[[], list[Sample]]] = {
@@ -169,6 +171,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text(*"ab", text=KALDI, a=KALDI.replace("cat", "hat"), b="s1-u2 so it is\ns1-u1\n")
     ],
     "trn": lambda: [of_text("a", "b", r=TRN, a=TRN.replace("a cat", "a hat"), b="it (s1-u2)\n(s1-u1)\n")],
+    "stm": lambda: [of_text("a", "b", r=STM, a=CTM, b="c A 2 1 IT\n", options={"cluster": "speaker"})],
     "conll": lambda: [of_text("a", "b", a=TAGGED, b=TAGGED)],
     "conll-gold": lambda: [of_text("a", "b", g=TAGGED, a=TAGGED, b=TAGGED, options={"metric": "fscore"})],
     "mbt": lambda: [of_text("a", "b", **dict.fromkeys("gab", "a B-X\nb O\n<utt>\nc O\n<utt>\n"))],
@@ -176,7 +179,10 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
     "labels": lambda: [of_text("a", "b", g="yes\nno\n", a="yes\nyes\n", b="no\nno\n", options={"metric": "kappa"})],
     "id-labels": lambda: [
         of_text("a", "b", g="id\tlabel\n1\tyes\n2\tno\n3\tno\n", a="1\tyes\n3\tyes\n2\tno\n", b="2,no\n3,yes\n1,no\n"),
-        of_text("a", "b", g="id,doc,label\nx1,d,yes\nx2,d,no\n", a="x1 yes\nx2 no\n", b="x2 no\nx1 no\n")
+        of_text("a", "b", g="id,doc,label\nx1,d,yes\nx2,d,no\n", a="x1 yes\nx2 no\n", b="x2 no\nx1 no\n"),
+        of_text(
+            *"ab", g='{"x": "A",\n"y": "B"}', a='{"y": "B", "x": "A"}', b='{"x": null}', options={"missing": "zero"}
+        ),
     ],
     "timbl": lambda: [of_text("a", "b", a="a,b,yes,no\nb,b,no,no\n", b="a,b,yes,yes\nb,b,no,no\n")],
     "terms": lambda: [of_text("a", "b", g="x\ny z\n", a="x\nw\n", b="y z\n")],

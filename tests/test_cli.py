@@ -264,6 +264,8 @@ def test_inputs_are_not_written_over(capsys, tmp_path, monkeypatch, command, inp
     [
         ["tests", "{0}", "-o", "{0}"],
         ["equivalence", "{0}", "--margin", "1", "-o", "{0}"],
+        ["one-sample", "{0}", "--against", "1", "-o", "{0}"],
+        ["unpaired", "{0}", "--overlap", "-o", "{0}"],
         ["audit", "{0}", "--repetitions", "2", "-o", "{0}"],
         ["audit", "{0}", "--repetitions", "2", "--figure", "{0}"],
         ["power", "{0}", "--instances", "3", "--repetitions", "2", "-o", "{0}"],

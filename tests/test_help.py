@@ -58,6 +58,8 @@ def folder(tmp_path_factory):
         (folder / f"{name}.txt").write_text("".join(f"The cat {verb} mat number {i} .\n" for i in range(8)))
     for name, step in (("gold", 2), ("a", 3)):
         (folder / f"{name}.labels").write_text("".join(f"{'yes' if i % step else 'no'}\n" for i in range(30)))
+    for name, count in (("old", 30), ("new", 20)):
+        (folder / f"{name}.scores").write_text("".join(f"{i % 5}\n" for i in range(count)))
     return folder
 
 
@@ -91,7 +93,8 @@ def test_info_has_a_line_for_every_metric_and_format(capsys):
     assert set(lines) >= {*METRICS, *CLASS_METRICS}
     assert lines["fscore"] == "tp, predicted, gold"
     assert lines["ter"] == "references, outputs; lower is better (needs sigjax[mt])"
-    assert {name for name, line in lines.items() if "lower is better" in line} == {"ter", "wer", "cer", "variance"}
+    lower = {name for name, line in lines.items() if "lower is better" in line}
+    assert lower == {"ter", "wer", "cer", "wer-sclite", "variance"}
     assert set(FORMATS) <= set(re.findall(r"^  (\S+) ", formats, re.MULTILINE))
 
 

@@ -210,6 +210,7 @@ REGISTRY = {
     "ter": ("ter", error_counts, scored_by(TER())),
     "wer": ("wer", error_counts, of_sums(lambda sums: sums[0] / sums[1])),
     "cer": ("cer", error_counts, of_sums(lambda sums: sums[0] / sums[1])),
+    "wer-sclite": ("wer-sclite", error_counts, of_sums(lambda sums: sums[0] / sums[1])),
     "rouge1": ("rouge1", reals, of_sums(lambda sums: sums[0] / sums[1])),
     "rouge2": ("rouge2", reals, of_sums(lambda sums: sums[0] / sums[1])),
     "rougeL": ("rougeL", reals, of_sums(lambda sums: sums[0] / sums[1])),

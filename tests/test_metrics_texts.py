@@ -24,7 +24,7 @@ from sigjax.metrics.textmetric import Recipe
 ORACLES = {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2), "ter": TER}
 NAMES = list(ORACLES)
 COUNTED = ("bleu", "chrf", "chrf++")
-SPACED = ("wer", "cer")
+SPACED = ("wer", "cer", "wer-sclite")
 
 words = st.lists(st.sampled_from(["a", "b", "the", "cat", "sat.", "(on)", "猫坐", "été", "&amp;", "-\n"]), max_size=9)
 segment = st.one_of(words.map(" ".join), st.text(max_size=12), st.just(""))

@@ -36,9 +36,11 @@ STUDY_CALLS = {
     "equivalence",
     "equivalence_test",
     "gains",
+    "one_sample",
     "power",
     "size",
     "synthetic",
+    "unpaired",
 }
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
@@ -55,9 +57,11 @@ def test_the_public_names():
         "InputError",
         "Interval",
         "Metric",
+        "OneSample",
         "Power",
         "Report",
         "SampleMetric",
+        "Unpaired",
         "association_test",
         "audit",
         "bootstrap_test",
@@ -66,9 +70,11 @@ def test_the_public_names():
         "diff",
         "equivalence",
         "equivalence_test",
+        "one_sample",
         "permutation_test",
         "power",
         "read",
+        "unpaired",
     ]
 
 
@@ -205,6 +211,8 @@ VALUES = {
     "power": lambda: sigjax.power(THREE, instances=[3], repetitions=5, device="numpy"),
     "equivalence": lambda: sigjax.equivalence(THREE, margin=1.0),
     "classical": lambda: sigjax.classical_tests(THREE, device="numpy"),
+    "one sample": lambda: sigjax.one_sample(THREE, against=0.5),
+    "unpaired": lambda: sigjax.unpaired(FRAME, metric="accuracy"),
     "association": lambda: sigjax.association_test(list("abab"), list("abba")),
     "diff": lambda: sigjax.diff(THREE, THREE, margin=0.1),
     "refusal": lambda: InputError("give --missing drop").args,

@@ -1,6 +1,7 @@
 """Submissions of ids and labels: joined by id whatever separates them, scored as labels in order, or refused."""
 
 import gzip
+import json
 import random
 
 import pytest
@@ -62,6 +63,82 @@ def test_packed_and_of_another_ending(write, tmp_path):
     assert (one.ids, one.stats.tolist()) == (other.ids, other.stats.tolist())
 
 
+def as_object(labels, *, shuffled=True):
+    pairs = list(zip(IDS, labels, strict=True))
+    if shuffled:
+        random.Random(1).shuffle(pairs)
+    return json.dumps(dict(pairs), indent=None if shuffled else 1)
+
+
+def test_objects_of_labels_are_joined_by_id(write, tmp_path):
+    gold = write("gold.json", as_object(CLASSES, shuffled=False))
+    files = [write(f"{name}.json", as_object(own)) for name, own in CLASSIFIED.items()]
+    lines = [submission(write, "gold.txt", CLASSES, "tabs", shuffled=False)]
+    lines += [submission(write, f"{name}.txt", own, "tabs") for name, own in CLASSIFIED.items()]
+    expected = read(lines[0], input=lines[1:], metric="kappa")
+    for first, others in ((gold, files), (gold, lines[1:]), (lines[0], files)):
+        found = read(first, input=others, metric="kappa")
+        assert (found.ids, found.systems) == (tuple(IDS), tuple(CLASSIFIED))
+        assert found.stats.tolist() == expected.stats.tolist()
+    packed = tmp_path / "g.gz"
+    packed.write_bytes(gzip.compress(as_object(CLASSES, shuffled=False).encode()))
+    assert read(packed, input=files).stats.tolist() == read(gold, input=files).stats.tolist()
+
+
+def test_numbers_true_and_null_in_objects(write):
+    gold = write("gold", '{"1": 1, "2": 70000, "3": true}')
+    files = [write("a", '{"3": true, "2": 70000, "1": 0}'), write("b", '{"1": 1, "2": null, "3": false}')]
+    with pytest.raises(InputError, match=r"'b' lacks 1 of 3 \(first: '2'\)"):
+        read(gold, input=files)
+    assert read(gold, input=files, missing="zero").stats[:, :, 0].tolist() == [[0, 1, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"1": "yes", "9": "no"}', "a: id '9' is not in .*g; leave it out"),
+        ('{"x1": "yes"}', "a: has none of the ids of .*g, such as '1'"),
+        ('{"1": "yes", "1": "no"}', "a: field '1' occurs twice in an object"),
+        ('{"1": ["yes"], "2": "no"}', "a, field '1': expected a text or a whole number, got a list"),
+        ('{"1": 0.5, "2": "no"}', "a, field '1': expected a text or a whole number, got the number 0.5"),
+        ('{"1": "", "2": "no"}', "a, field '1': expected a name, got an empty text"),
+        ('{"": "yes", "2": "no"}', "a: expected a name, got an empty text"),
+        ('{"1": "yes", "2": "n', "a, line 1, character .*: not readable as JSON"),
+        ("{}", "a: has no labels; expected an object of id -> label"),
+        ('{"1": null}', "a: has no labels"),
+        ('{"1": "Yes", "2": "No"}', r"a: none of its labels \('Yes', 'No'\) is among those of .*g"),
+    ],
+)
+def test_objects_that_cannot_be_used(write, content, message):
+    gold = write("g", '{"1": "yes", "2": "no", "3": "yes", "4": "no"}')
+    with pytest.raises(InputError, match=message):
+        read(gold, input=[write("a", content), write("b", '{"1": "no", "2": "no", "3": "no", "4": "no"}')])
+
+
+def test_a_damaged_object_of_gold_labels(write):
+    files = [write("a", '{"1": "no", "2": "yes"}'), write("b", '{"1": "no", "2": "no"}')]
+    for content, message in (
+        ('{"1": "A", "2": "B"', "g, line 1, character .*: not readable as JSON"),
+        ('{"1": "A", "2": null}', "g, field '2': expected a text or a whole number, got null"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read(write("g", content), input=files)
+
+
+def test_answers_and_other_objects_are_not_taken_for_labels(write):
+    gold = write("gold.json", '{"q1": "Denver Broncos", "q2": "Paris", "q3": "in 1999"}')
+    files = [write(f"{name}.json", '{"q3": "1999", "q1": "Broncos", "q2": "Paris"}') for name in "ab"]
+    with pytest.raises(InputError, match="are these labels, or answers to questions.* id-labels .* squad"):
+        read(gold, input=files)
+    assert read(gold, input=files, reader="squad", metric="f1").stats[0, 0, 0] == pytest.approx(2 / 3)
+    for other in ('{"accuracy": 0.5, "f1": 0.4}', '{"id": "q1", "label": "A"}', '{"id": "q1", "label": "A"}\n' * 2):
+        with pytest.raises(InputError, match="looks like a table|lines of text could be many|unknown format"):
+            read(write("o.json", other), input=[write(f"{name}.json", other) for name in "cd"])
+    many = json.dumps({f"q{i}": ["not entailment", "entailment"][i % 2] for i in range(9)})
+    named = [write(name, many) for name in "gcd"]
+    assert read(named[0], input=named[1:]).stats[:, :, 0].tolist() == [[1] * 9] * 2
+
+
 GOLD = "id\tdoc\ttext\tlabel\n1\td\ta b\tyes\n2\td\tb\tno\n3\te\tc\tyes\n4\tf\tc\tno\n"
 
 
@@ -96,7 +173,7 @@ def test_labels_that_are_not_in_the_gold_file_are_noted(write):
         ("id\tx\tlabel\n1\tyes\n", "a, line 2: expected 3 fields as on line 1, got 2"),
         ("1\tyes\n2\t\n", "a, line 2: expected an id and a label, got an empty one"),
         ("1 yes\n\n1 no\n", "a, line 3: id '1' is also on line 1; leave one out"),
-        ("1 yes\n9 no\n8 no\n", r"a, line 2: id '9' is not in .*g; leave the line out \(and 1 others\)"),
+        ("1 yes\n9 no\n8 no\n", r"a, line 2: id '9' is not in .*g; leave it out \(and 1 others\)"),
         ("x1 yes\nx2 no\n", "a: has none of the ids of .*g, such as '1'; its first is 'x1'; do they belong together"),
         ("1 1.0\n2 0.0\n", r"a: none of its labels \('1.0', '0.0'\) is among those of .*g \('yes', 'no'\)"),
         ("which guessed\n1 yes\n2 no\n", "a, line 1: is 'which', 'guessed' an instance"),

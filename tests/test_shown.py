@@ -30,6 +30,8 @@ def results():
     yield sigjax.classical_tests(two)
     yield sigjax.association_test(SCORES["A"], SCORES["B"])
     yield sigjax.equivalence(two, margin=0.1)[0]
+    yield sigjax.one_sample(two, against=0.5)[0]
+    yield sigjax.unpaired(SCORES)[0]
     yield (audit := sigjax.audit(two, repetitions=100))
     yield audit.tests[0]
     yield sigjax.power(two, instances=[40], repetitions=10)

@@ -33,10 +33,10 @@ import math
 
 import numpy as np
 
-from sigjax.records import Interval
+from sigjax.records import Alternative, Interval
 from sigjax.resample.bits import row_keys, words
 from sigjax.testing.problem import Case, check_finite
-from sigjax.testing.tails import t_quantile
+from sigjax.testing.tails import t_quantile, t_tail
 from sigjax.units.sums import norms, total
 
 _NUMBERS = 2**21
@@ -90,7 +90,8 @@ def pair_errors(moves: np.ndarray, members: np.ndarray, rounding: np.ndarray) ->
     step = max(1, _NUMBERS // moves.shape[1])
     parts = (slice(start, start + step) for start in range(0, len(members), step))
     return np.concatenate(
-        [system_errors(moves[members[part, 0]] - moves[members[part, 1]], rounding[part]) for part in parts]
+        [np.zeros(0)]
+        + [system_errors(moves[members[part, 0]] - moves[members[part, 1]], rounding[part]) for part in parts]
     )
 
 
@@ -135,6 +136,20 @@ def skewed_interval(observed: float, error: float, skewness: float, level: float
     quantile = t_quantile(level, degrees)
     low, high = (_untransformed(end, skewness) for end in (quantile, -quantile))
     return Interval(observed - error * low, observed - error * high)
+
+
+def skewed_tail(
+    observed: float, error: float, skewness: float, value: float, degrees: float, alternative: Alternative
+) -> float:
+    """The p-value of the test against a value whose intervals are those of `skewed_interval`.
+
+    Example:
+        >>> low, high = skewed_interval(0.5, 0.1, 0.3, 0.95, 9.0)
+        >>> [round(skewed_tail(0.5, 0.1, 0.3, end, 9.0, "two-sided"), 12) for end in (low, high)]
+        [0.05, 0.05]
+    """
+    x = (observed - value) / error
+    return t_tail(x + skewness * x**2 / 3.0 + skewness**2 * x**3 / 27.0 + skewness / 6.0, degrees, alternative)
 
 
 def _untransformed(value: float, skewness: float) -> float:

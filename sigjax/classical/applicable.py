@@ -10,8 +10,10 @@ import numpy as np
 
 from sigjax.classical import tests as paired
 from sigjax.classical import unpaired
+from sigjax.classical.mapsswe import MAPSSWE, mapsswe
 from sigjax.classical.tests import ClassicalTest, LeftOut
 from sigjax.classical.unpaired import Dependence
+from sigjax.metrics.sclite import SCLITE
 from sigjax.records import Alternative, Evaluation, Metric, SampleMetric
 from sigjax.units.units import Units, make_units
 
@@ -31,6 +33,8 @@ def all_tests(evaluation: Evaluation, alternative: Alternative) -> tuple[list[Te
         return _without((*PAIRED, *UNPAIRED), reason), evaluation.num_instances, Dependence(None, None)
     units = _with_content(make_units(evaluation))
     results = tests_of_units(units, metric, alternative, kind_of_data(evaluation))
+    if metric.name == SCLITE:
+        results.append(_mapsswe(evaluation, alternative))
     return results, units.values.shape[1], _dependence(units, metric)
 
 
@@ -124,6 +128,16 @@ def _paired(differing: _Differing | str, alternative: Alternative) -> list[TestO
     if not differing.binary:
         return [*tests, *_without(paired.MCNEMAR, "it takes one 0 or 1 per unit")]
     return [*tests, *paired.mcnemar(int((d > 0).sum()), int((d < 0).sum()), alternative)]
+
+
+def _mapsswe(evaluation: Evaluation, alternative: Alternative) -> TestOrReason:
+    texts = evaluation.transcripts
+    if texts is None or len(texts.references) != evaluation.num_instances:
+        return LeftOut(
+            MAPSSWE, "it aligns transcripts with one reference, and this is statistics, or several references"
+        )
+    a, b = (texts.outputs[name] for name in evaluation.systems)
+    return mapsswe(texts.references, a, b, alternative)
 
 
 def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:

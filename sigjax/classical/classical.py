@@ -136,8 +136,9 @@ def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
     the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such statistic: these tests
     are left out, with the reason. Two-sample t, binomial z and chi-square tests assume independent systems, to show
     what that costs: the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$. For identical systems every p is 1.
-    Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k numbers per system, or
-    give the folds as clusters, which are also scored one by one.
+    Of `wer-sclite` there is MAPSSWE, too, on segments of its own: `sigjax.classical.mapsswe` says how these and whole
+    utterances differ. Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k
+    numbers per system, or give the folds as clusters, which are also scored one by one.
 
     Args:
         systems: an `Evaluation` of two systems; or two arrays, a and b, `[instance]` or `[instance, input]`, of the

@@ -73,7 +73,14 @@ def paired_t(
     return ClassicalTest(name, t, p_value, assumes or "differences are normal, or many")
 
 
-def wald_z(differences: np.ndarray, alternative: Alternative, *, rounding: float = 0.0) -> ClassicalTest | LeftOut:
+def wald_z(
+    differences: np.ndarray,
+    alternative: Alternative,
+    *,
+    name: str = WALD,
+    assumes: str = "differences are many",
+    rounding: float = 0.0,
+) -> ClassicalTest | LeftOut:
     r"""Wald test, $z = \bar d / (s_d / \sqrt n)$ by the normal distribution; $s_d$ has ddof = 1.
 
     `differences` is `[unit]`; `rounding` as in `paired_t`. Reference: Wasserman (2004), "All of statistics", section
@@ -85,8 +92,8 @@ def wald_z(differences: np.ndarray, alternative: Alternative, *, rounding: float
     """
     z = _standardised(differences, rounding)
     if isinstance(z, str):
-        return LeftOut(WALD, z)
-    return ClassicalTest(WALD, z, normal_tail(z, alternative) if differences.any() else 1.0, "differences are many")
+        return LeftOut(name, z)
+    return ClassicalTest(name, z, normal_tail(z, alternative) if differences.any() else 1.0, assumes)
 
 
 def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTest:
@@ -119,7 +126,7 @@ def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: int
         (8.5, 0.1875)
     """
     kept = differences[differences != 0]
-    doubled = _doubled_ranks(np.abs(kept), rounding)
+    doubled = doubled_ranks(np.abs(kept), rounding)
     sum_above, zeros = int(doubled[kept > 0].sum()), len(differences) - len(kept)
     if len(kept) <= MOST_RANKS:
         how, p_value = "exact", _exact_ranks(doubled, sum_above, alternative)
@@ -201,7 +208,7 @@ def _mid_p(above: int, below: int, alternative: Alternative) -> float:
     return 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
 
 
-def _doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
+def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
     """Twice the mean ranks `[unit]` of sizes, as whole numbers; neighbours within `rounding` are tied."""
     order = np.argsort(sizes, kind="stable")
     group = np.zeros(len(sizes), np.int64)

@@ -22,12 +22,14 @@ COMMANDS = {
     "power": "studies",
     "equivalence": "studies",
     "audit": "studies",
+    "one-sample": "samples",
+    "unpaired": "samples",
     "association": "classical",
     "study": "studies",
 }
 """Each command and its module."""
 _FIRST = {"compare", "demo", "doctor", "help"}
-_FUNCTIONS = {"help": "show_help", "tests": "show_tests"}
+_FUNCTIONS = {"help": "show_help", "one-sample": "one_sample", "tests": "show_tests"}
 """Where a command has not the name of its function."""
 
 

@@ -51,6 +51,10 @@ EXAMPLES: Mapping[str, Mapping[str, str]] = {
     "audit": {"false-positive rates of the tests": "sigjax audit scores.tsv --systems A B --repetitions 200"},
     "power": {"with 2 to 8 times the data": "sigjax power scores.tsv --systems A B --instances 80 160 320"},
     "equivalence": {"alike within 5 points?": "sigjax equivalence scores.tsv --margin 0.05"},
+    "one-sample": {
+        "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater",
+    },
+    "unpaired": {"systems tested on different instances": "sigjax unpaired old.scores new.scores"},
     "association": {"one label per line": "sigjax association a.labels gold.labels"},
     "info": {
         "all metrics": "sigjax info metrics",

@@ -24,14 +24,16 @@ class Inputs(FileOptions):
     metric: Sequence[str] = same(ReadOptions, "metric", (), suggests=(*METRICS, *CLASS_METRICS))
     reader: str | None = same(ReadOptions, "reader", suggests=tuple(FORMATS))
 
-    def evaluations(self, paths: Files, *, progress: bool = True, tasks: bool = False) -> list[Evaluation]:
-        """Read the files, once for each metric; several `tasks` only where the command takes them."""
+    def evaluations(
+        self, paths: Files, *, progress: bool = True, tasks: bool = False, single: bool = False
+    ) -> list[Evaluation]:
+        """Read the files, once for each metric; several `tasks`, or a `single` system, only if a command takes it."""
         found = read_metrics(
             *paths,
             input=self.input,
             metrics=self.metric,
             reader=self.reader,
-            **values(self, FileOptions, progress=progress),
+            **values(self, FileOptions, progress=progress, single=single),
         )
         if not tasks:
             check_one_task(found)

@@ -73,7 +73,7 @@ def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Rep
     check_together(settings)
     check_evaluations(evaluations, settings)
     check_parts(evaluations, settings, extends=options.extend is not None, peers=bool(options.compat))
-    settings = replace(settings, baseline=baseline_of(evaluations[0], settings))
+    settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
     if evaluations[0].unit == "response":
         settings = replace(settings, interval="none")
     check_workload(evaluations, settings, warns=options.progress)

@@ -100,16 +100,16 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
     for each in evaluations:
         if isinstance(each.metric, SampleMetric):
             _check_sample(each.metric.name, settings)
-    baseline_of(first, settings)
+    baseline_of(first.systems, settings)
 
 
-def baseline_of(evaluation: Evaluation, settings: Settings) -> str | None:
+def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
     """The name of the baseline; "1" is the first system.
 
     Raises:
         InputError: there is no such system, or another one than the first has the name "1".
     """
-    asked, systems = settings.baseline, evaluation.systems
+    asked = settings.baseline
     if asked == "1" and asked in systems[1:]:
         raise InputError(
             f"baseline '1' is the first system, {systems[0]!r}, and also the name of another; rename that one"

@@ -4,7 +4,7 @@ Of the 2 R outputs that two systems have for a unit, every set of R is equally l
 `sum_law` counts the law of its sum output by output and joins the laws of the units one by one: all terms are positive,
 so small probabilities are as precise as large ones. Sums of several statistics are one whole number, with one digit per
 statistic. Reference: the shift algorithm of Streitberg and Roehmel (1986), "Exact distributions for permutation and
-rank tests". `half_sums` lists every choice of half of the runs of a single unit, so sums may have any size and number
+rank tests". `chosen_sums` lists every choice of so many runs of a single unit, so sums may have any size and number
 of statistics, and the score may be any function of them.
 """
 
@@ -37,40 +37,39 @@ class Choices(NamedTuple):
     num_bytes: float
 
 
-def find_choices(num_runs: int, num_stats: int) -> Choices | NotEligible:
-    """Plan for `num_runs` runs of each of two systems.
+def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choices | NotEligible:
+    """Plan for `size` of the runs of both of two systems, or of something else.
 
     Example:
-        >>> find_choices(4, 1).number, find_choices(11, 1).number
+        >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
         (70, 705432)
-        >>> find_choices(12, 1)
+        >>> find_choices(12, 24, 1)
         NotEligible(reason='there are more than 1,000,000 choices of 12 of 24 runs', seconds=0.0, gib=0.0)
     """
-    number = math.comb(2 * num_runs, num_runs)
+    number = math.comb(of, size)
     if number > _MOST_CHOICES:
-        return NotEligible(f"there are more than {_MOST_CHOICES:,} choices of {num_runs} of {2 * num_runs} runs")
+        return NotEligible(f"there are more than {_MOST_CHOICES:,} choices of {size} of {of} {what}")
     return Choices(number, number * num_stats * _A_SUM, number * (40.0 * num_stats + 80.0))
 
 
-def half_sums(runs: np.ndarray) -> np.ndarray:
-    """The sums `[choice, stat]` of every half of the rows of `runs` `[run of both, stat]`.
+def chosen_sums(runs: np.ndarray, size: int) -> np.ndarray:
+    """The sums `[choice, stat]` of every choice of `size` rows of `runs` `[run of both, stat]`.
 
     Example:
-        >>> half_sums(np.array([[1], [2], [10], [20]])).ravel()
+        >>> chosen_sums(np.array([[1], [2], [10], [20]]), 2).ravel()
         array([ 3, 11, 12, 21, 22, 30])
     """
-    half = len(runs) // 2
     sums = {0: np.zeros((1, runs.shape[1]), runs.dtype)}
     for index, run in enumerate(runs):
-        # Enough must be chosen by now for the remaining runs to complete the half.
-        least, most = max(0, half - (len(runs) - index - 1)), min(half, index + 1)
+        # Enough must be chosen by now for the remaining runs to complete the choice.
+        least, most = max(0, size - (len(runs) - index - 1)), min(size, index + 1)
         sums = {
             chosen: np.concatenate(
                 [*([sums[chosen]] if chosen in sums else []), *([sums[chosen - 1] + run] if chosen - 1 in sums else [])]
             )
             for chosen in range(least, most + 1)
         }
-    return sums[half]
+    return sums[size]
 
 
 _EPSILON = float(np.finfo(np.float64).eps)

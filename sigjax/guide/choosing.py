@@ -43,6 +43,10 @@ Permutation tests keep their level, and so do the default intervals of deltas.
 The bootstrap on 30 units, tests that ignore clusters, and intervals of skewed
 scores on few units do not. `sigjax audit` measures it on your own data.
 
+ONE SYSTEM AGAINST A NUMBER, AND SYSTEMS ON DIFFERENT INSTANCES
+
+sigjax one-sample, sigjax unpaired: see sigjax help studies.
+
 OTHER PROGRAMS
 
 --compat sacrebleu scipy ranx adds what their formulas give on the same

@@ -26,7 +26,8 @@ is its difference in win rates, 0 where each wins half, and the permutation test
 the sign test of battles that are not tied (binomial, 1/2), or of clusters, such
 as --cluster user. A system's score is its win rate over all its battles,
 whoever the others are: where these differ, compare pairs. Pairs that never met
-are left out and named.
+are left out and named. `sigjax one-sample --against 0.5` tests all battles of a
+system.
 
 REPEATED RUNS (--runs COLUMN, or epochs of a log)
 

@@ -44,8 +44,9 @@ GOLD FILES, THEN THE SYSTEMS               sigjax compare GOLD -i FILE FILE ...
   texts          one segment per line  ... ref.txt -i a.txt b.txt -m bleu chrf
   labels         one label per line       ... -m macro-fscore mcc kappa
   kaldi          transcripts, ID WORD ... (Kaldi's text)       ... -m wer
-  trn            transcripts, WORD ... (ID), as sclite's       ... -m wer cer
-  id-labels      an id and a label per line           ... -m accuracy mcc
+  trn            transcripts, WORD ... (ID), as sclite's     ... -m wer-sclite
+  stm            transcripts with times; ctm of systems  ... --cluster speaker
+  id-labels      an id and a label per line, or {ID: LABEL}, JSON   ... -m mcc
   m2             edits of sentences, M2 (ERRANT)     ... -m f0.5 precision
   swebench-results  results.json, after a list of all ids  ... all_preds.jsonl
   squad          answers to questions, JSON           ... --cluster article
@@ -72,9 +73,8 @@ standard. Missing results: --missing (sigjax help conventions). --cluster and
 
 COUNTING ONCE
 
-Texts are counted on all cores, and once: counts stay in ~/.cache/sigjax (or
-SIGJAX_CACHE_DIR) under a hash of the texts. For any format, statistics can be
-saved for all later commands:
+Counts of texts stay in ~/.cache/sigjax (or SIGJAX_CACHE_DIR); deleting them
+costs only time. For any format, statistics can be saved for later commands:
 
     sigjax extract ref.txt -i a.txt b.txt -m bleu chrf ter -o eval.npz
     sigjax compare eval.npz --baseline a

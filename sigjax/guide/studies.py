@@ -1,8 +1,8 @@
 """Studies: other questions on the same files.
 
 They take the files and options of `sigjax compare`; `sigjax COMMAND --help` has
-the details. In Python: sigjax.audit, power, equivalence, classical_tests, and
-the rest in sigjax.studies.
+the details. In Python: sigjax.audit, power, equivalence, classical_tests,
+one_sample, unpaired, and the rest in sigjax.studies.
 
 TWO SYSTEMS (--systems A B)
 
@@ -11,8 +11,8 @@ sigjax tests FILES...
     each assumes: paired t, Wald z, sign, Wilcoxon, McNemar (exact, mid-p,
     chi-square), and those that take the systems for independent (two-sample t,
     binomial z, chi-square), with the correlation of the systems to show what
-    that costs. Tests that the metric does not allow are left out, with the
-    reason.
+    that costs; of -m wer-sclite also MAPSSWE of sc_stats. Tests that the metric
+    does not allow are left out, with the reason.
 sigjax audit FILES...
     How often does each test find a difference where there is none, on these
     data? The outputs of random units are swapped (--null swaps), or the units
@@ -28,6 +28,21 @@ sigjax equivalence FILES... --margin 0.5
     and fewer than 30 units equivalence is found too often; where differences
     are strongly skewed, by both. A large p of a test for differences shows
     neither.
+
+ONE SYSTEM, OR DIFFERENT INSTANCES
+
+sigjax one-sample FILES... --against 0.5
+    Is a score above (not) a number: accuracy 0.5, the middle of a scale, a
+    published figure? One system is enough. Answers right or wrong: exact
+    binomial test. Means of other numbers, and shares of clusters against 1/2:
+    sign flips, the permutation test against a system that has the number
+    everywhere. Other shares, F1, BLEU and the like, for which a sign flip has
+    no meaning: t by the jackknife. The number is taken for certain.
+sigjax unpaired FILES...
+    Systems tested on different instances, as many as each has: permutation of
+    instances (or clusters) between them, and the rank-sum test. Fisher's exact
+    test where answers are right or wrong, two-sided by |delta*| >= |delta|. On
+    the same instances sigjax compare has more power; there, --overlap insists.
 
 ALL PAIRS (sigjax study NAME)
 

@@ -9,6 +9,7 @@ and a new file one name in `registry`, from where `info` and the readers take it
 formula.
 """
 
+from sigjax.metrics.arrays import check_enough as check_enough
 from sigjax.metrics.arrays import evaluation_from_arrays as evaluation_from_arrays
 from sigjax.metrics.classes import CLASS_METRICS as CLASS_METRICS
 from sigjax.metrics.classes import class_metric as class_metric

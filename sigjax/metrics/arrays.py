@@ -28,7 +28,6 @@ def evaluation_from_arrays(
         raise InputError(
             f"expected numbers by system, such as {{'A': [1, 0], 'B': [1, 1]}}, got {type(arrays).__name__}"
         )
-    check_enough(len(arrays))
     tables = {str(name): _numbers(str(name), values) for name, values in arrays.items()}
     if len(tables) < len(arrays):
         raise InputError("two systems have the same name; rename one")
@@ -56,10 +55,10 @@ def evaluation_from_arrays(
     )
 
 
-def check_enough(num_systems: int) -> None:
-    """Refuse fewer than two systems."""
-    if num_systems < 2:
-        raise InputError(f"a comparison needs at least two systems, got {num_systems}")
+def check_enough(systems: object) -> None:
+    """Refuse fewer than two systems; what is no mapping is refused elsewhere."""
+    if isinstance(systems, Mapping) and len(systems) < 2:
+        raise InputError(f"a comparison needs at least two systems, got {len(systems)}")
 
 
 def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -> None:

@@ -2,7 +2,8 @@
 
 WER (words between blanks) and CER (characters) count insertions, deletions and substitutions (Levenshtein 1966); TER
 also counts shifts of several words, as sacrebleu does: Snover, Dorr, Schwartz, Micciulla and Makhoul (2006), "A study
-of translation edit rate with targeted human annotation".
+of translation edit rate with targeted human annotation". `wer-sclite` is NIST's: errors of the alignment in which a
+substitution costs 4 and another error 3, which may be more than the fewest, for each word of the alternatives taken.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 
 from sigjax.metrics.ratios import refuse_where
 from sigjax.metrics.sacrebleu import sacrebleu_signature, start_sacrebleu
+from sigjax.metrics.sclite import SCLITE, Words, align, words_of
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, num_words
 from sigjax.records import Array, Metric
 
@@ -81,27 +83,44 @@ def edit_distance(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     return distance
 
 
-def _start(split: Callable[[str], Sequence[str]], recipe: Recipe) -> Count:
-    def tokens(text: str) -> Sequence[str]:
+Errors = Callable[[Any, Any], tuple[int, int]]
+"""Tokens of a reference and of an output -> (errors, length)."""
+
+
+def _fewest(reference: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
+    return edit_distance(reference, output), len(reference)
+
+
+def _of_sclite(reference: Words, output: Words) -> tuple[int, int]:
+    kinds = [kind for kind, _ in align(reference, output)]
+    return len(kinds) - kinds.count("correct"), len(kinds) - kinds.count("insertion")
+
+
+def _start(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> Count:
+    def tokens(text: str) -> Any:
         return split(text.lower() if recipe.lowercase else text)
 
     def count(references: Texts, systems: Texts) -> np.ndarray:
         gold = [[tokens(text) for text in texts] for texts in zip(*references, strict=True)]
         return np.array(
-            [[_least_errors(tokens(text), own) for text, own in zip(texts, gold, strict=True)] for texts in systems]
+            [[least(tokens(text), own) for text, own in zip(texts, gold, strict=True)] for texts in systems]
         )
+
+    def least(output: Any, references: Sequence[Any]) -> tuple[int, int]:
+        """(errors, length) of the reference with the fewest errors for its length, the first of several."""
+        counts = [errors(reference, output) for reference in references]
+        return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
 
     return count
 
 
-def _least_errors(output: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[int, int]:
-    """(errors, length) of the reference with the fewest errors for its length, the first of several."""
-    counts = [(edit_distance(reference, output), len(reference)) for reference in references]
-    return min(counts, key=lambda count: count[0] / count[1] if count[1] else np.inf if count[0] else 0.0)
-
-
 def _signature(unit: str, recipe: Recipe, num_references: int) -> str:
     return f"nrefs:{num_references}|case:{recipe.case}|unit:{unit}"
+
+
+def _sclite_signature(recipe: Recipe, num_references: int) -> str:
+    del recipe  # case never counts
+    return f"nrefs:{num_references}|case:lc|unit:words|costs:sub 4, del 3, ins 3, optional 2"
 
 
 def _stack_edits(edits: np.ndarray, ref_len: np.ndarray) -> np.ndarray:
@@ -118,7 +137,7 @@ def _metric(name: str, score: Callable[[Array], Array], edits: str) -> Metric:
 
 def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:
     metric = _metric(name, error_rate_score, "errors")
-    return TextMetric(metric, partial(_start, split), partial(_signature, unit), quadratic=True, **work)
+    return TextMetric(metric, partial(_start, split, _fewest), partial(_signature, unit), quadratic=True, **work)
 
 
 ERROR_RATES = (
@@ -135,4 +154,14 @@ ERROR_RATES = (
     ),
     _of_tokens("wer", str.split, "words", seconds=0.07e-6, tokens=num_words, most=1e10),
     _of_tokens("cer", str.strip, "characters", seconds=0.5e-6, most=4e10),
+    TextMetric(
+        _metric(SCLITE, error_rate_score, "errors"),
+        partial(_start, words_of, _of_sclite),
+        _sclite_signature,
+        seconds=2e-6,
+        tokens=num_words,
+        most=1e8,
+        quadratic=True,
+        aligned=True,
+    ),
 )

@@ -46,6 +46,7 @@ class TextMetric:
             measured so that a segment takes at most about a minute (TER of shuffled words: ten) and 1 GB.
         quadratic: whether time or memory grow with that product.
         tokenized: whether one may choose the tokenizer.
+        aligned: whether a test takes the alignment of texts, so that evaluations keep them.
         source: whether it takes the texts that the outputs are made from.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
         doubts: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
@@ -61,6 +62,7 @@ class TextMetric:
     most: float = 4e6
     quadratic: bool = False
     tokenized: bool = False
+    aligned: bool = False
     source: bool = False
     extra: str = ""
     doubts: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = lambda *_: ()

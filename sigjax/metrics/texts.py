@@ -2,15 +2,16 @@
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sigjax.metrics.arrays import check_enough, evaluation_from_arrays
+from sigjax.metrics.arrays import evaluation_from_arrays
 from sigjax.metrics.counts import inputs_of_texts
 from sigjax.metrics.registry import TEXT_METRICS
 from sigjax.metrics.textmetric import Recipe
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, InputError, Transcripts
 
 
 def evaluation_from_texts(
@@ -31,7 +32,6 @@ def evaluation_from_texts(
     recipe = _recipe(metric, tokenize, lowercase=lowercase)
     if not isinstance(systems, Mapping):
         raise InputError(f"expected texts by system, such as {{'A': ['Hello.']}}, got {type(systems).__name__}")
-    check_enough(len(systems))  # before the work
     gold = _references(references)
     texts = {name: _texts(f"system {name!r}", given) for name, given in systems.items()}
     for name, given in texts.items():
@@ -46,7 +46,7 @@ def evaluation_from_texts(
     signature = counted.signature(recipe, len(gold))
     given = [named.pop("source"), *gold] if counted.source else gold
     inputs = inputs_of_texts(recipe, signature, given, list(texts.values()), cache=cache, progress=progress)
-    return evaluation_from_arrays(
+    evaluation = evaluation_from_arrays(
         dict(zip(texts, inputs, strict=True)),
         metric=metric,
         ids=ids,
@@ -54,6 +54,10 @@ def evaluation_from_texts(
         strata=strata,
         notes=(f"{metric}: {signature}", *counted.doubts(recipe, gold, texts)),
     )
+    if not counted.aligned or len(gold) > 1:
+        return evaluation
+    outputs = {name: tuple(own) for name, own in texts.items()}
+    return replace(evaluation, transcripts=Transcripts(tuple(gold[0]), outputs))
 
 
 def check_lengths(

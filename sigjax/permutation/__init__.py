@@ -1,4 +1,5 @@
-"""The paired permutation test: without sampling where that is possible, else by random swaps.
+"""The permutation test: without sampling where that is possible, else by random swaps.
 
-Read `exact` and `montecarlo`; `exchanges` holds the designs that tell repeated runs apart.
+Read `exact` and `montecarlo`; `exchanges` holds the designs that tell repeated runs apart, and `two_samples` the
+unpaired test.
 """

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sigjax.exact.choices import Choices, Patterns, find_choices, find_patterns, half_sums, sum_law
+from sigjax.exact.choices import Choices, Patterns, chosen_sums, find_choices, find_patterns, sum_law
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Criterion, chances_p
 from sigjax.permutation.exact import SMALLEST_DP, over_budget
@@ -70,7 +70,7 @@ def _find_patterns(case: Case, pair: Pair) -> Patterns | NotEligible:
 
 def _find_choices(case: Case, pair: Pair) -> Choices | NotEligible:
     values, sizes = _outputs(case, pair)
-    return find_choices(int(sizes[0]), values.shape[2])
+    return find_choices(int(sizes[0]), 2 * int(sizes[0]), values.shape[2])
 
 
 def _outputs(case: Case, pair: Pair) -> Outputs:
@@ -120,7 +120,8 @@ def _law(case: Case, pair: Pair, plan: Patterns | Choices) -> tuple[np.ndarray, 
     """
     both = case.units.totals[pair[0]] + case.units.totals[pair[1]]
     if isinstance(plan, Choices):
-        of_a = half_sums(np.concatenate(whole_runs(_outputs(case, pair)).values)).astype(np.float64)
+        both_runs = np.concatenate(whole_runs(_outputs(case, pair)).values)
+        of_a = chosen_sums(both_runs, len(both_runs) // 2).astype(np.float64)
         chances, error = np.full(plan.number, 1.0 / plan.number), 0.0
     else:
         sums, chances, error = sum_law(plan)

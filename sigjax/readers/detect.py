@@ -36,6 +36,7 @@ from sigjax.readers.texts.appraise import APPRAISE
 from sigjax.readers.texts.corrections import CORRECTIONS, ERRANT
 from sigjax.readers.texts.mqm import MQM
 from sigjax.readers.texts.texts import COMET, MT_METRICS_EVAL, TEXTS
+from sigjax.readers.texts.timed import STM
 from sigjax.readers.texts.transcripts import KALDI, TRN
 from sigjax.records import InputError
 from sigjax.records.names import meant
@@ -60,7 +61,7 @@ _SYSTEMS = (TREC_EVAL, BRACKETS, ERRANT, CONLL, NUMBERS)
 _GOLD = (
     SWEBENCH_RESULTS,
     *(ALIGNMENT, SEGMENTATION, TREC_RUN, RANX_JSON, ANSWERS, CORRECTIONS, HIPE, MBT, CONLLU, TREES, CONLL_GOLD, TERMS),
-    *(KALDI, TRN, ID_LABELS, LABELS, TEXTS),
+    *(STM, KALDI, TRN, ID_LABELS, LABELS, TEXTS),
 )
 """Gold files, then one file per system."""
 _TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, MQM, APPRAISE, JSONL, JSON, PAIRED, TSV, CSV, TIMBL, SPACES)

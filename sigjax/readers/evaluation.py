@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigjax.metrics import evaluation_from_arrays, evaluation_from_texts
+from sigjax.metrics import check_enough, evaluation_from_arrays, evaluation_from_texts
 from sigjax.readers.mappings import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions
 from sigjax.readers.tables.frames import read_frame
@@ -41,6 +41,7 @@ class Evaluation(EvaluationRecord):
             none. None where every system has every instance.
         title: what was measured, as the log of a program names it: "TASK: SCORE". None where it names no task.
         weights: `[instance]` how much each counts in the score, in a suite of tasks of different size. Else None.
+        transcripts: references and outputs, where a test aligns them (MAPSSWE of "wer-sclite"); not saved. Else None.
 
     Example:
         >>> evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1], "B": [1, 0, 0, 1]}, metric="accuracy")
@@ -87,6 +88,7 @@ class Evaluation(EvaluationRecord):
             array([[1, 0],
                    [1, 1]])
         """
+        check_enough(arrays)
         if isinstance(arrays, Mapping) and any(isinstance(own, Mapping) for own in arrays.values()):
             if ids is not None or runs is not None:
                 raise InputError("ids and runs are for arrays; these numbers are given by id")
@@ -143,9 +145,10 @@ class Evaluation(EvaluationRecord):
         "rougeLsum" (of sentences between line breaks) are means of the F1 of rouge-score (extra `rouge`), without
         stemming; "rouge1(stem=true)" has it, as most published figures. "wer" and "cer" are errors (insertions,
         deletions, substitutions) in words between blanks, or in characters, for each one of the reference; of several
-        references a segment takes the one with the fewest errors for its length. "sari" is EASSE's (extra `mt`), and
-        "sari(as=evaluate)" and "sari(as=authors)" are means of sentence scores. `notes` holds the signature of the
-        metric. Work that is worth it runs on all cores.
+        references a segment takes the one with the fewest errors for its length. "wer-sclite" counts as NIST's sclite:
+        case is ignored, `{ um / uh / @ }` are alternatives (@ is nothing), and `(uh)` may be left out. "sari" is that
+        of EASSE (extra `mt`), and "sari(as=evaluate)" and "sari(as=authors)" are means of sentence scores. `notes`
+        holds the signature of the metric. Work that is worth it runs on all cores.
 
         Args:
             systems: name of each system -> its texts `[segment]`; an empty output is "".
@@ -171,6 +174,7 @@ class Evaluation(EvaluationRecord):
             >>> evaluation.stats.shape, evaluation.metric.score(evaluation.stats.sum(axis=1)).round(2)
             ((2, 1, 18), array([71.42, 26.52]))
         """
+        check_enough(systems)
         made = evaluation_from_texts(
             systems,
             references,

@@ -51,7 +51,7 @@ class Sources:
 
     def chosen(self, options: Options) -> dict[str, str]:
         """Name of each system to compare -> its file; the files of others are not read."""
-        names = select_systems(next(iter(self.systems.values())), list(self.systems), options.systems)
+        names = select_systems(next(iter(self.systems.values())), list(self.systems), options)
         return {name: self.systems[name] for name in names}
 
 

@@ -20,6 +20,7 @@ from sigjax.records import Evaluation, InputError, Metric, Missing, SampleMetric
 
 MOST_SYSTEMS = 3
 """Systems named in a message about missing instances."""
+PAIRWISE = "each pair is tested on the instances that both have, each system scored on those that it has"
 _MANY = 0.1
 """Share of the instances from which dropping them is a warning."""
 Name = Callable[..., str]
@@ -110,7 +111,7 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     if len(by_system) < len(sheets):
         repeated = next(sheet for sheet in sheets if sheet is not by_system[sheet.system])
         raise InputError(f"{repeated.file}: another file holds the system {show(repeated.system)} too; leave one out")
-    return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options.systems)]
+    return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options)]
 
 
 def _match(sheets: Sequence[Sheet], order: Iterable[Key] | None) -> tuple[list[Key], list[np.ndarray]]:
@@ -183,7 +184,7 @@ def _settle_missing(
         values, absent = values[:, kept], absent[:, kept]
         # Any real numbers of the instance, which the metric accepts; their statistics become 0.
         filled = np.where(absent[:, :, None], values[np.argmin(absent, axis=0), np.arange(len(kept))], values)
-        note = f"each pair is tested on the instances that both have, each system scored on those that it has: {lacks}"
+        note = f"{PAIRWISE}: {lacks}"
         return filled, kept, ~absent, (note,)
     count = np.count_nonzero(absent)
     note = f"counted {count} missing {'result' if count == 1 else 'results'} as 0: {lacks}"

@@ -12,7 +12,7 @@ ENDINGS = frozenset(
     f".{ending}"
     for ending in (
         "gz txt tsv csv json jsonl eval parquet npz conllu conll iob tags talp naacl pharaoh wa run trec out hyp res "
-        "score scores pred predictions mbt mrg evalb"
+        "score scores pred predictions mbt mrg evalb ctm trn"
     ).split()
 )
 """Endings of file names that tell a format; others, such as `.reverse`, are part of a system's name."""

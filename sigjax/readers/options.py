@@ -95,7 +95,7 @@ class FileOptions(TableOptions):
     match: Match = option(
         "strict", "Which spans of tagged tokens are right (see `sigjax help metrics`).", group="Input"
     )
-    tolerant: bool = option(False, "Files of tagged tokens may lack some: they count as O.", group="Input", rare=True)
+    tolerant: bool = option(False, "Files of tagged tokens may lack some: they count as O.", group="Input")
     swap: Sequence[str] = option((), "Systems whose alignments are target-source.", group="Input", rare=True)
     one_based: bool = option(False, "Alignments count words from 1.", group="Input", rare=True)
     source: str | None = option(None, "File of source texts, one segment per line, for sari.", group="Input", rare=True)
@@ -117,6 +117,7 @@ class Options(FileOptions):
     metric: AnyMetric = "mean"
     seen: list[Any] | None = None
     """Where the sheets that are joined are kept, for `sigjax doctor`."""
+    single: bool = False  # whether one system is enough
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,17 +189,17 @@ def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Op
     return replace(options, counts={name: options.score})
 
 
-def select_systems(file: str, names: Sequence[str], systems: Sequence[str] | None) -> tuple[str, ...]:
-    """The systems to compare, at least two, in the order asked for."""
+def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[str, ...]:
+    """The systems to compare, in the order asked for: at least two, or one if that is enough."""
     if not all(name.strip() for name in names):
         raise InputError(f"{file}: a system has no name; name it")
-    for k, name in enumerate(systems or ()):
+    chosen = tuple(names if options.systems is None else options.systems)
+    for k, name in enumerate(options.systems or ()):
         if name not in names:
             raise InputError(f"{file}: no system {show(name)}; {suggest(name, names, 'systems')}")
-        if systems and name in systems[:k]:
+        if name in chosen[:k]:
             raise InputError(f"{file}: system {show(name)} is asked for twice; name it once")
-    chosen = tuple(names if systems is None else systems)
-    if len(chosen) < 2:
+    if len(chosen) < 2 - options.single:
         raise InputError(
             f"{file}: a comparison needs at least two systems, got {len(chosen)}; give one file per system, or one "
             "table of all"

@@ -18,6 +18,7 @@ from sigjax.records.distribution import bin_edges as bin_edges
 from sigjax.records.metric import Evaluation as Evaluation
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import SampleMetric as SampleMetric
+from sigjax.records.metric import Transcripts as Transcripts
 from sigjax.records.options import InputError as InputError
 from sigjax.records.settings import Alternative as Alternative
 from sigjax.records.settings import Array as Array

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -109,6 +109,15 @@ AnyMetric = str | Metric | SampleMetric | Callable[[Array], Array]
 """What is taken for a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
 
 
+class Transcripts(NamedTuple):
+    """The texts that statistics were counted on, for tests that align them."""
+
+    references: tuple[str, ...]
+    """[instance]."""
+    outputs: Mapping[str, tuple[str, ...]]
+    """Name of each system -> [instance]."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Brief):
     """The statistics of several systems on the same instances, for one metric.
@@ -128,12 +137,13 @@ class Evaluation(Brief):
     title: str | None = None
     weights: np.ndarray | None = None
     present: np.ndarray | None = None
+    transcripts: Transcripts | None = field(default=None, compare=False)
 
     def __eq__(self, other: object) -> bool:
         """Whether the other one has the same numbers, names, labels and metric."""
         if not isinstance(other, Evaluation):
             return NotImplemented
-        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(Evaluation))
+        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(Evaluation) if each.compare)
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def __hash__(self) -> int:

@@ -175,6 +175,22 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
     return goes, comes
 
 
+def chosen(rows: Array, size: int, of: int) -> Array:
+    """Masks `[unit, row]` (bool) of a random choice of `size` of all `of` units, as `crossed` chooses outputs.
+
+    Example:
+        >>> from sigjax.resample.bits import row_keys
+        >>> chosen(row_keys(0, np.arange(3)), 2, 5).sum(axis=0)
+        array([2, 2, 2])
+    """
+    expect(rows, (None, 3), np.uint32)
+    xp = rows.__array_namespace__()
+    random = words(rows, of + of % 2)[:, :of].T[:, :, None]
+    left = xp.arange(of, 0, -1).astype(np.uint64)[:, None]
+    needed = xp.full((len(rows), 1), size, dtype=np.uint64)
+    return _choose(needed, random, left)[1][:, :, 0]
+
+
 def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
     """Sequential selection: how many are still needed at the end, and masks `[slot, row, unit]` of the chosen.
 

@@ -5,6 +5,7 @@ A study calls `compare` and the rooms below it; it adds no resampling of its own
 are in `formulas`, results in `records`, their common part in `study`, and `show` names what shows each kind.
 `diff` compares two reports, or two evaluations, by the limits of `diff_limits`. `all_pairs` tests all pairs of systems
 for `gains`, `size`, `domain` and `calibration`; `thresholds` and `size_laws` have the statistics of the first two.
+`unpaired` and `one_sample` take systems one by one, as `samples` does; `samples_show` shows them.
 """
 
 from types import ModuleType as _Module
@@ -16,9 +17,11 @@ from sigjax.studies.domain import domain as domain
 from sigjax.studies.equivalence import equivalence as equivalence
 from sigjax.studies.equivalence import equivalence_test as equivalence_test
 from sigjax.studies.gains import gains as gains
+from sigjax.studies.one_sample import one_sample as one_sample
 from sigjax.studies.power import power as power
 from sigjax.studies.size import size as size
 from sigjax.studies.synthetic import synthetic as synthetic
+from sigjax.studies.unpaired import unpaired as unpaired
 
 
 def __dir__() -> list[str]:

@@ -139,7 +139,7 @@ def equivalence(
         )
     settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
-    settings = replace(settings, baseline=baseline_of(evaluations[0], settings))
+    settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
     with host_scope():
         return tuple(one for each in evaluations for one in _of_metric(each, settings, options))
 

@@ -138,14 +138,35 @@ def _newton(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
         here, rest = k[running], trials - k[running]
         odds = _exp(v[running])
         terms = _terms(here, rest, odds)
-        log_tail = scale[running] + here * (_log1p(rest / here) - _log1p(1.0 / odds))
-        log_tail += rest * (_log1p(here / rest) - _log1p(odds)) + _log1p(terms - 1.0)
-        short = math.log(tail) - log_tail
+        short = math.log(tail) - _log_tail(scale[running], here, rest, odds, terms)
         v[running] += short * terms * (1.0 + odds) / here
         running = running[abs(short) > _CLOSE]
         if not running.size:
             break
     return v
+
+
+def _log_tail(scale: np.ndarray, k: np.ndarray, rest: np.ndarray, odds: np.ndarray, terms: np.ndarray) -> np.ndarray:
+    """Logarithm of P(X >= k), from `_log_scale` and `_terms`."""
+    log_tail = scale + k * (_log1p(rest / k) - _log1p(1.0 / odds))
+    return log_tail + (rest * (_log1p(k / rest) - _log1p(odds)) + _log1p(terms - 1.0))
+
+
+def log_upper(successes: int, trials: int, odds: float) -> float:
+    """The logarithm of P(X >= successes) of a binomial X with these odds of a success.
+
+    Example:
+        >>> [round(math.exp(log_upper(*each)), 12) for each in ((3, 3, 1.0), (1, 2, 3.0), (4, 3, 1.0))]
+        [0.125, 0.9375, 0.0]
+    """
+    if successes <= 0 or successes > trials:
+        return 0.0 if successes <= 0 else -math.inf
+    if successes == trials:
+        return -trials * math.log1p(1.0 / odds)
+    if successes * (1.0 + odds) <= trials * odds:  # the complement is the small number, and has more digits
+        return math.log1p(-math.exp(log_upper(trials - successes + 1, trials, 1.0 / odds)))
+    k, rest, ratio = (np.array([float(each)]) for each in (successes, trials - successes, odds))
+    return float(_log_tail(_log_scale(k, trials), k, rest, ratio, _terms(k, rest, ratio))[0])
 
 
 def _terms(k: np.ndarray, rest: np.ndarray, odds: np.ndarray) -> np.ndarray:

@@ -66,7 +66,7 @@ def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
             raise InputError(f"{table.file}: --{option} means nothing for battles of two systems; leave it out")
     sides = [label_column(table, name) for name in (columns.a, columns.b)]
     names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
-    systems = select_systems(table.file, names, options.systems)
+    systems = select_systems(table.file, names, options)
     values = _results(table, columns, sides)
     chosen = {name: k for k, name in enumerate(systems)}
     a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)

@@ -100,7 +100,7 @@ def _wide_columns(table: Table, options: Options) -> tuple[str | None, Sequence[
     roles = wide_roles(table, options)
     used = {roles.ids, options.cluster, options.strata, options.runs, *options.ignore}
     known = roles.systems if options.systems is None else [name for name in table.columns if name not in used]
-    systems = select_systems(table.file, known, options.systems)
+    systems = select_systems(table.file, known, options)
     _check_header(table, roles.ids, systems, options)
     if options.systems is None:
         if are_measures(systems):

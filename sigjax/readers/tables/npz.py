@@ -78,7 +78,7 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
         if name not in arrays:
             raise InputError(f"{file}: no array {show(name)}; {suggest(name, arrays, 'arrays')}")
     others = {*RESERVED, options.id, options.cluster, options.strata, *options.ignore}
-    names = select_systems(file, [name for name in arrays if name not in others], options.systems)
+    names = select_systems(file, [name for name in arrays if name not in others], options)
     num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
     labels = {}
     for field, name in (("clusters", options.cluster), ("strata", options.strata)):

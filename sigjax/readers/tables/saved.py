@@ -105,7 +105,7 @@ def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) ->
         stats, notes = arrays[f"stats_{place}"], header["metrics"][place]["notes"]
         _check_saved(header, stats, saved, options)
     names = [name for name in header["systems"] if name not in options.ignore]
-    names = select_systems(file, names, options.systems)
+    names = select_systems(file, names, options)
     labels = {field: header[field] for field in _FRAME}
     for field, name in (("clusters", options.cluster), ("strata", options.strata)):
         if name is not None:

@@ -1,4 +1,4 @@
-"""Submissions to classification tasks: an id and a label per line, joined by id.
+"""Submissions to classification tasks: an id and a label per line, or a JSON object of id -> label, joined by id.
 
 Tabs, commas, semicolons or blanks stand between the columns; the first line may name them. With names there may be more
 than two: the id and the label are known by their names, and other columns of the gold file may be clusters or strata.
@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from sigjax.files.opening import read_text
+from sigjax.files.opening import naming, read_head, read_text
 from sigjax.readers.formats import Format, Reading, Sources
+from sigjax.readers.json_files import item_at, parse_json, text
 from sigjax.readers.numerals import is_text
 from sigjax.readers.options import Options, listing, show
 from sigjax.readers.tables.roles import is_id_name
@@ -28,6 +29,9 @@ _SCORES = frozenset("score scores value f1 acc accuracy correct probability conf
 _MARK = re.compile(r"[\t,; ]")
 _WHOLE = re.compile(r"[-+]?\d+")
 _DIGIT = re.compile(r"\d")
+_PAIR = r'"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+|true|false|null)\s*'
+_OBJECT = re.compile(rf"\s*\{{\s*{_PAIR},\s*{_PAIR}(?:[,}}]|\Z)")
+"""The beginning of an object of names and labels."""
 
 
 class _Labels(NamedTuple):
@@ -37,21 +41,22 @@ class _Labels(NamedTuple):
     labels: Mapping[str, str]
     """id -> label, in the order of the file."""
     lines: Mapping[str, int]
+    """id -> line; empty for an object."""
     fields: Mapping[str, Sequence[str]]
     """name -> [row] the other columns; empty where the file has no names."""
 
 
-def _split(file: str, text: str) -> Iterator[tuple[int, list[str]]]:
+def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of each line that is not blank; where blanks separate, a label may have several words."""
-    first = text.lstrip("\n").partition("\n")[0].strip()
+    first = content.lstrip("\n").partition("\n")[0].strip()
     marks = _MARK.findall(first)
     named = file.lower().removesuffix(".gz").endswith(".csv")
     mark = next((each for each in "\t,;" if each in marks and (named or each == "\t")), next(iter(marks), " "))
     if mark in ",;":
-        for line, fields in csv_records(file, text.rstrip("\n"), mark):
+        for line, fields in csv_records(file, content.rstrip("\n"), mark):
             yield line, [field.strip() for field in fields]
         return
-    for line, row in enumerate(text.split("\n"), start=1):
+    for line, row in enumerate(content.split("\n"), start=1):
         if row.strip():
             fields = row.split("\t") if mark == "\t" else row.split(None, 1)
             yield line, [unquote(field.strip()) for field in fields]
@@ -87,7 +92,10 @@ def _roles(file: str, names: Sequence[str], *, gold: bool) -> tuple[int, int]:
 
 
 def _read_labels(file: str, *, gold: bool) -> _Labels:
-    lines, rows = zip(*_split(file, read_text(file)), strict=True)
+    content = read_text(file)
+    if content.lstrip().startswith("{"):
+        return _of_object(file, content, gold=gold)
+    lines, rows = zip(*_split(file, content), strict=True)
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:
         got = "one field" if width == 1 else f"{width} fields without names"
@@ -108,6 +116,19 @@ def _read_labels(file: str, *, gold: bool) -> _Labels:
         _check_first(file, lines[0], found)
     others = [j for j in range(width) if j not in (id, label)]
     return _Labels(file, found, at, {rows[0][j]: [row[j] for row in rows[1:]] for j in others})
+
+
+def _of_object(file: str, content: str, *, gold: bool) -> _Labels:
+    """The labels of an object; null is none given."""
+    found, labels = item_at(file, parse_json(file, content)), dict[str, str]()
+    for id, value in found.fields.items():
+        with naming(file):
+            text(id)
+        if value is not None or gold:
+            labels[id] = str(value).lower() if isinstance(value, bool) else found.text(id).strip()
+    if not labels:
+        raise InputError(f"{file}: has no labels; expected an object of id -> label")
+    return _Labels(file, labels, {}, {})
 
 
 def _check_first(file: str, line: int, labels: Mapping[str, str]) -> None:
@@ -144,8 +165,9 @@ def _checked(name: str, own: _Labels, gold: _Labels) -> str:
             f"its first is {show(stray[0])}; do they belong together?"
         )
     if stray:
+        place = f"{own.file}, line {own.lines[stray[0]]}" if own.lines else own.file
         raise InputError(
-            f"{own.file}, line {own.lines[stray[0]]}: id {show(stray[0])} is not in {gold.file}; leave the line out"
+            f"{place}: id {show(stray[0])} is not in {gold.file}; leave it out"
             + (f" (and {len(stray) - 1} others)" if len(stray) > 1 else "")
         )
     known, used = set(gold.labels.values()), Counter(own.labels.values())
@@ -168,11 +190,11 @@ def _distinct(gold: _Labels) -> list[str]:
 
 def _looks(name: str, head: bytes) -> bool:
     """Whether lines are ids, all different, and labels, which are single words or some of them the same."""
-    text = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8", "replace").replace("\r\n", "\n")
-    if not text.strip() or text.lstrip().startswith(("{", "[", "(", "#")):
-        return False
+    content = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8", "replace").replace("\r\n", "\n")
+    if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
+        return _OBJECT.match(content) is not None and re.search(r"\}\s*\{", content) is None
     try:
-        rows = [row for _, row in _split(name, text)]
+        rows = [row for _, row in _split(name, content)]
         named = _has_names(rows)
         id, label = _roles(name, rows[0], gold=True) if named else (0, 1)
     except InputError:
@@ -191,8 +213,38 @@ def _looks(name: str, head: bytes) -> bool:
         return False
     several_words = any(" " in each for each in labels)
     repeated = len(set(labels)) < len(labels)
-    blanks = _MARK.search(text.lstrip("\n").partition("\n")[0].replace(" ", "")) is None
+    blanks = _MARK.search(content.lstrip("\n").partition("\n")[0].replace(" ", "")) is None
     return repeated and not several_words if blanks else repeated or not several_words
 
 
-ID_LABELS = Format("id-labels", "an id and a class label per line", "gold", _read, _looks, LABEL_METRICS, certain=False)
+def _confirmed(files: Sequence[str], outputs: Sequence[str]) -> bool:
+    """Whether an object is one of labels: none of its names is that of a field, and labels are short or few."""
+    del outputs
+    file = files[0]
+    if not read_head(file)[1].lstrip().startswith(b"{"):
+        return True
+    try:
+        loaded = item_at(file, parse_json(file, read_text(file))).fields
+    except InputError:  # reading says what is wrong
+        return True
+    if any(map(is_id_name, loaded)) or not all(isinstance(each, str | int | None) for each in loaded.values()):
+        return False
+    labels = [each.strip() for each in loaded.values() if isinstance(each, str)]
+    if all(len(each) <= 2 for each in labels) or 2 * len(set(labels)) <= len(labels):
+        return True
+    raise InputError(
+        f"{file}: are these labels, or answers to questions? say --reader id-labels to compare labels, or --reader "
+        "squad for exact_match and f1"
+    )
+
+
+ID_LABELS = Format(
+    "id-labels",
+    "ids and class labels, one per line or as a JSON object",
+    "gold",
+    _read,
+    _looks,
+    LABEL_METRICS,
+    certain=False,
+    confirmed=_confirmed,
+)

@@ -26,7 +26,7 @@ from sigjax.records import Evaluation, InputError
 def read_texts(sources: Sources, options: Options) -> Reading:
     """Texts by a metric of texts; clusters and strata come from files with one label per line."""
     first = sources.files[0]
-    chosen = select_systems(first, tuple(sources.systems), options.systems)
+    chosen = select_systems(first, tuple(sources.systems), options)
     before = [*sources.files, *filter(None, [options.source])]
     files = [*before, *(sources.systems[name] for name in chosen)]
     texts = _texts(files)

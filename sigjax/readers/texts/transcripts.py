@@ -1,7 +1,8 @@
 """Transcripts with ids: Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), joined by id.
 
-An utterance without words is an empty transcript. All words count, also sclite's `(optional)` ones, `<unk>` and
-`[noise]`; its alternatives `{a / b}` are refused. Case counts; sclite ignores it, unless it is called with -s.
+An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
+all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` are
+refused. Where ids have a mark, their first part, up to - or _, is the speaker.
 
 Ids look like words of plain texts. So files are taken for transcripts only where all have the same ids, and these are
 long and of one length, or of one pattern of letters, digits and marks; or where the gold file is `text` or `NAME.trn`.
@@ -11,6 +12,7 @@ What is only nearly so is refused with both answers.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import NamedTuple
@@ -19,15 +21,17 @@ import numpy as np
 
 from sigjax.files.opening import head_lines, read_text
 from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
+from sigjax.metrics.sclite import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths
 from sigjax.readers.formats import Format, Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show
 from sigjax.readers.texts.texts import metric_name
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, InputError, Transcripts
 
 _TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)")
 _ALTERNATIVES = re.compile(r"\{[^{}]*/[^{}]*\}")
+_SPEAKER = re.compile(r"[^_-]+(?=[_-])")
 _ID = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
 _NO_ID = re.compile(r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+")
@@ -36,11 +40,16 @@ _LEAST_ID, _LEAST_PARTS = 8, 3
 """Length of an id, and its runs of letters, of digits or of marks, from which no word is like it."""
 
 
-class _Transcripts(NamedTuple):
+class Utterances(NamedTuple):
+    """The transcripts of a file, by id."""
+
     file: str
     words: Mapping[str, str]
     """id -> words with one blank between them, in the order of the file."""
     lines: Mapping[str, int]
+    """id -> its line."""
+    labels: Mapping[str, Sequence[str]] = {}
+    """Name of a field -> its label of each utterance."""
 
 
 Split = Callable[[str], tuple[str, str] | None]
@@ -57,13 +66,15 @@ def _split_trn(line: str) -> tuple[str, str] | None:
     return None if found is None else (found[2], " ".join(found[1].split()))
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+def numbered_lines(text: str, comment: str = "\n") -> Iterator[tuple[int, str]]:
+    """The lines with content, with their numbers; comments begin with a mark."""
+    lines = enumerate(text.split("\n"), start=1)
+    return ((number, line) for number, line in lines if line.strip() and not line.startswith(comment))
 
 
-def _read_file(split: Split, file: str) -> _Transcripts:
+def _read_file(split: Split, file: str) -> Utterances:
     words, lines = dict[str, str](), dict[str, int]()
-    for number, line in _lines(read_text(file)):
+    for number, line in numbered_lines(read_text(file), ";;" if split is _split_trn else "\n"):
         found = split(line)
         if found is None:
             raise InputError(f"{file}, line {number}: expected words and then (ID), got {show(line)}")
@@ -72,12 +83,9 @@ def _read_file(split: Split, file: str) -> _Transcripts:
             raise InputError(
                 f"{file}, line {number}: utterance {show(id)} is also on line {lines[id]}; leave one of them out"
             )
-        if split is _split_trn and (several := _ALTERNATIVES.search(own)):
-            raise InputError(
-                f"{file}, line {number}: alternatives such as {show(several[0])} are not supported; keep one of them"
-            )
         words[id], lines[id] = own, number
-    return _Transcripts(file, words, lines)
+    speakers = [found[0] for id in words if (found := _SPEAKER.match(id))]
+    return Utterances(file, words, lines, {"speaker": speakers} if len(speakers) == len(words) else {})
 
 
 def _read(split: Split, sources: Sources, options: Options) -> Reading:
@@ -85,10 +93,10 @@ def _read(split: Split, sources: Sources, options: Options) -> Reading:
     systems = {name: _read_file(split, file) for name, file in sources.chosen(options).items()}
     for own in systems.values():
         _check_known(own, gold)
-    return partial(_evaluate, gold, systems)
+    return partial(evaluate, gold, systems)
 
 
-def _check_known(own: _Transcripts, gold: _Transcripts) -> None:
+def _check_known(own: Utterances, gold: Utterances) -> None:
     """Refuse utterances that the gold file does not have."""
     stray = [id for id in own.words if id not in gold.words]
     if stray:
@@ -99,9 +107,25 @@ def _check_known(own: _Transcripts, gold: _Transcripts) -> None:
         )
 
 
-def _evaluate(gold: _Transcripts, systems: Mapping[str, _Transcripts], options: Options) -> Evaluation:
+def _check_words(metric: str, own: Utterances) -> None:
+    """Refuse alternatives where a metric has none, and such as are not closed."""
+    for id, words in own.words.items():
+        if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
+            raise InputError(
+                f"{own.file}, line {own.lines[id]}: alternatives such as {show(several[0])} are for -m {SCLITE}; keep "
+                f"one of them for {metric}"
+            )
+        closed = [token for token in tokens_of(words) if token in ("{", "}")]
+        if metric == SCLITE and closed != re.findall("[{}]", words):
+            where = f"{own.file}, line {own.lines[id]}"
+            raise InputError(f"{where}: expected alternatives as {{ a / b }}, got {show(words)}")
+
+
+def evaluate(gold: Utterances, systems: Mapping[str, Utterances], options: Options) -> Evaluation:
     """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
     metric, ids = metric_name(options), list(gold.words)
+    for own in (gold, *systems.values()):
+        _check_words(metric, own)
     texts = {name: [own.words.get(id, "") for id in ids] for name, own in systems.items()}
     references = list(gold.words.values())
     by_file = {own.file: texts[name] for name, own in systems.items()}
@@ -122,13 +146,18 @@ def _evaluate(gold: _Transcripts, systems: Mapping[str, _Transcripts], options: 
             notes.append(f"{name}: {np.count_nonzero(absent)} of {len(ids)} utterances are missing, and count as empty")
             absent[:] = False
         columns = zip(METRICS[metric].inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
-        sheets.append(Sheet(name, own.file, {each: np.where(absent, np.nan, own) for each, own in columns}, ids=ids))
-    return join_sheets(sheets, options, notes=tuple(notes))(options)
+        numbers = {each: np.where(absent, np.nan, own) for each, own in columns}
+        sheets.append(Sheet(name, own.file, numbers, gold.labels, ids))
+    evaluation = join_sheets(sheets, options, notes=tuple(notes))(options)
+    if counted.transcripts is None or evaluation.present is not None:
+        return evaluation
+    kept = {name: tuple(own.words.get(id, "") for id in evaluation.ids or ()) for name, own in systems.items()}
+    return replace(evaluation, transcripts=Transcripts(tuple(gold.words[id] for id in evaluation.ids or ()), kept))
 
 
 def _ids(split: Split, text: str) -> list[str]:
     """The id of each line; "" where it has none."""
-    return [(split(line) or ("", ""))[0] for _, line in _lines(text)]
+    return [(split(line) or ("", ""))[0] for _, line in numbered_lines(text)]
 
 
 def _pattern(id: str) -> str:
@@ -155,7 +184,7 @@ def _head(head: bytes) -> str:
 def _looks_like_kaldi(name: str, head: bytes) -> bool:
     """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
     del name
-    lines = [line.split() for _, line in _lines(_head(head))]
+    lines = [line.split() for _, line in numbered_lines(_head(head))]
     several_words = any(len(line) > 2 for line in lines)
     return several_words and b"\t" not in head and _may_be([line[0] for line in lines])
 

@@ -1,0 +1,163 @@
+"""Tests of a system against a number: binomial tests, sign flips by enumeration, t tests by their intervals."""
+
+import itertools
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sigjax import Evaluation, InputError, one_sample, read
+from sigjax.cli import _run
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("number", [0.5, 0.7, 0.05, 0.35])
+def test_right_or_wrong_answers_get_the_binomial_test(number, alternative):
+    for right, count in ((14, 20), (1, 7), (0, 9), (9, 9), (61, 100)):
+        answers = np.repeat([1, 0], [right, count - right])
+        (one,) = one_sample(answers, against=number, alternative=alternative, metric="accuracy")
+        assert (one.test, one.method, one.score, one.units) == ("binomial", "exact", right / count, count)
+        if alternative != "two-sided" or number == 0.5:
+            known = stats.binomtest(right, count, number, alternative=alternative).pvalue
+        else:
+            counts = np.arange(count + 1)
+            far = np.abs(counts - count * number) >= abs(right - count * number) - 1e-9
+            known = stats.binom.pmf(counts, count, number)[far].sum()
+        assert one.p_value == pytest.approx(known, rel=1e-11)
+    assert one.interval == pytest.approx(stats.binomtest(61, 100).proportion_ci(method="wilson"))
+
+
+def test_tiny_probabilities_have_their_logarithm():
+    (one,) = one_sample(np.ones(3000), against=0.5)
+    assert (one.p_value, one.log10_p) == (0.0, pytest.approx(-2999 * math.log10(2)))
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_means_are_tested_by_sign_flips(alternative):
+    ratings = np.array([4, 5, 3, 4.5, 2, 5, 4, 3.5])
+    (one,) = one_sample(ratings, against=3.1, alternative=alternative)
+    sums = np.array(list(itertools.product((1, -1), repeat=8))) @ (ratings - 3.1)
+    far = {
+        "two-sided": np.abs(sums) >= abs(sums[0]) - 1e-9,
+        "greater": sums >= sums[0] - 1e-9,
+        "less": sums <= sums[0] + 1e-9,
+    }
+    assert (one.test, one.method, one.p_value) == ("sign-flip", "exact", far[alternative].mean())
+    assert one.delta == pytest.approx(0.775)
+    (sampled,) = one_sample(ratings, against=3.1, alternative=alternative, method="montecarlo", resamples=2_000)
+    assert sampled.p_value == (sampled.exceed + 1) / 2_001
+    assert sampled.p_interval.low < one.p_value < sampled.p_interval.high
+
+
+def test_sums_of_clusters_are_flipped():
+    numbers, clusters = np.array([4, 1, 5, 2, 2, 5, 5, 4]), list("aabbbcdd")
+    evaluation = Evaluation.from_arrays({"A": numbers, "B": numbers[::-1]}, clusters=clusters)
+    one, _ = one_sample(evaluation, against=3)
+    sums = np.array([sum(numbers[np.array(clusters) == c] - 3) for c in "abcd"])
+    flipped = np.array(list(itertools.product((1, -1), repeat=4))) @ sums
+    assert one.p_value == np.mean(np.abs(flipped) >= abs(sums.sum()))
+    assert one.notes[0] == "'A': 4 units of 8 instances, taken whole"
+
+
+def test_shares_of_clusters_are_symmetric_about_one_half_only():
+    answers = np.array([1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1])
+    evaluation = Evaluation.from_arrays({"A": answers, "B": answers}, metric="accuracy", clusters=list("aabbccddeeff"))
+    assert [one_sample(evaluation, against=number)[0].test for number in (0.5, 0.7)] == ["sign-flip", "t"]
+
+
+COUNTS = [[1, 2, 1], [2, 2, 3], [0, 1, 1], [3, 3, 4], [2, 4, 2], [1, 1, 1]]
+
+
+def test_other_metrics_get_the_test_of_their_interval():
+    (one,) = one_sample({"F": COUNTS}, against=0.6, metric="fscore")
+    assert (one.test, one.method, one.score) == ("t", "t", 18 / 25)
+    for end, alternative in ((one.interval.low, "greater"), (one.interval.high, "less")):
+        (two,) = one_sample({"F": COUNTS}, against=end, metric="fscore")
+        (side,) = one_sample({"F": COUNTS}, against=end, metric="fscore", alternative=alternative)
+        assert (two.p_value, side.p_value) == (pytest.approx(0.05), pytest.approx(0.025))
+    (alike,) = one_sample({"F": [[1, 2, 2]] * 4}, against=0.9, metric="fscore")
+    assert (alike.p_value, alike.notes) == (1.0, ("all units are alike, which says nothing about others: p is 1",))
+
+
+def test_win_rates_of_battles_are_tested_against_one_half(tmp_path):
+    table = tmp_path / "battles.csv"
+    rows = ["x,y,model_a"] * 9 + ["y,x,model_a"] * 2 + ["x,z,tie", "z,y,tie", "y,z,model_b"]
+    table.write_text("model_a,model_b,winner\n" + "\n".join(rows) + "\n")
+    found = {one.system: one for one in one_sample(read(table), against=0.5)}
+    assert [(name, one.units) for name, one in found.items()] == [("x", 12), ("y", 13), ("z", 3)]
+    assert found["x"].p_value == pytest.approx(stats.binomtest(9, 11).pvalue)
+    assert found["y"].p_value == pytest.approx(stats.binomtest(2, 12).pvalue)
+    assert found["x"].p_adjusted == pytest.approx(2 * found["x"].p_value)
+
+
+REFUSED = {
+    "whole columns": ([1, 2], {"metric": "median"}, "'median' is computed from whole columns"),
+    "1": ([1, 0], {"against": 1}, "against must be between 0 and 1 for answers right or wrong, got 1"),
+    "nan": ([1, 2], {"against": math.nan}, "against"),
+    "text": ([1, 2], {"against": "x"}, "against must be a number"),
+    "one unit": ({"F": COUNTS[:1]}, {"metric": "fscore"}, "a test of fscore against a number needs at least two units"),
+    "minp": ([1, 2], {"correction": "minp"}, "use holm, hochberg or bonferroni"),
+    "letters": ("abc.csv", {}, "abc.csv"),
+}
+
+
+@pytest.mark.parametrize(("data", "options", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_has_no_test_against_a_number_is_refused(data, options, message):
+    with pytest.raises(InputError, match=message):
+        one_sample(data, **{"against": 0.5, **options})
+
+
+FILES = {
+    "a column": (["t.csv"], {"t.csv": "id,score\nx,1\ny,0\nz,1\n"}, "score", 2 / 3),
+    "a table of one": (["-i", "t.csv"], {"t.csv": "id,score\nx,1\ny,0\nz,1\n"}, "t", 2 / 3),
+    "long": (["t.csv"], {"t.csv": "system,id,score\nA,x,1\nA,y,0\n"}, "A", 0.5),
+    "numbers": (["n.txt"], {"n.txt": "1\n0\n0\n"}, "n", 1 / 3),
+    "labels": (["g.txt", "-i", "s.txt"], {"g.txt": "a\nb\na\n", "s.txt": "a\nb\nb\n"}, "s", 2 / 3),
+    "npz": (["e.npz"], {}, "A", 0.75),
+}
+
+
+@pytest.mark.parametrize(("arguments", "files", "name", "score"), FILES.values(), ids=FILES)
+def test_the_command_takes_one_system(capsys, tmp_path, monkeypatch, arguments, files, name, score):
+    monkeypatch.chdir(tmp_path)
+    for file, content in files.items():
+        (tmp_path / file).write_text(content)
+    np.savez(tmp_path / "e.npz", A=[1, 1, 0, 1])
+    command = ["one-sample", *arguments, "--against", "0.6", "-m", "accuracy"]
+    assert _run([*command, "--format", "json"], debug=False) == 0
+    found = json.loads(capsys.readouterr().out)
+    (one,) = found["systems"]
+    assert (found["schema"], one["system"], one["score"], one["test"]) == (
+        "sigjax-one-sample/1",
+        name,
+        pytest.approx(score),
+        "binomial",
+    )
+    assert _run(command, debug=False) == 0
+    assert re.search(rf"^{name} +\d .* binomial$", capsys.readouterr().out, re.M)
+    assert _run(["compare", *arguments, "-m", "accuracy"], debug=False) == 2
+    assert "a comparison needs at least two systems, got 1" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_tests_keep_their_level():
+    """Of 2,000 samples whose mean, or F1, is the number, about 5% have p <= 0.05."""
+    rng = np.random.default_rng(4)
+    rejected = np.zeros(3)
+    for _ in range(2_000):
+        gold = rng.integers(1, 6, 60)
+        right = rng.binomial(gold, 0.7)
+        counts = np.stack([right, gold, gold], axis=1)
+        samples = (rng.normal(3.0, 1.0, 15).round(1), 3.0, "mean"), (rng.random(40) < 0.7, 0.7, "accuracy")
+        tests = [one_sample(own, against=number, metric=metric) for own, number, metric in samples]
+        tests.append(one_sample({"F": counts}, against=0.7, metric="fscore"))
+        rejected += [one.p_value <= 0.05 for (one,) in tests]
+    low, high = stats.binom.ppf([0.0001, 0.9999], 2_000, 0.05)
+    assert low <= rejected[0] <= high
+    assert rejected[1] <= high
+    assert rejected[2] <= stats.binom.ppf(0.9999, 2_000, 0.06)
