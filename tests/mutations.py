@@ -129,6 +129,12 @@ APPRAISE = "".join(
     for k, name in enumerate("AB")
     for kind, mark, spans in (("TGT", "", "[]"), ("BAD", "#bad", '"[{""start_i"":8,""severity"":""minor""}]"'))
 )
+ERRANT = "".join(
+    f"{'-' * 40}\nOriginal sentence {i}: a {i}\n{'-' * 40}\nSENTENCE {i} - HYP 0 - REF 1\nHYPOTHESIS EDITS : []\n"
+    f"Local TP/FP/FN   : {i} 1 0\n^^ HYP 0, REF 1 chosen for sentence {i}\n"
+    for i in range(4)
+)
+ERRANT += f"\n{' Span-Based Correction ':=^46}\nTP\tFP\tFN\tPrec\tRec\tF0.5\n6\t4\t0\t0.6\t1.0\t0.65\n"
 BOARDS = logs.swebench_boards({"only": [("a", A), ("b", B)]})
 KALDI = "s1-u1 the cat sat\ns1-u2 it is\n"
 STM = ";; c\nc A ann 0.00 2.00 <o,f> well { um / @ } (the) cat\nc A bob 2.00 4.5 it sat;tag\n"
@@ -195,6 +201,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text(t=APPRAISE, options={"cluster": "document"}),
         of_text(t="r,A,1,TGT,ces,ukr,50,1.5,2.5\nr,B,1,TGT,ces,ukr,1,3,4\nr,B,2,CHK,ces,ukr,1,5,6\n"),
     ],
+    "errant": lambda: [of_text("a", "b", a=ERRANT, b=ERRANT)],
     "m2": lambda: [of_text("a", "b", g=M2, a=M2.replace("mice", "rats"), b=M2)],
     "squad": lambda: [
         of_text("a", "b", g=SQUAD, a='{"q1": "The cat.", "q2": ""}', b='{"q2": "Rome", "q1": "Cats"}'),
