@@ -74,12 +74,17 @@ def _exact(case: Case, units: np.ndarray, first: int) -> Outcome | NotEligible:
 
 
 def _montecarlo(case: Case, units: np.ndarray, first: int, reason: str) -> Outcome:
-    """The test by random choices of units."""
-    resamples, exceed = case.settings.fixed_resamples, 0
-    numbers, criterion, step = units.T.astype(np.float64), _criterion(case), max(1, _BLOCK // len(units))
+    """The test by random choices of units.
+
+    What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
+    changes the two-sided p.
+    """
+    resamples, exceed, fewer = case.settings.fixed_resamples, 0, min(first, len(units) - first)
+    numbers = units[np.lexsort(units.T)].T.astype(np.float64)
+    criterion, step, both = _criterion(case), max(1, _BLOCK // len(units)), case.units.totals.sum(axis=0)
     for start in range(0, resamples, step):
         rows = row_keys(case.settings.seed, np.arange(start, min(start + step, resamples)))
-        sums = (numbers @ chosen(rows, first, len(units)).astype(np.float64)).T  # whole numbers: exact in any order
-        exceed += int(criterion.met(_deltas(case, sums)[None]).sum())
+        sums = (numbers @ chosen(rows, fewer, len(units)).astype(np.float64)).T  # whole numbers: exact in any order
+        exceed += int(criterion.met(_deltas(case, sums if fewer == first else both - sums)[None]).sum())
     p_value = float(montecarlo_p(exceed, resamples))
     return Outcome(p_value, math.log10(p_value), "montecarlo", reason, exceed)
