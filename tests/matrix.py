@@ -116,6 +116,9 @@ CASES: dict[str, Callable[[], Case]] = {
         inside(), g=json.dumps({"data": [SQUAD]}), cluster="article",
         **{name: json.dumps({f"q{i}": "cat" if i % 2 else name for i in range(4)}) for name in "ab"},
     ),
+    "errant": lambda: Case(
+        dict.fromkeys("ab", mutations.ERRANT), partial(lines, between="-" * 40 + "\nOriginal", head=1)
+    ),
     "m2": lambda: gold(blocks, **written(EDITS, g="xyzx", a="xxxx", b="xyyx")),
     "hipe": lambda: gold(
         after_header, g=hipe(TOKENS), a=hipe(TOKENS), b=hipe(OTHER),

@@ -129,6 +129,12 @@ APPRAISE = "".join(
     for k, name in enumerate("AB")
     for kind, mark, spans in (("TGT", "", "[]"), ("BAD", "#bad", '"[{""start_i"":8,""severity"":""minor""}]"'))
 )
+ERRANT = "".join(
+    f"{'-' * 40}\nOriginal sentence {i}: a {i}\n{'-' * 40}\nSENTENCE {i} - HYP 0 - REF 1\nHYPOTHESIS EDITS : []\n"
+    f"Local TP/FP/FN   : {i} 1 0\n^^ HYP 0, REF 1 chosen for sentence {i}\n"
+    for i in range(4)
+)
+ERRANT += f"\n{' Span-Based Correction ':=^46}\nTP\tFP\tFN\tPrec\tRec\tF0.5\n6\t4\t0\t0.6\t1.0\t0.65\n"
 BOARDS = logs.swebench_boards({"only": [("a", A), ("b", B)]})
 KALDI = "s1-u1 the cat sat\ns1-u2 it is\n"
 STM = ";; c\nc A ann 0.00 2.00 <o,f> well { um / @ } (the) cat\nc A bob 2.00 4.5 it sat;tag\n"
@@ -175,7 +181,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text("a", "b", g="id\tlabel\n1\tyes\n2\tno\n3\tno\n", a="1\tyes\n3\tyes\n2\tno\n", b="2,no\n3,yes\n1,no\n"),
         of_text("a", "b", g="id,doc,label\nx1,d,yes\nx2,d,no\n", a="x1 yes\nx2 no\n", b="x2 no\nx1 no\n"),
         of_text(
-            *"ab", g='{"x": "A",\n"y": "B"}', a='{"y": "B", "x": "A"}', b='{"x": null}', options={"missing": "zero"}
+            *"ab", g='{"x": "A",\n"y": "B"}', a='{"y": "B", "x": "A"}', b='{"y": "A"}', options={"missing": "zero"}
         ),
     ],
     "timbl": lambda: [of_text("a", "b", a="a,b,yes,no\nb,b,no,no\n", b="a,b,yes,yes\nb,b,no,no\n")],
@@ -195,6 +201,7 @@ SAMPLES: dict[str, Callable[[], list[Sample]]] = {
         of_text(t=APPRAISE, options={"cluster": "document"}),
         of_text(t="r,A,1,TGT,ces,ukr,50,1.5,2.5\nr,B,1,TGT,ces,ukr,1,3,4\nr,B,2,CHK,ces,ukr,1,5,6\n"),
     ],
+    "errant": lambda: [of_text("a", "b", a=ERRANT, b=ERRANT)],
     "m2": lambda: [of_text("a", "b", g=M2, a=M2.replace("mice", "rats"), b=M2)],
     "squad": lambda: [
         of_text("a", "b", g=SQUAD, a='{"q1": "The cat.", "q2": ""}', b='{"q2": "Rome", "q1": "Cats"}'),

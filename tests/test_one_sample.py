@@ -98,8 +98,8 @@ def test_win_rates_of_battles_are_tested_against_one_half(tmp_path):
 REFUSED = {
     "whole columns": ([1, 2], {"metric": "median"}, "'median' is computed from whole columns"),
     "1": ([1, 0], {"against": 1}, "against must be between 0 and 1 for answers right or wrong, got 1"),
-    "nan": ([1, 2], {"against": math.nan}, "against"),
-    "text": ([1, 2], {"against": "x"}, "against must be a number"),
+    "nan": ([1, 2], {"against": math.nan}, "against must be a finite number, got nan"),
+    "text": ([1, 2], {"against": "x"}, "against must be a finite number, got 'x'"),
     "one unit": ({"F": COUNTS[:1]}, {"metric": "fscore"}, "a test of fscore against a number needs at least two units"),
     "minp": ([1, 2], {"correction": "minp"}, "use holm, hochberg or bonferroni"),
     "letters": ("abc.csv", {}, "abc.csv"),

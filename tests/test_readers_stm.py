@@ -153,6 +153,12 @@ def test_alternatives_and_optional_words_of_trn(write):
         read(write("g.trn", "a { b (s1-u1)\nf (s2-u1)\n"), input=systems, metric="wer-sclite")
 
 
+def test_braces_of_kaldi_are_words_for_other_metrics(write):
+    files = [write(name, "s1-u1 a { b / c } d\n") for name in ("text", "a", "b")]
+    assert read(files[0], input=files[1:], reader="kaldi").stats[0].tolist() == [[0, 7]]
+    assert read(files[0], input=files[1:], reader="kaldi", metric="wer-sclite").stats[0].tolist() == [[0, 3]]
+
+
 def test_ids_without_a_mark_have_no_speaker(write):
     files = [write(name, "a (4T0C0203)\nb (4T0C020F)\n") for name in ("g.trn", "a", "b")]
     with pytest.raises(InputError, match="no column and no file 'speaker'"):

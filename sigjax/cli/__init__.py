@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from sigjax.run.processes import end
 
         end(code)
-    sys.exit()
+    sys.exit(code)
 
 
 def _open_streams() -> None:

@@ -74,4 +74,4 @@ def extract(paths: Files, inputs: Inputs, saved: Saved) -> None:
     `sigjax compare EVAL.npz` then takes all metrics that are in the file.
     """
     inputs.check(paths, saved)
-    save_evaluations(str(saved.output), inputs.evaluations(paths))
+    save_evaluations(str(saved.output), inputs.evaluations(paths, single=True))

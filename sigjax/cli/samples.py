@@ -54,8 +54,10 @@ def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]
     names = select_systems(str(files[0]), list(named), Options(systems=inputs.systems))
     found = {}
     for name in names:
-        own = replace(inputs, input=[Path(named[name])], systems=None)
-        found[name] = _one_metric(own.evaluations([], single=True))
+        file, own = Path(named[name]), replace(inputs, input=(), systems=None)
+        saved = file.suffix.lower() == ".npz"  # it says which systems it holds; other files are named after theirs
+        read = own if saved else replace(own, input=[file])
+        found[name] = _one_metric(read.evaluations([file] if saved else [], single=True))
     return found
 
 

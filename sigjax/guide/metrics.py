@@ -36,8 +36,8 @@ wer, cer              texts, transcripts: word or character errors divided by
                       the length of the reference; lower is better. All words
                       count, also (optional), <unk> and [noise] of sclite, and
                       case, without --lowercase
-wer-sclite            that of sclite -D: alternatives { um / uh / @ }, where @ is
-                      nothing, (optional) words, no case, other alignments
+wer-sclite            that of sclite -D: alternatives { um / uh / @ } (@ is
+                      nothing), (optional) words, no case, other alignments
 exact_match, f1       answers to questions: the means of SQuAD's scores, 0 to 1
 las, uas, upos,       treebanks: F1 of words with the right head and relation,
 xpos, ufeats,         head, tag (universal, own), features, tags and features,

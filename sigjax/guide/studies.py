@@ -43,6 +43,7 @@ sigjax unpaired FILES...
     instances (or clusters) between them, and the rank-sum test. Fisher's exact
     test where answers are right or wrong, two-sided by |delta*| >= |delta|. On
     the same instances sigjax compare has more power; there, --overlap insists.
+    Systems with gold files of their own: sigjax extract each, then unpaired.
 
 ALL PAIRS (sigjax study NAME)
 

@@ -158,7 +158,7 @@ ERROR_RATES = (
         _metric(SCLITE, error_rate_score, "errors"),
         partial(_start, words_of, _of_sclite),
         _sclite_signature,
-        seconds=2e-6,
+        seconds=3e-6,
         tokens=num_words,
         most=1e8,
         quadratic=True,

@@ -6,7 +6,8 @@ mark * at the end of a word, and tags (`word;tag`) do not count. Reference: SCTK
 """
 
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import inf
 from typing import Literal, NamedTuple
@@ -118,11 +119,12 @@ def align(reference: Words, output: Words) -> list[Step]:
     return steps[::-1]
 
 
-def _table(reference: Words, output: Words) -> list[list[int]]:
+def _table(reference: Words, output: Words) -> list[Sequence[int]]:
     """The least costs up to each word of both."""
-    table = [[0]]
+    first = [0]
     for cost, before in zip(output.costs[1:], output.before[1:], strict=True):
-        table[0].append(min(table[0][p] for p in before) + cost)
+        first.append(min(first[p] for p in before) + cost)
+    table: list[Sequence[int]] = [first]
     columns = list(zip(output.words, output.costs, [p[0] if len(p) == 1 else p for p in output.before], strict=True))
     for word, cost, rows in zip(reference.words[1:], reference.costs[1:], reference.before[1:], strict=True):
         above = table[rows[0]] if len(rows) == 1 else list(map(min, *(table[row] for row in rows)))
@@ -135,7 +137,7 @@ def _table(reference: Words, output: Words) -> list[list[int]]:
                 both, put_in = min(above[p] for p in before), min(row[p] for p in before) + other_cost
             both += 0 if own == other else _SUBSTITUTION
             row.append(min(both, over + cost, put_in))
-        table.append(row)
+        table.append(array("q", row))  # a fifth of the memory of a list
     return table
 
 
@@ -143,7 +145,7 @@ _Way = tuple[float, int, int]
 """The cost of a step, and the words before it."""
 
 
-def _ways(reference: Words, output: Words, table: list[list[int]], a: int, b: int) -> tuple[_Way, _Way, _Way]:
+def _ways(reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int) -> tuple[_Way, _Way, _Way]:
     """The ways to two words: both aligned, that of the reference left out, that of the output put in."""
 
     def best(rows: list[int], columns: list[int], cost: int) -> _Way:

@@ -13,7 +13,7 @@ from sigjax.resample.plans import chosen
 from sigjax.testing.p_values import Outcome, montecarlo_p
 from sigjax.testing.problem import Case, NotExact, check_finite
 
-_BLOCK = 2**21
+_BLOCK = 2**23
 """Units of resamples held at a time; no result depends on it."""
 
 
@@ -66,6 +66,8 @@ def _exact(case: Case, units: np.ndarray, first: int) -> Outcome | NotEligible:
     plan = find_choices(first, len(units), units.shape[1], "units")
     if isinstance(plan, NotEligible):
         return law if law.reason else plan
+    if plan.num_bytes > case.settings.memory * 2**30:
+        return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
     deltas = _deltas(case, chosen_sums(units, first).astype(np.float64))
     p_value = int(_criterion(case).met(deltas[None]).sum()) / plan.number
     return Outcome(p_value, math.log10(p_value), "exact", f"all {plan.number:,} choices of units", None, 0.0)

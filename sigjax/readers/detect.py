@@ -33,7 +33,7 @@ from sigjax.readers.tagging.submissions import ID_LABELS
 from sigjax.readers.texts.alignment import ALIGNMENT
 from sigjax.readers.texts.answers import ANSWERS
 from sigjax.readers.texts.appraise import APPRAISE
-from sigjax.readers.texts.corrections import CORRECTIONS
+from sigjax.readers.texts.corrections import CORRECTIONS, ERRANT
 from sigjax.readers.texts.mqm import MQM
 from sigjax.readers.texts.texts import COMET, MT_METRICS_EVAL, TEXTS
 from sigjax.readers.texts.timed import STM
@@ -56,7 +56,7 @@ _LOGS = (
     SWEBENCH,
 )
 """Logs of evaluations of language models: one file per system."""
-_SYSTEMS = (TREC_EVAL, BRACKETS, CONLL, NUMBERS)
+_SYSTEMS = (TREC_EVAL, BRACKETS, ERRANT, CONLL, NUMBERS)
 """Other files of one system each."""
 _GOLD = (
     SWEBENCH_RESULTS,

@@ -169,7 +169,7 @@ def _domain(kind: Any, about: Option) -> tuple[str, Callable[[Any], bool]]:
         words = f"a whole number from {about.least:,} to {about.most:,}"
         return words, lambda value: _is_number(value, int) and about.least <= value <= about.most
     if kind is float:
-        words = f"a number above {about.above:g}"
+        words = "a finite number" if about.above == float("-inf") else f"a number above {about.above:g}"
         if about.below < float("inf"):
             words = f"a number between {about.above:g} and {about.below:g}"
         return words, lambda value: _is_number(value, int | float) and about.above < value < about.below

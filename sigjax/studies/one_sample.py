@@ -163,8 +163,6 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
     check(options)
     if options.correction in ("maxt", "minp"):
         raise InputError(f"correction {options.correction} is for pairs of systems; use holm, hochberg or bonferroni")
-    if not math.isfinite(options.against):
-        raise InputError(f"against must be a finite number, got {options.against}")
     if not isinstance(data, Evaluation | Mapping | str | os.PathLike):
         data = {"a": data}
     settings = Settings(**values(options, Settings))

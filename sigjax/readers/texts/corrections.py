@@ -2,20 +2,21 @@
 
 An edit is right if the gold standard has one of the same span and correction. Of several annotators ERRANT takes, for
 each sentence, the best given the sentences before it, which no sum over sentences is: one must be chosen, unless they
-agree. Reference: Bryant, Felice and Briscoe (2017), "Automatic annotation and evaluation of error types for grammatical
-error correction".
+agree. What errant_compare prints with -v has its choice. Reference: Bryant, Felice and Briscoe (2017), "Automatic
+annotation and evaluation of error types for grammatical error correction".
 """
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigjax.files.opening import read_text
-from sigjax.readers.formats import Format, Reading, Sheet, Sources
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
+from sigjax.readers.logs.driver import Result, Row, log_reader
 from sigjax.readers.options import Options, listing, show
 from sigjax.records import InputError
 
@@ -82,7 +83,8 @@ def _of_one(file: str, sentence: _Sentence, chosen: int | None) -> Edits:
     if any(other != first for other in others):
         raise InputError(
             f"{file}, line {sentence.line}: the annotators {listing(map(str, sorted(known)))} differ, and ERRANT's "
-            f"choice for a sentence depends on the others; say which to take, such as --filter={min(known)}"
+            f"choice for a sentence depends on the others; give what errant_compare prints with -v for each system "
+            f"(--reader errant), or say which to take, such as --filter={min(known)}"
         )
     return first
 
@@ -138,4 +140,62 @@ CORRECTIONS = Format(
     ("f0.5", "precision", "recall", "fscore"),
     frozenset({"filter"}),
     begins=(b"S",),
+)
+
+
+# What `errant_compare -v` prints: the counts of each sentence by each annotator, and which it chose.
+
+_PAIR = re.compile(r"SENTENCE \d+ - HYP (\d{1,9}) - REF (\d{1,9})")
+_LOCAL = re.compile(r"Local TP/FP/FN *: (\d{1,9}) (\d{1,9}) (\d{1,9})")
+_CHOSEN = re.compile(r"\^\^ HYP (\d{1,9}), REF (\d{1,9}) chosen for sentence (\d{1,9})")
+_ORIGINAL = "Original sentence "
+_TOTALS = re.compile(r"(\d{1,9})\t(\d{1,9})\t(\d{1,9})(\t[\d.]+){3}")
+
+
+def _errant(file: str, options: Options) -> list[Result]:
+    del options
+    rows, sums, totals, several = list[Row](), [0, 0, 0], list[int](), False
+    counts, pair, text = dict[Any, list[int]](), None, None
+    for line, content in enumerate(read_text(file).split("\n"), start=1):
+        if content.startswith(_ORIGINAL):
+            text = content.removeprefix(_ORIGINAL)
+        elif found := _PAIR.fullmatch(content):
+            pair = found.groups()
+        elif found := _LOCAL.fullmatch(content):
+            counts[pair] = list(map(int, found.groups()))
+        elif found := _CHOSEN.fullmatch(content):
+            *chosen, sentence = found.groups()
+            if tuple(chosen) not in counts:
+                raise InputError(f"{file}, line {line}: the counts of this choice are not above; is a part missing?")
+            tp, wrong, missed = own = counts[tuple(chosen)]
+            sums = [one + more for one, more in zip(sums, own, strict=True)]
+            rows.append(Row({"tp": tp, "predicted": tp + wrong, "gold": tp + missed}, sentence, content=text))
+            several |= len(counts) > 1
+            counts, pair, text = {}, None, None
+        elif found := _TOTALS.fullmatch(content):
+            totals = list(map(int, found.groups()[:3]))
+    _check_totals(file, sums if rows else None, totals)
+    note = "annotators are those that errant_compare chose for each sentence, given the sentences before"
+    return [Result(file, rows, notes=(note,) if several else ())]
+
+
+def _check_totals(file: str, sums: Sequence[int] | None, totals: Sequence[int]) -> None:
+    """Refuse counts of sentences that are not those of the summary at the end."""
+    if sums is None:
+        raise InputError(f"{file}: has no counts of single sentences; expected what errant_compare prints with -v")
+    if not totals:
+        raise InputError(f"{file}: does not end with the summary of errant_compare; is it cut off?")
+    if sums != totals:
+        own, summary = (f"{tp} TP, {fp} FP and {fn} FN" for tp, fp, fn in (sums, totals))
+        raise InputError(f"{file}: its sentences have {own}, but its summary has {summary}; is a part missing?")
+
+
+ERRANT = Format(
+    "errant",
+    "output of errant_compare -v",
+    "systems",
+    log_reader(_errant, content="sentence"),
+    looks_like(rb"(?m)^(SENTENCE \d+ - HYP \d+ - REF \d+$|=+ (Span|Token)-Based (Correction|Detection) )"),
+    ("f0.5", "precision", "recall", "fscore"),
+    begins=(b"--", b"=="),
 )

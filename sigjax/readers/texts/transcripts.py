@@ -1,12 +1,12 @@
 """Transcripts with ids: Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), joined by id.
 
 An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
-all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` are
-refused. Where ids have a mark, their first part, up to - or _, is the speaker.
+all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
+trn are refused. Where all ids have - or _, what stands before the first is the speaker.
 
-Ids look like words of plain texts. So files are taken for transcripts only where all have the same ids, and these are
-long and of one length, or of one pattern of letters, digits and marks; or where the gold file is `text` or `NAME.trn`.
-What is only nearly so is refused with both answers.
+Ids look like words of plain texts. So files are taken for transcripts only where systems have most ids of the gold file
+and no others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold
+file is `text` or `NAME.trn`. What is only nearly so is refused with both answers.
 """
 
 import re
@@ -93,7 +93,7 @@ def _read(split: Split, sources: Sources, options: Options) -> Reading:
     systems = {name: _read_file(split, file) for name, file in sources.chosen(options).items()}
     for own in systems.values():
         _check_known(own, gold)
-    return partial(evaluate, gold, systems)
+    return partial(evaluate, gold, systems, alternatives=split is _split_trn)
 
 
 def _check_known(own: Utterances, gold: Utterances) -> None:
@@ -121,10 +121,12 @@ def _check_words(metric: str, own: Utterances) -> None:
             raise InputError(f"{where}: expected alternatives as {{ a / b }}, got {show(words)}")
 
 
-def evaluate(gold: Utterances, systems: Mapping[str, Utterances], options: Options) -> Evaluation:
+def evaluate(
+    gold: Utterances, systems: Mapping[str, Utterances], options: Options, *, alternatives: bool = True
+) -> Evaluation:
     """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
     metric, ids = metric_name(options), list(gold.words)
-    for own in (gold, *systems.values()):
+    for own in (gold, *systems.values()) if alternatives else ():
         _check_words(metric, own)
     texts = {name: [own.words.get(id, "") for id in ids] for name, own in systems.items()}
     references = list(gold.words.values())
@@ -194,7 +196,7 @@ def _looks_like_trn(name: str, head: bytes) -> bool:
 
 
 def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether all files have the same ids, and such as no texts have; refuses what is nearly so."""
+    """Whether systems have most ids of the gold file and no others, and such as no texts have; refuses near misses."""
     first, *others = files
     name = first.lower().removesuffix(".gz")
     if name.endswith(".trn"):
@@ -202,11 +204,11 @@ def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequenc
     gold, *found = [_ids_of(split, file) for file in (first, *others, *outputs)]
     if len(gold) < 2:
         return False
-    same = len(set(gold)) == len(gold) and all(set(own) == set(gold) for own in found)
+    once = len(set(gold)) == len(gold)
+    same = once and all(set(own) == set(gold) for own in found)
     certain = _may_be(gold) and (_must_be(gold) or PurePath(name).name == "text")
-    within = len(set(gold)) == len(gold) and all(2 * len(own) > len(gold) and {*own} <= {*gold} for own in found)
-    if within and certain:  # joining names what a system lacks
-        return True
+    if certain and once and all(2 * len(own) > len(gold) and set(own) <= set(gold) for own in found):
+        return True  # joining names what a system lacks
     if certain or all(2 * len(set(gold).intersection(own)) >= len(gold) for own in found):
         where = "begin" if reader == "kaldi" else "end"
         differ = "" if same else ", but not all files have the same ones once"
