@@ -5,10 +5,14 @@ from importlib.metadata import version
 from types import SimpleNamespace
 
 import jax
+import numpy as np
 import pytest
+from oracles import random_counts
 
-from sigjax import InputError
+from sigjax import Evaluation, InputError, compare
+from sigjax.resample import engine
 from sigjax.run import backend, devices
+from sigjax.run.backend import Backend
 from sigjax.run.devices import Facts, driver_in, lacking
 
 SEEN = Facts(
@@ -93,6 +97,36 @@ def test_gpus_are_used_by_auto(monkeypatch):
         "auto": "NumPy for work of about a second, else JAX on gpu:0, gpu:1",
         "gpu": "used by auto",
     }
+
+
+@pytest.mark.parametrize("num_systems", [2, 16])
+def test_two_gpus_share_the_work(num_systems, monkeypatch):
+    """Two devices of the CPU stand in for them: all else is as on GPUs, kernels and tiles as well."""
+    two, compiled, shares = jax.local_devices(backend="cpu")[:2], engine.compiled, []
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(3), num_systems, 300), metric="fscore")
+    options = {"method": "montecarlo", "test": ["permutation", "bootstrap"], "resamples": 3000}
+    expected = compare(evaluation, device="numpy", **options)
+
+    def watched(kernel, static=(), platform=None, devices=(), *, summed=False):
+        program = compiled(kernel, static, platform, devices, summed=summed)
+
+        def run(first, task):
+            outputs = program(first, task)
+            rows = dict(static)["rows_per_tile"]
+            for shard in outputs[0].addressable_shards:
+                resamples = np.minimum(first[shard.index[0]] + rows, 3000) - first[shard.index[0]]
+                shares.append((shard.device, resamples.clip(0).sum()))
+            return outputs
+
+        return run
+
+    monkeypatch.setattr(engine, "compiled", watched)
+    monkeypatch.setattr(jax, "local_devices", lambda backend=None: two)
+    assert backend.choose_backend("gpu", numpy_seconds=0.0) == Backend("gpu", tuple(two))
+    assert compare(evaluation, device="gpu", **options) == expected
+    done = [sum(rows for device, rows in shares if device == each) for each in two]
+    assert sum(done) == 2 * 3000
+    assert min(done) > max(done) / 3
 
 
 def test_without_jax_numpy_is_what_there_is(monkeypatch):

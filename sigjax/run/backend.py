@@ -11,7 +11,7 @@ import platform as machine
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -91,9 +91,28 @@ def jax_scope() -> Iterator[None]:
         yield
 
 
-def host_scope() -> AbstractContextManager[None]:
-    """`jax_scope` for functions called on the host, which may be written with `jax.numpy`; nothing without JAX."""
-    return jax_scope() if "jax" in sys.modules else nullcontext()
+@contextmanager
+def host_scope() -> Iterator[None]:
+    """`jax_scope` for functions called on the host, which may be written with `jax.numpy`; nothing without JAX.
+
+    Raises:
+        InputError: the memory of a device does not hold what was computed within.
+    """
+    try:
+        with jax_scope() if "jax" in sys.modules else nullcontext():
+            yield
+    except RuntimeError as error:
+        if not out_of_memory(error):
+            raise
+        raise InputError(
+            "the device has too little memory, even for a few resamples at a time; end other programs that hold it "
+            "(nvidia-smi lists them), or give --device cpu, or --device numpy"
+        ) from error
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Whether the memory of a device was too small."""
+    return "RESOURCE_EXHAUSTED" in str(error)
 
 
 def program(
