@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Array, Device, InputError
+from sigjax.run.devices import facts, lacking
 
 _SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
 """Work that NumPy finishes sooner is not worth compiling, nor, where JAX is not loaded yet, loading it (measured)."""
@@ -193,22 +194,23 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
     if device == "numpy" or (device == "auto" and numpy_seconds < worth):
         return NUMPY
     try:
-        if reason := reason_against():
-            raise RuntimeError(reason)
-        import jax
+        reason = reason_against()
+        if reason is None:
+            import jax
 
-        if device == "auto":
-            platform = "cpu" if jax.default_backend() == "cpu" else "gpu"
-            return Backend(platform, tuple(jax.local_devices()))
-        return Backend(device, tuple(jax.local_devices(backend=device)))
-    except (ImportError, RuntimeError) as error:
-        if device != "auto":
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                f"device {device!r} cannot be used ({reason}); `sigjax info` lists what is there"
-            ) from None
-        warnings.warn(f"JAX has no usable backend ({error}); running on NumPy", RuntimeWarning, stacklevel=2)
-        return NUMPY
+            if device == "auto":
+                platform = "cpu" if jax.default_backend() == "cpu" else "gpu"
+                return Backend(platform, tuple(jax.local_devices()))
+            return Backend(device, tuple(jax.local_devices(backend=device)))
+    except ImportError as error:
+        reason = str(error)
+    except RuntimeError as error:
+        reason = lacking(facts()) if device == "gpu" else str(error)
+    if device != "auto":
+        reason = reason.splitlines()[0]
+        raise InputError(f"device {device!r} cannot be used ({reason}); `sigjax info` lists what is there")
+    warnings.warn(f"JAX has no usable backend ({reason}); running on NumPy", RuntimeWarning, stacklevel=2)
+    return NUMPY
 
 
 def most_bytes(backend: Backend, *, counts: bool = False) -> int:
