@@ -18,8 +18,9 @@ import numpy as np
 from sigjax.records import Array
 from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.project import DrawsProduct, NestedProduct, Projection
-from sigjax.run.backend import Backend, compiled, on_each, out_of_memory
+from sigjax.run.backend import Backend, compiled, on_each
 from sigjax.run.checkpoint import NO_STAGE, Stage
+from sigjax.run.devices import out_of_memory
 from sigjax.run.host import ahead, num_cores
 from sigjax.run.loops import expect, map_items
 from sigjax.run.share import ALONE, Share

@@ -1,4 +1,4 @@
-"""Which devices there are, and why no GPU, in words."""
+"""Which devices there are, why no GPU, and whether one has too little memory."""
 
 from __future__ import annotations
 
@@ -118,3 +118,8 @@ def devices() -> dict[str, str]:
         "auto": f"NumPy for work of about a second, else JAX on {names}",
         "gpu": "used by auto" if gpus else f"not used: {lacking(facts())}",
     }
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Whether the memory of a device was too small."""
+    return "RESOURCE_EXHAUSTED" in str(error)
