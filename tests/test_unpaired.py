@@ -13,7 +13,7 @@ from sigjax import Evaluation, InputError, read, unpaired
 from sigjax.cli import _run
 from sigjax.exact.samples import sample_law
 from sigjax.metrics import METRICS
-from sigjax.permutation import two_samples
+from sigjax.resample import engine
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -123,19 +123,21 @@ def test_metrics_of_several_statistics_are_enumerated_or_sampled(alternative):
     assert sampled.p_interval.low < sampled.exceed / 20_000 < sampled.p_interval.high
 
 
-def test_samples_do_not_depend_on_how_many_are_drawn_at_a_time(monkeypatch):
+def test_samples_do_not_depend_on_the_device_nor_on_how_many_are_drawn_at_a_time(monkeypatch):
     rng = np.random.default_rng(3)
     data = {"A": rng.normal(size=20), "B": rng.normal(size=30)}
-    (one,) = unpaired(data, resamples=2_000, method="montecarlo")
-    monkeypatch.setattr(two_samples, "_BLOCK", 50 * 7)
-    assert unpaired(data, resamples=2_000, method="montecarlo") == (one,)
-    assert unpaired(data, resamples=2_000, method="montecarlo", seed=1) != (one,)
-    turned = {name: numbers[::-1] for name, numbers in reversed(data.items())}
-    assert unpaired(turned, resamples=2_000, method="montecarlo")[0].p_value == one.p_value
+    (one,) = unpaired(data, resamples=2_000, method="montecarlo", device="numpy")
+    assert unpaired(data, resamples=2_000, method="montecarlo", device="cpu") == (one,)
+    monkeypatch.setattr(engine, "_TILE_ELEMENTS", {"numpy": 50 * 7})
+    assert unpaired(data, resamples=2_000, method="montecarlo", device="numpy") == (one,)
+    assert unpaired(data, resamples=2_000, method="montecarlo", device="numpy", seed=1) != (one,)
+    turned = dict(reversed(data.items()))
+    assert unpaired(turned, resamples=2_000, method="montecarlo", device="numpy")[0].p_value == one.p_value
 
 
 def test_the_interval_is_that_of_newcombe():
     (one,) = unpaired({"A": np.repeat([1, 0], [56, 14]), "B": np.repeat([1, 0], [48, 32])}, metric="accuracy")
+    assert one.interval is not None
     assert [round(end, 4) for end in one.interval] == [0.0524, 0.3339]  # Newcombe (1998), table II, (a), method 10
 
 

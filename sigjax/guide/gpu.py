@@ -10,17 +10,20 @@ on every device.
                  comparisons in one process.
 --device gpu     JAX on the GPUs; refused where JAX sees none.
 
-`sigjax info` lists the devices. Where JAX has no usable backend, auto warns and
-runs on NumPy.
+`sigjax info` lists the devices, and says why there is no GPU. Where JAX has no
+usable backend, auto warns and runs on NumPy.
 
 INSTALL FOR A GPU
 
-    pip install ".[cuda12]"      # or cuda13, by the driver of the machine
-    sigjax info                  # devices: numpy, gpu:0 (...), cpu:0 (cpu)
+    nvidia-smi                   # the driver: 525.60 or newer for cuda12, 580
+                                 # for cuda13
+    pip install ".[cuda12]"      # or cuda13
+    sigjax info                  # gpu: used by auto, or why not
 
 One process uses all GPUs that it sees; several machines: sigjax help
-distributed. Exact tests and metrics of whole columns run on the CPU. Sums are
-whole numbers, exact on every device; scores are computed in float64.
+distributed. Where its memory is too small, tiles of resamples are halved. Exact
+tests and metrics of whole columns run on the CPU. Sums are whole numbers, exact
+on every device; scores are computed in float64.
 
 COMPILED PROGRAMS
 

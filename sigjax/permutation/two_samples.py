@@ -8,16 +8,17 @@ from sigjax.exact.choices import chosen_sums, find_choices
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Criterion
 from sigjax.exact.samples import sample_law
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import chosen
+from sigjax.resample.project import ChosenProduct
+from sigjax.resample.sampling import Problem, pieces_of, swapped_sums
 from sigjax.testing.p_values import Outcome, montecarlo_p
 from sigjax.testing.problem import Case, NotExact, check_finite
+from sigjax.testing.runner import Runner
 
-_BLOCK = 2**23
-"""Units of resamples held at a time; no result depends on it."""
+_SECONDS = 2e-8
+"""That NumPy takes to choose or leave a unit (measured)."""
 
 
-def two_sample_test(case: Case, first: int) -> Outcome:
+def two_sample_test(case: Case, first: int, runner: Runner) -> Outcome:
     """The permutation test of two systems on different units, exact if it can be, else Monte Carlo.
 
     `case` is of both systems on the units of both, those of the first system before the others; a system has nothing on
@@ -33,7 +34,7 @@ def two_sample_test(case: Case, first: int) -> Outcome:
         return exact
     if case.settings.method == "exact":
         raise NotExact((0, 1), exact.reason)
-    return _montecarlo(case, units, first, exact.reason)
+    return _montecarlo(case, units, first, runner, exact.reason)
 
 
 def _deltas(case: Case, sums: np.ndarray) -> np.ndarray:
@@ -73,18 +74,18 @@ def _exact(case: Case, units: np.ndarray, first: int) -> Outcome | NotEligible:
     return Outcome(p_value, math.log10(p_value), "exact", f"all {plan.number:,} choices of units", None, 0.0)
 
 
-def _montecarlo(case: Case, units: np.ndarray, first: int, reason: str) -> Outcome:
+def _montecarlo(case: Case, units: np.ndarray, first: int, runner: Runner, reason: str) -> Outcome:
     """The test by random choices of units.
 
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
     changes the two-sided p.
     """
-    resamples, exceed, fewer = case.settings.fixed_resamples, 0, min(first, len(units) - first)
-    numbers = units[np.lexsort(units.T)].T.astype(np.float64)
-    criterion, step, both = _criterion(case), max(1, _BLOCK // len(units)), case.units.totals.sum(axis=0)
-    for start in range(0, resamples, step):
-        rows = row_keys(case.settings.seed, np.arange(start, min(start + step, resamples)))
-        sums = (numbers @ chosen(rows, fewer, len(units)).astype(np.float64)).T  # whole numbers: exact in any order
-        exceed += int(criterion.met(_deltas(case, sums if fewer == first else both - sums)[None]).sum())
+    resamples, criterion, fewer = case.settings.fixed_resamples, _criterion(case), min(first, len(units) - first)
+    both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)].astype(np.float64)
+    problem = Problem(ChosenProduct(np.array(fewer, np.uint64), sorted_units), None)
+    with runner.sized(_SECONDS * resamples * len(units)).run("choices of units") as run:
+        sums = (swapped_sums(problem, piece).T for piece in pieces_of(run, units.shape[1]))
+        deltas = (_deltas(case, of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
+        exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)
     p_value = float(montecarlo_p(exceed, resamples))
     return Outcome(p_value, math.log10(p_value), "montecarlo", reason, exceed)

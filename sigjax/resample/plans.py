@@ -175,7 +175,7 @@ def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
     return goes, comes
 
 
-def chosen(rows: Array, size: int, of: int) -> Array:
+def chosen(rows: Array, size: Any, of: int) -> Array:
     """Masks `[unit, row]` (bool) of a random choice of `size` of all `of` units, as `crossed` chooses outputs.
 
     Example:
@@ -187,7 +187,8 @@ def chosen(rows: Array, size: int, of: int) -> Array:
     xp = rows.__array_namespace__()
     random = words(rows, of + of % 2)[:, :of].T[:, :, None]
     left = xp.arange(of, 0, -1).astype(np.uint64)[:, None]
-    needed = xp.full((len(rows), 1), size, dtype=np.uint64)
+    # Made from the rows, so that JAX knows that it differs between devices.
+    needed = (rows[:, :1] ^ rows[:, :1]).astype(np.uint64) + xp.asarray(size, dtype=np.uint64)
     return _choose(needed, random, left)[1][:, :, 0]
 
 

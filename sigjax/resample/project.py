@@ -18,6 +18,7 @@ from sigjax.resample.plans import (
     Draws,
     NestedDraws,
     bootstrap,
+    chosen,
     crossed,
     nested,
     nested_draws,
@@ -102,6 +103,24 @@ class CrossedProduct(NamedTuple):
         )
 
 
+class ChosenProduct(NamedTuple):
+    """Sums of as many units as one of two samples has, chosen among all, by a matrix product."""
+
+    size: np.ndarray
+    """[] uint64: how many units are chosen."""
+    matrix: np.ndarray
+    """[unit, column] float64: whole numbers."""
+
+    @property
+    def width(self) -> int:
+        """An eighth of what a row holds: units are chosen one after another, for many rows at a time."""
+        return -(-len(self.matrix) // 8)
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[column, row]` float64 over the units that each row `[row, 3]` chooses."""
+        return product(chosen(rows, self.size, len(self.matrix)).T.astype(self.matrix.dtype), self.matrix)
+
+
 class NestedProduct(NamedTuple):
     """Sums of outputs drawn within drawn units, by a matrix product."""
 
@@ -120,7 +139,15 @@ class NestedProduct(NamedTuple):
 
 
 Projection = (
-    SwapProduct | SwapBytes | DrawsProduct | DrawsBytes | CrossedProduct | NestedProduct | FusedSwap | FusedDraws
+    SwapProduct
+    | SwapBytes
+    | DrawsProduct
+    | DrawsBytes
+    | ChosenProduct
+    | CrossedProduct
+    | NestedProduct
+    | FusedSwap
+    | FusedDraws
 )
 
 

@@ -20,6 +20,7 @@ from typing import Any, TextIO, TypeVar
 import numpy as np
 
 from sigjax.records import Array, Settings
+from sigjax.run.devices import devices
 from sigjax.version import installed_version, versions
 
 _MANY = 32
@@ -182,20 +183,9 @@ def installed() -> dict[str, str]:
 
     Example:
         >>> list(installed())
-        ['sigjax', 'python', 'numpy', 'scipy', 'jax', 'jaxlib', 'devices', 'extras']
+        ['sigjax', 'python', 'numpy', 'scipy', 'jax', 'jaxlib', 'devices', 'auto', 'gpu', 'extras']
     """
     extras = [f"{extra} ({installed_version(package) or _MISSING})" for extra, package in _EXTRAS.items()]
     packages = versions() | {"jaxlib": installed_version("jaxlib")}
     named = {name: version or _MISSING for name, version in packages.items()}
-    return named | {"devices": _devices(), "extras": ", ".join(extras)}
-
-
-def _devices() -> str:
-    """Devices that `--device` can use."""
-    try:
-        import jax
-
-        kinds = [f"{device.platform}:{device.id} ({device.device_kind})" for device in jax.local_devices()]
-    except (ImportError, RuntimeError) as error:
-        return f"numpy; JAX cannot be used ({error})"
-    return f"numpy, {', '.join(kinds)}"
+    return named | devices() | {"extras": ", ".join(extras)}

@@ -11,10 +11,11 @@ import numpy as np
 
 from sigjax.classical.tests import ClassicalTest
 from sigjax.classical.unpaired import rank_sum
+from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import baseline_of, named_errors
 from sigjax.metrics.ratios import mean_score
 from sigjax.permutation.two_samples import two_sample_test
-from sigjax.records import Alternative, Correction, Evaluation, InputError, Interval, Settings
+from sigjax.records import Alternative, Correction, Device, Evaluation, InputError, Interval, Settings
 from sigjax.records.brief import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same, values
@@ -104,6 +105,8 @@ class UnpairedOptions:
     baseline: str | None = same(Settings, "baseline")
     correction: Correction = same(EquivalencePairsOptions, "correction")
     level: float = same(Settings, "level")
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,15 +159,14 @@ def unpaired(data: Any, options: UnpairedDataOptions) -> tuple[Unpaired, ...]:
     samples = samples_of(data, options.metric, what=_WHAT)
     names = tuple(samples)
     if len(names) < 2:
-        raise InputError(
-            f"{_WHAT} needs at least two systems, got {len(names)}; `sigjax one-sample` tests one against a number"
-        )
+        one = "`sigjax one-sample` tests one against a number"
+        raise InputError(f"{_WHAT} needs at least two systems, got {len(names)}; {one}")
     settings = Settings(**values(options, Settings))
     settings = replace(settings, baseline=baseline_of(names, settings))
-    base = settings.baseline
+    base, runner = settings.baseline, Runner(settings, options.device, options.progress)
     pairs = list(combinations(names, 2)) if base is None else [(name, base) for name in names if name != base]
     notes = {(a, b): _check_pair(a, b, samples, options) for a, b in pairs}
-    found = [_test((a, b), (samples[a], samples[b]), settings, notes[a, b]) for a, b in pairs]
+    found = [_test((a, b), (samples[a], samples[b]), runner, notes[a, b]) for a, b in pairs]
     adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
     return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted, strict=True))
 
@@ -196,15 +198,15 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
 
 
 def _test(
-    names: tuple[str, str], samples: tuple[Evaluation, Evaluation], settings: Settings, notes: tuple[str, ...]
+    names: tuple[str, str], samples: tuple[Evaluation, Evaluation], runner: Runner, notes: tuple[str, ...]
 ) -> Unpaired:
     """Both tests of a pair."""
-    both = _both(names, samples)
-    with named_errors([both], Runner(settings, "numpy")):
+    both, settings = _both(names, samples), runner.settings
+    with named_errors([both], runner):
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
         spreads = [spread_of(one, settings, answers=are_answers(samples)) for one in samples]
         first, second = (len(alone.units.strata) for alone, _ in spreads)
-        outcome = two_sample_test(case, first)
+        outcome = two_sample_test(case, first, runner)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), strict=True) for note in notes_of(*of)]
@@ -244,6 +246,5 @@ def _ranks(case: Case, first: int) -> ClassicalTest | None:
     units = case.units.values.sum(axis=0)
     if case.metric.score is not mean_score or (units[:, 1] != (units[0, 1])).any():
         return None
-    numbers = units[:, 0]
-    rounding = 0 if case.units.exact else 2
-    return rank_sum(numbers[:first], numbers[first:], case.settings.alternative, rounding=rounding)
+    a, b = np.split(units[:, 0], [first])
+    return rank_sum(a, b, case.settings.alternative, rounding=0 if case.units.exact else 2)

@@ -1,0 +1,136 @@
+"""Which device is used, and why no GPU: told from facts that are faked here, each by itself and in order."""
+
+import sys
+from importlib.metadata import version
+from types import SimpleNamespace
+
+import jax
+import numpy as np
+import pytest
+from oracles import random_counts
+
+from sigjax import Evaluation, InputError, compare
+from sigjax.resample import engine
+from sigjax.run import backend, devices
+from sigjax.run.backend import Backend
+from sigjax.run.devices import Facts, driver_in, lacking
+
+SEEN = Facts(
+    system="Linux",
+    card=True,
+    driver="580.65.06",
+    packages={"12": "0.10.2"},
+    jaxlib="0.10.2",
+    platforms="",
+    visible=None,
+    error="Backend 'cuda' failed to initialize:\n no supported devices found for platform CUDA.",
+)
+REASONS = {
+    "macOS": ({"system": "Darwin"}, "JAX has no CUDA packages for Darwin, only for Linux"),
+    "no device": ({"card": False}, "this machine shows no NVIDIA GPU; a container sees those"),
+    "old driver": ({"driver": "525.60.11"}, "driver 525.60.11 is too old; CUDA 12 needs 525.60.13 or newer"),
+    "older driver": (
+        {"driver": "470.256.02", "packages": {}},
+        "the NVIDIA driver 470.256.02 is too old; CUDA 12 needs",
+    ),
+    "JAX for CPUs": (
+        {"packages": {}, "driver": "535.104.05"},
+        "packages are not installed; install sigjax[cuda12]",
+    ),
+    "JAX for CPUs, new driver": ({"packages": {}}, "JAX's CUDA packages are not installed; install sigjax[cuda13]"),
+    "JAX for CPUs in WSL2": ({"packages": {}, "driver": ""}, "packages are not installed; install sigjax[cuda12]"),
+    "driver of CUDA 12": (
+        {"packages": {"13": "0.10.2"}, "driver": "550.54.14"},
+        "driver 550.54.14 is too old for CUDA 13, which needs 580; install sigjax[cuda12]",
+    ),
+    "two versions": (
+        {"packages": {"12": "0.9.0"}},
+        "CUDA package is 0.9.0, but jaxlib is 0.10.2; install sigjax[cuda13] anew",
+    ),
+    "platforms": ({"platforms": "cpu"}, "JAX_PLATFORMS is 'cpu'; unset it, or set it to 'cuda,cpu'"),
+    "hidden": ({"visible": ""}, "CUDA_VISIBLE_DEVICES is '', which hides all GPUs; unset it"),
+    "hidden by -1": ({"visible": "-1"}, "CUDA_VISIBLE_DEVICES is '-1', which hides all GPUs; unset it"),
+    "else": (
+        {"visible": "1", "platforms": "cuda,cpu"},
+        "JAX says: Backend 'cuda' failed to initialize: no",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_why_there_is_no_gpu(name, monkeypatch):
+    changes, message = REASONS[name]
+    found = SEEN._replace(**changes)
+    assert message in lacking(found)
+    assert "\n" not in lacking(found)
+    monkeypatch.setattr(devices, "facts", lambda: found)
+    monkeypatch.setattr(backend, "facts", lambda: found)
+    assert devices.devices()["gpu"] == f"not used: {lacking(found)}"
+    with pytest.raises(InputError) as refused:
+        backend.choose_backend("gpu", numpy_seconds=1.0)
+    assert str(refused.value) == f"device 'gpu' cannot be used ({lacking(found)}); `sigjax info` lists what is there"
+
+
+def test_the_driver_in_its_own_words():
+    """As drivers of both kinds write it."""
+    closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.256.02  Thu May  2 14:37:44 UTC 2024\nGCC version:"
+    opened = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.14  Release Build  (dvs-builder@U16)"
+    assert (driver_in(closed), driver_in(opened), driver_in("")) == ("470.256.02", "550.54.14", "")
+
+
+def test_facts_of_this_machine():
+    found = devices.facts()
+    assert (found.jaxlib, found.error != "") == (version("jaxlib"), True)
+    assert ("gpu" in {device.platform for device in jax.local_devices()}) is (
+        devices.devices()["gpu"] == "used by auto"
+    )
+
+
+def test_gpus_are_used_by_auto(monkeypatch):
+    def local_devices(backend=None):
+        gpus = [SimpleNamespace(platform="gpu", id=number, device_kind="NVIDIA H100") for number in (0, 1)]
+        return [SimpleNamespace(platform="cpu", id=0, device_kind="cpu")] if backend == "cpu" else gpus
+
+    monkeypatch.setattr(jax, "local_devices", local_devices)
+    assert devices.devices() == {
+        "devices": "numpy, gpu:0 (NVIDIA H100), gpu:1 (NVIDIA H100), cpu:0 (cpu)",
+        "auto": "NumPy for work of about a second, else JAX on gpu:0, gpu:1",
+        "gpu": "used by auto",
+    }
+
+
+@pytest.mark.parametrize("num_systems", [2, 16])
+def test_two_gpus_share_the_work(num_systems, monkeypatch):
+    """Two devices of the CPU stand in for them: all else is as on GPUs, kernels and tiles as well."""
+    two, compiled, shares = jax.local_devices(backend="cpu")[:2], engine.compiled, []
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(3), num_systems, 300), metric="fscore")
+    options = {"method": "montecarlo", "test": ["permutation", "bootstrap"], "resamples": 3000}
+    expected = compare(evaluation, device="numpy", **options)
+
+    def watched(kernel, static=(), platform=None, devices=(), *, summed=False):
+        program = compiled(kernel, static, platform, devices, summed=summed)
+
+        def run(first, task):
+            outputs = program(first, task)
+            rows = dict(static)["rows_per_tile"]
+            for shard in outputs[0].addressable_shards:
+                resamples = np.minimum(first[shard.index[0]] + rows, 3000) - first[shard.index[0]]
+                shares.append((shard.device, resamples.clip(0).sum()))
+            return outputs
+
+        return run
+
+    monkeypatch.setattr(engine, "compiled", watched)
+    monkeypatch.setattr(jax, "local_devices", lambda backend=None: two)
+    assert backend.choose_backend("gpu", numpy_seconds=0.0) == Backend("gpu", tuple(two))
+    assert compare(evaluation, device="gpu", **options) == expected
+    done = [sum(rows for device, rows in shares if device == each) for each in two]
+    assert sum(done) == 2 * 3000
+    assert min(done) > max(done) / 3
+
+
+def test_without_jax_numpy_is_what_there_is(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    found = devices.devices()
+    assert (found["auto"], found["gpu"]) == ("NumPy", "not used: JAX cannot be imported")
+    assert found["devices"].startswith("numpy; JAX cannot be used (")
