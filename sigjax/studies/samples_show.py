@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
 
@@ -25,12 +26,17 @@ from sigjax.studies.text import NAME, joined_lines
 from sigjax.studies.unpaired import Unpaired
 from sigjax.version import __version__
 
+_COLUMNS = 80
 _TESTS = {
-    "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far\nfrom the number",
-    "sign-flip": "sign-flip: permutation test against a system with the number on every instance; takes\n"
-    "differences from it as symmetric about 0 where the system is no better, no worse",
-    "t": "t: by the jackknife, corrected for skewness, as the interval of the score;\napproximate for few units",
+    "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
+    "sign-flip": "sign-flip: permutation test against a system with the number on every instance ({}); takes "
+    "differences from it as symmetric about 0 where the system is no better and no worse",
+    "t": "t: by the jackknife, corrected for skewness, as the interval of the score; approximate for few units",
 }
+_UNPAIRED = (
+    "unpaired: what is hard for both systems is not taken out; sigjax compare, on the same instances, has more power; "
+    "a small p says that the systems' results differ, with unequal n perhaps by their spread"
+)
 
 
 def unpaired_text(results: Sequence[Unpaired]) -> str:
@@ -54,11 +60,9 @@ def unpaired_text(results: Sequence[Unpaired]) -> str:
         "",
         *table_lines(Table((*header, *_p_names(settings, len(results)), "rank-sum p"), rows, names=(0, 1)), NAME),
         "",
-        f"p: permutation of instances between the systems ({_methods(results)})",
+        *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
         f"rank-sum: Wilcoxon-Mann-Whitney ({_ranked(results)})",
-        "unpaired: what is hard for both systems is not taken out; sigjax compare, on the",
-        "same instances, has more power; a small p says that the systems' results differ,",
-        "with unequal n perhaps by their spread",
+        *_wrapped(_UNPAIRED),
         *_notes(results),
         _signature("unpaired", first.metric, settings, results),
     ]
@@ -70,7 +74,7 @@ def one_sample_text(results: Sequence[OneSample]) -> str:
     first = results[0]
     settings = first.settings
     spec = number_spec([number for one in results for number in (one.score, one.against, one.delta)])
-    flips = [one for one in results if one.test == "sign-flip"]
+    tests = {one.test: [each for each in results if each.test == one.test] for one in results}
     header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta")
     rows = [
         (one.system, f"{one.units:,}", format_number(one.score, spec), format_interval(one.interval, spec))
@@ -83,12 +87,7 @@ def one_sample_text(results: Sequence[OneSample]) -> str:
         "",
         *table_lines(Table((*header, *_p_names(settings, len(results)), "test"), rows, names=(0,)), NAME),
         "",
-        *"\n".join(_TESTS[test] for test in dict.fromkeys(one.test for one in results)).split("\n"),
-        *(
-            [f"p by sign flips: {_methods(flips)}"]
-            if (flips := [one for one in results if one.test == "sign-flip"])
-            else []
-        ),
+        *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
         f"{first.against:g} is taken for certain: it has no error of its own",
         *_notes(results),
         _signature("one-sample", first.metric, settings, results) + f"|against:{first.against!r}",
@@ -135,7 +134,7 @@ def _systems(one: Unpaired) -> dict[str, tuple[int, float]]:
 
 def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
     """How p was computed, and the largest sampling error."""
-    text = ", ".join(METHODS[method] for method in dict.fromkeys(one.method for one in results))
+    text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(one.method for one in results))
     drawn = [(one.p_value, one.p_interval) for one in results if one.exceed is not None and one.p_interval]
     if not drawn:
         return text
@@ -151,11 +150,16 @@ def _ranked(results: Sequence[Unpaired]) -> str:
 
 def _notes(results: Sequence[Unpaired] | Sequence[OneSample]) -> list[str]:
     notes = dict.fromkeys(note for one in results for note in one.notes)
-    return [f"note: {note}" for note in notes if not is_warning(note)]
+    return [line for note in notes if not is_warning(note) for line in _wrapped(f"note: {note}")]
 
 
 def _warnings(results: Sequence[Unpaired] | Sequence[OneSample]) -> list[str]:
-    return list(dict.fromkeys(note for one in results for note in one.notes if is_warning(note)))
+    notes = dict.fromkeys(note for one in results for note in one.notes)
+    return [line for note in notes if is_warning(note) for line in _wrapped(note)]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
