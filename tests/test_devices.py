@@ -90,14 +90,17 @@ def test_facts_of_this_machine():
     )
 
 
-def test_gpus_are_used_by_auto(monkeypatch):
+@pytest.mark.parametrize("has_cpu", [True, False])
+def test_gpus_are_used_by_auto(has_cpu, monkeypatch):
     def local_devices(backend=None):
+        if backend == "cpu" and not has_cpu:
+            raise RuntimeError("Unknown backend cpu")
         gpus = [SimpleNamespace(platform="gpu", id=number, device_kind="NVIDIA H100") for number in (0, 1)]
         return [SimpleNamespace(platform="cpu", id=0, device_kind="cpu")] if backend == "cpu" else gpus
 
     monkeypatch.setattr(jax, "local_devices", local_devices)
     assert devices.devices() == {
-        "devices": "numpy, gpu:0 (NVIDIA H100), gpu:1 (NVIDIA H100), cpu:0 (cpu)",
+        "devices": "numpy, gpu:0 (NVIDIA H100), gpu:1 (NVIDIA H100)" + ", cpu:0 (cpu)" * has_cpu,
         "auto": "NumPy for work of about a second, else JAX on gpu:0, gpu:1",
         "gpu": "used by auto",
     }

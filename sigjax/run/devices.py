@@ -6,8 +6,9 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sigjax.version import installed_version
 
@@ -109,15 +110,18 @@ def devices() -> dict[str, str]:
         import jax
 
         found = jax.local_devices()
-        with_cpu = [*found, *(jax.local_devices(backend="cpu") if found[0].platform != "cpu" else ())]
     except (ImportError, *UNUSABLE) as error:
         no_jax, why = f"numpy; JAX cannot be used ({first_line(error)})", "JAX cannot be imported"
         why = why if isinstance(error, ImportError) else lacking(facts())
         return {"devices": no_jax, "auto": "NumPy", "gpu": f"not used: {why}"}
+    cpus: list[Any] = []
+    with suppress(*UNUSABLE):  # JAX_PLATFORMS=cuda leaves them out
+        cpus = jax.local_devices(backend="cpu")
     gpus = [device for device in found if device.platform == "gpu"]
+    every = [*found, *(device for device in cpus if device not in found)]
     names = ", ".join(f"{device.platform}:{device.id}" for device in found)
     return {
-        "devices": ", ".join(["numpy", *(f"{each.platform}:{each.id} ({each.device_kind})" for each in with_cpu)]),
+        "devices": ", ".join(["numpy", *(f"{each.platform}:{each.id} ({each.device_kind})" for each in every)]),
         "auto": f"NumPy for work of about a second, else JAX on {names}",
         "gpu": "used by auto" if gpus else f"not used: {lacking(facts())}",
     }
