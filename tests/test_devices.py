@@ -1,7 +1,10 @@
 """Which device is used, and why no GPU: told from facts that are faked here, each by itself and in order."""
 
+import os
+import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from types import SimpleNamespace
 
 import jax
@@ -9,6 +12,7 @@ import numpy as np
 import pytest
 from oracles import random_counts
 
+import sigjax
 from sigjax import Evaluation, InputError, compare
 from sigjax.resample import engine
 from sigjax.run import backend, devices
@@ -86,14 +90,17 @@ def test_facts_of_this_machine():
     )
 
 
-def test_gpus_are_used_by_auto(monkeypatch):
+@pytest.mark.parametrize("has_cpu", [True, False])
+def test_gpus_are_used_by_auto(has_cpu, monkeypatch):
     def local_devices(backend=None):
+        if backend == "cpu" and not has_cpu:
+            raise RuntimeError("Unknown backend cpu")
         gpus = [SimpleNamespace(platform="gpu", id=number, device_kind="NVIDIA H100") for number in (0, 1)]
         return [SimpleNamespace(platform="cpu", id=0, device_kind="cpu")] if backend == "cpu" else gpus
 
     monkeypatch.setattr(jax, "local_devices", local_devices)
     assert devices.devices() == {
-        "devices": "numpy, gpu:0 (NVIDIA H100), gpu:1 (NVIDIA H100), cpu:0 (cpu)",
+        "devices": "numpy, gpu:0 (NVIDIA H100), gpu:1 (NVIDIA H100)" + ", cpu:0 (cpu)" * has_cpu,
         "auto": "NumPy for work of about a second, else JAX on gpu:0, gpu:1",
         "gpu": "used by auto",
     }
@@ -127,6 +134,23 @@ def test_two_gpus_share_the_work(num_systems, monkeypatch):
     done = [sum(rows for device, rows in shares if device == each) for each in two]
     assert sum(done) == 2 * 3000
     assert min(done) > max(done) / 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info"], "numpy; JAX cannot be used (JAX_PLATFORMS is 'cuda', and"),
+        (["compare", "table.tsv", "--method", "montecarlo", "--device", "cpu"], "(JAX_PLATFORMS is 'cuda', and this"),
+    ],
+)
+def test_platforms_that_are_not_there_are_named(arguments, message, tmp_path):
+    """In a process of its own, since JAX reads the variable when it starts."""
+    (tmp_path / "table.tsv").write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3}\t{i % 2}\n" for i in range(30)))
+    command = [sys.executable, "-c", "import sys; from sigjax.cli import main; main(sys.argv[1:])", *arguments]
+    path = os.pathsep.join([str(Path(sigjax.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert message in done.stdout + done.stderr
 
 
 def test_without_jax_numpy_is_what_there_is(monkeypatch):

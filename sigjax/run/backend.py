@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Array, Device, InputError
-from sigjax.run.devices import facts, lacking, out_of_memory
+from sigjax.run.devices import UNUSABLE, facts, first_line, lacking, out_of_memory
 
 _SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
 """Work that NumPy finishes sooner is not worth compiling, nor, where JAX is not loaded yet, loading it (measured)."""
@@ -214,8 +214,8 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
                 platform = "cpu" if jax.default_backend() == "cpu" else "gpu"
                 return Backend(platform, tuple(jax.local_devices()))
             return Backend(device, tuple(jax.local_devices(backend=device)))
-    except RuntimeError as error:
-        reason = lacking(facts()) if device == "gpu" else str(error).partition("\n")[0]
+    except UNUSABLE as error:
+        reason = lacking(facts()) if device == "gpu" else first_line(error)
     except ImportError as error:
         reason = str(error)
     if device != "auto":
