@@ -1,14 +1,22 @@
 """Which device is used, and why no GPU: told from facts that are faked here, each by itself and in order."""
 
+import os
+import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from types import SimpleNamespace
 
 import jax
+import numpy as np
 import pytest
+from oracles import random_counts
 
-from sigjax import InputError
+import sigjax
+from sigjax import Evaluation, InputError, compare
+from sigjax.resample import engine
 from sigjax.run import backend, devices
+from sigjax.run.backend import Backend
 from sigjax.run.devices import Facts, driver_in, lacking
 
 SEEN = Facts(
@@ -82,17 +90,67 @@ def test_facts_of_this_machine():
     )
 
 
-def test_gpus_are_used_by_auto(monkeypatch):
+@pytest.mark.parametrize("has_cpu", [True, False])
+def test_gpus_are_used_by_auto(has_cpu, monkeypatch):
     def local_devices(backend=None):
+        if backend == "cpu" and not has_cpu:
+            raise RuntimeError("Unknown backend cpu")
         gpus = [SimpleNamespace(platform="gpu", id=number, device_kind="NVIDIA H100") for number in (0, 1)]
         return [SimpleNamespace(platform="cpu", id=0, device_kind="cpu")] if backend == "cpu" else gpus
 
     monkeypatch.setattr(jax, "local_devices", local_devices)
     assert devices.devices() == {
-        "devices": "numpy, gpu:0 (NVIDIA H100), gpu:1 (NVIDIA H100), cpu:0 (cpu)",
+        "devices": "numpy, gpu:0 (NVIDIA H100), gpu:1 (NVIDIA H100)" + ", cpu:0 (cpu)" * has_cpu,
         "auto": "NumPy for work of about a second, else JAX on gpu:0, gpu:1",
         "gpu": "used by auto",
     }
+
+
+@pytest.mark.parametrize("num_systems", [2, 16])
+def test_two_gpus_share_the_work(num_systems, monkeypatch):
+    """Two devices of the CPU stand in for them: all else is as on GPUs, kernels and tiles as well."""
+    two, compiled, shares = jax.local_devices(backend="cpu")[:2], engine.compiled, []
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(3), num_systems, 300), metric="fscore")
+    options = {"method": "montecarlo", "test": ["permutation", "bootstrap"], "resamples": 3000}
+    expected = compare(evaluation, device="numpy", **options)
+
+    def watched(kernel, static=(), platform=None, devices=(), *, summed=False):
+        program = compiled(kernel, static, platform, devices, summed=summed)
+
+        def run(first, task):
+            outputs = program(first, task)
+            rows = dict(static)["rows_per_tile"]
+            for shard in outputs[0].addressable_shards:
+                resamples = np.minimum(first[shard.index[0]] + rows, 3000) - first[shard.index[0]]
+                shares.append((shard.device, resamples.clip(0).sum()))
+            return outputs
+
+        return run
+
+    monkeypatch.setattr(engine, "compiled", watched)
+    monkeypatch.setattr(jax, "local_devices", lambda backend=None: two)
+    assert backend.choose_backend("gpu", numpy_seconds=0.0) == Backend("gpu", tuple(two))
+    assert compare(evaluation, device="gpu", **options) == expected
+    done = [sum(rows for device, rows in shares if device == each) for each in two]
+    assert sum(done) == 2 * 3000
+    assert min(done) > max(done) / 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["info"], "numpy; JAX cannot be used (JAX_PLATFORMS is 'cuda', and"),
+        (["compare", "table.tsv", "--method", "montecarlo", "--device", "cpu"], "(JAX_PLATFORMS is 'cuda', and this"),
+    ],
+)
+def test_platforms_that_are_not_there_are_named(arguments, message, tmp_path):
+    """In a process of its own, since JAX reads the variable when it starts."""
+    (tmp_path / "table.tsv").write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3}\t{i % 2}\n" for i in range(30)))
+    command = [sys.executable, "-c", "import sys; from sigjax.cli import main; main(sys.argv[1:])", *arguments]
+    path = os.pathsep.join([str(Path(sigjax.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"JAX_PLATFORMS": "cuda", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert message in done.stdout + done.stderr
 
 
 def test_without_jax_numpy_is_what_there_is(monkeypatch):

@@ -21,8 +21,9 @@ INSTALL FOR A GPU
     sigjax info                  # gpu: used by auto, or why not
 
 One process uses all GPUs that it sees; several machines: sigjax help
-distributed. Exact tests and metrics of whole columns run on the CPU. Sums are
-whole numbers, exact on every device; scores are computed in float64.
+distributed. Where its memory is too small, tiles of resamples are halved. Exact
+tests and metrics of whole columns run on the CPU. Sums are whole numbers, exact
+on every device; scores are computed in float64.
 
 COMPILED PROGRAMS
 

@@ -20,6 +20,7 @@ from sigjax.resample.bits import rows_of, seed_key
 from sigjax.resample.project import DrawsProduct, NestedProduct, Projection
 from sigjax.run.backend import Backend, compiled, on_each
 from sigjax.run.checkpoint import NO_STAGE, Stage
+from sigjax.run.devices import out_of_memory
 from sigjax.run.host import ahead, num_cores
 from sigjax.run.loops import expect, map_items
 from sigjax.run.share import ALONE, Share
@@ -80,17 +81,37 @@ class Run(NamedTuple):
 def stream(
     kernel: Kernel, static: Static, data: tuple, run: Run, *, size: int
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
-    """Yield (first resample, results `[tile, ...]`) in order; a resample holds `size` numbers to be scored."""
-    rows_per_tile = tile_rows(data[0].projection, size, run)
-    num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
-    if num_tiles == 0:
-        return  # there are more processes than resamples
+    """Yield (first resample, results `[tile, ...]`) in order; a resample holds `size` numbers to be scored.
+
+    Where tiles do not fit the memory of the device, the rest is done in tiles of half the rows.
+    """
+    rows_per_tile, done = tile_rows(data[0].projection, size, run), run.start
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
-    static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
+    if run.backend.devices:
+        task = on_each(run.backend.devices, task)
     workers = _num_workers(run.backend, data[0].projection)
+    while done < run.resamples:  # never, where there are more processes than resamples
+        calls = _calls(kernel, static, task, run._replace(start=done), rows_per_tile, workers)
+        try:
+            for first, outputs in calls:
+                yield first, outputs
+                done = min(first + len(outputs[0]) * rows_per_tile, run.resamples)
+                run.advance(done)
+        except RuntimeError as error:
+            if rows_per_tile == 1 or not out_of_memory(error):
+                raise
+            rows_per_tile //= 2
+
+
+def _calls(
+    kernel: Kernel, static: Static, task: Task, run: Run, rows_per_tile: int, workers: int
+) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
+    """Some tiles in each call."""
+    num_tiles = -(-(run.resamples - run.start) // rows_per_tile)
+    static = (("kernel", kernel), ("rows_per_tile", rows_per_tile), *static)
     if devices := run.backend.devices:
         per_call = len(devices) * min(_TILES_PER_CALL, -(-num_tiles // (workers * len(devices))))
-        program, task = compiled(_tiles, static, devices=devices), on_each(devices, task)
+        program = compiled(_tiles, static, devices=devices)
     else:
         per_call, program = 1, partial(_tiles, **dict(static))
 
@@ -102,7 +123,6 @@ def stream(
     tiles = [run.start + (np.arange(per_call) + tile) * rows_per_tile for tile in range(0, num_tiles, per_call)]
     for first, outputs in zip(tiles, ahead(call, tiles, workers), strict=True):
         yield int(first[0]), outputs
-        run.advance(min(int(first[0]) + per_call * rows_per_tile, run.resamples))
 
 
 def _num_workers(backend: Backend, projection: Projection) -> int:
@@ -118,11 +138,12 @@ def _num_workers(backend: Backend, projection: Projection) -> int:
 
 
 def tile_rows(projection: Projection, size: int, run: Run) -> int:
-    """Rows per tile: a power of two within the budget, and not many more than there are resamples."""
+    """Rows per tile: a power of two within the budget, and not many more than there are resamples for each device."""
     within = _TILE_ELEMENTS[run.backend.platform] // max(projection.width, 4 * size)
     # A product with few rows would read the matrix too often, so that long rows may leave the cache.
     within = max(within, min(_FEWEST_ROWS, _LARGEST_TILE // projection.width))
-    return 2 ** min(max(within, 1).bit_length() - 1, (run.resamples - run.start - 1).bit_length())
+    for_each = -(-(run.resamples - run.start) // max(len(run.backend.devices), 1))
+    return 2 ** min(max(within, 1).bit_length() - 1, (for_each - 1).bit_length())
 
 
 def _tiles(first: Array, task: Task, *, kernel: Kernel, rows_per_tile: int, **static: Any) -> tuple[Array, ...]:

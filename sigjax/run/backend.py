@@ -11,14 +11,14 @@ import platform as machine
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigjax.records import Array, Device, InputError
-from sigjax.run.devices import facts, lacking
+from sigjax.run.devices import UNUSABLE, facts, first_line, lacking, out_of_memory
 
 _SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
 """Work that NumPy finishes sooner is not worth compiling, nor, where JAX is not loaded yet, loading it (measured)."""
@@ -26,7 +26,6 @@ _OPTIONS: dict[str | None, dict[str, Any]] = {"cpu": {"xla_cpu_prefer_vector_wid
 """Wide vectors, where the processor has them, make the fused kernels up to twice as fast (measured)."""
 _FEW_COLUMNS = 6
 """Up to this many columns are added up as masks are drawn."""
-
 _AXIS = "device"
 """Name of the axis of devices."""
 
@@ -91,9 +90,22 @@ def jax_scope() -> Iterator[None]:
         yield
 
 
-def host_scope() -> AbstractContextManager[None]:
-    """`jax_scope` for functions called on the host, which may be written with `jax.numpy`; nothing without JAX."""
-    return jax_scope() if "jax" in sys.modules else nullcontext()
+@contextmanager
+def host_scope() -> Iterator[None]:
+    """`jax_scope` for functions called on the host, which may be written with `jax.numpy`; nothing without JAX.
+
+    It words the errors of a device whose memory is too small.
+    """
+    try:
+        with jax_scope() if "jax" in sys.modules else nullcontext():
+            yield
+    except RuntimeError as error:
+        if not out_of_memory(error):
+            raise
+        raise InputError(
+            "the device has too little memory, even for a few resamples at a time; end other programs that hold it "
+            "(nvidia-smi lists them), or give --device cpu, or --device numpy"
+        ) from error
 
 
 def program(
@@ -202,12 +214,11 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
                 platform = "cpu" if jax.default_backend() == "cpu" else "gpu"
                 return Backend(platform, tuple(jax.local_devices()))
             return Backend(device, tuple(jax.local_devices(backend=device)))
+    except UNUSABLE as error:
+        reason = lacking(facts()) if device == "gpu" else first_line(error)
     except ImportError as error:
         reason = str(error)
-    except RuntimeError as error:
-        reason = lacking(facts()) if device == "gpu" else str(error)
     if device != "auto":
-        reason = reason.splitlines()[0]
         raise InputError(f"device {device!r} cannot be used ({reason}); `sigjax info` lists what is there")
     warnings.warn(f"JAX has no usable backend ({reason}); running on NumPy", RuntimeWarning, stacklevel=2)
     return NUMPY

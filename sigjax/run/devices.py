@@ -1,4 +1,4 @@
-"""Which devices there are, and why no GPU, in words."""
+"""Which devices there are, why no GPU, and whether one has too little memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sigjax.version import installed_version
 
@@ -16,6 +17,8 @@ DRIVERS = {"12": (525, 60, 13), "13": (580,)}
 _CARDS = ("/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg")
 """What shows that there is a GPU of NVIDIA: of the machine, in containers, and within Windows (WSL2)."""
 _DRIVER = "/proc/driver/nvidia/version"
+UNUSABLE = (RuntimeError, AssertionError)
+"""What JAX raises where a device is missing: an assertion where JAX_PLATFORMS names nothing that is there."""
 
 
 class Facts(NamedTuple):
@@ -85,7 +88,7 @@ def facts() -> Facts:
 
     try:
         error = f"there is {jax.local_devices(backend='cuda')[0]}"
-    except RuntimeError as failure:
+    except UNUSABLE as failure:
         error = str(failure)
     driver = driver_in(Path(_DRIVER).read_text(encoding="utf-8") if os.path.exists(_DRIVER) else "")
     versions = {cuda: installed_version(f"jax-cuda{cuda}-plugin") for cuda in DRIVERS}
@@ -107,14 +110,29 @@ def devices() -> dict[str, str]:
         import jax
 
         found = jax.local_devices()
-        with_cpu = [*found, *(jax.local_devices(backend="cpu") if found[0].platform != "cpu" else ())]
-    except (ImportError, RuntimeError) as error:
-        why = lacking(facts()) if isinstance(error, RuntimeError) else "JAX cannot be imported"
-        return {"devices": f"numpy; JAX cannot be used ({error})", "auto": "NumPy", "gpu": f"not used: {why}"}
+    except (ImportError, *UNUSABLE) as error:
+        no_jax, why = f"numpy; JAX cannot be used ({first_line(error)})", "JAX cannot be imported"
+        why = why if isinstance(error, ImportError) else lacking(facts())
+        return {"devices": no_jax, "auto": "NumPy", "gpu": f"not used: {why}"}
+    cpus: list[Any] = []
+    with suppress(*UNUSABLE):  # JAX_PLATFORMS=cuda leaves them out
+        cpus = jax.local_devices(backend="cpu")
     gpus = [device for device in found if device.platform == "gpu"]
+    every = [*found, *(device for device in cpus if device not in found)]
     names = ", ".join(f"{device.platform}:{device.id}" for device in found)
     return {
-        "devices": ", ".join(["numpy", *(f"{each.platform}:{each.id} ({each.device_kind})" for each in with_cpu)]),
+        "devices": ", ".join(["numpy", *(f"{each.platform}:{each.id} ({each.device_kind})" for each in every)]),
         "auto": f"NumPy for work of about a second, else JAX on {names}",
         "gpu": "used by auto" if gpus else f"not used: {lacking(facts())}",
     }
+
+
+def first_line(error: BaseException) -> str:
+    """What JAX says of a device that is not there, in one line."""
+    named = f"JAX_PLATFORMS is {os.environ.get('JAX_PLATFORMS')!r}, and this machine has none of these"
+    return str(error).partition("\n")[0] or named
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Whether the memory of a device was too small."""
+    return "RESOURCE_EXHAUSTED" in str(error)
