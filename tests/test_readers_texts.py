@@ -211,6 +211,7 @@ def test_wmt23_scores_are_those_published(capsys, data):
         ("txt", ["yes,1", "yes,2"]),
         ("tsv", ["1\tyes", "2\tno thanks"]),
         ("jsonl", ['{"id": 1, "text": "Yes."}', '{"id": 2, "text": "No."}']),
+        ("json", ['[{"id": 1, "text": "Yes."},', '{"id": 2, "text": "No."}]']),
     ],
 )
 def test_tables_are_no_texts(write, ending, rows, metric):

@@ -175,6 +175,20 @@ def test_what_is_only_nearly_so_is_asked_about(write, gold, other, reader):
     assert "\n" not in caught.value.flags
 
 
+def test_many_numbers_in_front_of_all_lines_may_be_ids(write):
+    """Counted as words, the numbers would be right wherever the order is the same."""
+    gold = "".join(f"{i:04d} the cat s{i}\n" for i in range(10))
+    other = "".join(f"{i:04d} the dog s{i}\n" for i in reversed(range(10)))
+    files = [write("r", gold), write("a", gold), write("b", other)]
+    with pytest.raises(InputError, match=r"r: are these transcripts with ids\? lines begin with words such as '0000'"):
+        read(files[0], input=files[1:], metric="wer")
+    found = read(write("text", gold), input=files[1:], metric="wer")
+    assert found.ids is not None
+    assert found.stats[:, :, 0].sum(axis=1).tolist() == [0, 10]
+    stray = write("c", gold.replace("0003 the cat", "1234 the cat"))
+    assert read(files[0], input=[files[1], stray], metric="wer").ids is None
+
+
 def test_answers_to_what_is_asked(write):
     files = [write(name, "utt1 the cat\nutt2 it is\n") for name in "ra"]
     files.append(write("b", "utt2 it was\nutt1 the cat\n"))

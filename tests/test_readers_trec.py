@@ -219,6 +219,29 @@ def test_outputs_of_trec_eval(write):
         read(write("a.eval", first), write("b.eval", second))
 
 
+def test_measures_by_other_programs(write):
+    """ir_measures --by_query, whose lines begin with the topic, and what pytrec_eval returns, as JSON."""
+    lines = {"a": (0.5, 0.25), "b": (0.75, 1)}
+    columns = [
+        write(name, "".join(f"{t}\tAP\t{x}\n{t}\tRBP\t0\n" for t, x in zip("78", own, strict=True)))
+        for name, own in lines.items()
+    ]
+    objects = [
+        write(
+            f"{name}.json", json.dumps({t: {"num_ret": 9, "map": x, "P_5": 0} for t, x in zip("78", own, strict=True)})
+        )
+        for name, own in lines.items()
+    ]
+    for files in (columns, objects):
+        found = read(*files, metric="ap")
+        assert found.ids == ("7", "8")
+        assert values(found) == {"a": [0.5, 0.25], "b": [0.75, 1.0]}
+        with pytest.raises(InputError, match="no score or metric '7'"):
+            read(*files, metric="7")
+    with pytest.raises(InputError, match=r"c.json, field '7', field 'map': expected a number, got the text 'x'"):
+        read(objects[0], write("c.json", '{"7": {"P_5": 1, "map": "x"}}'), metric="map")
+
+
 def test_other_things_that_cannot_be_used(write):
     qrels, runs = write("qrels", QRELS), [write("a", RUN), write("b", OTHER)]
     with pytest.raises(InputError, match=r"qrels2: is a second gold file; expected one"):

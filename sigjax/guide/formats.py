@@ -35,7 +35,7 @@ ONE FILE PER SYSTEM                        sigjax compare FILE FILE ...
   promptfoo      JSON of eval -o: all prompts and providers, also in one file
   deepeval       test runs of DeepEval                ... -m Faithfulness
   mteb           folders of models with a file per task; a task is an instance
-  trec-eval      what trec_eval -q writes             ... a.eval b.eval -m map
+  trec-eval      what trec_eval -q, ir_measures --by_query, pytrec_eval write
   brackets, errant  what evalb writes, what errant_compare -v prints
   conll          tagged tokens, gold tag and guess last (conlleval)
   timbl          features, gold label, predicted label (art.py)

@@ -19,7 +19,8 @@ from sigjax.readers.numerals import is_missing, is_text
 from sigjax.readers.options import show
 from sigjax.readers.parsing.conllu import CONLLU
 from sigjax.readers.parsing.phrases import BRACKETS, TREES
-from sigjax.readers.retrieval.trec import RANX_JSON, TREC_EVAL, TREC_RUN
+from sigjax.readers.retrieval.measured import TREC_EVAL
+from sigjax.readers.retrieval.trec import RANX_JSON, TREC_RUN
 from sigjax.readers.tables.lines import NUMBERS, PAIRED
 from sigjax.readers.tables.npz import NPZ
 from sigjax.readers.tables.objects import JSON, JSONL

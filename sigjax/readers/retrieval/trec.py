@@ -1,10 +1,9 @@
-"""Retrieval: judgments (qrels) and one run per system -> a measure of each topic; and what `trec_eval -q` puts out.
+"""Retrieval: judgments (qrels) and one run per system -> a measure of each topic.
 
 Judgments and runs are TREC files, or JSON as ranx takes it.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,7 +13,6 @@ from sigjax.files.opening import naming, read_text
 from sigjax.readers.formats import Format, Reading, Sheet, Sources, lines_like, looks_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
-from sigjax.readers.logs.driver import Result, Row, log_reader
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
 from sigjax.readers.retrieval.measures import EXAMPLES, Judgments, Measure, parse_measure, topic_scorer
@@ -24,11 +22,6 @@ _QRELS_LINE = rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*"
 # A run in the place of the judgments is refused where it is read.
 _RUN_LINE = rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"
 _JSON_START = rb'^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*[-0-9]|\})'
-_EVAL_LINE = rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*"
-_NOT_MEANS = re.compile(r"runid|relstring|num_\w+|gm_\w+")
-"""Rows of trec_eval that hold text, counts that are added up, or geometric means."""
-_ALL = "all"
-"""The topic of the means of trec_eval."""
 
 
 @dataclass(frozen=True)
@@ -163,44 +156,6 @@ def _checked(value: float, kind: _Kind) -> float:
     return value
 
 
-def _trec_eval(file: str, options: Options) -> Iterator[Result]:
-    """The output of `trec_eval -q`: one line per measure and topic, and the same for all topics together."""
-    del options
-    scores: dict[str, dict[str, float]] = {}
-    for line, content in enumerate(read_text(file).split("\n"), start=1):
-        if not content.strip():
-            continue
-        where = f"{file}, line {line}"
-        measure, topic, value = _eval_fields(where, content)
-        if topic == _ALL or _NOT_MEANS.fullmatch(measure):
-            continue
-        own = scores.setdefault(topic, {})
-        if measure in own:
-            raise InputError(f"{where}: {show(measure)} of topic {show(topic)} occurs twice; leave one out")
-        with naming(f"{where}, {show(measure)}"):
-            own[measure] = parse_number(value)
-    if not scores:
-        raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
-    yield Result(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
-
-
-def _eval_fields(where: str, content: str) -> Sequence[str]:
-    fields = [field.strip() for field in content.split("\t")]
-    if len(fields) != 3:
-        fields = content.split()
-    if len(fields) != 3 or not all(fields):
-        raise InputError(f"{where}: expected measure, topic and value with tabs between, got {show(content)}")
-    return fields
-
-
-def _spelled(options: Options, measures: Sequence[str]) -> Options:
-    """The options with the files' spelling of the measure: ndcg@10 is ndcg_cut_10."""
-    meant = parse_measure(options.metric) if isinstance(options.metric, str) else None
-    if meant is None or options.metric in measures:
-        return options
-    return replace(options, metric=next((each for each in measures if parse_measure(each) == meant), options.metric))
-
-
 def _offers(name: str) -> bool:
     return parse_measure(name) is not None
 
@@ -216,11 +171,4 @@ TREC_RUN = Format(
 )
 RANX_JSON = replace(
     TREC_RUN, name="ranx-json", title="judgments and runs as JSON (ranx)", looks=looks_like(_JSON_START)
-)
-TREC_EVAL = Format(
-    "trec-eval",
-    "per-topic output of trec_eval -q",
-    "systems",
-    log_reader(_trec_eval, adapt=_spelled),
-    lines_like(_EVAL_LINE),
 )

@@ -18,6 +18,7 @@ from sigjax.readers.tables.layouts import TABLE_OPTIONS, read_tables
 from sigjax.records import InputError
 
 _CHUNK = 1024
+_OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 DELIMITERS = {"tsv": "\t", "csv": ","}
 _COMMA = re.compile(r"\s*[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?\s*")
 """A number that may have a decimal comma."""
@@ -28,15 +29,16 @@ _GROUPS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(,\d{3})+\s*")
 def looks_tabular(name: str, head: bytes) -> bool:
     r"""Whether the first lines of a file are rows of a table or objects of JSON, and so neither texts nor labels.
 
-    Rows have the same number of tabs. Commas count if a file is named .csv; elsewhere each line of a text may hold the
-    same number, so only lines without blanks are taken for rows.
+    Rows have the same number of tabs; or of commas, if the file is named .csv or no line has blanks, as texts have.
 
     Example:
-        >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.txt", b"Yes, it is.\nNo, never.\n")
-        (True, False)
+        >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
+        (True, True)
+        >>> looks_tabular("a.txt", b"[sic] Yes, it is.\nNo, never.\n")
+        False
     """
     lines = [line.strip(b"\r ") for line in head_lines(head)]
-    if all(line.startswith(b'{"') and line.endswith(b"}") for line in lines):
+    if _OBJECTS.match(head) or all(line.startswith(b'{"') and line.endswith(b"}") for line in lines):
         return bool(lines)
     tabs, commas = ({line.count(mark) for line in lines} for mark in (b"\t", b","))
     if len(lines) > 1 and len(tabs) == 1 and 0 not in tabs:

@@ -6,7 +6,7 @@ trn are refused. Where all ids have - or _, what stands before the first is the 
 
 Ids look like words of plain texts. So files are taken for transcripts only where systems have most ids of the gold file
 and no others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold
-file is `text` or `NAME.trn`. What is only nearly so is refused with both answers.
+file is `text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
 """
 
 import re
@@ -36,8 +36,9 @@ _ID = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
 _NO_ID = re.compile(r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+")
 """Numbers, dates and versions as texts have them: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
-_LEAST_ID, _LEAST_PARTS = 8, 3
-"""Length of an id, and its runs of letters, of digits or of marks, from which no word is like it."""
+_LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
+"""Length of an id, and its runs of letters, of digits or of marks, from which no word is like it; and how many lines
+begin with numbers, the same in all files, from where these may be ids rather than those of a list."""
 
 
 class Utterances(NamedTuple):
@@ -187,8 +188,8 @@ def _looks_like_kaldi(name: str, head: bytes) -> bool:
     """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
     del name
     lines = [line.split() for _, line in numbered_lines(_head(head))]
-    several_words = any(len(line) > 2 for line in lines)
-    return several_words and b"\t" not in head and _may_be([line[0] for line in lines])
+    ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
+    return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
 
 
 def _looks_like_trn(name: str, head: bytes) -> bool:
@@ -206,10 +207,12 @@ def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequenc
         return False
     once = len(set(gold)) == len(gold)
     same = once and all(set(own) == set(gold) for own in found)
-    certain = _may_be(gold) and (_must_be(gold) or PurePath(name).name == "text")
+    numbers = "".join(gold).isdecimal()
+    may_be = same and len(gold) >= _LEAST_NUMBERS if numbers else _may_be(gold)
+    certain = may_be and (_must_be(gold) or PurePath(name).name == "text")
     if certain and once and all(2 * len(own) > len(gold) and set(own) <= set(gold) for own in found):
         return True  # joining names what a system lacks
-    if certain or all(2 * len(set(gold).intersection(own)) >= len(gold) for own in found):
+    if certain or ((may_be or not numbers) and all(2 * len(set(gold).intersection(own)) >= len(gold) for own in found)):
         where = "begin" if reader == "kaldi" else "end"
         differ = "" if same else ", but not all files have the same ones once"
         raise InputError(
