@@ -142,7 +142,7 @@ def charfun_alone(a: np.ndarray, b: np.ndarray) -> ExactP:
     if not isinstance(lattice, Lattice):
         raise TypeError(lattice.reason)
     asked = Criterion(np.array([float((a - b).sum())]), np.array([0.5]), "two-sided")
-    return line_ps([lattice], lambda values: values[:, :, 0] * float(lattice.basis[0, 0]), asked)[0]
+    return line_ps([lattice], lambda values: values * float(lattice.basis[0, 0]), asked)[0]
 
 
 def sign_tests(right: np.ndarray) -> list[ExactP]:

@@ -15,16 +15,16 @@ _TARGET, _F1_TARGET = 150.0, 1.0
 _STEPS = {
     "arrays to an Evaluation": [("arrays", "evaluation_from_arrays")],
     "units and their sums": [("units", "make_units"), ("units", "totals")],
-    "lattice": [("lattice", "pair_lattice")],
+    "lattice": [("lattice", "pair_lattice"), ("counted", "_counted")],
     "tilts and windows": [("tilt", "line_tilts"), ("tilt", "plane_tilt"), ("tilt", "windows")],
     "bound on the characteristic function": [("charfun", "_exponents")],
-    "characteristic function": [("charfun", "_characteristic")],
+    "characteristic function": [("spectrum", "characteristic")],
     "FFT": [("_pocketfft", "_raw_fft")],
     "score on the grid": [("exact", "delta")],
-    "Clopper-Pearson intervals": [("pvalues", "clopper_pearson")],
+    "Clopper-Pearson intervals": [("tails", "clopper_pearson")],
 }
 """Step -> its functions (file, name), none of which calls another."""
-_ON_GRID = ("line", "plane", "null")
+_ON_GRID = ("masses", "planes", "null")
 """Files whose own time is that of choosing values of S and adding up their probabilities."""
 
 _COLORS = {

@@ -36,11 +36,12 @@ from chips import CHIPS, Chip
 from hlo import work_of
 from jax.experimental import topologies
 from recorded import Program, programs
-from workloads import SYSTEMS, f1_workload, translations
+from workloads import NUM_PAIRS, SYSTEMS, f1_workload, translations
 
 import sigjax
+from sigjax.exact.charfun import grid_lengths, line_probabilities, plane_probabilities
 from sigjax.exact.convolution import dp_null, tree_null
-from sigjax.exact.lattice import Lattice
+from sigjax.exact.lattice import Lattice, pair_lattice
 from sigjax.run.backend import jax_scope, program, sharding
 
 
@@ -74,6 +75,13 @@ def cases() -> list[Case]:
     def compare(data: Any, options: dict[str, Any]) -> Callable[[], object]:
         return partial(sigjax.compare, data, method="montecarlo", device="gpu", **options)
 
+    tp_and_predicted = pair_lattice(*pair.stats, pair.metric.stat_names)
+    assert isinstance(tp_and_predicted, Lattice)
+    plane, grades = (tp_and_predicted.rows, tp_and_predicted.multiplicity), np.arange(1, 6)
+    group = np.tile(grades, (NUM_PAIRS, 1)), np.full((NUM_PAIRS, 5), 80), np.full(NUM_PAIRS, 0.01)
+    none, of_pair = np.zeros(NUM_PAIRS, np.int64), grid_lengths(tp_and_predicted)
+    lines = partial(line_probabilities, *group, 640, none, "gpu")
+    on_plane = partial(plane_probabilities, *plane, np.zeros(2), of_pair, none[:2], "gpu")
     return [
         Case("swap, 2 systems", compare(pair, swaps), "_swap_tile"),
         Case(f"swap, {SYSTEMS} systems", compare(board, swaps), "_swap_tile"),
@@ -88,6 +96,8 @@ def cases() -> list[Case]:
         Case("tally of replicates", compare(board, draws | {"resamples": 2**17}), "count_extreme"),
         Case("summary, products", compare(board, many), "products"),
         Case("summary, counts", compare(board, many), "count_at_most"),
+        Case(f"exact, one statistic, {NUM_PAIRS} pairs", lines, "_inverted"),
+        Case("exact, F1, a pair", on_plane, "_inverted"),
         Case("dp", partial(dp_null, counts), "_add_units"),
         Case("tree", partial(tree_null, counts), "_multiply"),
     ]

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from sigjax.bootstrap import replicates, summary
-from sigjax.exact import convolution
+from sigjax.exact import convolution, spectrum
 from sigjax.resample import engine
 from sigjax.resample.fused import FusedDraws, FusedSwap
 from sigjax.run.backend import Backend, jax_scope, program
@@ -67,7 +67,7 @@ def _on_gpu(record: Callable[..., Any]) -> Iterator[None]:
     """Choose a GPU, and record what is compiled for it."""
     gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
     with ExitStack() as stack:
-        for module in (engine, replicates, summary, convolution):
+        for module in (engine, replicates, summary, convolution, spectrum):
             stack.enter_context(patch.object(module, "compiled", record))
         stack.enter_context(patch.object(engine, "on_each", lambda devices, data: data))
         stack.enter_context(patch.object(runner, "choose_backend", lambda *_, **__: gpu))

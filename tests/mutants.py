@@ -46,8 +46,8 @@ MUTANTS = {
     ),
     "the cipher rotates by another number": Mutant("(13, 15, 26, 6)", "(13, 15, 26, 7)", "test_bits.py"),
     "the window of the exact test is too small": Mutant(
-        "np.minimum(lattice.reach, np.ceil(DEVIATIONS * deviation))",
-        "np.minimum(lattice.reach, np.ceil(2.0 * deviation))",
+        "np.minimum(reach, np.ceil(DEVIATIONS * deviation))",
+        "np.minimum(reach, np.ceil(2.0 * deviation))",
         "test_exact.py",
     ),
     "mid-p leaves ties out": Mutant(

@@ -9,6 +9,8 @@ from oracles import random_counts
 
 from sigjax import Evaluation, compare
 from sigjax.bootstrap import replicates
+from sigjax.exact import spectrum
+from sigjax.exact.charfun import plane_probabilities
 from sigjax.resample import engine
 from sigjax.run.backend import Backend, jax_scope, program
 from sigjax.testing import runner
@@ -32,7 +34,7 @@ def lowered(monkeypatch):
     gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
     monkeypatch.setattr(runner, "choose_backend", lambda *_, **__: gpu)
     monkeypatch.setattr(engine, "on_each", lambda devices, data: data)
-    for module in (engine, replicates):
+    for module in (engine, replicates, spectrum):
         monkeypatch.setattr(module, "compiled", record)
     return texts
 
@@ -76,6 +78,18 @@ def test_few_systems_need_no_weights(lowered, test):
     text = lower(lowered, test, 2)
     assert not products(text)
     assert not scatters(text)
+
+
+@pytest.mark.parametrize("lengths", [(640,), (96, 80)])
+def test_exact_tests_gather_the_spectrum_and_scatter_nothing(lowered, lengths):
+    axes = len(lengths)
+    rows = np.array([[1, 2], [3, 1], [1, -1]])[:, :axes]
+    plane_probabilities(rows, np.array([40, 30, 20]), np.full(axes, 0.01), lengths, np.zeros(axes, np.int64), "gpu")
+    text = lowered["_inverted"]
+    assert "stablehlo.fft" in text
+    assert "f32" not in text
+    assert not scatters(text)
+    assert not products(text)
 
 
 def test_numbers_of_more_than_four_bytes_are_multiplied_in_float64(lowered):

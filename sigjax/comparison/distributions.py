@@ -155,7 +155,7 @@ def _exact_null(case: Case) -> tuple[np.ndarray, np.ndarray] | None:
         if isinstance(lattice, Lattice) and law_seconds(lattice) <= _EXACT_SECONDS:
             values, chances = sign_law(lattice)
             plans = {(0, 1): Plan("line", lattice, 0.0, 0.0)}
-            return pair_deltas(case, [(0, 1)], plans)(values[None])[0], chances
+            return pair_deltas(case, [(0, 1)], plans)(*values.T[:, None])[0], chances
     return None
 
 

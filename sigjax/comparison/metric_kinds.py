@@ -111,11 +111,11 @@ class OfSums:
             return False
         return settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
-    def exact_permutation(self) -> tuple[list[Outcome | NotEligible], np.ndarray]:
+    def exact_permutation(self, platform: str | None) -> tuple[list[Outcome | NotEligible], np.ndarray]:
         """The exact permutation test of each problem, or why there is none; and the problem of each pair."""
         if self.case.settings.design in ("crossed", "models"):
             return exchanged_tests(self.case), np.arange(len(self.case.question.members))
-        return exact_tests(self.case, self.problems.first), self.problems.which
+        return exact_tests(self.case, self.problems.first, platform), self.problems.which
 
     def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:
         """The runner for so many pairs to be swapped, and for draws."""
@@ -148,8 +148,9 @@ class OfColumns:
         """How the function is called."""
         return plan_sample(self.case, draws=self.bootstraps)
 
-    def exact_permutation(self) -> tuple[list[Outcome | NotEligible], np.ndarray]:
+    def exact_permutation(self, platform: str | None) -> tuple[list[Outcome | NotEligible], np.ndarray]:
         """As `OfSums` has it."""
+        del platform  # NumPy's
         return exact_sample(self.case, self.plan), np.arange(len(self.case.question.members))
 
     def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:

@@ -74,7 +74,7 @@ def run_tests(
     settings, num_pairs = case.settings, len(case.question.members)
     interval = KINDS[settings.interval]
     permuted = "permutation" in settings.tests
-    exact, which = kind.exact_permutation() if permuted else ([], np.zeros(num_pairs, np.int8))
+    exact, which = kind.exact_permutation(runner.gpu()) if permuted else ([], np.zeros(num_pairs, np.int8))
     bootstrap = _without_sampling(kind)
     refused = np.array([isinstance(each, NotEligible) for each in exact], bool)
     num_swapped = int(refused[which].sum()) if permuted else 0

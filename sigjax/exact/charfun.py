@@ -11,23 +11,26 @@ the function itself is only computed where it is not negligible.
 """
 
 import math
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from sigjax.exact.lattice import Lattice
+from sigjax.exact.spectrum import MOST_LEAN, SignSums, centred, characteristic, inverse, on_device, places
 
 DEVIATIONS = 9.0
 """Half-width of the window in standard deviations of S."""
 EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
 """Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
+_CELL = 1.0
+"""How much the root of the exponent may grow over the frequencies between those that are computed first."""
 _DENSE = 2**14
 """Terms up to which the bound costs more than it saves."""
-_BLOCK = 2**18
+_BLOCK = 2**15
 """Terms computed at a time, to stay in cache."""
-_MOST_LEAN = 300.0
-"""Coins with a larger lean are certain, and cosh would overflow."""
 
 
 def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
@@ -36,19 +39,26 @@ def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
     By Hoeffding's inequality the mass outside is at most 2 exp(-c^2 / 2) an axis with c = 9 standard deviations, 6e-18,
     under any tilt, since each term keeps the range [-v, v].
     """
-    deviation = np.sqrt((lattice.rows.astype(np.float64) ** 2).T @ lattice.multiplicity)
-    values = np.minimum(lattice.reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
-    return tuple(fft_length(int(count)) for count in values)
+    return tuple(map(fft_length, grid_values(lattice.reach, lattice.deviation).tolist()))
 
 
-def window_mass(lattice: Lattice, lengths: tuple[int, ...]) -> float:
-    """Bound on the mass outside the grid."""
-    held = np.array(lengths) > lattice.reach
-    return float(2.0 * np.count_nonzero(~held) * math.exp(-(DEVIATIONS**2) / 2))
+def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    """How many values the grid has to hold, for each reach and standard deviation of S."""
+    return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
+
+
+def window_mass(reach: np.ndarray, length: int) -> np.ndarray:
+    """Bound on the mass outside a grid with one axis, for each reach of S."""
+    return np.where(length > reach, 0.0, 2.0 * math.exp(-(DEVIATIONS**2) / 2))
 
 
 def line_probabilities(
-    steps: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, length: int, first: np.ndarray
+    steps: np.ndarray,
+    multiplicity: np.ndarray,
+    theta: np.ndarray,
+    length: int,
+    first: np.ndarray,
+    platform: str | None = None,
 ) -> np.ndarray:
     """P_theta(K = first + k) `[pair, k]`, k = 0 ... length - 1, for several pairs with one axis.
 
@@ -58,6 +68,7 @@ def line_probabilities(
         theta: `[pair]` tilts.
         length: values of the grid; K is taken modulo this.
         first: `[pair]` int64: the first value of K.
+        platform: where JAX computes; None for NumPy.
 
     Returns:
         Probabilities. They carry rounding noise, see `rounding`.
@@ -68,22 +79,21 @@ def line_probabilities(
         array([[0.125, 0.25 , 0.25 , 0.25 , 0.125]])
     """
     half = length // 2 + 1
-    lean = theta[:, None] * steps
-    if steps.size * half <= _DENSE * len(steps):
-        frequency = np.arange(half, dtype=np.float64)
-        turn = _centred(steps[:, :, None] % length * frequency, length)
-        origin = _centred(first[:, None] % length * frequency, length)
-        spectrum = _characteristic(turn, origin, length, multiplicity, lean)
-        return np.fft.irfft(spectrum, length)
-    each = [
-        plane_probabilities(steps[pair, :, None], multiplicity[pair], theta[pair, None], (length,), first[pair, None])
-        for pair in range(len(steps))
-    ]
-    return np.stack(each)
+    if platform is None and steps.size * half <= _DENSE * len(steps):
+        frequencies, lean = np.arange(half, dtype=np.float64)[None, None], theta[:, None] * steps
+        sums = SignSums(steps[:, :, None], multiplicity, lean if theta.any() else None, first[:, None])
+        return np.fft.irfft(characteristic(sums, frequencies, (length,)), length)
+    each = zip(steps[:, :, None], multiplicity, theta[:, None], first[:, None], strict=True)
+    return _probabilities([_sum_of(*one) for one in each], (length,), platform)
 
 
 def plane_probabilities(
-    rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, lengths: tuple[int, ...], first: np.ndarray
+    rows: np.ndarray,
+    multiplicity: np.ndarray,
+    theta: np.ndarray,
+    lengths: tuple[int, ...],
+    first: np.ndarray,
+    platform: str | None = None,
 ) -> np.ndarray:
     """P_theta(K = first + k), of shape `lengths`, for one pair with one or two axes and many frequencies.
 
@@ -93,25 +103,28 @@ def plane_probabilities(
         theta: `[axis]`: the tilt.
         lengths: number of values on each axis.
         first: `[axis]` int64: the first value of K.
+        platform: where JAX computes; None for NumPy.
     """
-    shape = (*lengths[:-1], lengths[-1] // 2 + 1)
+    return _probabilities([_sum_of(rows, multiplicity, theta, first)], lengths, platform)[0]
+
+
+def _sum_of(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray) -> SignSums:
     lean = rows @ theta
-    weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(lean), _MOST_LEAN)) ** 2)
-    kept = np.flatnonzero(_exponents(rows, weight, lengths) < _NEGLIGIBLE)
-    spectrum = np.zeros(math.prod(shape), np.complex128)
-    whole = math.lcm(*lengths)
-    block = max(1, _BLOCK // len(rows))
-    for start in range(0, len(kept), block):
-        part = kept[start : start + block]
-        # Angles are fractions of a turn over a common denominator, reduced as whole numbers: no digits are lost.
-        scaled = [
-            frequency * float(whole // length)
-            for frequency, length in zip(np.unravel_index(part, shape), lengths, strict=True)
-        ]
-        turn = (rows % np.array(lengths)) @ np.stack(scaled)
-        origin = (first % np.array(lengths)) @ np.stack(scaled)
-        spectrum[part] = _characteristic(_centred(turn, whole), _centred(origin, whole), whole, multiplicity, lean)
-    return np.fft.irfftn(spectrum.reshape(shape), lengths, axes=range(len(lengths)))
+    return SignSums(rows[None], multiplicity[None], lean[None] if lean.any() else None, first[None])
+
+
+def _probabilities(sums: Sequence[SignSums], lengths: tuple[int, ...], platform: str | None) -> np.ndarray:
+    """Of several pairs, each of which is a batch of one; NumPy takes them one by one, and stays in its cache."""
+    kept = [_significant(each, lengths) for each in sums]
+    if platform is not None:
+        return on_device(sums, kept, lengths, platform)
+    found = []
+    for each, frequencies in zip(sums, kept, strict=True):
+        block = max(1, _BLOCK // each.rows.shape[1])
+        parts = (frequencies[:, start : start + block] for start in range(0, frequencies.shape[1], block))
+        held = np.concatenate([characteristic(each, part[None].astype(np.float64), lengths) for part in parts], axis=1)
+        found.append(inverse(held, places(frequencies, lengths)[None], lengths))
+    return np.concatenate(found)
 
 
 def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
@@ -124,6 +137,7 @@ def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
     return EPSILON * (4.0 * math.log2(math.prod(lengths)) + 4.0 * np.sqrt(coins) + 16.0)
 
 
+@lru_cache(2**12)
 def fft_length(values: int) -> int:
     """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2.
 
@@ -136,58 +150,44 @@ def fft_length(values: int) -> int:
     return next(length for length in lengths if length >= values and length % 2 == 0)
 
 
-def _centred(number: np.ndarray, whole: int) -> np.ndarray:
-    """Whole numbers (float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
-    return number - whole * np.rint(number / whole)
+def _significant(sums: SignSums, lengths: tuple[int, ...]) -> np.ndarray:
+    """The frequencies `[axis, frequency]`, in the half spectrum, at which the bound on the function is not negligible.
 
-
-def _exponents(rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
-    """For each frequency of the half spectrum, the sum over rows of weight times 1 - cos(w.v); flat.
-
-    cos(x + y) = cos x cos y - sin x sin y makes it one matrix product. With one axis, a frequency is split into a high
-    and a low part.
+    The root of the exponent is the 2-norm of a vector over rows, in proportion to the sines of half the angles, so it
+    grows by no more than a known slope from one frequency to the next. With two axes it is first computed at every few
+    of them, and then on the rows and columns that these leave.
     """
-    half = lengths[-1] // 2 + 1
-    low = 2 ** (half.bit_length() // 2)
-    if len(lengths) == 2:
-        left, right = _angles(rows[:, 0], np.arange(lengths[0] * 1.0), lengths[0]), np.arange(half * 1.0)
-    else:
-        left, right = _angles(rows[:, 0], np.arange(0.0, half, low), lengths[0]), np.arange(low * 1.0)
-    right = _angles(rows[:, -1], right, lengths[-1])
-    waves = np.concatenate([weight[:, None] * np.cos(left), -weight[:, None] * np.sin(left)])
-    exponents = weight.sum() - waves.T @ np.concatenate([np.cos(right), np.sin(right)])
-    return exponents.ravel()[: math.prod(lengths[:-1]) * half]
+    (rows,), (multiplicity,), half = sums.rows, sums.multiplicity, lengths[-1] // 2 + 1
+    lean = np.zeros(len(rows)) if sums.lean is None else sums.lean[0]
+    weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(lean), MOST_LEAN)) ** 2)
+    if len(lengths) == 1:
+        # A frequency is split into a high and a low part.
+        low = 2 ** (half.bit_length() // 2)
+        exponents = _exponents(rows[:, [0, 0]], weight, lengths * 2, (np.arange(0, half, low), np.arange(low)))
+        return np.flatnonzero(exponents.ravel()[:half] < _NEGLIGIBLE)[None]
+    slope = np.sqrt(0.5 * (weight @ rows.astype(np.float64) ** 2)) * 2.0 * math.pi / np.array(lengths)
+    stride = np.clip(_CELL / np.maximum(slope, 1e-300), 1, lengths).astype(np.int64)
+    some = tuple(np.arange(0, end, step) for end, step in zip((lengths[0], half), stride.tolist(), strict=True))
+    limit = (math.sqrt(_NEGLIGIBLE) + float(slope @ (stride - 1))) ** 2
+    near = _exponents(rows, weight, lengths, some) < limit
+    left = tuple(
+        (each[near.any(axis=1 - axis)][:, None] + np.arange(stride[axis])).ravel() for axis, each in enumerate(some)
+    )
+    left = left[0][left[0] < lengths[0]], left[1][left[1] < half]
+    kept = np.nonzero(_exponents(rows, weight, lengths, left) < _NEGLIGIBLE)
+    return np.stack([left[0][kept[0]], left[1][kept[1]]])
 
 
-def _angles(steps: np.ndarray, frequency: np.ndarray, length: int) -> np.ndarray:
-    """2 pi frequency step / length `[row, frequency]`."""
-    return _centred(np.outer(steps % length, frequency), length) * (2.0 * math.pi / length)
-
-
-def _characteristic(
-    turn: np.ndarray, origin: np.ndarray, whole: int, multiplicity: np.ndarray, lean: np.ndarray
+def _exponents(
+    rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: tuple[np.ndarray, ...]
 ) -> np.ndarray:
-    """The conjugate of E exp(i w.(K - first)) `[..., frequency]`.
+    """The sum over rows of weight times 1 - cos(w.v), for each frequency of one axis with each of the other.
 
-    irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves.
-
-    Args:
-        turn: `[..., row, frequency]`: w.v in turns times `whole`.
-        origin: `[..., frequency]`: w.first in turns times `whole`.
-        whole: the denominator.
-        multiplicity: `[..., row]`.
-        lean: `[..., row]`: theta.v.
+    cos(x + y) = cos x cos y - sin x sin y makes it one matrix product.
     """
-    count, lean = multiplicity[..., None].astype(np.float64), lean[..., None]
-    half_turn = turn * (math.pi / whole)
-    tangent = np.tan(half_turn)
-    # With x half the angle, 1 - pi + pi e^{2ix} = e^{ix} (cos x + i tanh(theta.v) sin x), and cos x >= 0 here.
-    square = tangent * tangent
-    square /= 1.0 + square
-    square *= 1.0 / np.cosh(np.minimum(np.abs(lean), _MOST_LEAN)) ** 2
-    with np.errstate(divide="ignore"):
-        log_size = 0.5 * (count * np.log1p(-np.minimum(square, 1.0))).sum(axis=-2)
-    angle = (count * half_turn).sum(axis=-2) - origin * (2.0 * math.pi / whole)
-    if lean.any():
-        angle += (count * np.arctan(np.tanh(lean) * tangent)).sum(axis=-2)
-    return np.exp(log_size) * (np.cos(angle) - 1j * np.sin(angle))
+    left, right = (
+        centred(np.outer(rows[:, axis] % length, each.astype(np.float64)), length) * (2.0 * math.pi / length)
+        for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
+    )
+    waves = np.concatenate([weight[:, None] * np.cos(left), -weight[:, None] * np.sin(left)])
+    return weight.sum() - waves.T @ np.concatenate([np.cos(right), np.sin(right)])

@@ -48,10 +48,10 @@ def dp_null(lattice: Lattice) -> np.ndarray:
     shape = tuple((lattice.reach + 1).tolist())
     size = math.prod(shape)
     start, moves = _packed(lattice, shape)
-    before = np.zeros(_padded_size(size))
+    before = np.zeros(padded_size(size))
     before[start] = 1.0
     # Padding units move by 0, which averages the distribution with itself: exact.
-    padded_moves = np.zeros(_padded_size(len(moves)), np.int64)
+    padded_moves = np.zeros(padded_size(len(moves)), np.int64)
     padded_moves[: len(moves)] = moves
     after = np.asarray(compiled(_add_units)(before, padded_moves))
     return after[:size].reshape(shape)
@@ -84,7 +84,7 @@ def _packed(lattice: Lattice, shape: tuple[int, ...]) -> tuple[int, np.ndarray]:
     return int(below @ lattice.multiplicity), np.repeat(np.abs(moves), lattice.multiplicity)
 
 
-def _padded_size(size: int) -> int:
+def padded_size(size: int) -> int:
     """The next of 4, 5, 6 and 7 times a power of two, so that few programs are compiled."""
     step = 2 ** max(0, size.bit_length() - 3)
     return max(_SMALLEST_SIZE, -(-size // step) * step)

@@ -45,6 +45,11 @@ class Lattice:
         """How many units differ."""
         return int(self.multiplicity.sum())
 
+    @cached_property
+    def deviation(self) -> np.ndarray:
+        """[axis]: the standard deviation of S."""
+        return np.sqrt((self.rows.astype(np.float64) ** 2).T @ self.multiplicity)
+
     @property
     def axes(self) -> int:
         """Number of axes: 0 for identical systems."""
@@ -180,15 +185,14 @@ def _shortened(axes: np.ndarray, basis: np.ndarray, weights: np.ndarray) -> tupl
         of_first = of_first + times * of_second
 
 
-def plane_values(lattice: Lattice, half: np.ndarray) -> np.ndarray:
-    """Values `[value, axis]` in a box of half-widths `half` around 0 and in the hull of what S can reach.
+def plane_axes(lattice: Lattice, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values `[first]` and `[second]` in a box of half-widths `half` around 0, and which pairs are in the hull.
 
-    The first axis starts at 0 or 1: the rest are mirror images.
+    The hull `[first, second]` is of what S can reach. The first axis starts at 0 or 1: the rest are mirror images.
     """
     first, second = np.arange(half[0] % 2, half[0] + 1, 2), np.arange(-half[1], half[1] + 1, 2)
     lowest, highest = _hull(lattice, first)
-    inside = np.nonzero((second >= lowest[:, None]) & (second <= highest[:, None]))
-    return np.stack([first[inside[0]], second[inside[1]]], axis=1)
+    return first, second, (second >= lowest[:, None]) & (second <= highest[:, None])
 
 
 def _hull(lattice: Lattice, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

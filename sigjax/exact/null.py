@@ -6,21 +6,22 @@ monotone in the sum. Exchanging the systems turns S into -S and delta into -delt
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sigjax.exact.bracket import Bracket
 from sigjax.exact.charfun import DEVIATIONS, EPSILON
-from sigjax.exact.lattice import Lattice, plane_values
-from sigjax.exact.masses import Mass, Plane, join_lines, line_values, make_plane, plane_mass, upper_mass
+from sigjax.exact.lattice import Lattice, plane_axes
+from sigjax.exact.masses import Mass, join_lines, line_values, upper_mass
+from sigjax.exact.planes import Plane, make_plane, plane_mass
 from sigjax.exact.signs import sign_sums
 from sigjax.exact.tilt import log_moment, plane_tilt
 from sigjax.records import Alternative
 from sigjax.resample.tally import extreme
 
-Delta = Callable[[np.ndarray], np.ndarray]
-"""Values of S [pair, value, axis] -> differences of scores [pair, value]."""
+Delta = Callable[..., np.ndarray]
+"""Values of S on each axis, of shapes [pair, ...] that broadcast -> differences of scores [pair, ...]."""
 SetMass = Callable[[np.ndarray, np.ndarray], Mass]
 """(values hit [pair, value], values whose mirror image is hit [pair, value]) -> their mass."""
 
@@ -30,6 +31,8 @@ _SPARE = 30.0
 """The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
 _FAR = 40.0
 """The first box serves p-values above exp(-50)."""
+_BLOCK = 2**15
+"""Points of a plane that are scored at a time, to stay in cache."""
 
 
 class Criterion(NamedTuple):
@@ -69,41 +72,41 @@ class ExactP(NamedTuple):
     """Certain bounds on the p-value, where it is not known more closely; `p_value` is the upper one."""
 
 
-def line_ps(lattices: Sequence[Lattice], delta: Delta, criterion: Criterion) -> list[ExactP]:
+def line_ps(
+    lattices: Sequence[Lattice], delta: Delta, criterion: Criterion, platform: str | None = None
+) -> list[ExactP]:
     """Exact p-values of pairs with one axis, together on a common grid.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice
         >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
         >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
-        >>> line_ps([lattice], lambda values: values[:, :, 0], criterion)[0].p_value
+        >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
         0.125
     """
-    lines = join_lines(lattices)
-    deviation = np.sqrt((lines.multiplicity * lines.steps.astype(np.float64) ** 2).sum(axis=1))
+    lines = join_lines(lattices, platform)
     observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
-    farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * deviation / 2).astype(np.int64))
+    farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * lines.deviation / 2).astype(np.int64))
     values = line_values(lines, farthest)
     valid = np.ones(values.shape, bool)
     valid[:, 1:] = values[:, 1:] > values[:, :-1]
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        above = upper_mass(lines, hit)
-        if not mirrored.any():
-            return above
-        below = above if np.array_equal(hit, mirrored) else upper_mass(lines, mirrored)
+        above, other = upper_mass(lines, hit), (hit != mirrored).any(axis=1)
+        below = upper_mass(lines, mirrored & other[:, None]) if other.any() else above
+        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
         return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
 
-    return _settle(mass, delta(values[:, :, None]), criterion, lines.coins, mirrored=values > 0, valid=valid)
+    return _settle(mass, _sets(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
 
 
-def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
+def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion, platform: str | None = None) -> ExactP:
     """Exact p-value of a pair with two axes."""
     theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
     rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
     exponent = _SPARE + min(rate, _FAR) + 10.0
     while True:
-        plane = make_plane(lattice, exponent)
+        plane = make_plane(lattice, exponent, platform)
         answer = _on_plane(plane, delta, criterion)
         needed = math.inf if answer is None else _SPARE - answer.log10_p * math.log(10.0)
         if answer is not None and plane.log_outside < -needed:
@@ -115,14 +118,25 @@ def _on_plane(plane: Plane, delta: Delta, criterion: Criterion) -> ExactP | None
     """The p-value from the points of a box; None where no point of it is extreme."""
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        times = hit[0].astype(np.int8) + mirrored[0]
-        estimate = plane_mass(plane, times)
+        estimate = plane_mass(plane, hit.view(np.int8) + mirrored.view(np.int8))
         return Mass(np.array([estimate.log_p]), np.array([estimate.log_error]))
 
-    deltas = delta(plane.values[None])
-    if not criterion._replace(alternative="two-sided").met(deltas).any():
+    height, width = len(plane.first), len(plane.second)
+    both, at_all, sets = criterion._replace(alternative="two-sided"), False, []
+    rows = max(1, _BLOCK // width)
+    for start in range(0, height, rows):
+        part = slice(start, start + rows)
+        first, inside = plane.first[part, None], plane.inside[part]
+        if inside.all():
+            deltas = delta(first[None], plane.second[None, None])[0]
+        else:  # a score need not be a number where S cannot be
+            deltas, at = np.full(inside.shape, np.nan), np.nonzero(inside)
+            deltas[at] = delta(first[None, at[0], 0], plane.second[None, at[1]])[0]
+        sets.append(_sets(deltas, criterion, valid=inside, mirrored=inside & (first > 0)))
+        at_all |= bool(both.met(deltas).any())
+    if not at_all:
         return None
-    return _settle(mass, deltas, criterion, [plane.lattice.coins], mirrored=plane.values[None, :, 0] > 0)[0]
+    return _settle(mass, [np.concatenate(parts) for parts in zip(*sets, strict=True)], [plane.lattice.coins])[0]
 
 
 def full_p(
@@ -138,16 +152,20 @@ def full_p(
     """
     reach = lattice.reach
     # Rounding gives some impossible values a probability, and a score need not be a number there.
-    values = np.arange(reach[0] % 2, reach[0] + 1, 2)[:, None] if lattice.axes == 1 else plane_values(lattice, reach)
+    if lattice.axes == 1:
+        values = np.arange(reach[0] % 2, reach[0] + 1, 2)[:, None]
+    else:
+        first, second, inside = plane_axes(lattice, reach)
+        values = np.stack([each[at] for each, at in zip((first, second), np.nonzero(inside), strict=True)], axis=1)
     chances = probabilities[tuple((values + reach).T // 2)]
-    values, chances = values[None, chances > 0.0], chances[None, chances > 0.0]
+    values, chances = values[chances > 0.0], chances[None, chances > 0.0]
 
     def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
         masses = (chances * hit).sum(axis=1) + (chances * mirrored).sum(axis=1)
         with np.errstate(divide="ignore"):
             return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
-    return _settle(mass, delta(values), criterion, [lattice.coins], mirrored=values[:, :, 0] > 0)[0]
+    return _settle(mass, _sets(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
 
 
 def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Criterion) -> ExactP:
@@ -161,12 +179,12 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: C
             log_p = np.log((chances * hit).sum(axis=1))
         return Mass(log_p, log_p + math.log(error + EPSILON))
 
-    return _settle(mass, delta[None], criterion, [_MOST_COINS + 1], mirrored=False)[0]
+    return _settle(mass, _sets(delta[None], criterion, mirrored=False), [_MOST_COINS + 1])[0]
 
 
 def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
     """Exact p-value from all sign vectors of few units."""
-    return outcomes_p(delta(sign_sums(lattice)[None]), criterion, lattice.coins)
+    return outcomes_p(delta(*sign_sums(lattice).T[:, None]), criterion, lattice.coins)
 
 
 def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
@@ -177,7 +195,7 @@ def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
             log_p = np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins)
         return Mass(log_p, np.full(1, -np.inf))
 
-    return _settle(mass, delta, criterion, [coins], mirrored=True)[0]
+    return _settle(mass, _sets(delta, criterion), [coins])[0]
 
 
 def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
@@ -189,29 +207,32 @@ def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
     return ExactP(ends[1], bracket.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
 
 
-def _settle(
-    mass: SetMass,
-    delta: np.ndarray,
-    criterion: Criterion,
-    coins: Sequence[int] | np.ndarray,
-    *,
-    mirrored: np.ndarray | bool,
-    valid: np.ndarray | bool = True,
-) -> list[ExactP]:
-    """P-values from differences of scores `[pair, value]`; `mirrored` marks values that are not their own mirror."""
-    mirrored = mirrored & valid
+Sets = list[np.ndarray]
+"""[pair, value]: extreme values, those whose mirror images are, the rest of both, and for mid-p the ties of both."""
+
+
+def _sets(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirrored: Any = True) -> Sets:
+    """The sets of differences of scores `[pair, value]`; valid values are `mirrored` that are not their own mirror."""
     met = criterion.met(delta)
-    hit, image = met & valid, (met if criterion.alternative == "two-sided" else criterion.met(-delta)) & mirrored
+    image = met if criterion.alternative == "two-sided" else criterion.met(-delta)
+    sets = [met & valid, image & mirrored, ~met & valid, ~image & mirrored]
+    if criterion.mid_p:
+        sets += [sets[0] & criterion.tied(delta), sets[1] & criterion.tied(-delta)]
+    return sets
+
+
+def _settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
+    """P-values of pairs."""
+    hit, image, missed, missed_image, *tied = sets
     log_p, log_error = mass(hit, image)
-    if (log_p > math.log(0.5)).any():
+    if (likely := log_p > math.log(0.5)).any():
         # Close to 1 the complement is the small number, and has more digits.
-        rest = mass(valid & ~hit, mirrored & ~image)
-        likely = log_p > math.log(0.5)
+        rest = mass(missed & likely[:, None], missed_image & likely[:, None])
         with np.errstate(divide="ignore"):  # pairs that are not likely
             log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
         log_error = np.where(likely, rest.log_error, log_error)
-    if criterion.mid_p:
-        ties = mass(hit & criterion.tied(delta), image & criterion.tied(-delta))
+    if tied:
+        ties = mass(*tied)
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
     with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so

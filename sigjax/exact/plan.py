@@ -38,6 +38,8 @@ class Plan(NamedTuple):
     num_bytes: float
     step: Step | None = None
     """For a bracket."""
+    length: int = 0
+    """Values of the grid on one axis."""
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
@@ -97,7 +99,7 @@ def _line(lattice: Lattice) -> Plan:
     values = length + float(np.abs(lattice.observed[0])) / 2.0
     usable = float(lattice.rows.max()) < _LARGEST_STEP
     seconds = 4e-5 + 2e-7 * values + 0.25 * _terms(lattice, length)
-    return Plan("line", lattice, seconds, 150.0 * values if usable else math.inf)
+    return Plan("line", lattice, seconds, 150.0 * values if usable else math.inf, length=length)
 
 
 def _halves(lattice: Lattice) -> list[Plan]:

@@ -180,7 +180,7 @@ def _exact_law(case: Case, pair: Pair, plan: Plan) -> ExactLaw | None:
     """The law of a pair; None where its score is undefined for some sum, which a test need not meet."""
     sums, chances = sign_law(plan.lattice)
     try:
-        (deltas,) = pair_deltas(case, [pair], {pair: plan})(sums[None])
+        (deltas,) = pair_deltas(case, [pair], {pair: plan})(*sums.T[:, None])
     except NotFinite:
         return None
     statistics = statistic(deltas, case.settings.alternative)

@@ -6,9 +6,9 @@ from itertools import groupby
 import numpy as np
 
 from sigjax.exact.bracket import BRACKET_WIDTH, Bracket, Tail, bracket_tail, find_edges, threshold_p
-from sigjax.exact.charfun import grid_lengths
 from sigjax.exact.convolution import dp_null, tree_error, tree_null
-from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
+from sigjax.exact.counted import pair_lattices
+from sigjax.exact.lattice import Lattice, NotEligible
 from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, line_ps, plane_p, signs_p
 from sigjax.exact.plan import Plan, plan_pair, plan_signs
 from sigjax.exact.signs import count_from, few_units, log_share
@@ -38,14 +38,16 @@ _WAYS = {
 }
 
 
-def exact_tests(case: Case, pairs: Sequence[Pair]) -> list[Outcome | NotEligible]:
+def exact_tests(case: Case, pairs: Sequence[Pair], platform: str | None = None) -> list[Outcome | NotEligible]:
     """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
+
+    JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does.
 
     Raises:
         NotExact: an exact method was asked for, and some pair has no exact test or all take too long.
     """
     plans = plan_exact(case, pairs)
-    found = _p_values(case, {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)})
+    found = _p_values(case, {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}, platform)
     return [_outcome(case, pair, plan, found[pair]) if isinstance(plan, Plan) else plan for pair, plan in plans.items()]
 
 
@@ -59,8 +61,9 @@ def plan_exact(case: Case, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligib
     if settings.method == "montecarlo":
         return dict.fromkeys(pairs, NotEligible("as asked"))
     plans: dict[Pair, Plan | NotEligible] = {}
-    for a, b in pairs:
-        plan = _plan(units.values[a], units.values[b], case)
+    lattices = pair_lattices(units.values, pairs, case.metric.stat_names)
+    for (a, b), lattice in zip(pairs, lattices, strict=True):
+        plan = _plan(units.values[a], units.values[b], lattice, case)
         if settings.method != "auto" and isinstance(plan, NotEligible):
             raise NotExact((a, b), plan.reason)
         plans[a, b] = plan
@@ -71,10 +74,10 @@ def plan_exact(case: Case, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligib
     return plans | {pair: plan._replace(seconds=total) for pair, plan in refused.items()}
 
 
-def _plan(a: np.ndarray, b: np.ndarray, case: Case) -> Plan | NotEligible:
+def _plan(a: np.ndarray, b: np.ndarray, found: Lattice | NotEligible, case: Case) -> Plan | NotEligible:
     """The method for one pair of statistics `[unit, stat]`; where few units differ, all signs may be the cheapest."""
     method, num_bytes = case.settings.method, case.settings.memory * 2**30
-    plan = pair_lattice(a, b, case.metric.stat_names)
+    plan = found
     if isinstance(plan, Lattice):
         plan = plan_pair(plan, method, rounded=not case.units.exact, num_bytes=num_bytes)
     named = method in ("dp", "tree")
@@ -115,15 +118,15 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotE
     return refused
 
 
-def _p_values(case: Case, plans: dict[Pair, Plan]) -> dict[Pair, ExactP | NotEligible]:
+def _p_values(case: Case, plans: dict[Pair, Plan], platform: str | None) -> dict[Pair, ExactP | NotEligible]:
     """Carry out the exact tests."""
     found: dict[Pair, ExactP | NotEligible] = {}
     lines = {pair: plan for pair, plan in plans.items() if plan.way == "line"}
     for pairs in _groups(lines):
         lattices = [lines[pair].lattice for pair in pairs]
-        answers = line_ps(lattices, pair_deltas(case, pairs, lines), _asked(case, pairs))
+        answers = line_ps(lattices, pair_deltas(case, pairs, lines), _asked(case, pairs), platform)
         found |= zip(pairs, answers, strict=True)
-    return found | {pair: _one(case, pair, plan) for pair, plan in plans.items() if plan.way != "line"}
+    return found | {pair: _one(case, pair, plan, platform) for pair, plan in plans.items() if plan.way != "line"}
 
 
 def _outcome(case: Case, pair: Pair, plan: Plan, found: ExactP | NotEligible) -> Outcome | NotEligible:
@@ -141,7 +144,8 @@ def _outcome(case: Case, pair: Pair, plan: Plan, found: ExactP | NotEligible) ->
 def _reason(plan: Plan, metric: Metric) -> str:
     """The method, and the statistics that differ: more than the axes where they are linearly related."""
     lattice, reason = plan.lattice, _WAYS[plan.way]
-    varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
+    basis = lattice.basis[lattice.rows.any(axis=0)] if plan.way == "signs" else lattice.basis
+    varying = np.flatnonzero(basis.any(axis=0))
     if varying.size:
         related = ": linearly related" if varying.size > lattice.rows.shape[1] else ""
         reason += f" ({', '.join(metric.stat_names[i] for i in varying)}{related})"
@@ -150,9 +154,7 @@ def _reason(plan: Plan, metric: Metric) -> str:
 
 def _groups(plans: dict[Pair, Plan]) -> Iterator[list[Pair]]:
     """Pairs with one axis, grouped by grid and number of rows; groups are small enough to be computed together."""
-    sizes = {
-        pair: (grid_lengths(plan.lattice)[0], (len(plan.lattice.rows) - 1).bit_length()) for pair, plan in plans.items()
-    }
+    sizes = {pair: (plan.length, (len(plan.lattice.rows) - 1).bit_length()) for pair, plan in plans.items()}
     for (length, rows), alike in groupby(sorted(plans, key=sizes.__getitem__), key=sizes.__getitem__):
         pairs = list(alike)
         many = max(1, _TOGETHER // (length * 2**rows))
@@ -168,12 +170,21 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
 
     The function raises NotFinite where the metric gives NaN or infinity.
     """
-    both = np.array([(case.units.totals[a] + case.units.totals[b]) for a, b in pairs])[:, None]
-    basis = np.array([plans[pair].lattice.basis for pair in pairs], np.float64)
+    systems = np.array(pairs).T
+    half = 0.5 * (case.units.totals[systems[0]] + case.units.totals[systems[1]])
+    basis = 0.5 * np.array([plans[pair].lattice.basis for pair in pairs])
 
-    def delta(values: np.ndarray) -> np.ndarray:
-        apart = values @ basis
-        of_a, of_b = case.scores(np.stack([(both + apart) / 2.0, (both - apart) / 2.0]))
+    def delta(*axes: np.ndarray) -> np.ndarray:
+        if not axes:  # identical systems
+            return np.zeros((len(pairs), 1))
+        # In memory, each statistic is an array by itself: scores take them one by one.
+        sums = np.empty((half.shape[1], 2, *np.broadcast_shapes(*(each.shape for each in axes))))
+        of_pair = (slice(None), *(None,) * (axes[0].ndim - 1))
+        for stat, (of_a, of_b) in enumerate(sums):
+            *others, last = (each * basis[:, axis, stat][of_pair] for axis, each in enumerate(axes))
+            np.add(half[:, stat][of_pair] + sum(others), last, out=of_a)
+            np.subtract(half[:, stat][of_pair] - sum(others), last, out=of_b)
+        of_a, of_b = case.scores(np.moveaxis(sums, 0, -1))
         with np.errstate(all="ignore"):
             found = of_a - of_b
         check_finite(found, pairs)
@@ -182,14 +193,14 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
     return delta
 
 
-def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
+def _one(case: Case, pair: Pair, plan: Plan, platform: str | None) -> ExactP | NotEligible:
     """The exact test of one pair by itself."""
     lattice = plan.lattice
     asked, delta = _asked(case, [pair]), pair_deltas(case, [pair], {pair: plan})
     if plan.way == "identical":
         return ExactP(1.0, 0.0, 0.0)
     if plan.way == "plane":
-        return plane_p(lattice, delta, asked)
+        return plane_p(lattice, delta, asked, platform)
     if plan.way == "signs":
         return signs_p(lattice, delta, asked)
     if plan.way == "dp":
@@ -208,7 +219,7 @@ def _tail_p(plan: Plan, asked: Criterion, delta: Delta) -> ExactP | NotEligible:
     lattice = plan.lattice
     edges = find_edges(
         lattice,
-        lambda values: delta(values[None, :, None])[0],
+        lambda values: delta(values[None])[0],
         float(asked.delta[0]),
         float(asked.tolerance[0]),
         asked.alternative,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +49,17 @@ class Runner(NamedTuple):
         """
         backend = choose_backend(self.device, numpy_seconds=0.0 if on_host else seconds)
         return self._replace(backend=NUMPY if on_host else backend, seconds=seconds)
+
+    def gpu(self) -> str | None:
+        """The platform for what only a GPU does faster than NumPy; None where there is none, or JAX is not loaded yet.
+
+        Raises:
+            InputError: a GPU was asked for, and there is none.
+        """
+        if self.device == "gpu" or (self.device == "auto" and "jax" in sys.modules):
+            platform = choose_backend(self.device, numpy_seconds=math.inf).platform
+            return platform if platform == "gpu" else None
+        return None
 
     @contextmanager
     def run(self, name: str, resamples: int | None = None, *, compiles: Metric | None = None) -> Iterator[Run]:

@@ -1,0 +1,78 @@
+"""Characteristic functions and their inverse FFTs: by NumPy and by JAX, against convolution, coin by coin."""
+
+import numpy as np
+import pytest
+from oracles import enumerate_swaps, f1, random_counts
+
+from sigjax import Evaluation, compare
+from sigjax.exact.charfun import line_probabilities, plane_probabilities
+from sigjax.testing.runner import Runner
+
+PLATFORMS = [None, "cpu"]
+
+
+def law(rows, multiplicity, theta, lengths):
+    """P_theta(K = k) modulo the lengths: a step for each coin that shows heads."""
+    found = np.zeros(lengths)
+    found[(0,) * len(lengths)] = 1.0
+    for row, count in zip(rows, multiplicity, strict=True):
+        heads = 1.0 / (1.0 + np.exp(-2.0 * row @ theta))
+        for _ in range(count):
+            moved = np.roll(found, tuple(row), axis=tuple(range(len(lengths))))
+            found = (1.0 - heads) * found + heads * moved
+    return found
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("theta", [(0.0, 0.0), (0.03, -0.02)])
+@pytest.mark.parametrize(
+    "rows", [[(1, 2), (3, 1), (1, -1), (0, 1)], [(2, 0), (0, 2), (1, 1)], [(4, 4), (4, 0), (1, 0)]]
+)
+def test_two_axes_are_convolution(rows, theta, platform):
+    """Also where most rows are even, so that the function is large far from frequency 0, too."""
+    rows, multiplicity = np.array(rows), np.array([40, 30, 1, 50])[: len(rows)]
+    first, lengths, theta = np.array([20, -10]), (320, 288), np.array(theta)
+    found = plane_probabilities(rows, multiplicity, theta, lengths, first, platform)
+    expected = np.roll(law(rows, multiplicity, theta, lengths), tuple(-first), axis=(0, 1))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-16 * 400)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("length", [96, 2**14])
+def test_several_pairs_with_one_axis_are_convolution(length, platform):
+    steps, multiplicity = np.array([[1, 2, 3], [1, 4, 5], [2, 3, 0]]), np.array([[9, 9, 9], [8, 3, 6], [5, 5, 0]])
+    theta, first = np.array([0.1, 0.0, -0.2]), np.array([3, 0, 5])
+    found = line_probabilities(steps, multiplicity, theta, length, first, platform)
+    for pair in range(3):
+        expected = law(steps[pair, :, None], multiplicity[pair], theta[pair, None], (length,))
+        np.testing.assert_allclose(found[pair], np.roll(expected, -first[pair]), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+def test_exact_tests_are_enumeration_on_jax(monkeypatch, alternative):
+    """As on a GPU, of one statistic and of two; some pairs of systems are identical."""
+    monkeypatch.setattr(Runner, "gpu", lambda self: "cpu")
+    monkeypatch.setattr("sigjax.permutation.exact.few_units", lambda *_: None)
+    counts = random_counts(np.random.default_rng(5), 3, 13)
+    counts["copy"] = counts[next(iter(counts))]
+    for metric, score, columns in (("fscore", f1, 3), ("mean", lambda sums: sums[..., 0], 1)):
+        arrays = {name: each[:, :columns] for name, each in counts.items()}
+        report = compare(
+            Evaluation.from_arrays(arrays, metric=metric), method="exact", interval="none", alternative=alternative
+        )
+        for one in report:
+            expected = enumerate_swaps(arrays[one.a], arrays[one.b], score, alternative)
+            assert one.p_value == pytest.approx(expected, rel=1e-12), (metric, one.a, one.b)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+@pytest.mark.parametrize("most", [1, 2, 6, 300])
+def test_all_pairs_are_enumeration(most, alternative):
+    """Lattices of all pairs at once: 0/1, few values, a common divisor, and too many values to count."""
+    values = np.random.default_rng(most).integers(0, most + 1, (5, 11)) * (3 if most == 6 else 1)
+    values[4] = values[3]
+    arrays = {name: each[:, None] for name, each in zip("abcde", values, strict=True)}
+    report = compare(Evaluation.from_arrays(arrays), method="exact", interval="none", alternative=alternative)
+    for one in report:
+        expected = enumerate_swaps(arrays[one.a], arrays[one.b], lambda sums: sums[..., 0], alternative)
+        assert one.p_value == pytest.approx(expected, rel=1e-12), (one.a, one.b)
