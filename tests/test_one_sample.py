@@ -95,9 +95,57 @@ def test_win_rates_of_battles_are_tested_against_one_half(tmp_path):
     assert found["x"].p_adjusted == pytest.approx(2 * found["x"].p_value)
 
 
+def test_ties_are_those_of_the_fraction_that_is_meant():
+    (one,) = one_sample([1] * 6 + [0] * 9, against=1 / 3)
+    counts = np.arange(16)
+    assert one.p_value == pytest.approx(stats.binom.pmf(counts, 15, 1 / 3)[abs(3 * counts - 15) >= 3].sum())
+
+
+def test_ratings_that_are_all_one_are_no_answers():
+    alone, *beside = *one_sample([1] * 8, against=3), *one_sample({"A": [1] * 8, "B": [1, 2, 5] * 2}, against=3)
+    assert [(one.test, one.interval) for one in (alone, beside[0])] == [("sign-flip", (1.0, 1.0))] * 2
+    assert (alone.p_value, beside[0].p_value) == (2 / 2**8, 2 / 2**8)
+    assert alone.notes == ("warning: all numbers of 'a' are 0 or 1: is 3 on this scale?",)
+    assert [one.test for one in one_sample({"A": [1] * 8, "B": [1, 2, 5]}, against=0.7)] == ["sign-flip"] * 2
+
+
+def test_where_t_decides_otherwise_the_report_says_so():
+    ratings = [1] * 13 + [2, 5]
+    (one,) = one_sample(ratings, against=1.85)
+    assert one.p_value < 0.05
+    assert one.interval.low < 1.85 < one.interval.high
+    assert re.fullmatch(r"warning: 'a': p is 0\.0\d+ by sign flips, .* but 0\.\d+ by t .*", one.notes[-1])
+    assert one_sample([4, 5, 3, 4, 5, 4, 4, 5], against=3)[0].notes == ()
+
+
+def test_a_probability_too_small_for_t_is_shown(capsys, tmp_path):
+    counts = tmp_path / "t.tsv"
+    counts.write_text("system\tid\terrors\twords\n" + "".join(f"A\t{i}\t{i % 4}\t{9 + i % 3}\n" for i in range(60)))
+    command = ["one-sample", str(counts), "-m", "ratio", "--counts", "numerator=errors", "denominator=words"]
+    assert _run([*command, "--against", "1e300"], debug=False) == 0
+    assert "<1e-300" in capsys.readouterr().out
+    assert _run([*command, "--against", "1e300", "--format", "json"], debug=False) == 0
+    assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["systems"][0]["log10_p"] is None
+
+
+def test_systems_in_files_of_their_own_may_have_other_instances(capsys, tmp_path):
+    for name, count in (("a", 4), ("b", 6)):
+        rows = "".join(f"{name}{i},{i % 2}\n" for i in range(count))
+        (tmp_path / f"{name}.csv").write_text(f"id,score\n{rows}")
+    files = [str(tmp_path / f"{name}.csv") for name in "ab"]
+    assert _run(["one-sample", *files, "--against", "0.7", "-m", "accuracy"], debug=False) == 0
+    assert re.search(r"^a +4 +0\.5000 .*\nb +6 +0\.5000 ", capsys.readouterr().out, re.M)
+    assert _run(["compare", *files, "-m", "accuracy"], debug=False) == 2
+    assert "`sigjax unpaired` takes such systems" in capsys.readouterr().err
+
+
 REFUSED = {
     "whole columns": ([1, 2], {"metric": "median"}, "'median' is computed from whole columns"),
-    "1": ([1, 0], {"against": 1}, "against must be between 0 and 1 for answers right or wrong, got 1"),
+    "1": (
+        [1, 0],
+        {"against": 1, "metric": "accuracy"},
+        "against must be above 0 and below 1 for answers right or wrong, got 1",
+    ),
     "nan": ([1, 2], {"against": math.nan}, "against must be a finite number, got nan"),
     "text": ([1, 2], {"against": "x"}, "against must be a finite number, got 'x'"),
     "one unit": ({"F": COUNTS[:1]}, {"metric": "fscore"}, "a test of fscore against a number needs at least two units"),

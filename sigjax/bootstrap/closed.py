@@ -49,13 +49,15 @@ def right_or_wrong(case: Case) -> bool:
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
 
 
-def closed_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
+def closed_spreads(case: Case, *, answers: bool = True) -> tuple[list[Spread], list[Spread]]:
     """Standard errors and intervals of all scores, and of all deltas, in the order of the question.
+
+    Without `answers`, numbers that are all 0 or 1 are not taken for answers right or wrong.
 
     Raises:
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
-    question, settings, proportions = case.question, case.settings, right_or_wrong(case)
+    question, settings, proportions = case.question, case.settings, answers and right_or_wrong(case)
     rounding, moves = (2.0 * np.array(question.tolerances), question.rounding), influences(case)
     errors = system_errors(moves, rounding[0]), pair_errors(moves, question.members, rounding[1])
     levels = settings.level, settings.level

@@ -29,7 +29,8 @@ def one_sample(paths: Files, inputs: Inputs, asked: OneSampleOptions, results: R
     One system is enough. Exact binomial test of answers right or wrong, sign flips of other means, else t.
     """
     inputs.check(paths, results)
-    found = run_one_sample(_one_metric(inputs.evaluations(paths, single=True)), **values(asked))
+    apart = inputs.missing == "error" and _one_by_one(inputs, paths)
+    found = run_one_sample(apart or _one_metric(inputs.evaluations(paths, single=True)), **values(asked))
     results.write(partial(one_sample_text, found), partial(one_sample_json, found))
 
 
@@ -46,10 +47,17 @@ def unpaired(paths: Files, inputs: Inputs, asked: UnpairedOptions, results: Resu
 
 def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
     """The systems of one table, or of gold files and systems; of one file each, read one by one."""
+    if found := _one_by_one(inputs, paths):
+        return found
+    missing = "pairwise" if inputs.missing == "error" else inputs.missing
+    return _one_metric(replace(inputs, missing=missing).evaluations(paths, single=True))
+
+
+def _one_by_one(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
+    """The systems of several files, one each, whose instances may differ; nothing where there are gold files."""
     files = [*paths, *inputs.input]
     if len(files) < 2 or (paths and inputs.input):
-        missing = "pairwise" if inputs.missing == "error" else inputs.missing
-        return _one_metric(replace(inputs, missing=missing).evaluations(paths, single=True))
+        return {}
     named = name_systems([str(file) for file in files])[0]
     names = select_systems(str(files[0]), list(named), Options(systems=inputs.systems))
     found = {}

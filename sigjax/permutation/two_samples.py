@@ -75,11 +75,17 @@ def _exact(case: Case, units: np.ndarray, first: int) -> Outcome | NotEligible:
 
 
 def _montecarlo(case: Case, units: np.ndarray, first: int, runner: Runner, reason: str) -> Outcome:
-    """The test by random choices of units."""
-    resamples, criterion = case.settings.fixed_resamples, _criterion(case)
-    problem = Problem(ChosenProduct(np.array(first, np.uint64), units.astype(np.float64)), None)
+    """The test by random choices of units.
+
+    What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
+    changes the two-sided p.
+    """
+    resamples, criterion, fewer = case.settings.fixed_resamples, _criterion(case), min(first, len(units) - first)
+    both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)].astype(np.float64)
+    problem = Problem(ChosenProduct(np.array(fewer, np.uint64), sorted_units), None)
     with runner.sized(_SECONDS * resamples * len(units)).run("choices of units") as run:
-        deltas = (_deltas(case, swapped_sums(problem, piece).T) for piece in pieces_of(run, units.shape[1]))
+        sums = (swapped_sums(problem, piece).T for piece in pieces_of(run, units.shape[1]))
+        deltas = (_deltas(case, of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
         exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)
     p_value = float(montecarlo_p(exceed, resamples))
     return Outcome(p_value, math.log10(p_value), "montecarlo", reason, exceed)

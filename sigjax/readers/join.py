@@ -170,8 +170,9 @@ def _settle_missing(
         return values, everything, None, ()
     lacks = _lacks(absent, systems, name)
     if missing == "error":
-        ways = "--missing drop or --missing zero" if len(systems) == 2 else "--missing drop, pairwise or zero"
-        raise InputError(f"systems have different instances: {lacks}; use {ways}")
+        ways = "use --missing drop or --missing zero" if len(systems) == 2 else "use --missing drop, pairwise or zero"
+        ways = "no two share any: `sigjax unpaired` takes such systems" if (~absent).sum(axis=0).max() == 1 else ways
+        raise InputError(f"systems have different instances: {lacks}; {ways}")
     if missing == "drop":
         kept = np.flatnonzero(~absent.any(axis=0))
         if not kept.size:

@@ -105,7 +105,7 @@ def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, thresho
 
     Args:
         p: the p-value.
-        log10_p: its logarithm, used where `p` is too small for a double.
+        log10_p: its logarithm, used where `p` is too small for a double; minus infinity where that is not known, too.
         digits: significant digits.
         threshold: more digits are taken until the text lies on the same side of this as `p`.
 
@@ -120,7 +120,7 @@ def format_p(p: float, *, log10_p: float | None = None, digits: int = 2, thresho
     if p > 0.99:
         return ">0.99"
     if p < SMALLEST_SHOWN:
-        return "<1e-300" if log10_p is None else _scientific(log10_p, digits)
+        return "<1e-300" if log10_p in (None, -math.inf) else _scientific(log10_p, digits)
     text = _scientific(math.log10(p), digits) if p < 0.001 else f"{p:.{digits - 1 - math.floor(math.log10(p))}f}"
     if threshold is not None and digits < 17 and (float(text) < threshold) != (p < threshold):
         return format_p(p, digits=digits + 1, threshold=threshold)

@@ -6,31 +6,24 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.bootstrap.closed import right_or_wrong
-from sigjax.bootstrap.intervals import Spread
-from sigjax.bootstrap.jackknife import degrees_of_freedom, influences, skewed_tail, skewness
-from sigjax.comparison.compare import CompareOptions, compare
-from sigjax.comparison.validate import check_units, named_errors
-from sigjax.metrics.ratios import mean_score
+from sigjax.comparison.compare import CompareOptions
+from sigjax.comparison.validate import named_errors
 from sigjax.records import Alternative, Correction, Device, Evaluation, InputError, Interval, Settings
 from sigjax.records.brief import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
 from sigjax.run.backend import host_scope
+from sigjax.studies.against import OneSampleTest, against_number, takes_answers
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.samples import notes_of, samples_of, spread_of
 from sigjax.testing.p_values import adjust
-from sigjax.testing.problem import Case
 from sigjax.testing.runner import Runner
-from sigjax.testing.tails import log_upper
 
-OneSampleTest = Literal["binomial", "sign-flip", "t"]
 _WHAT = "a test against a number"
 
 
@@ -46,7 +39,7 @@ class OneSample(SciPyNames, Brief):
         score: score of the system.
         delta: score - against.
         p_value: of the test.
-        log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double.
+        log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double, except for t.
         p_interval: bounds of p where it is sampled, or not known more closely; else None.
         p_adjusted: p_value adjusted for all systems.
         test: "binomial", "sign-flip" or "t"; see `one_sample`.
@@ -111,18 +104,6 @@ class OneSampleDataOptions(OneSampleOptions):
     )
 
 
-class _Found(NamedTuple):
-    """What a test says."""
-
-    test: OneSampleTest
-    method: str
-    log_p: float
-    p_value: float
-    p_interval: Interval | None = None
-    exceed: int | None = None
-    notes: tuple[str, ...] = ()
-
-
 @takes(OneSampleDataOptions)
 def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...]:
     r"""Test the score of each system against a number, such as 1/2, the middle of a scale, or a published figure.
@@ -131,10 +112,12 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
 
     - `binomial`: answers right or wrong, one per unit. Exact: the right ones are binomial with the number as
       probability. Two-sided counts scores at least as far from it, $|\hat p^* - c| \ge |\hat p - c|$ (SciPy and R those
-      no more likely: the same at 1/2).
+      no more likely: the same at 1/2). Not where another system has other numbers, or the number is not between 0
+      and 1: ratings may all be 1.
     - `sign-flip`: means of other numbers. The number stands as a system that has it on every instance, and the
       permutation test of the two flips the signs of $x_i - c$, of clusters those of their sums: exact where $x_i$ is
-      symmetric about c under the null hypothesis, nearly so for many units. Also shares of right answers of clusters,
+      symmetric about c under the null hypothesis, nearly so for many units. Of few skewed numbers p is often too small;
+      a note says where t would decide otherwise. Also shares of right answers of clusters,
       repeated runs or tokens, against 1/2, where right and wrong may change places.
     - `t`: such shares against any other number, which are not symmetric about it, and metrics that are no mean, of
       which the number has no statistics to exchange (F1, BLEU): Student's t by the jackknife, corrected for skewness,
@@ -146,8 +129,8 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
         options: see `OneSampleDataOptions`.
 
     Raises:
-        InputError: a metric of whole columns; a number that is not finite, or for answers right or wrong not between 0
-            and 1; an option outside its domain; no exact test for method="exact".
+        InputError: a metric of whole columns; a number that is not finite, or for accuracies not between 0 and 1; an
+            option outside its domain; no exact test for method="exact".
 
     Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness
     by transformation".
@@ -167,24 +150,19 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
         data = {"a": data}
     settings = Settings(**values(options, Settings))
     samples = samples_of(data, options.metric, what=_WHAT)
+    answers = takes_answers(samples.values(), options.against)
     with host_scope():
-        found = [_test(name, one, settings, options) for name, one in samples.items()]
+        found = [_test(name, one, settings, options, answers=answers) for name, one in samples.items()]
     adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
     return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted, strict=True))
 
 
-def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions) -> OneSample:
-    """The test of one system."""
+def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
+    """The test of one system, and its score."""
     against = float(options.against)
-    number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
     with named_errors([sample], Runner(settings, "numpy")):
-        case, spread = spread_of(sample, settings)
-        if right_or_wrong(case):
-            found = _binomial(case, number)
-        elif case.metric.score is mean_score and (against == 0.5 or not _are_shares(sample)):
-            found = _sign_flip(name, sample, number, settings, options.device)
-        else:
-            found = _by_t(case, spread, against)
+        case, spread = spread_of(sample, settings, answers=answers)
+        found = against_number(sample, case, spread, against, options.device, answers=answers)
     (score,) = case.question.scores
     units = len(case.units.strata)
     return OneSample(
@@ -193,56 +171,3 @@ def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleO
         *(found.test, found.method, found.exceed, spread.standard_error if units > 1 else None, spread.interval),
         *((*notes_of(name, sample, units), *found.notes), settings),
     )
-
-
-def _are_shares(sample: Evaluation) -> bool:
-    """Whether each unit has some of so many answers right."""
-    numbers = sample.stats[0]
-    return numbers.dtype.kind == "i" and bool(((numbers[:, 0] >= 0) & (numbers[:, 0] <= numbers[:, 1])).all())
-
-
-def _binomial(case: Case, number: Fraction) -> _Found:
-    """The exact test of a probability."""
-    if not 0 < number < 1:
-        raise InputError(f"--against must be between 0 and 1 for answers right or wrong, got {float(number):g}")
-    answers = case.units.values[0, :, 0]
-    right, count, odds = int(answers.sum()), len(answers), float(number / (1 - number))
-    if case.settings.alternative == "greater":
-        log_p = log_upper(right, count, odds)
-    elif case.settings.alternative == "less":
-        log_p = log_upper(count - right, count, 1.0 / odds)
-    elif right == count * number:
-        log_p = 0.0
-    else:
-        middle, distance = count * number, abs(right - count * number)
-        above, below = math.ceil(middle + distance), math.floor(middle - distance)
-        log_p = float(np.logaddexp(log_upper(above, count, odds), log_upper(count - below, count, 1.0 / odds)))
-    return _Found("binomial", "exact", log_p, math.exp(log_p))
-
-
-def _sign_flip(name: str, sample: Evaluation, number: Fraction, settings: Settings, device: Device) -> _Found:
-    """The permutation test against a system that has the number on every instance."""
-    counts, place = np.unique(sample.stats[0, :, 1], return_inverse=True)
-    sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[place]
-    constant = np.stack([sums, sample.stats[0, :, 1]], axis=1)
-    both = replace(
-        sample, systems=(name, f"{float(number):g} of --against"), stats=np.stack([sample.stats[0], constant]), notes=()
-    )
-    asked = values(settings, CompareOptions, test="permutation", interval="none", correction="none", baseline=None)
-    (one,) = report = compare(both, device=device, **asked)
-    notes = tuple(note for note in report.notes if note.startswith("warning:"))
-    log_p = one.log10_p * math.log(10.0)
-    return _Found("sign-flip", one.method, log_p, one.p_value, one.p_interval, one.exceed, notes)
-
-
-def _by_t(case: Case, spread: Spread, against: float) -> _Found:
-    """The t test whose intervals are those of the score."""
-    check_units(len(case.units.strata), f"a test of {case.metric.name} against a number")
-    degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), spread.standard_error or 0.0
-    if degrees == 0.0:
-        raise InputError(f"{_WHAT} needs a stratum of at least two units; leave the strata out")
-    if error == 0.0:
-        return _Found("t", "t", 0.0, 1.0, notes=("all units are alike, which says nothing about others: p is 1",))
-    skewed = skewness(influences(case)[0])
-    p_value = skewed_tail(case.question.scores[0], error, skewed, against, degrees, case.settings.alternative)
-    return _Found("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -124,12 +124,24 @@ def notes_of(name: str, sample: Evaluation, num_units: int) -> tuple[str, ...]:
     return (*sample.notes, f"{name!r}: {count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole")
 
 
-def spread_of(sample: Evaluation, settings: Settings) -> tuple[Case, Spread]:
+def are_answers(samples: Iterable[Evaluation]) -> bool:
+    """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1.
+
+    Example:
+        >>> are_answers(samples_of({"A": [1, 1], "B": [4, 2]}, None, what="a test").values())
+        False
+    """
+    return all(bool(np.isin(one.stats[0, :, 0], (0, 1)).all()) for one in samples)
+
+
+def spread_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple[Case, Spread]:
     """The units of a system with its score, and the standard error and default interval of that.
+
+    `answers`: whether 0 and 1 are answers right or wrong.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
     case = make_case(sample, settings, NO_PAIRS)
     assert isinstance(case, Case)
-    return case, closed_spreads(case)[0][0]
+    return case, closed_spreads(case, answers=answers)[0][0]

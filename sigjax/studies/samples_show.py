@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import textwrap
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from sigjax.records import Settings
@@ -24,12 +26,17 @@ from sigjax.studies.text import NAME, joined_lines
 from sigjax.studies.unpaired import Unpaired
 from sigjax.version import __version__
 
+_COLUMNS = 80
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
-    "sign-flip": "sign-flip: permutation test against a system with the number on every instance; takes differences\n"
-    "from it as symmetric about 0 where the system is no better and no worse",
+    "sign-flip": "sign-flip: permutation test against a system with the number on every instance ({}); takes "
+    "differences from it as symmetric about 0 where the system is no better and no worse",
     "t": "t: by the jackknife, corrected for skewness, as the interval of the score; approximate for few units",
 }
+_UNPAIRED = (
+    "unpaired: what is hard for both systems is not taken out; sigjax compare, on the same instances, has more power; "
+    "a small p says that the systems' results differ, with unequal n perhaps by their spread"
+)
 
 
 def unpaired_text(results: Sequence[Unpaired]) -> str:
@@ -37,23 +44,25 @@ def unpaired_text(results: Sequence[Unpaired]) -> str:
     first = results[0]
     settings = first.settings
     spec = number_spec([number for one in results for number in (one.score_a, one.score_b, one.delta)])
-    header = ("a", "b", "n (a)", "n (b)", "score (a)", "score (b)", "delta", f"{percent(settings.level)} interval")
+    systems = {name: own for one in results for name, own in _systems(one).items()}
+    scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
+    header = ("a", "b", "delta", f"{percent(settings.level)} interval")
     rows = [
-        (one.a, one.b, f"{one.units_a:,}", f"{one.units_b:,}")
-        + (format_number(one.score_a, spec), format_number(one.score_b, spec), format(one.delta, f"+{spec}"))
-        + (format_interval(one.interval, f"+{spec}"), *_p_values(one, len(results)), _rank_sum(one))
+        (one.a, one.b, format(one.delta, f"+{spec}"), format_interval(one.interval, f"+{spec}"))
+        + (*_p_values(one, len(results)), _rank_sum(one))
         for one in results
     ]
     lines = [
         *_warnings(results),
         f"{first.metric}, systems on different instances: unpaired tests, {ALTERNATIVES[settings.alternative]}",
         "",
+        *table_lines(Table(("system", "n", "score"), scores, names=(0,)), NAME),
+        "",
         *table_lines(Table((*header, *_p_names(settings, len(results)), "rank-sum p"), rows, names=(0, 1)), NAME),
         "",
-        f"p: permutation of instances between the systems ({_methods(one.method for one in results)}); "
-        "rank-sum: Wilcoxon-Mann-Whitney",
-        "unpaired: what is hard for both systems is not taken out; sigjax compare, on the same instances, has more",
-        "power; a small p says that the systems' results differ, with unequal n perhaps by their spread",
+        *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
+        f"rank-sum: Wilcoxon-Mann-Whitney ({_ranked(results)})",
+        *_wrapped(_UNPAIRED),
         *_notes(results),
         _signature("unpaired", first.metric, settings, results),
     ]
@@ -65,6 +74,7 @@ def one_sample_text(results: Sequence[OneSample]) -> str:
     first = results[0]
     settings = first.settings
     spec = number_spec([number for one in results for number in (one.score, one.against, one.delta)])
+    tests = {one.test: [each for each in results if each.test == one.test] for one in results}
     header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta")
     rows = [
         (one.system, f"{one.units:,}", format_number(one.score, spec), format_interval(one.interval, spec))
@@ -77,7 +87,7 @@ def one_sample_text(results: Sequence[OneSample]) -> str:
         "",
         *table_lines(Table((*header, *_p_names(settings, len(results)), "test"), rows, names=(0,)), NAME),
         "",
-        *"\n".join(_TESTS[test] for test in dict.fromkeys(one.test for one in results)).split("\n"),
+        *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
         f"{first.against:g} is taken for certain: it has no error of its own",
         *_notes(results),
         _signature("one-sample", first.metric, settings, results) + f"|against:{first.against!r}",
@@ -97,6 +107,8 @@ def one_sample_json(results: Sequence[OneSample]) -> str:
 
 def _json(kind: str, name: str, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
     rows = [{key: value for key, value in asdict(one).items() if key != "settings"} for one in results]
+    for row in rows:
+        row["log10_p"] = row["log10_p"] if math.isfinite(row["log10_p"]) else None
     return json_lines(f"sigjax-{kind}/1", {"settings": asdict(results[0].settings), name: rows})
 
 
@@ -105,25 +117,49 @@ def _p_names(settings: Settings, count: int) -> tuple[str, ...]:
 
 
 def _p_values(one: Unpaired | OneSample, count: int) -> tuple[str, ...]:
-    p = format_p(one.p_value, log10_p=one.log10_p)
-    return (p,) if count == 1 else (p, format_p(one.p_adjusted))
+    alpha = one.settings.alpha
+    p = format_p(one.p_value, log10_p=one.log10_p, threshold=alpha)
+    return (p,) if count == 1 else (p, format_p(one.p_adjusted, threshold=alpha))
 
 
 def _rank_sum(one: Unpaired) -> str:
-    return format_number(None, "") if one.rank_sum is None else format_p(one.rank_sum.p_value)
+    if one.rank_sum is None:
+        return format_number(None, "")
+    return format_p(one.rank_sum.p_value, threshold=one.settings.alpha)
 
 
-def _methods(methods: Iterable[str]) -> str:
-    return ", ".join(METHODS[method] for method in dict.fromkeys(methods))
+def _systems(one: Unpaired) -> dict[str, tuple[int, float]]:
+    return {one.a: (one.units_a, one.score_a), one.b: (one.units_b, one.score_b)}
+
+
+def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
+    """How p was computed, and the largest sampling error."""
+    text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(one.method for one in results))
+    drawn = [(one.p_value, one.p_interval) for one in results if one.exceed is not None and one.p_interval]
+    if not drawn:
+        return text
+    widest = max(max(ends.high - p, p - ends.low) for p, ends in drawn)
+    return f"{text}, with a {percent(results[0].settings.level)} interval of p ±{format_p(widest)}"
+
+
+def _ranked(results: Sequence[Unpaired]) -> str:
+    """How the p-values of ranks were computed."""
+    ways = dict.fromkeys(one.rank_sum.assumes.rsplit("; ", 1)[1] for one in results if one.rank_sum is not None)
+    return ", ".join(ways) or "of one number per instance only"
 
 
 def _notes(results: Sequence[Unpaired] | Sequence[OneSample]) -> list[str]:
     notes = dict.fromkeys(note for one in results for note in one.notes)
-    return [f"note: {note}" for note in notes if not is_warning(note)]
+    return [line for note in notes if not is_warning(note) for line in _wrapped(f"note: {note}")]
 
 
 def _warnings(results: Sequence[Unpaired] | Sequence[OneSample]) -> list[str]:
-    return list(dict.fromkeys(note for one in results for note in one.notes if is_warning(note)))
+    notes = dict.fromkeys(note for one in results for note in one.notes)
+    return [line for note in notes if is_warning(note) for line in _wrapped(note)]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:

@@ -21,7 +21,7 @@ from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.samples import notes_of, samples_of, spread_of
+from sigjax.studies.samples import are_answers, notes_of, samples_of, spread_of
 from sigjax.testing.p_values import adjust
 from sigjax.testing.problem import Case
 from sigjax.testing.runner import Runner
@@ -204,7 +204,7 @@ def _test(
     both, settings = _both(names, samples), runner.settings
     with named_errors([both], runner):
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
-        spreads = [spread_of(one, settings) for one in samples]
+        spreads = [spread_of(one, settings, answers=are_answers(samples)) for one in samples]
         first, second = (len(alone.units.strata) for alone, _ in spreads)
         outcome = two_sample_test(case, first, runner)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
