@@ -203,6 +203,8 @@ def test_notes_say_where_units_are_few_or_unequal():
     rng = np.random.default_rng(7)
     few = compare(Evaluation.from_arrays({"A": rng.normal(size=12), "B": rng.normal(size=12)}), **OPTIONS)
     assert any(note.startswith("12 units are few") for note in few.notes)
+    thousands = compare(Evaluation.from_arrays({"A": rng.normal(size=3004), "B": rng.normal(size=3004)}), **OPTIONS)
+    assert ", 3,003 degrees of freedom;" in thousands.notes[-1]
     many = compare(Evaluation.from_arrays({"A": rng.normal(size=40), "B": rng.normal(size=40)}), **OPTIONS)
     assert many.notes[-1].startswith("mean: intervals are Student's t by the jackknife, 39 degrees of freedom")
     codes = clusters_of(np.array([200, *[1] * 39])).tolist()

@@ -161,7 +161,7 @@ def _kinds(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[
     if any(one.kinds.systems == "wilson" for one in parts):
         notes.append(f"{metric}: intervals of scores are Wilson's, those of deltas Tango's (score intervals)")
     if found := [one.degrees for one in parts if one.degrees < math.inf]:
-        low, high = f"{min(found):.3g}", f"{max(found):.3g}"
+        low, high = (f"{each:,.0f}" if each >= 100 else f"{each:.3g}" for each in (min(found), max(found)))
         degrees = f"{low if low == high else f'{low} to {high}'} degree{'' if high == '1' else 's'} of freedom"
         notes.append(
             f"{metric}: intervals are Student's t by the jackknife, {degrees}; those of scores corrected for skewness"
