@@ -4,14 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 
 import chex
 import jax
 import numpy as np
 import pytest
 
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, compare, permutation_test
 from sigjax.resample import sampling
+from sigjax.run.backend import compiled
 
 TESTS = ["permutation", "bootstrap"]
 
@@ -98,7 +100,7 @@ def test_padding_takes_no_words_from_the_units(programs):
 CODE = """
 import collections, json, pathlib
 import jax, numpy as np
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, compare, permutation_test
 
 events = collections.Counter()
 jax.monitoring.register_event_listener(lambda event, **details: events.update([event]))
@@ -126,6 +128,34 @@ def in_own_process(folder, **variables):
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def angle(sums):
+    return sums.__array_namespace__().arctan(sums[..., 0] / sums[..., 1])
+
+
+@pytest.mark.parametrize(
+    "function", [angle, partial(angle), lambda sums: angle(sums), (lambda one: lambda sums: one(sums))(angle)]
+)
+def test_functions_of_a_user_are_compiled_to_what_they_are(function):
+    """XLA of JAX 0.10.2 compiles arctan to other numbers where it is told to prefer wide vectors."""
+    sums = np.random.default_rng(0).random((1000, 33, 2))
+    found = compiled(called, (("function", function),), "cpu")(sums)
+    assert np.allclose(found, np.arctan(sums[..., 0] / sums[..., 1]), rtol=1e-14)
+
+
+def called(sums, *, function):
+    return function(sums)
+
+
+called.__module__ = "sigjax.called"  # as kernels are
+
+
+def test_a_metric_of_a_user_counts_alike_on_all_devices():
+    a = np.random.default_rng(0).random((400, 2))
+    b = np.stack([a[:, 0] + np.random.default_rng(1).normal(0, 0.3, 400), a[:, 1]], axis=1)
+    sampled = partial(permutation_test, a, b, metric=angle, method="montecarlo", resamples=2000)
+    assert 0 < sampled(device="numpy").exceed == sampled(device="cpu").exceed
 
 
 def test_the_compilation_cache_of_the_user_is_used(tmp_path):

@@ -24,10 +24,9 @@ from sigjax.multiple.decision import Decisions, decisions, known_bounds
 from sigjax.multiple.maxt import StepDown, joint_maxt, maxt, num_columns
 from sigjax.multiple.minp import minp
 from sigjax.records import Evaluation, Settings, Test
-from sigjax.run.backend import numpy_seconds
 from sigjax.testing.p_values import Outcomes, adjust, log10_adjusted, montecarlo_p, p_intervals
 from sigjax.testing.problem import Case, SampleCase
-from sigjax.testing.runner import Runner, swap_seconds
+from sigjax.testing.runner import Runner, numpy_seconds, swap_seconds
 
 _STATISTIC = 1.5e-8
 """Seconds of NumPy per pair and resample."""

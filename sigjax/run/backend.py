@@ -23,9 +23,10 @@ from sigjax.run.devices import UNUSABLE, facts, first_line, lacking, out_of_memo
 _SMALL_WORK_SECONDS, _LOADING_SECONDS = 1.0, 0.5
 """Work that NumPy finishes sooner is not worth compiling, nor, where JAX is not loaded yet, loading it (measured)."""
 _OPTIONS: dict[str | None, dict[str, Any]] = {"cpu": {"xla_cpu_prefer_vector_width": 512}}
-"""Wide vectors, where the processor has them, make the fused kernels up to twice as fast (measured)."""
-_FEW_COLUMNS = 6
-"""Up to this many columns are added up as masks are drawn."""
+"""Wide vectors, where the processor has them, make the fused kernels up to twice as fast (measured).
+
+For functions of sigjax alone: with them XLA (of JAX 0.10.2) compiles arctan to other numbers, which a user may need.
+"""
 _AXIS = "device"
 """Name of the axis of devices."""
 
@@ -158,7 +159,7 @@ def compiled(
     import jax
 
     home = jax.local_devices(backend=platform)[0] if platform and not devices else None
-    options = _OPTIONS.get(devices[0].platform if devices else platform)
+    options = _OPTIONS.get(devices[0].platform if devices else platform) if _is_ours((kernel, static)) else None
     run = jax.jit(program(kernel, static, devices, summed=summed), compiler_options=options)
 
     def call(*arrays: Array) -> Any:
@@ -167,6 +168,18 @@ def compiled(
             return run(*arrays)
 
     return call
+
+
+def _is_ours(given: Any) -> bool:
+    """Whether all functions in it, and in their closures, are of sigjax."""
+    if isinstance(given, tuple):
+        return all(map(_is_ours, given))
+    if isinstance(given, partial):
+        return _is_ours((given.func, given.args, *given.keywords.values()))
+    if not callable(given) or isinstance(given, type):
+        return True
+    closure = tuple(cell.cell_contents for cell in getattr(given, "__closure__", None) or ())
+    return given.__module__.partition(".")[0] == "sigjax" and _is_ours(closure)
 
 
 def sharding(devices: tuple[Any, ...], *, split: bool) -> Any:
@@ -234,15 +247,3 @@ def most_bytes(backend: Backend, *, counts: bool = False) -> int:
     if backend.platform == "gpu":
         return 4
     return int(not counts and backend.platform == "cpu" and sys.platform == "linux" and machine.machine() == "x86_64")
-
-
-def numpy_seconds(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> float:
-    """About how long NumPy takes, from the cost of its parts (measured, see benchmarks/README.md).
-
-    `columns` of statistics are multiplied with weights of `units`, `scored` statistics a resample enter scores, and
-    `counted` tells bootstrap counts from swap masks.
-    """
-    weights = 7e-9 if counted else 0.8e-9
-    if columns <= _FEW_COLUMNS and not counted:
-        weights = 0.3e-9
-    return resamples * (0.15e-6 + units * (weights + 0.02e-9 * columns) + 6e-9 * scored)

@@ -11,11 +11,14 @@ from typing import NamedTuple
 
 from sigjax.records import Device, Metric, Settings
 from sigjax.resample.engine import Run
-from sigjax.run.backend import NUMPY, Backend, choose_backend, is_traceable, numpy_seconds
+from sigjax.run.backend import NUMPY, Backend, choose_backend, is_traceable
 from sigjax.run.checkpoint import NO_STAGE, Stage
 from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
 from sigjax.testing.problem import Case
+
+_FEW_COLUMNS = 6
+"""Up to this many columns are added up as masks are drawn."""
 
 
 class NotTraceable(ValueError):
@@ -124,3 +127,15 @@ def draw_seconds(case: Case, *, counted: bool = True) -> float:
 
 def _num_outputs(case: Case) -> int:
     return 0 if case.units.outputs is None else int(case.units.outputs.sizes.sum())
+
+
+def numpy_seconds(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> float:
+    """About how long NumPy takes, from the cost of its parts (measured, see benchmarks/README.md).
+
+    `columns` of statistics are multiplied with weights of `units`, `scored` statistics a resample enter scores, and
+    `counted` tells bootstrap counts from swap masks.
+    """
+    weights = 7e-9 if counted else 0.8e-9
+    if columns <= _FEW_COLUMNS and not counted:
+        weights = 0.3e-9
+    return resamples * (0.15e-6 + units * (weights + 0.02e-9 * columns) + 6e-9 * scored)
