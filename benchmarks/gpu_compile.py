@@ -75,7 +75,7 @@ def cases() -> list[Case]:
     def compare(data: Any, options: dict[str, Any]) -> Callable[[], object]:
         return partial(sigjax.compare, data, method="montecarlo", device="gpu", **options)
 
-    tp_and_predicted = pair_lattice(*pair.stats, pair.metric.stat_names)
+    tp_and_predicted = pair_lattice(pair.stats[0], pair.stats[1], pair.metric.stat_names)
     assert isinstance(tp_and_predicted, Lattice)
     plane, grades = (tp_and_predicted.rows, tp_and_predicted.multiplicity), np.arange(1, 6)
     group = np.tile(grades, (NUM_PAIRS, 1)), np.full((NUM_PAIRS, 5), 80), np.full(NUM_PAIRS, 0.01)
