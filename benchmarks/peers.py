@@ -28,11 +28,12 @@ from timing import Row, machine, options, rows_table, save, time_in_turn
 from workloads import matched_words, tagged_words, texts
 
 import sigjax
-from sigjax.records import IntervalKind, Test
+from sigjax.records import Device, IntervalKind, Test
 
 KINDS: dict[Test, tuple[str, int]] = {"permutation": ("ar", 10_000), "bootstrap": ("bs", 1000)}
 """Test -> sacrebleu's name of it, and its default number of resamples."""
 METRICS = ("bleu", "chrf")
+COMPILED = "sigjax on JAX, compiled before"
 RESAMPLES = 10_000
 _P = re.compile(r"p = (\d\.\d+)")
 _ROUNDED = 5e-5
@@ -146,18 +147,20 @@ def jobs(sizes: Sizes, zmigrod: Path | None) -> Iterator[Job]:
     if evaluatio := _installed("evaluatio.inference.hypothesis"):
         for test in KINDS:
             of_lists = partial(getattr(evaluatio, f"paired_{test}_test"), a.tolist(), b.tolist(), RESAMPLES)
-            yield Job(f"{test} test", data, _sampled(test, a, b), {"evaluatio": of_lists})
+            theirs = {COMPILED: _compiled(test, a, b), "evaluatio": of_lists}
+            yield Job(f"{test} test", data, _sampled(test, a, b), theirs)
     if evalstats := _installed("evalstats.core.paired"):
         scores = np.stack([a, b])
 
-        def theirs() -> float:
+        def by_evalstats() -> float:
             rng = np.random.default_rng(1)
             return evalstats.pairwise_differences(
                 scores, 0, 1, method="permutation", n_bootstrap=RESAMPLES, rng=rng
             ).p_value
 
+        theirs = {COMPILED: _compiled("permutation", a, b, "percentile"), "evalstats": by_evalstats}
         ours = _sampled("permutation", a, b, "percentile")
-        yield Job("permutation test with percentile interval", data, ours, {"evalstats": theirs})
+        yield Job("permutation test with percentile interval", data, ours, theirs)
     if zmigrod:
         sys.path.insert(0, str(zmigrod))
         yield from _exact_jobs(sizes)
@@ -182,13 +185,17 @@ def _exact_jobs(sizes: Sizes) -> Iterator[Job]:
 
 
 def _sampled(
-    test: Test, a: np.ndarray, b: np.ndarray, interval: IntervalKind = "none"
+    test: Test, a: np.ndarray, b: np.ndarray, interval: IntervalKind = "none", device: Device = "auto"
 ) -> Callable[[], sigjax.Comparison]:
     evaluation = sigjax.Evaluation.from_arrays({"a": a, "b": b}, metric="mean")
-    compare = partial(
-        sigjax.compare, evaluation, test=test, method="montecarlo", resamples=RESAMPLES, interval=interval
-    )
-    return lambda: next(iter(compare(progress=False)))
+    how: dict[str, Any] = {"method": "montecarlo", "resamples": RESAMPLES, "progress": False}
+    compare = partial(sigjax.compare, evaluation, test=test, interval=interval, device=device, **how)
+    return lambda: next(iter(compare()))
+
+
+def _compiled(test: Test, a: np.ndarray, b: np.ndarray, interval: IntervalKind = "none") -> Callable[[], float]:
+    ours = _sampled(test, a, b, interval, "cpu")
+    return lambda: ours().p_value
 
 
 def _installed(module: str) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 
 from sigjax.records import Array
 from sigjax.resample.bits import rows_of, seed_key
-from sigjax.resample.project import DrawsProduct, NestedProduct, Projection
+from sigjax.resample.project import Projection
 from sigjax.run.backend import Backend, compiled, on_each
 from sigjax.run.checkpoint import NO_STAGE, Stage
 from sigjax.run.devices import out_of_memory
@@ -89,7 +89,7 @@ def stream(
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     if run.backend.devices:
         task = on_each(run.backend.devices, task)
-    workers = _num_workers(run.backend, data[0].projection)
+    workers = _num_workers(run.backend)
     while done < run.resamples:  # never, where there are more processes than resamples
         calls = _calls(kernel, static, task, run._replace(start=done), rows_per_tile, workers)
         try:
@@ -125,16 +125,11 @@ def _calls(
         yield int(first[0]), outputs
 
 
-def _num_workers(backend: Backend, projection: Projection) -> int:
-    """Calls that run at once: a program leaves cores idle in some steps, and no device waits for the host.
-
-    NumPy draws and counts on one core; swaps are mostly products, which use all cores by themselves.
-    """
-    if backend.platform == "numpy":
-        return num_cores() if isinstance(projection, DrawsProduct | NestedProduct) else 1
+def _num_workers(backend: Backend) -> int:
+    """Calls that run at once: a program leaves cores idle in some steps, and no device waits for the host."""
     if backend.platform == "cpu":
         return max(1, num_cores() // len(backend.devices))
-    return 2
+    return 2 if backend.devices else 1
 
 
 def tile_rows(projection: Projection, size: int, run: Run) -> int:
