@@ -171,7 +171,8 @@ def _settle_missing(
     lacks = _lacks(absent, systems, name)
     if missing == "error":
         ways = "use --missing drop or --missing zero" if len(systems) == 2 else "use --missing drop, pairwise or zero"
-        ways = "no two share any: `sigjax unpaired` takes such systems" if (~absent).sum(axis=0).max() == 1 else ways
+        if (~absent).any(axis=1).all() and (~absent).sum(axis=0).max() == 1:
+            ways = "no two share any: `sigjax unpaired` takes such systems"
         raise InputError(f"systems have different instances: {lacks}; {ways}")
     if missing == "drop":
         kept = np.flatnonzero(~absent.any(axis=0))

@@ -44,11 +44,16 @@ class Backend(NamedTuple):
 NUMPY = Backend("numpy")
 
 
+def has_started(*, unsure: bool = False) -> bool:
+    """Whether JAX has started in this process, or in the parent that it was forked from; `unsure` if it cannot tell."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    # JAX has no public function for this.
+    return bridge is not None and bool(getattr(bridge, "_backends", unsure))
+
+
 def _after_fork() -> None:
     """Note whether the parent had started JAX: its threads are missing here, and calls would wait for them forever."""
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    # JAX has no public function for this; should the name go, JAX counts as started.
-    _process["forked"] |= bridge is not None and bool(getattr(bridge, "_backends", True))
+    _process["forked"] |= has_started(unsure=True)
 
 
 if hasattr(os, "register_at_fork"):

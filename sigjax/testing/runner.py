@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import NamedTuple
 
 from sigjax.records import Device, Metric, Settings
 from sigjax.resample.engine import Run
-from sigjax.run.backend import NUMPY, Backend, choose_backend, is_traceable
+from sigjax.run.backend import NUMPY, Backend, choose_backend, has_started, is_traceable, reason_against
 from sigjax.run.checkpoint import NO_STAGE, Stage
 from sigjax.run.host import WORTH_A_BAR, progress_bar
 from sigjax.run.share import current_share
@@ -54,12 +53,12 @@ class Runner(NamedTuple):
         return self._replace(backend=NUMPY if on_host else backend, seconds=seconds)
 
     def gpu(self) -> str | None:
-        """The platform for what only a GPU does faster than NumPy; None where there is none, or JAX is not loaded yet.
+        """The platform for what only a GPU does faster than NumPy; None without one, or where JAX has not started.
 
         Raises:
             InputError: a GPU was asked for, and there is none.
         """
-        if self.device == "gpu" or (self.device == "auto" and "jax" in sys.modules):
+        if self.device == "gpu" or (self.device == "auto" and has_started() and not reason_against()):
             platform = choose_backend(self.device, numpy_seconds=math.inf).platform
             return platform if platform == "gpu" else None
         return None
