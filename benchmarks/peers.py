@@ -121,7 +121,7 @@ def _same_answers(ours: list[str], theirs: list[str], resamples: int, environmen
             if abs(score - scores[system, metric]) > 1e-6:
                 raise AssertionError(f"{system}, {metric}: {scores[system, metric]}, and by sacrebleu {score}")
             if p_value is not None:
-                error, what = p_error(p_value, resamples, resamples), f"{theirs[-6]}, {system}, {metric}"
+                error, what = p_error(p_value, resamples, resamples), f"{theirs[-7]}, {system}, {metric}"
                 checks.append(Check(what, p_values[system, metric], p_value, error, step=_ROUNDED))
     require(checks)
     return checks
