@@ -13,7 +13,8 @@ import numpy as np
 from sigjax.bootstrap.closed import right_or_wrong
 from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.jackknife import degrees_of_freedom, influences, skewed_tail, skewness
-from sigjax.comparison.compare import CompareOptions, compare
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import check_units
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.records import Device, Evaluation, InputError, Interval

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.comparison.compare import CompareOptions
+from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import named_errors
 from sigjax.records import Alternative, Correction, Device, Evaluation, InputError, Interval, Settings
 from sigjax.records.brief import Brief, SciPyNames

@@ -21,6 +21,7 @@ from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
 from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.one_sample import OneSampleDataOptions
 from sigjax.studies.samples import are_answers, notes_of, samples_of, spread_of
 from sigjax.testing.p_values import adjust
 from sigjax.testing.problem import Case
@@ -113,9 +114,7 @@ class UnpairedOptions:
 class UnpairedDataOptions(UnpairedOptions):
     """The options of `unpaired`."""
 
-    metric: AnyMetric | None = option(
-        None, 'Metric of arrays and files: a name ("mean" when left out), a `Metric`, or a function of sums.'
-    )
+    metric: AnyMetric | None = same(OneSampleDataOptions, "metric")
 
 
 @takes(UnpairedDataOptions)
