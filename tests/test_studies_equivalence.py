@@ -222,7 +222,7 @@ def test_bad_input():
             sigjax.equivalence_test([1, 2, 3], [1, 2, 4], **wrong)
     with pytest.raises(InputError, match="at least two units"):
         sigjax.equivalence_test([1], [2], margin=1.0)
-    with pytest.raises(InputError, match="maxt belongs to the permutation test; use holm"):
+    with pytest.raises(InputError, match="correction must be one of holm, .*, got 'maxt'"):
         sigjax.equivalence(Evaluation.from_arrays({"A": [1, 2], "B": [2, 1]}), margin=1.0, correction="maxt")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -97,7 +97,7 @@ class Calibration(Study):
         signature: one line that reproduces the numbers.
     """
 
-    rows: ClassVar[str] = "ranges"
+    rows = "ranges"
 
     systems: tuple[str, ...]
     ranges: tuple[CalibratedRange, ...]

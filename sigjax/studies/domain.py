@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -101,7 +100,7 @@ class Domain(Study):
         signature: one line that reproduces the numbers.
     """
 
-    rows: ClassVar[str] = "ranges"
+    rows = "ranges"
 
     systems: tuple[str, ...]
     metric: str
