@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sigjax.ranking.significance_ranks import alike_groups
-from sigjax.records import Comparison, InputError, Settings, SystemScore, Test
+from sigjax.records import Comparison, Distribution, InputError, Settings, SystemScore, Test
 from sigjax.report.blocks import Section
 from sigjax.report.figure import (
     BLUE,
@@ -51,7 +51,8 @@ class Panel(NamedTuple):
     section: Section
     family: Family
     lower_is_better: bool
-    pair: Any = None
+    law: tuple[Distribution, Comparison | None] | None = None
+    """How the delta of the pair varies, and what its test says, if the report has this test."""
 
     @property
     def systems(self) -> tuple[SystemScore, ...]:
@@ -100,11 +101,6 @@ def tested(panel: Panel) -> str:
     return f"{test_of(panel.family)} test, {ALTERNATIVES[panel.settings.alternative]}"
 
 
-def scores_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_scores`."""
-    return rows_size(len(panel.systems))
-
-
 def draw_scores(axes: Axes, panel: Panel) -> None:
     """Scores with intervals; an open point does not differ significantly from the best or the baseline."""
     systems, (reference, others) = panel.systems, against(panel.family)
@@ -122,11 +118,6 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
     label += _key_of_unsettled([others[one.name] for one in systems if one.name in others])
     label += "\nsame letter: no significant difference" * lettered
     say(axes, panel.caption, label, width=ONE_COLUMN, side="right")
-
-
-def forest_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_forest`."""
-    return rows_size(len(panel.systems) - 1)
 
 
 def draw_forest(axes: Axes, panel: Panel) -> None:

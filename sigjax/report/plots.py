@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from sigjax.records import InputError, Test
 from sigjax.records.names import meant
 from sigjax.report.blocks import Section, blocks
-from sigjax.report.figure import TWO_COLUMNS, empty_figure
+from sigjax.report.figure import ONE_COLUMN, TWO_COLUMNS, empty_figure
 from sigjax.report.plot_grid import draw_heatmap, heatmap_size
-from sigjax.report.plot_pairs import Law, draw_gain, draw_law, gain_size, law_size
-from sigjax.report.plot_rows import (
-    Panel,
-    draw_forest,
-    draw_groups,
-    draw_scores,
-    forest_size,
-    groups_size,
-    scores_size,
-    test_of,
-)
+from sigjax.report.plot_pairs import draw_gain, draw_law
+from sigjax.report.plot_rows import Panel, draw_forest, draw_groups, draw_scores, groups_size, rows_size, test_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,13 +41,13 @@ class Kind(NamedTuple):
 
 
 KINDS: dict[FigureKind, Kind] = {
-    "scores": Kind(scores_size, draw_scores, tests=False),
-    "forest": Kind(forest_size, draw_forest),
+    "scores": Kind(lambda panel: rows_size(len(panel.systems)), draw_scores, tests=False),
+    "forest": Kind(lambda panel: rows_size(len(panel.systems) - 1), draw_forest),
     "heatmap": Kind(heatmap_size, draw_heatmap),
     "groups": Kind(groups_size, draw_groups),
-    "null": Kind(law_size, draw_law, law="permutation", tests=False),
-    "bootstrap": Kind(law_size, draw_law, law="bootstrap", tests=False),
-    "gain": Kind(gain_size, draw_gain),
+    "null": Kind(lambda panel: (ONE_COLUMN, 2.6), draw_law, law="permutation", tests=False),
+    "bootstrap": Kind(lambda panel: (ONE_COLUMN, 2.6), draw_law, law="bootstrap", tests=False),
+    "gain": Kind(lambda panel: (ONE_COLUMN, 2.7), draw_gain),
 }
 
 
@@ -131,12 +122,12 @@ def _panels(
             f"the report has no {test} test of {section.metric}; it has {tests}" if tests else "the report has no pairs"
         )
     law = KINDS[kind].law
-    of_pair: Any = None
+    of_pair = None
     if law is not None:
         a, b = report.first_pairs(section.metric)[0] if pair is None else pair
         found = report.distribution(a, b, metric=section.metric, test=law)
         tested = law in report.settings.tests
-        of_pair = Law(found, report.comparisons[a, b, section.metric, law] if tested else None)
+        of_pair = found, report.comparisons[a, b, section.metric, law] if tested else None
         families = [each for each in section.families if test_of(each) == law] or families
     lower = section.metric in report.lower_is_better
     shown = families if KINDS[kind].tests else families[:1]

@@ -73,10 +73,6 @@ def _row(one: CalibratedRange) -> tuple[str, ...]:
     return ends, f"{one.tests:,}", f"{one.right:,}", f"{one.share:.3f}", interval, f"{one.nominal:.3f}"
 
 
-def _layout(study: Calibration) -> Layout:
-    return Layout(8.0, [4.2] * len(study.pairs))
-
-
 def _draw(study: Calibration, axes: np.ndarray) -> None:
     """One panel per metric: shares of right winners, test by test, beside 1 - p."""
     for panel, metric in zip(axes[:, 0], study.pairs, strict=True):
@@ -110,4 +106,4 @@ def _shares(axes: Axes, ranges: list[CalibratedRange], shift: float, sides: floa
         axes.plot([x, x], one.interval or (), color=color, linewidth=1.5, alpha=0.5)
 
 
-CALIBRATION = Drawing(_layout, _draw)
+CALIBRATION = Drawing(calibration_text, lambda study: Layout(8.0, [4.2] * len(study.pairs)), _draw)

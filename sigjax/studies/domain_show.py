@@ -94,10 +94,6 @@ def _shares_rows(ranges: list[DomainRange]) -> list[tuple[str, ...]]:
     ]
 
 
-def _layout(study: Domain) -> Layout:
-    return Layout(10.4, [4.2] * len(study.settings.tests), 2)
-
-
 def _draw(study: Domain, axes: np.ndarray) -> None:
     """One row per test: confidence against gain, and shares of winners against p."""
     for (left, right), test in zip(axes, study.settings.tests, strict=True):
@@ -148,4 +144,4 @@ def _shares(axes: Axes, ranges: list[DomainRange], look: tuple[str, str], name: 
         axes.plot([at, at], one.interval or (), color=color, linewidth=1.2, alpha=0.5)
 
 
-DOMAIN = Drawing(_layout, _draw)
+DOMAIN = Drawing(domain_text, lambda study: Layout(10.4, [4.2] * len(study.settings.tests), 2), _draw)

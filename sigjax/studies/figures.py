@@ -12,6 +12,7 @@ from sigjax.report.figure import BLUES, plain
 from sigjax.report.names import middle_cut
 from sigjax.report.words import percent
 from sigjax.studies.formulas import detectable_effect, normal_power
+from sigjax.studies.text import audit_text, power_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,8 +42,9 @@ class Layout(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """How a kind of study is drawn."""
+    """How a kind of study is shown."""
 
+    text: Callable[[Any], str]
     layout: Callable[[Any], Layout]
     draw: Callable[[Any, np.ndarray], None]
     """Takes the study and axes `[row, column]`."""
@@ -121,10 +123,6 @@ def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
     axes.legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderpad=0.0)
 
 
-def _power_layout(power: Power) -> Layout:
-    return Layout(9.4, [3.6] * len(power.pilots), 2)
-
-
 def _draw_power(power: Power, axes: np.ndarray) -> None:
     """One row per metric: power and detectable differences against the number of instances."""
     for line, pilot in zip(axes, power.pilots, strict=True):
@@ -172,4 +170,5 @@ def _detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
     axes.set_ylim(bottom=0.0)
 
 
-AUDIT, POWER = Drawing(_audit_layout, _draw_audit), Drawing(_power_layout, _draw_power)
+AUDIT = Drawing(audit_text, _audit_layout, _draw_audit)
+POWER = Drawing(power_text, lambda power: Layout(9.4, [3.6] * len(power.pilots), 2), _draw_power)

@@ -101,10 +101,6 @@ def _difference(one: GainThresholds) -> str:
     return f"different groups - same group: {between.difference:{spec}}, {interval}: {verdict}"
 
 
-def _layout(study: Gains) -> Layout:
-    return Layout(7.2, [4.2] * len(_panels(study)))
-
-
 def _panels(study: Gains) -> list[list[GainThresholds]]:
     """The thresholds of each metric and test."""
     return [list(some) for _, some in groupby(study.thresholds, key=lambda one: (one.metric, one.test))]
@@ -147,4 +143,4 @@ def _lines(panel: Axes, one: GainThresholds, study: Gains) -> None:
             panel.axvspan(each.low, each.high, color=color, alpha=0.12, linewidth=0, zorder=0)
 
 
-GAINS = Drawing(_layout, _draw)
+GAINS = Drawing(gains_text, lambda study: Layout(7.2, [4.2] * len(_panels(study))), _draw)

@@ -76,10 +76,6 @@ def _sure(number: Fitted, spec: str) -> str:
     return f"standard error {number.error:{spec}}{interval}"
 
 
-def _layout(study: Size) -> Layout:
-    return Layout(7.2, [4.2] * len(_panels(study)))
-
-
 def _panels(study: Size) -> list[tuple[str, str]]:
     """The metric and the test of each panel."""
     return list(dict.fromkeys((at.metric, at.test) for at in study.points))
@@ -129,4 +125,4 @@ def _curves(panel: Axes, law: SizeLaw, sizes: list[int]) -> None:
         panel.plot(at, free, color=color, linewidth=1, linestyle=":", label=label)
 
 
-SIZE = Drawing(_layout, _draw)
+SIZE = Drawing(size_text, lambda study: Layout(7.2, [4.2] * len(_panels(study))), _draw)

@@ -54,9 +54,9 @@ class Study(Result):
 
     def __str__(self) -> str:
         """Return the study as text for a terminal."""
-        from sigjax.studies.show import TEXTS  # rich takes long to import
+        from sigjax.studies.show import SHOWN  # rich takes long to import
 
-        return TEXTS[self._kind](self)
+        return SHOWN[self._kind].text(self)
 
     def to_frame(self) -> Any:
         """The rows of the study as a data frame of pandas; intervals become `_low` and `_high`.
