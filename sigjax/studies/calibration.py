@@ -12,10 +12,10 @@ import numpy as np
 from sigjax.comparison.data import list_evaluations
 from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import check_evaluations, check_together
-from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test, Variant
+from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import Side, TestedOptions, check_range, table_ranges
+from sigjax.studies.all_pairs import SIDES, Side, TestedOptions, check_range, table_ranges
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, clustered_share
 from sigjax.studies.pilot import allotted, drawn, make_pilot, select, winners
 from sigjax.studies.study import Study
@@ -113,9 +113,6 @@ class Calibration(Study):
     signature: str
 
 
-_SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
-
-
 class _Way(NamedTuple):
     """A test and its variant."""
 
@@ -194,9 +191,8 @@ def _checked(evaluations: Sequence[Evaluation], options: CalibrationOptions) -> 
     """
     check(options)
     check_range(options.p_range)
-    settings = Settings(
-        interval="none", **values(options, Settings, variant="shift", alternative=_SIDES[options.alternative])
-    )
+    how = {"interval": "none", "variant": "shift", "alternative": SIDES[options.alternative]}
+    settings = Settings(**values(options, Settings, **how))
     check_together(settings)
     check_resamples(settings.fixed_resamples, options.p_range[0])
     check_evaluations(evaluations, settings)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.report.figure import plain
 from sigjax.report.pairs import Table
 from sigjax.report.text import table_lines
 from sigjax.report.words import METHODS, count, format_interval
-from sigjax.studies.figures import COLORS, Drawing, Layout
-from sigjax.studies.text import NAME, joined_lines
+from sigjax.studies.figures import COLORS, Drawing, Layout, label
+from sigjax.studies.text import NAME, joined_lines, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +36,7 @@ def _title(first: CalibratedRange) -> str:
 
 def calibration_text(study: Calibration) -> str:
     """A table for each metric and test."""
-    noun = "instance" if study.num_units == study.num_instances else "cluster"
+    noun = unit_of(study)
     drawn = count(study.repetitions, "test set")
     lines = [
         f"calibration of {count(len(study.systems), 'system')}: {drawn} of {count(study.instances, noun)}, drawn",
@@ -84,13 +83,9 @@ def _draw(study: Calibration, axes: np.ndarray) -> None:
         for index, ranges in enumerate(groups):
             _shares(panel, ranges, 1.07 ** (index - (len(groups) - 1) / 2.0), sides)
         panel.set_xscale("log")
-        panel.set_xlabel(f"p on the test set, {_SIDES[study.alternative].partition(',')[0]}", fontsize=8)
-        panel.set_ylabel("share of winners that are right", fontsize=8)
-        panel.set_title(
-            plain(f"{metric}: {count(study.repetitions, 'test set')} of {study.instances:,} from {study.num_units:,}"),
-            fontsize=9,
-        )
-        panel.tick_params(labelsize=7)
+        at = f"p on the test set, {_SIDES[study.alternative].partition(',')[0]}"
+        drawn = f"{count(study.repetitions, 'test set')} of {study.instances:,} from {study.num_units:,}"
+        label(panel, at, "share of winners that are right", f"{metric}: {drawn}")
         panel.legend(fontsize=8, frameon=False, loc="lower left")
 
 

@@ -14,7 +14,7 @@ from sigjax.report.names import middle_cut
 from sigjax.report.pairs import Table
 from sigjax.report.text import GAP, table_lines
 from sigjax.report.words import DASH, count, format_interval, percent
-from sigjax.studies.figures import Drawing, Layout
+from sigjax.studies.figures import Drawing, Layout, label
 from sigjax.studies.text import NAME, joined_lines
 
 if TYPE_CHECKING:
@@ -103,9 +103,8 @@ def _draw(study: Domain, axes: np.ndarray) -> None:
                 [(one.gain, 1.0 - one.p_value) for one in study.pairs if (one.test_set, one.test) == (name, test)]
             )
             left.plot(*shown.T, marker, color=color, markersize=2.5, alpha=0.5, label=plain(name), markeredgewidth=0)
-        left.set_xlabel(plain(f"gain of the winner ({study.metric})"), fontsize=8)
-        left.set_ylabel(f"confidence, 1 - p ({study.alternative})", fontsize=8)
-        left.set_title(f"{test} test: all pairs on each test set", fontsize=9)
+        confidence = f"confidence, 1 - p ({study.alternative})"
+        label(left, f"gain of the winner ({study.metric})", confidence, f"{test} test: all pairs on each test set")
         left.set_xlim(0.0, _near(study))
         for index, (name, look) in enumerate(list(looks.items())[1:]):
             ranges = [one for one in study.ranges if (one.other, one.test) == (name, test)]
@@ -113,14 +112,10 @@ def _draw(study: Domain, axes: np.ndarray) -> None:
         right.axhline(0.5, color="0.8", linewidth=1)
         right.set_xscale("log")
         right.set_ylim(-0.03, 1.03)
-        right.set_xlabel(plain(f"p on {study.source} ({study.alternative})"), fontsize=8)
-        right.set_ylabel("share of winners that win there, too", fontsize=8)
-        right.set_title("winners on the other test sets", fontsize=9)
-        for panel in (left, right):
-            panel.tick_params(labelsize=7)
-            panel.legend(
-                fontsize=7, frameon=False, loc="lower right" if panel is left else "lower left", markerscale=1.5
-            )
+        share = "share of winners that win there, too"
+        label(right, f"p on {study.source} ({study.alternative})", share, "winners on the other test sets")
+        for panel, place in ((left, "lower right"), (right, "lower left")):
+            panel.legend(fontsize=7, frameon=False, loc=place, markerscale=1.5)
 
 
 def _near(study: Domain) -> float:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.report.figure import BLUE, VERMILION, plain
+from sigjax.report.figure import BLUE, VERMILION
 from sigjax.report.pairs import Table
 from sigjax.report.plot_pairs import Look, draw_points, limit_gains
 from sigjax.report.text import table_lines
 from sigjax.report.words import DASH, count, format_number, number_spec, percent
-from sigjax.studies.figures import Drawing, Layout
+from sigjax.studies.figures import Drawing, Layout, label
 from sigjax.studies.text import NAME, in_units, joined_lines
 from sigjax.studies.thresholds import WIDE
 
@@ -118,11 +118,9 @@ def _draw(study: Gains, axes: np.ndarray) -> None:
         limit_gains(panel, *_gains(pairs), WIDE[0])
         for one in some:
             _lines(panel, one, study)
-        panel.set_xlabel(f"gain of the better system ({plain(metric)})", fontsize=8)
-        panel.set_ylabel(f"confidence (1 - p, {study.alternative})", fontsize=8)
         number = f"{count(len(pairs), 'pair')} of {count(len(study.systems), 'system')}"
-        panel.set_title(plain(f"{metric}, {test} test: {number}"), fontsize=9)
-        panel.tick_params(labelsize=7)
+        gain, confidence = f"gain of the better system ({metric})", f"confidence (1 - p, {study.alternative})"
+        label(panel, gain, confidence, f"{metric}, {test} test: {number}")
         panel.legend(fontsize=7, loc="lower right")
 
 

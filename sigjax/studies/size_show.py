@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.report.figure import BLUES, plain
+from sigjax.report.figure import BLUES
 from sigjax.report.pairs import Table
 from sigjax.report.text import table_lines
 from sigjax.report.words import count, format_number, number_spec, percent
-from sigjax.studies.figures import Drawing, Layout
+from sigjax.studies.figures import Drawing, Layout, label
 from sigjax.studies.gains_show import WIDTH, ends, explained, gained
-from sigjax.studies.text import NAME, in_units, joined_lines
+from sigjax.studies.text import NAME, in_units, joined_lines, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,13 +43,9 @@ def size_text(study: Size) -> str:
     return joined_lines(lines)
 
 
-def _noun(study: Size) -> str:
-    return "instances" if study.num_units == study.num_instances else "clusters"
-
-
 def _table(points: list[ThresholdAt], study: Size) -> list[str]:
     spec = number_spec(number for at in points for number in (at.threshold, at.low, at.high))
-    header = (_noun(study), "pairs", "effective", "threshold", f"{percent(study.settings.level)} interval")
+    header = (f"{unit_of(study)}s", "pairs", "effective", "threshold", f"{percent(study.settings.level)} interval")
     rows = [
         (f"{at.size:,}", f"{at.num_pairs:,}", f"{int(at.effective_pairs):,}")
         + (format_number(at.threshold, spec), ends(at.low, at.high, spec))
@@ -98,10 +94,10 @@ def _draw(study: Size, axes: np.ndarray) -> None:
         sizes = sorted({at.size for at in own})
         panel.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
         panel.set_xticks([], minor=True)
-        panel.set_xlabel(f"number of {_noun(study)} ({study.subsets})", fontsize=8)
-        panel.set_ylabel(f"threshold of the gain ({plain(metric)})", fontsize=8)
-        panel.set_title(plain(f"{metric}, {test} test: {count(len(study.systems), 'system')}"), fontsize=9)
-        panel.tick_params(labelsize=7, which="both")
+        title = f"{metric}, {test} test: {count(len(study.systems), 'system')}"
+        size, threshold = f"number of {unit_of(study)}s ({study.subsets})", f"threshold of the gain ({metric})"
+        label(panel, size, threshold, title)
+        panel.tick_params(labelsize=7, which="minor")
         panel.legend(fontsize=7)
 
 

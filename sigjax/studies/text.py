@@ -16,6 +16,7 @@ from sigjax.report.words import DASH, METHODS, count, format_interval, format_nu
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
+    from sigjax.studies.calibration import Calibration
     from sigjax.studies.gains import Gains
     from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
     from sigjax.studies.size import Size
@@ -43,10 +44,15 @@ def _in_methods(methods: dict[str, int]) -> str:
     return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
 
 
+def unit_of(study: Audit | Power | Gains | Size | Calibration) -> str:
+    """What is resampled."""
+    return "instance" if study.num_units == study.num_instances else "cluster"
+
+
 def in_units(study: Audit | Power | Gains | Size) -> str:
     """How many instances, and clusters where there are some."""
-    text = count(study.num_instances, "instance")
-    return text if study.num_units == study.num_instances else f"{text} in {count(study.num_units, 'cluster')}"
+    clusters = "" if unit_of(study) == "instance" else f" in {count(study.num_units, 'cluster')}"
+    return count(study.num_instances, "instance") + clusters
 
 
 def audit_text(audit: Audit) -> str:
@@ -110,8 +116,7 @@ def _verdict(one: AuditedTest) -> str:
 
 def power_text(power: Power) -> str:
     """Power and detectable differences, one table per metric and test."""
-    a, b = power.systems
-    noun = "instances" if power.num_units == power.num_instances else "clusters"
+    (a, b), noun = power.systems, f"{unit_of(power)}s"
     lines = [
         f"power for {a} - {b}: pilot of {in_units(power)}",
         f"share of {count(power.repetitions, 'sample')} with p <= {power.settings.alpha:g}, and its 95% interval",
