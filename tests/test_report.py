@@ -18,7 +18,7 @@ from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair,
 
 import sigjax
 from sigjax.records import InputError, Interval
-from sigjax.report import to_dataframe, to_figure
+from sigjax.report import Report, to_dataframe
 
 
 def test_json_names_the_versions_that_made_it():
@@ -167,7 +167,7 @@ def test_systems_as_a_table(library):
         (to_dataframe, ["pandas", "polars", "pyarrow"], "pip install pandas"),
         (lambda report: to_dataframe(report, "pandas"), ["pandas"], "of pandas needs pandas, which is not installed"),
         (lambda report: to_dataframe(report, "R"), [], "library: expected one of pandas, polars, pyarrow, got 'R'"),
-        (to_figure, ["matplotlib.figure"], r"sigjax\[plot\]"),
+        (Report.plot, ["matplotlib.figure"], r"sigjax\[plot\]"),
     ],
 )
 def test_missing_extras_say_what_to_install(monkeypatch, format_, modules, hint):

@@ -12,7 +12,6 @@ from sigjax.report.markdown import to_markdown as to_markdown
 from sigjax.report.methods import to_methods as to_methods
 from sigjax.report.methods import to_sentences as to_sentences
 from sigjax.report.page import to_html as to_html
-from sigjax.report.plots import to_figure as to_figure
 from sigjax.report.programs import json_pieces as json_pieces
 from sigjax.report.report import Report as Report
 from sigjax.report.report import to_text as to_text

@@ -20,11 +20,10 @@ from sigjax.report.words import (
     percent,
 )
 from sigjax.studies.one_sample import OneSample
-from sigjax.studies.text import NAME, adjusted_p, joined_lines, results_json
+from sigjax.studies.text import NAME, WIDTH, adjusted_p, joined_lines, results_json
 from sigjax.studies.unpaired import Unpaired
 from sigjax.version import __version__
 
-_COLUMNS = 80
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
     "sign-flip": "sign-flip: permutation test against a system with the number on every instance ({}); takes "
@@ -139,7 +138,7 @@ def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool 
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _COLUMNS, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:

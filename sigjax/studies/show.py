@@ -10,11 +10,9 @@ import numpy as np
 
 from sigjax.records import InputError
 from sigjax.report.figure import empty_figure, plain
-from sigjax.studies.calibration_show import CALIBRATION
-from sigjax.studies.domain_show import DOMAIN
 from sigjax.studies.figures import AUDIT, POWER, Drawing
-from sigjax.studies.gains_show import GAINS
-from sigjax.studies.size_show import SIZE
+from sigjax.studies.shares_show import CALIBRATION, DOMAIN
+from sigjax.studies.thresholds_show import GAINS, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

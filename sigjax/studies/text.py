@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NAME = 32
 """Columns for a name."""
+WIDTH = 80
+"""Columns of a text."""
 TOO_OFTEN = "too many false positives"
 NULLS = {
     "swaps": "by random swaps of the outputs of {}: neither is better, and they are as similar as the systems are",
