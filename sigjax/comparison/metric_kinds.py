@@ -63,7 +63,7 @@ def make_case(evaluation: Evaluation, settings: Settings, members: np.ndarray | 
         return SampleCase(sample, metric, Question.of(members, scores, errors), settings)
     units = make_units(evaluation, settings.design)
     check_score(metric, units.unscaled(units.totals))
-    if metric.score is MEAN.score and bool(np.isin(evaluation.stats[..., 0], (0, 1)).all()):
+    if metric.score is MEAN.score and settings.interval != "none" and np.isin(evaluation.stats[..., 0], (0, 1)).all():
         metric = replace(metric, bounds=(0.0, 1.0))  # of answers right or wrong
     return Case.of(units, metric, members, settings)
 
