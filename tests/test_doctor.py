@@ -6,6 +6,7 @@ import shlex
 from importlib.util import find_spec
 
 import mutations
+import numpy as np
 import pytest
 
 from sigjax import InputError
@@ -134,7 +135,7 @@ def test_text_says_the_same_and_fits(capsys, folder):
 
 @pytest.mark.parametrize("reader", READERS)
 def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
-    """Sound files are read as their format, as `read` reads them; of damaged ones it is said what is wrong."""
+    """Sound files are read as `read` reads them, with its usual metric; of damaged ones it is said what is wrong."""
     if not all(map(find_spec, NEEDS.get(reader, ()))):
         pytest.skip("needs a library")
     chance = random.Random(reader)
@@ -148,11 +149,14 @@ def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
             files[name].write_bytes(content)
         said = diagnose(*gold, input=systems, reader=reader, metric=metric, options=options)
         try:
-            instances = read(*gold, input=systems, reader=reader, **sample.options).num_instances
+            sound = read(*gold, input=systems, reader=reader, **sample.options)
         except InputError as error:
             assert said.missing or said.refusal == error.flags  # noqa: PT017
         else:
-            assert (said.refusal, said.format, said.instances) == (None, reader, instances)
+            assert (said.refusal, said.format, said.instances) == (None, reader, sound.num_instances)
+            if metric is None:
+                usual = read(*gold, input=systems, reader=reader, **sample.options, metric=said.metrics[0])
+                assert np.array_equal(usual.stats, sound.stats)
         for path in (files[chance.choice(list(files))] for _ in range(4)):
             path.write_bytes(mutations.mutate(path.read_bytes(), chance))
             assert isinstance(diagnose(*gold, input=systems, options=options), Diagnosis)

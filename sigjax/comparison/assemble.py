@@ -116,7 +116,7 @@ def leaderboard(
 
     `reach` are those on significance that is out of reach.
     """
-    comparisons = {test: _comparisons(tested, of_tests, test, settings) for test in settings.tests}
+    comparisons = {test: comparisons_by(tested, of_tests, test, settings) for test in settings.tests}
     first = comparisons[settings.tests[0]]
     notes = [*evaluation.notes, *common_instances(evaluation, first), *identical_systems(evaluation)]
     precisions, fewest = [one.precision for one in tested], min(one.precision.num_units for one in tested)
@@ -198,7 +198,7 @@ def _columns(
     }
 
 
-def _comparisons(
+def comparisons_by(
     tested: Sequence[Tested], of_tests: Sequence[Mapping[Test, Adjusted]], test: Test, settings: Settings
 ) -> Comparisons:
     """The comparisons of all pairs of an evaluation by a test, in their order."""

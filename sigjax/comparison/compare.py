@@ -12,7 +12,7 @@ from sigjax.comparison.assemble import Leaderboard
 from sigjax.comparison.compat import peer_tests
 from sigjax.comparison.data import evaluations_of
 from sigjax.comparison.distributions import Laws
-from sigjax.comparison.families import leaderboards
+from sigjax.comparison.families import comparisons_of, leaderboards
 from sigjax.comparison.metric_kinds import pairs_of
 from sigjax.comparison.notes import together
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions
@@ -65,24 +65,40 @@ def compare(data: Any, options: DataOptions) -> Report:
     return _compared(evaluations_of(data, options), options)
 
 
-def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Report:
-    """`compare` of evaluations, by options that are in their domains."""
+def _settled(evaluations: Sequence[Evaluation], options: CompareOptions) -> Settings:
+    """The settings for some evaluations, by options that are in their domains.
+
+    Raises:
+        InputError: options and evaluations do not fit together, or need more memory than there is.
+    """
     settings = Settings(**values(options, Settings))
     if settings.design == "models" and settings.interval == "auto":
         settings = replace(settings, interval="two-way")  # the default of this design
     check_together(settings)
     check_evaluations(evaluations, settings)
     check_parts(evaluations, settings, extends=options.extend is not None, peers=bool(options.compat))
-    settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
+    if settings.baseline is not None:
+        settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
     if evaluations[0].unit == "response":
         settings = replace(settings, interval="none")
     check_workload(evaluations, settings, warns=options.progress)
-    hashed, names = data_hash(evaluations), evaluations[0].systems
-    pairs = () if options.extend is None else [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
-    identify = partial(identity_of, evaluations, settings, hashed)
-    stages = stages_of(options.checkpoint, options.extend, identify, pairs)
+    return settings
+
+
+def _runner(evaluations: Sequence[Evaluation], settings: Settings, options: CompareOptions) -> Runner:
+    """How to run, from where an earlier run stopped."""
+    names, pairs = evaluations[0].systems, ()
+    if options.extend is not None:
+        pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
+    stages = stages_of(options.checkpoint, options.extend, partial(identity_of, evaluations, settings), pairs)
+    return Runner(settings, options.device, options.progress, stages)
+
+
+def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Report:
+    """`compare` of evaluations."""
+    settings = _settled(evaluations, options)
     with host_scope():
-        boards = leaderboards(evaluations, Runner(settings, options.device, options.progress, stages))
+        boards = leaderboards(evaluations, _runner(evaluations, settings, options))
         peers = (options.compat,) if isinstance(options.compat, str) else options.compat or ()
         compat = peer_tests(evaluations, Runner(settings, options.device, options.progress), peers)
     return Report(
@@ -94,7 +110,7 @@ def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Rep
         lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
         notes=_notes(evaluations, boards),
         signature=signature_of(evaluations, settings, boards[0].num_units),
-        data=hashed,
+        data=data_hash(evaluations),
         measured=_measured(evaluations, boards),
         compat=compat,
         again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
@@ -175,4 +191,6 @@ def _of_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Comparison:
     evaluation = evaluation_from_arrays({"a": a, "b": b}, metric=metric)
     options = CompareOptions(progress=False, **given)
     check(options)
-    return _compared([evaluation], options)[0]
+    settings = _settled([evaluation], options)
+    with host_scope():
+        return comparisons_of(evaluation, _runner([evaluation], settings, options))[0]

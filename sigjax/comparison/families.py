@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, islice, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.bootstrap.sampled import SharedDraws
-from sigjax.comparison.assemble import Adjusted, Leaderboard, Tested, described, leaderboard, wanting_of
+from sigjax.comparison.assemble import (
+    Adjusted,
+    Leaderboard,
+    Tested,
+    comparisons_by,
+    described,
+    leaderboard,
+    wanting_of,
+)
 from sigjax.comparison.metric_kinds import MetricKind, OfSums, kind_of, make_case
 from sigjax.comparison.parts import Part, parts_of
 from sigjax.comparison.reach import out_of_reach, too_few_runs, too_few_units
@@ -23,7 +32,7 @@ from sigjax.metrics.suites import is_part
 from sigjax.multiple.decision import Decisions, decisions, known_bounds
 from sigjax.multiple.maxt import StepDown, joint_maxt, maxt, num_columns
 from sigjax.multiple.minp import minp
-from sigjax.records import Evaluation, Settings, Test
+from sigjax.records import Comparisons, Evaluation, Settings, Test
 from sigjax.testing.p_values import Outcomes, adjust, log10_adjusted, montecarlo_p, p_intervals
 from sigjax.testing.problem import Case, SampleCase
 from sigjax.testing.runner import Runner, numpy_seconds, swap_seconds
@@ -32,12 +41,44 @@ _STATISTIC = 1.5e-8
 """Seconds of NumPy per pair and resample."""
 
 
+class Family(NamedTuple):
+    """The pairs whose p-values are adjusted together."""
+
+    members: list[tuple[Evaluation, list[Tested]]]
+    """The evaluations, and what the tests say of the parts of each."""
+    outcomes: dict[Test, Outcomes]
+    """Of all pairs, by test."""
+    adjusted: list[list[dict[Test, Adjusted]]]
+    """The same by evaluation and part, adjusted."""
+
+
 def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Leaderboard]:
     """Test the pairs of all evaluations, and then adjust their p-values.
 
     Raises:
         InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
     """
+    settings, families = runner.settings, _families(evaluations, runner)
+    reach = _reach(families, settings)
+    return [
+        leaderboard(each, settings, own, of_tests, reach)
+        for family in families
+        for (each, own), of_tests in zip(family.members, family.adjusted, strict=True)
+    ]
+
+
+def comparisons_of(evaluation: Evaluation, runner: Runner) -> Comparisons:
+    """The comparisons of the pairs of one evaluation by the first test, without ranks and notes.
+
+    Raises:
+        InputError: as `leaderboards`.
+    """
+    ((((_, tested),), _, (adjusted,)),) = _families([evaluation], runner)
+    return comparisons_by(tested, adjusted, runner.settings.tests[0], runner.settings)
+
+
+def _families(evaluations: Sequence[Evaluation], runner: Runner) -> list[Family]:
+    """All tests of all evaluations."""
     settings = runner.settings
     parts = [parts_of(each, settings) for each in evaluations]
     kinds = [_kind(own[0], own[0].evaluation, runner) if own[0].number is None else None for own in parts]
@@ -52,17 +93,13 @@ def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Lead
             mates = (found, parts) if settings.family == "report" else ([tested], [own])
             others = others_of([one.outcomes for each in mates[0] for one in each], _to_come(*mates), settings)
             tested.append(_tested(part, kind, at, draws, others))
-    families = [[each] for each in zip(evaluations, found, strict=True)]
-    if settings.family == "report":
-        families = [[each for (each,) in families]]
+    members = list(zip(evaluations, found, strict=True))
+    families = [members] if settings.family == "report" else [[each] for each in members]
     joined = [_joined([one for _, own in family for one in own], settings) for family in families]
-    reach = _reach([[(each, one) for each, own in family for one in own] for family in families], joined, settings)
-    boards: list[Leaderboard] = []
-    for family, outcomes in zip(families, joined, strict=True):
-        adjusted = _adjust_all([own for _, own in family], outcomes, _steps(family, runner), settings)
-        for (each, own), of_tests in zip(family, adjusted, strict=True):
-            boards.append(leaderboard(each, settings, own, of_tests, reach))
-    return boards
+    return [
+        Family(family, outcomes, _adjust_all([own for _, own in family], outcomes, _steps(family, runner), settings))
+        for family, outcomes in zip(families, joined, strict=True)
+    ]
 
 
 def others_of(before: Sequence[dict[Test, Outcomes]], to_come: int, settings: Settings) -> np.ndarray:
@@ -111,20 +148,17 @@ def _joined(family: Sequence[Tested], settings: Settings) -> dict[Test, Outcomes
     return {test: Outcomes.joined([one.outcomes[test] for one in family if one.outcomes]) for test in settings.tests}
 
 
-def _reach(
-    families: Sequence[Sequence[tuple[Evaluation, Tested]]],
-    joined: Sequence[dict[Test, Outcomes]],
-    settings: Settings,
-) -> list[str]:
+def _reach(families: Sequence[Family], settings: Settings) -> list[str]:
     """Notes on significance that is out of reach, of which few units and runs are those of the first family."""
-    first, num_hypotheses = families[0][0][0], sum(len(one.pairs) for _, one in families[0])
-    of_what = "pairs" if len({one.metric for _, one in families[0]}) == 1 else "pairs of all metrics"
+    members = families[0].members
+    first, num_hypotheses = members[0][0], sum(len(one.pairs) for _, own in members for one in own)
+    of_what = "pairs" if len(members) == 1 else "pairs of all metrics"
     notes = []
-    for family, outcomes in zip(families, joined, strict=True):
-        notes += out_of_reach(outcomes, of_what, settings, wanting_of([one for _, one in family]))
+    for family, outcomes, _ in families:
+        notes += out_of_reach(outcomes, of_what, settings, wanting_of([one for _, own in family for one in own]))
     for family in families if is_part(first) else families[:1]:
-        num_units = min(one.precision.num_units for _, one in family if one.outcomes)
-        named = f"warning: {family[0][0].metric.name}: " if len(families) > 1 else "warning: "
+        num_units = min(one.precision.num_units for _, own in family.members for one in own if one.outcomes)
+        named = f"warning: {family.members[0][0].metric.name}: " if len(families) > 1 else "warning: "
         few = too_few_units(num_units, num_hypotheses, settings)
         notes += [note.replace("warning: ", named) for note in few] if is_part(first) else few
     if settings.design == "models":

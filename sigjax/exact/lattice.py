@@ -135,6 +135,9 @@ def coordinates(rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.n
         >>> values.tolist(), basis.tolist()
         ([[1], [3], [5]], [[2, 4]])
     """
+    if rows.shape[1] == 1:
+        basis = np.gcd.reduce(rows, axis=0)[None]
+        return rows // basis, basis
     wide = rows if np.abs(rows).max(initial=0) < _SAFE else rows.astype(object)
     echelon = _echelon(wide)
     if echelon is None:

@@ -104,11 +104,9 @@ def _numbers(name: str, values: object) -> np.ndarray:
         array = array[:, None]
     if array.ndim != 2:
         raise InputError(f"system {name!r}: expected [instance] or [instance, input], got {array.ndim} axes")
-    wrong = np.argwhere(~np.isfinite(array))
-    if wrong.size:
-        raise InputError(
-            f"system {name!r}: {array[tuple(wrong[0])]} at instance {wrong[0][0] + 1}; remove or repair it"
-        )
+    if not (finite := np.isfinite(array)).all():
+        wrong = np.argwhere(~finite)[0]
+        raise InputError(f"system {name!r}: {array[tuple(wrong)]} at instance {wrong[0] + 1}; remove or repair it")
     return array
 
 

@@ -138,11 +138,11 @@ def _read_as(
             missing, not_read, more = not_read, None, {"missing": settled}
         break
     if reading is not None and not metrics:
-        metrics = _possible(reading, given)
+        metrics = _possible(reading, given, usual if evaluation is None else evaluation.metric.name)
         if evaluation is None and metric is None and metrics:
-            not_read, evaluation = None, reading(replace(given, metric=_first_of(metrics)))
+            not_read, evaluation = None, reading(replace(given, metric=metrics[0]))
     refusal = refusal or not_read
-    chosen = _first_of(metrics) if metric is None and metrics else metric
+    chosen = metrics[0] if metric is None and metrics else metric
     if chosen is not None and refusal is None:
         metrics = (chosen, *(name for name in metrics if name != chosen))
         more |= {"metric": metrics_of_tasks(tasks, given, metrics) if tasks and metric is None else [chosen]}
@@ -161,20 +161,18 @@ def _read_as(
     )
 
 
-def _possible(reading: Reading, options: Options) -> tuple[str, ...]:
-    """The metrics that files of numbers can be evaluated by: all are tried."""
+def _possible(reading: Reading, options: Options, usual: str) -> tuple[str, ...]:
+    """The metrics that files of numbers can be evaluated by: all are tried.
+
+    The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts.
+    """
     scores = dict.fromkeys(name for sheet in options.seen or () for name in sheet.numbers)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
-    for name in dict.fromkeys((*scores, *METRICS)):
+    for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS)):
         with suppress(InputError):
             made = reading(replace(options, metric=name)).metric
             possible.setdefault((made.inputs, made.extract, getattr(made, "score", made)), made.name)
     return tuple(possible.values())
-
-
-def _first_of(metrics: Sequence[str]) -> str:
-    """The metric to begin with: accuracy of answers right or wrong, F1 of counts."""
-    return next((name for name in _FIRST if name in metrics), metrics[0])
 
 
 def _ids(sheets: Sequence[Sheet], evaluation: Evaluation | None, *, in_table: bool) -> str:

@@ -167,7 +167,7 @@ class Comparisons(Sequence[Comparison]):
         if isinstance(index, tuple | str):
             return self._of_pair(index)
         row = range(len(self))[index]  # raises the IndexError of a sequence
-        return next(iter(self.at(slice(row, row + 1))))
+        return next(iter(self if len(self) == 1 else self.at(slice(row, row + 1))))
 
     def __len__(self) -> int:
         """Count the comparisons."""

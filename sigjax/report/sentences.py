@@ -7,7 +7,7 @@ import numpy as np
 from sigjax.ranking.significance_ranks import significance_clusters
 from sigjax.records import Comparison, Comparisons, Settings, SystemScore
 from sigjax.report.pairs import MAX_NAMED, has_equal_scores
-from sigjax.report.words import ALTERNATIVES, METHODS, count, format_adjusted_p, format_raw_p, is_significant
+from sigjax.report.words import ALTERNATIVES, METHODS, count, format_adjusted_p, format_raw_p, is_significant, joined
 
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
@@ -156,4 +156,4 @@ def _listed(names: Sequence[str]) -> str:
     """
     if len(names) > 10:
         names = [*names[:5], f"{len(names) - 5:,} more"]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return joined(names)

@@ -44,13 +44,8 @@ _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """Spreadsheets run what begins with one of these (also in full width); the quote makes the escape reversible."""
 
 
-def to_csv(report: Report, of: Rows = "pairs") -> str:
-    """The pairs or the systems as CSV; what is missing is an empty field."""
-    return "".join(csv_pieces(report, of))
-
-
 def csv_pieces(report: Report, of: Rows = "pairs") -> Iterator[str]:
-    """The same in pieces, so that a large report can be written without holding its text."""
+    """The pairs or the systems as CSV, in pieces as JSON; what is missing is an empty field."""
     for start, columns in enumerate(_blocks(report, of)):
         writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
         if start == 0:

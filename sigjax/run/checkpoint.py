@@ -60,12 +60,12 @@ def data_hash(evaluations: Sequence[Evaluation]) -> str:
     return digest.hexdigest()[:16]
 
 
-def identity_of(evaluations: Sequence[Evaluation], settings: Settings, data: str) -> Identity:
-    """The fingerprint of a run; `data` is the hash of the evaluations."""
+def identity_of(evaluations: Sequence[Evaluation], settings: Settings) -> Identity:
+    """The fingerprint of a run."""
     first = evaluations[0]
     identity = {"sigjax": __version__} | asdict(settings)
     identity |= {"systems": sorted(first.systems), "metrics": [each.metric.name for each in evaluations]}
-    identity |= {"instances": first.num_instances, "data": data}
+    identity |= {"instances": first.num_instances, "data": data_hash(evaluations)}
     return json.loads(json.dumps(identity))
 
 

@@ -13,7 +13,7 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.metric_kinds import make_case
 from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import check_evaluations, check_together, named_errors
-from sigjax.records import Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
+from sigjax.records import Alternative, Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
 from sigjax.records.options import option, same, values
 from sigjax.report import Report
 from sigjax.studies.pilot import select
@@ -21,6 +21,8 @@ from sigjax.studies.thresholds import FEWEST, WIDE, Gained, Law, Points, moved_g
 from sigjax.testing.runner import Runner
 
 Side = Literal["one-sided", "two-sided"]
+SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
+"""Of tests of the better system of a pair."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,8 +114,7 @@ def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Se
         InputError: options or data cannot be used.
     """
     check_range(options.p_range)
-    alternative = "greater" if options.alternative == "one-sided" else "two-sided"
-    more = {"alternative": alternative, "interval": "none", "correction": "none"}
+    more = {"alternative": SIDES[options.alternative], "interval": "none", "correction": "none"}
     settings = Settings(**values(options, Settings, **more))
     check_together(settings)
     check_evaluations(evaluations, settings)
