@@ -33,10 +33,11 @@ def data() -> pathlib.Path:
 
 @pytest.fixture
 def write(tmp_path: pathlib.Path) -> Callable[[str, str | bytes], pathlib.Path]:
-    """Write a file of this name with this content; gives its path."""
+    """Write a file of this name, in a folder of its own if it names one, with this content; gives its path."""
 
     def write_file(name: str, content: str | bytes) -> pathlib.Path:
         path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
@@ -47,6 +48,21 @@ def write(tmp_path: pathlib.Path) -> Callable[[str, str | bytes], pathlib.Path]:
 def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of `write` are in the working directory."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def compared(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """The JSON report of `sigjax compare` with these arguments, by permutation tests and without intervals."""
+    from sigjax.cli import _run
+
+    def run(*arguments: object) -> Any:
+        quick = ("--interval", "none", "--test", "permutation", "--resamples", "1000", "--format", "json")
+        code = _run(["compare", *map(str, arguments), *quick], debug=False)
+        out, err = capsys.readouterr()
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return run
 
 
 @pytest.fixture

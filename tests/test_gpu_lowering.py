@@ -96,8 +96,10 @@ def test_numbers_of_more_than_four_bytes_are_multiplied_in_float64(lowered):
     assert products(lower(lowered, "permutation", 12, factor=10**11)) == {"f64"}
 
 
+@pytest.mark.parametrize("factor", [1, 10**6])
 @pytest.mark.parametrize(("design", "test"), [("crossed", "permutation"), ("nested", "bootstrap")])
-def test_designs_of_repeated_runs_lower(lowered, design, test):
+def test_designs_of_repeated_runs_multiply_bytes(lowered, design, test, factor):
     ids, runs = (np.arange(700) // 5).tolist(), (np.arange(700) % 5).tolist()
-    text = lower(lowered, test, 4, design=design, ids=ids, runs=runs)
-    assert products(text) == {"f32"}
+    text = lower(lowered, test, 4, factor=factor, design=design, ids=ids, runs=runs)
+    assert products(text) == {"i8"}
+    assert scatters(text) == (set() if design == "crossed" else {"ui32"})

@@ -2,7 +2,6 @@
 
 import functools
 import gzip
-import json
 import random
 import re
 
@@ -11,7 +10,6 @@ import pytest
 from annotated import conllu, row
 
 from sigjax import Evaluation
-from sigjax.cli import _run
 from sigjax.readers import read
 from sigjax.readers.parsing.conllu import METRICS, UNMATCHED, count_words, match_words
 from sigjax.readers.parsing.treebank import parse_conllu
@@ -233,13 +231,11 @@ def test_all_parsers_of_the_shared_task(data):
         np.testing.assert_array_equal(found.stats, expected.stats[order])
 
 
-def test_published_scores_by_the_command_line(data, capsys):
+def test_published_scores_by_the_command_line(data, compared):
     """LAS and CLAS of doc/results.md and doc/conll18_CLAS.md of UDParse; the others by the script, in udtools 0.2.9."""
     folder = data / "conll18_en_ewt"
     systems = [folder / "systems" / f"{name}.conllu.gz" for name in ("HIT-SCIR-18", "UDPipe-Future")]
-    options = ["--interval", "none", "--resamples", "1000", "--format", "json", "-m", *METRICS]
-    assert _run(["compare", *map(str, (folder / "gold.conllu.gz", "-i", *systems)), *options], debug=False) == 0
-    rows = json.loads(capsys.readouterr().out)["systems"]
+    rows = compared(folder / "gold.conllu.gz", "-i", *systems, "-m", *METRICS)["systems"]
     rows.sort(key=lambda each: each["name"])
     found = {name: tuple(round(100 * each["score"], 2) for each in rows if each["metric"] == name) for name in METRICS}
     published = {"las": (84.57, 82.51), "clas": (81.64, 79.14)}

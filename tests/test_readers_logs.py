@@ -13,19 +13,6 @@ from sigjax.records import InputError
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Writes a file and gives its path."""
-
-    def write_file(name, content):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write_file
-
-
 def values(evaluation):
     """First statistic of each system."""
     return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}

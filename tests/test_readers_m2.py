@@ -119,7 +119,6 @@ def test_several_annotators(write):
         ("S a b\n\nS c  d\n", "a, line 3: expected the sentence 'c d' of .*g, line 4, got 'c  d'"),
         ("S a b\n", "a: has 1 sentences, but .*g has 2; expected the same"),
         (m2(("a b",), ("c d", NOOP, edit(0, 1, "x", annotator=1))), "a, line 3: the annotators '0', '1' differ"),
-        ("", "a: is empty"),
     ],
 )
 def test_edits_that_cannot_be_used(write, content, message):

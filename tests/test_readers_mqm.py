@@ -106,7 +106,6 @@ ROW = "A\td\t0\t1\tr\ts\tt\tOther\tMajor\n"
         (HEADER.replace("rater", "who") + ROW, "t, line 1: no column 'rater'"),
         (HEADER + ROW, "a comparison needs at least two systems, got 1"),
         (HEADER, "t: has a header but no rows"),
-        ("", "t: is empty"),
     ],
 )
 def test_ratings_that_cannot_be_used(write, content, message):

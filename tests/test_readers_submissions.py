@@ -179,7 +179,6 @@ def test_labels_that_are_not_in_the_gold_file_are_noted(write):
         ("which guessed\n1 yes\n2 no\n", "a, line 1: is 'which', 'guessed' an instance"),
         ("id\tlabel\n", "a: has names of columns but no rows"),
         ('1,"yes\n2,no\n', "a, line 1: not readable as csv"),
-        ("", "a: is empty"),
     ],
 )
 def test_submissions_that_cannot_be_used(write, content, message):

@@ -20,17 +20,6 @@ B = ["the CAT sat on the mat.", "", "Rain all day .", "猫"]
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write_file(name, content):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write_file
-
-
-@pytest.fixture
 def files(write):
     return [write(name, "\n".join(texts) + "\n") for name, texts in (("ref.txt", GOLD), ("A.txt", A), ("B.txt", B))]
 

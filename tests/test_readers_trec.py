@@ -9,7 +9,6 @@ import sys
 import numpy as np
 import pytest
 
-from sigjax.cli import _run
 from sigjax.readers import read
 from sigjax.readers.retrieval import measures
 from sigjax.readers.retrieval.measures import parse_measure
@@ -31,17 +30,10 @@ def values(evaluation):
     return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
 
 
-def command(capsys, *arguments):
-    code = _run([str(a) for a in ("compare", *arguments, "--interval", "none", "--format", "json")], debug=False)
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    return json.loads(out)
-
-
-def test_published_means_of_raw_runs(data, capsys, scorer):
+def test_published_means_of_raw_runs(data, compared, scorer):
     folder = data / "trec_covid_r1"
     runs = sorted((folder / "raw_runs").iterdir())
-    report = command(capsys, folder / "qrels-rnd1.txt", "-i", *runs, "-m", "ap", "ndcg@10", "P@5")
+    report = compared(folder / "qrels-rnd1.txt", "-i", *runs, "-m", "ap", "ndcg@10", "P@5")
     scores = {(each["name"], each["metric"]): f"{each['score']:.4f}" for each in report["systems"]}
     with (folder / "leaderboard.csv").open(newline="") as lines:
         rows = {row["run"]: row for row in csv.DictReader(lines)}

@@ -43,17 +43,7 @@ from sigjax.records import InputError
 from sigjax.records.names import meant
 
 _LOGS = (
-    LM_EVAL,
-    INSPECT,
-    HELM,
-    EVERY_EVAL,
-    LIGHTEVAL,
-    ALPACA_EVAL,
-    TERMINAL_BENCH,
-    TAU,
-    PROMPTFOO,
-    DEEPEVAL,
-    MTEB,
+    *(LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, TERMINAL_BENCH, TAU, PROMPTFOO, DEEPEVAL, MTEB),
     SWEBENCH,
 )
 """Logs of evaluations of language models: one file per system."""

@@ -21,6 +21,9 @@ from sigjax.records import Array
 from sigjax.resample.bits import words
 from sigjax.run.loops import counts, expect, scan
 
+_UNROLLED = 8
+"""Choices per step of a loop."""
+
 
 class Draws(NamedTuple):
     """For each draw, the range of units it chooses from."""
@@ -29,6 +32,15 @@ class Draws(NamedTuple):
     """[unit] int32: the first unit of the stratum."""
     size: np.ndarray
     """[unit] uint64: number of units in the stratum."""
+
+    @property
+    def num_words(self) -> int:
+        """Random words of a row."""
+        return len(self.size)
+
+    def drawn(self, rows: Array) -> Array:
+        """`drawn_units`."""
+        return drawn_units(rows, self)
 
 
 def draws_from_strata(strata: np.ndarray) -> Draws:
@@ -90,8 +102,8 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
 
     Each draw is `start + floor(word * size / 2**32)`, so a unit's probability differs from 1/size by less than 2**-32.
     """
-    # Bytes stay closer to the core. No unit is drawn 256 times: among more units the chance is below 1e-500.
-    return counts(lambda rows: drawn_units(rows, draws), rows, padded_units(len(draws.size)), dtype, np.uint8)
+    # No unit is drawn 256 times: among more units the chance is below 1e-500.
+    return counts(draws.drawn, rows, padded_units(len(draws.size)), dtype)
 
 
 def drawn_units(rows: Array, draws: Draws) -> Array:
@@ -122,6 +134,15 @@ class NestedDraws(NamedTuple):
     def lanes(self) -> int:
         """Pairs of words per draw: one word for the unit and one for each of its outputs."""
         return len(self.slots) // 2 + 1
+
+    @property
+    def num_words(self) -> int:
+        """Random words of a row."""
+        return 2 * self.lanes * len(self.draws.size)
+
+    def drawn(self, rows: Array) -> Array:
+        """`drawn_outputs`."""
+        return drawn_outputs(rows, self)
 
 
 def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
@@ -206,13 +227,7 @@ def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
         chosen = (scaled(word, size) < needed) & (size > 0)
         return needed - chosen.astype(np.uint64), chosen
 
-    return scan(step, needed, (random, pool))
-
-
-def nested(rows: Array, drawn: NestedDraws, dtype: type) -> Array:
-    """Counts `[row, padded output]`: how often each output is drawn."""
-    expect(rows, (None, 3), np.uint32)
-    return counts(lambda rows: drawn_outputs(rows, drawn), rows, padded_outputs(drawn), dtype, dtype)
+    return scan(step, needed, (random, pool), unroll=_UNROLLED)
 
 
 def padded_outputs(drawn: NestedDraws) -> int:
@@ -221,9 +236,10 @@ def padded_outputs(drawn: NestedDraws) -> int:
 
 
 def drawn_outputs(rows: Array, drawn: NestedDraws) -> Array:
-    """The output of each draw, `[row, draw]` int64: each drawn unit has as many draws as the largest unit has outputs.
+    """The output of each draw, `[row, draw]` int32: each drawn unit has as many draws as the largest unit has outputs.
 
-    Padding draws choose the first padding output.
+    Padding draws choose the first padding output. Whatever the sizes, an output is drawn 256 times with a chance below
+    1e-155, by Chernoff's bound exp(e^(u - 1) - 1 - 256 log u), with u = 4.95.
     """
     xp = rows.__array_namespace__()
     draws, lanes = drawn.draws, drawn.lanes
@@ -233,4 +249,4 @@ def drawn_outputs(rows: Array, drawn: NestedDraws) -> Array:
     sizes = drawn.sizes[unit][..., None]
     chosen = drawn.first[unit][..., None] + scaled(random[..., 1 : 1 + len(drawn.slots)], sizes)
     chosen = xp.where(drawn.slots < sizes, chosen, drawn.first[-1])
-    return chosen.reshape(len(rows), -1).astype(xp.int64)
+    return chosen.reshape(len(rows), -1).astype(xp.int32)

@@ -139,4 +139,6 @@ def spread_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple
     """
     case = make_case(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, Case)
+    if not answers:
+        case = case._replace(metric=sample.metric)
     return case, closed_spreads(case, answers=answers)[0][0]

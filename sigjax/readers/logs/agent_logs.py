@@ -1,8 +1,7 @@
 """Logs of agents: terminal-bench, tau-bench and tau2-bench; a task may have several trials, which are its runs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from sigjax.files.opening import read_text
@@ -13,11 +12,6 @@ from sigjax.readers.options import Options
 from sigjax.records import InputError
 
 _TOLERANCE = 1e-9
-
-
-def _mean_is(score: str, options: Options, scores: Sequence[str]) -> Options:
-    """The options with this score where the plain mean is asked for."""
-    return replace(options, metric=score) if options.metric == "mean" and score in scores else options
 
 
 def _counted(tasks: Iterable[str]) -> Iterator[str]:
@@ -57,7 +51,7 @@ TERMINAL_BENCH = Format(
     "terminal-bench",
     "results.json of terminal-bench",
     "systems",
-    log_reader(_terminal_bench, files_are_runs=True, adapt=partial(_mean_is, "resolved")),
+    log_reader(_terminal_bench, files_are_runs=True, main="resolved"),
     looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"(?s:.*?)"is_resolved"'),
     folder="*/results.json",
     tasks=True,
@@ -103,7 +97,7 @@ TAU = Format(
     "tau-bench",
     "results of tau-bench or tau2-bench",
     "systems",
-    log_reader(_tau, must_agree={"domain": "compare agents on the same tasks"}, adapt=partial(_mean_is, "reward")),
+    log_reader(_tau, must_agree={"domain": "compare agents on the same tasks"}, main="reward"),
     looks_like(
         rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
         rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from hashlib import sha256
 
 from sigjax.readers.formats import Format, looks_like
 from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.logs.driver import Result, Row, log_reader
-from sigjax.readers.options import Options, mean_is
+from sigjax.readers.options import Options
 from sigjax.records import InputError
 
 _SUCCESS = "success"
@@ -78,7 +77,7 @@ PROMPTFOO = Format(
     "promptfoo",
     "JSON of promptfoo eval -o",
     "systems",
-    log_reader(_promptfoo, content="variables or assertions", adapt=partial(mean_is, _SUCCESS)),
+    log_reader(_promptfoo, content="variables or assertions", main=_SUCCESS),
     looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
     begins=(b"{",),
 )
@@ -108,7 +107,7 @@ DEEPEVAL = Format(
     "deepeval",
     "test runs of DeepEval",
     "systems",
-    log_reader(_deepeval, content="input", adapt=partial(mean_is, _SUCCESS)),
+    log_reader(_deepeval, content="input", main=_SUCCESS),
     looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{(?s:.*?)"metricsData"\s*:'),
     begins=(b"{",),
 )

@@ -16,7 +16,7 @@ from sigjax.files.opening import files_inside, naming, read_head, read_text
 from sigjax.readers.formats import Format, Sources, Tasks, lines_like, looks_like
 from sigjax.readers.json_files import Item, item_at, kind_of, load_item, parse_json, parse_json_lines, text
 from sigjax.readers.logs.driver import Result, Row, choose, log_reader
-from sigjax.readers.options import Options, mean_is, show
+from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
 _RESOLVED = "resolved"
@@ -104,7 +104,7 @@ SWEBENCH = Format(
     "swebench",
     "reports, leaderboards.json or details of SWE-bench",
     "systems",
-    log_reader(_swebench, adapt=partial(mean_is, _RESOLVED)),
+    log_reader(_swebench, main=_RESOLVED),
     looks_like(
         rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")\s*:\s*\['
         rb'|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
@@ -155,7 +155,7 @@ def _listed(all_file: str, ids: Sequence[str], file: str, options: Options) -> l
 def _read_listed(sources: Sources, options: Options) -> Tasks:
     gold = sources.gold()
     results = partial(_listed, gold, _instances(gold))
-    return log_reader(results, adapt=partial(mean_is, _RESOLVED))(replace(sources, files=()), options)
+    return log_reader(results, main=_RESOLVED)(replace(sources, files=()), options)
 
 
 def _looks_like_ids(name: str, head: bytes) -> bool:

@@ -50,13 +50,8 @@ class Columns(NamedTuple):
         return replace(self.tokens, words=words, tags=self.gold)
 
 
-def read_columns(file: str) -> Columns:
-    """The tokens of a file of at least two columns."""
-    return parse_columns(file, read_text(file))
-
-
 def parse_columns(file: str, text: str) -> Columns:
-    r"""As `read_columns`, of text.
+    r"""The tokens of a file of at least two columns.
 
     Example:
         >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n").tokens
@@ -140,7 +135,7 @@ def _read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
     gold, systems = None, {}
     for name, file in sources.chosen(options).items():
-        columns = read_columns(file)
+        columns = parse_columns(file, read_text(file))
         truth = columns.gold_tokens()
         gold = gold or truth
         for check in (check_words, _check_sentences, _check_tags):
@@ -209,7 +204,7 @@ def _mark_spans(tags: set[str]) -> bool:
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
-_read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (_check_sentences,))
+_read_gold = partial(read_tagged, lambda file, _: parse_columns(file, read_text(file)).tokens, (_check_sentences,))
 CONLL = Format(
     "conll",
     "tagged tokens, gold and guess as the last columns",

@@ -23,7 +23,6 @@ from sigjax.records import InputError
 Edits = Counter[tuple[int, int, str]]
 """Start, end and correction, and how often it stands there."""
 _NUMBER = re.compile(r"-?\d{1,9}")
-_LOOKS = re.compile(rb"\A\s*S .*?^A -?\d+ -?\d+\|\|\|", re.DOTALL | re.MULTILINE)
 _LEFT_OUT = ("noop", "UNK")
 """Types that do not count: what is not an error, and errors whose correction is not known."""
 _HINT = "errant_parallel writes M2 from texts"
@@ -127,16 +126,12 @@ def _check_same(file: str, own: Sequence[_Sentence], gold_file: str, gold: Seque
         raise InputError(f"{file}: has {len(own)} sentences, but {gold_file} has {len(gold)}; expected the same")
 
 
-def _looks(name: str, head: bytes) -> bool:
-    return name.endswith(".m2") or _LOOKS.search(head) is not None
-
-
 CORRECTIONS = Format(
     "m2",
     "edits of grammatical error correction (M2, ERRANT)",
     "gold",
     _read,
-    _looks,
+    looks_like(rb"(?sm)\A\s*S .*?^A -?\d+ -?\d+\|\|\|", ending=".m2"),
     ("f0.5", "precision", "recall", "fscore"),
     frozenset({"filter"}),
     begins=(b"S",),

@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.files.opening import head_lines, read_text
-from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
+from sigjax.metrics import METRICS, TEXT_METRICS
 from sigjax.metrics.sclite import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths
 from sigjax.readers.formats import Format, Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show
-from sigjax.readers.texts.texts import metric_name
+from sigjax.readers.texts.texts import count_texts, metric_name
 from sigjax.records import Evaluation, InputError, Transcripts
 
 _TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)")
@@ -133,15 +133,7 @@ def evaluate(
     references = list(gold.words.values())
     by_file = {own.file: texts[name] for name, own in systems.items()}
     check_lengths(metric, {gold.file: references}, by_file, place="utterance")
-    counted = evaluation_from_texts(
-        texts,
-        references,
-        metric=metric,
-        tokenize=options.tokenize,
-        lowercase=options.lowercase,
-        cache=options.cache,
-        progress=options.progress,
-    )
+    counted = count_texts(texts, references, options)
     sheets, notes = [], list(counted.notes)
     for stats, (name, own) in zip(counted.stats, systems.items(), strict=True):
         absent = np.array([id not in own.words for id in ids])
