@@ -94,7 +94,6 @@ def _pair_columns(comparisons: Comparisons, *, unclustered: bool) -> dict[str, l
 
 
 def _system_columns(systems: Sequence[SystemScore]) -> dict[str, list[Any]]:
-    """The columns of systems."""
     columns: dict[str, list[Any]] = {}
     for name in SYSTEM_KEYS:
         values = [getattr(system, name) for system in systems]

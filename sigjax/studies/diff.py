@@ -99,7 +99,6 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
 
 
 def _side(given: Any, name: str) -> Report | list[Evaluation]:
-    """The report or the evaluations."""
     if isinstance(given, str | os.PathLike) and os.fspath(given).endswith(".npz"):
         return list(read_metrics(given))
     if isinstance(given, str | os.PathLike):
