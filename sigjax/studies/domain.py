@@ -233,7 +233,6 @@ def _ranges(other: str, first: PairColumns, second: PairColumns, options: Domain
 
 
 def _pairs(name: str, one: PairColumns, systems: tuple[str, ...]) -> Iterator[DomainPair]:
-    """One record per pair on one test set."""
     columns = zip(one.members.tolist(), one.gains.tolist(), one.p_values.tolist(), strict=True)
     for (winner, loser), gain, p_value in columns:
         yield DomainPair(name, one.test, systems[winner], systems[loser], gain, p_value)

@@ -141,7 +141,6 @@ def equivalence(
 
 
 def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
-    """All pairs by one metric."""
     margin, runner = float(options.margin), Runner(settings, options.device)
     with named_errors([evaluation], runner):
         case = make_case(evaluation, settings)

@@ -154,7 +154,6 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
 
 
 def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
-    """The test of one system, and its score."""
     against = float(options.against)
     with named_errors([sample], Runner(settings, "numpy")):
         case, spread = spread_of(sample, settings, answers=answers)

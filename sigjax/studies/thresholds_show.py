@@ -128,7 +128,6 @@ def _draw_gains(study: Gains, axes: np.ndarray) -> None:
 
 
 def _gains(pairs: list[PairGain]) -> tuple[np.ndarray, np.ndarray]:
-    """Gains and p-values."""
     return np.array([pair.gain for pair in pairs]), np.array([pair.p_value for pair in pairs])
 
 
@@ -171,7 +170,6 @@ def _size_table(points: list[ThresholdAt], study: Size) -> list[str]:
 
 
 def _law(law: SizeLaw) -> list[str]:
-    """What the laws say."""
     spec = number_spec([law.constant.value])
     lines = ["", f"threshold = {law.constant.value:{spec}} / sqrt(n), {_sure(law.constant, spec)}"]
     lines.append(f"thresholds are {percent(round(law.misfit, 3))} off this law")
