@@ -48,7 +48,7 @@ _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
 _ROWS = 2**10
 """Normal draws that are held at a time."""
-_FARTHEST = 2.0
+_STRETCH = 2.0
 """How many times as far from the score as by t, or how many times nearer, an end corrected for skewness may be."""
 _RIDGE = 1e-12
 """Part of each variance that is added to it: the covariance of systems that are sums of others has a root then."""
@@ -166,7 +166,7 @@ def skewed_tail(
 
 def _bounded(value: float, unskewed: float, *, farther: bool) -> float:
     """The value, kept between that without skewness and twice (`farther`) or half of it."""
-    return sorted((unskewed, value, unskewed * _FARTHEST if farther else unskewed / _FARTHEST))[1]
+    return sorted((unskewed, value, unskewed * _STRETCH if farther else unskewed / _STRETCH))[1]
 
 
 def _untransformed(value: float, skewness: float) -> float:
