@@ -238,6 +238,6 @@ def to_text(report: Report, *, width: int | None = None, color: bool = False) ->
         width: columns to stay within; the terminal's, or 100 where standard output is no terminal, when left out.
         color: add terminal colours; the text says everything without them.
     """
-    from sigjax.report.text import to_text as render  # rich takes longer to import than most comparisons to run
+    from sigjax.report.text import to_text as render
 
     return render(report, width=width, color=color)

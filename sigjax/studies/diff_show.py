@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sigjax.report.markdown import escape_markdown, markdown_table
 from sigjax.report.pairs import Table
-from sigjax.report.text import Page, draw_table, rendered, say
+from sigjax.report.text import BOLD, Page, draw_table, rendered, say
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, number_spec, percent
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> s
     """What changed, as text."""
 
     def draw(page: Page) -> None:
-        say(page, verdict_sentence(diff), style="bold")
+        say(page, verdict_sentence(diff), style=BOLD)
         parts = [*_scores(diff), *_details(diff)]
         for before, part in zip(["", *parts], parts, strict=False):
             if isinstance(part, Table):
                 draw_table(page, part)
                 continue
             if part.endswith(":") and isinstance(before, str):  # a heading; a table ends with a blank line already
-                page.print()
+                page.add()
             say(page, part)
 
     return rendered(draw, width, color=color)
