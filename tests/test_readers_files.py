@@ -14,10 +14,9 @@ from sigjax.records import InputError
 WIDE = b"id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
 
 
-def test_gzip_of_several_members_is_one_file(tmp_path):
+def test_gzip_of_several_members_is_one_file(write):
     parts = [b"", WIDE[:9], b"", WIDE[9:]]
-    (tmp_path / "t").write_bytes(b"".join(gzip.compress(part) for part in parts))
-    evaluation = read(tmp_path / "t")
+    evaluation = read(write("t", b"".join(gzip.compress(part) for part in parts)))
     assert (evaluation.systems, evaluation.ids) == (("A", "B"), ("x", "y", "z"))
 
 
@@ -28,11 +27,10 @@ def test_systems_are_named_before_their_files(tmp_path, monkeypatch):
     assert read("A=one", "B=two", "a=three").systems == ("A", "B", "a=three")
 
 
-def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
+def test_a_gzip_bomb_is_refused(write, monkeypatch):
     monkeypatch.setattr("sigjax.files.opening._LARGEST_PACKED", 2**20)
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(WIDE + bytes(2**21)))
     with pytest.raises(InputError, match="t.csv.gz: .* bytes unpack to more than 1048576: this is no data"):
-        read(tmp_path / "t.csv.gz")
+        read(write("t.csv.gz", gzip.compress(WIDE + bytes(2**21))))
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "/dev/zero", "fifo.csv", "fifo"])

@@ -6,7 +6,6 @@ import stat
 import zipfile
 
 import logs
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,34 +120,6 @@ def outcome(attempt):
         message = str(refusal)
     assert re.fullmatch(r"[^\n]+", message)
     return None
-
-
-@pytest.mark.parametrize("name", logs.TEXTS)
-@given(data=st.data())
-def test_damaged_logs_are_read_or_refused_in_one_line(tmp_path_factory, name, data):
-    folder = tmp_path_factory.mktemp("damaged")
-    file, make = logs.TEXTS[name]
-    text = make(B)
-    start = data.draw(st.integers(0, len(text)))
-    end = data.draw(st.integers(start, min(len(text), start + 40)))
-    values = [
-        "",
-        "null",
-        "[]",
-        "{}",
-        '"x"',
-        "-1",
-        "1e999",
-        "NaN",
-        "true",
-        '{"a": [',
-        "\ud800".encode("utf-8", "replace").decode(),
-    ]
-    damaged = text[:start] + data.draw(st.sampled_from(values)) + text[end:]
-    (folder / "a.json").write_text(make(A))
-    (folder / "b.json").write_text(damaged)
-    taken = outcome(lambda: read(f"A={folder / 'a.json'}", f"B={folder / 'b.json'}", reader=name, missing="drop"))
-    assert taken is None or np.isfinite(taken.stats).all()
 
 
 def archive(tmp_path, change=lambda members: members):

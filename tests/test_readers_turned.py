@@ -43,9 +43,8 @@ def test_tables_of_something_else_are_refused(tmp_path, monkeypatch, name, conte
         ("id,bleu,base\nx,1,0\ny,0,1\n", {}, ("bleu", "base"), ("x", "y")),
     ],
 )
-def test_names_that_are_meant_are_taken(tmp_path, content, options, systems, ids):
-    (tmp_path / "t.csv").write_text(content)
-    evaluation = read(tmp_path / "t.csv", **options)
+def test_names_that_are_meant_are_taken(write, content, options, systems, ids):
+    evaluation = read(write("t.csv", content), **options)
     assert (evaluation.systems, evaluation.ids) == (systems, ids)
 
 

@@ -39,10 +39,8 @@ def naming(file: str) -> Iterator[None]:
 @contextmanager
 def keeping_pipes() -> Iterator[None]:
     """A pipe can be read only once: within, its content is kept for all who read it again."""
-    if _PIPES.get() is not None:
-        yield
-        return
-    token = _PIPES.set({})
+    known = _PIPES.get()
+    token = _PIPES.set({} if known is None else known)
     try:
         yield
     finally:

@@ -136,13 +136,11 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key] | None) -> tuple[list[K
 
 
 def _keys(sheet: Sheet) -> Sequence[Key]:
-    """The key of each row of a sheet."""
     ids = range(1, sheet.num_rows + 1) if sheet.ids is None else sheet.ids
     return ids if sheet.runs is None else list(zip(ids, sheet.runs, strict=True))
 
 
 def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray) -> None:
-    """Refuse an instance that a sheet has on two of its rows."""
     repeated = np.flatnonzero(np.bincount(rows) > 1)
     if repeated.size:
         first, second, *_ = np.flatnonzero(rows == repeated[0]).tolist()

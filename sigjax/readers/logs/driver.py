@@ -207,7 +207,6 @@ def _differences(results: Sequence[Result], must_agree: Mapping[str, str]) -> tu
 
 
 def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]], what: str) -> None:
-    """Refuse an instance whose content differs between systems."""
     known: dict[str, tuple[str, object]] = {}
     for sheet, own in zip(sheets, contents, strict=True):
         for id, content in zip(sheet.ids or map(str, range(1, len(own) + 1)), own, strict=True):

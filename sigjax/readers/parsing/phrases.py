@@ -92,8 +92,6 @@ def _close(node: _Node, words: list[str], closed: list[tuple[str, int, int]]) ->
 
 
 class _Trees(NamedTuple):
-    """The trees of one file."""
-
     words: list[list[str]]
     """[line]; none where there is no tree."""
     brackets: Counter[tuple[int, int, int, str]]
@@ -147,7 +145,6 @@ def _read_trees(sources: Sources, options: Options) -> Reading:
 
 
 def _count_lines(own: _Trees, gold: _Trees) -> dict[str, np.ndarray]:
-    """The counts tp, predicted and gold `[line]`."""
     counted = {"tp": own.brackets & gold.brackets, "predicted": own.brackets, "gold": gold.brackets}
     counts = {name: np.zeros(len(gold.words)) for name in counted}
     for name, brackets in counted.items():

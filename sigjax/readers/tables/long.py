@@ -143,7 +143,6 @@ def _names(table: Table, name: str) -> np.ndarray:
 
 
 def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
-    """Name of each system -> its rows."""
     index = {name: k for k, name in enumerate(dict.fromkeys(systems))}
     codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
     rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
@@ -160,7 +159,6 @@ class _Roles(NamedTuple):
 def _roles(
     tables: Sequence[Table], options: Options, metric: Metric | SampleMetric, system: str | None
 ) -> tuple[_Roles, ...]:
-    """The roles of the columns of each table."""
     counts = options.counts or {}
     inputs = [*counts.values(), *(counts.get(name, name) for name in metric.inputs)]
     free = [
@@ -241,7 +239,6 @@ def _repeats(table: Table, name: str) -> bool:
 
 
 def _note(table: Table, roles: _Roles, options: Options, metric: Metric | SampleMetric, system: str | None) -> str:
-    """What was taken from which columns."""
     counts = options.counts or {}
     scores = [roles.score] if roles.score else [counts.get(name, name) for name in metric.inputs]
     about = {"systems": "are the files" if system is None else f"from column {show(system)}"}

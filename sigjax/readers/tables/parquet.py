@@ -141,7 +141,6 @@ def _decoded_size(file: str, name: str, column: Any) -> int:
 
 
 def _check_size(file: str, data: bytes, size: int) -> None:
-    """Refuse a file that unpacks to more bytes than any data of its size has."""
     limit = growth_limit(len(data))
     if size > limit:
         raise InputError(

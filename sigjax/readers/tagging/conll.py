@@ -147,7 +147,6 @@ def _read_pairs(sources: Sources, options: Options) -> Reading:
 
 
 def _check_sentences(gold: Tokens, other: Tokens) -> None:
-    """Refuse other sentences than those of `gold`, in files with the same tokens."""
     different = np.setxor1d(gold.sentences, other.sentences)
     if different.size:
         first = int(different[0])
@@ -159,7 +158,6 @@ def _check_sentences(gold: Tokens, other: Tokens) -> None:
 
 
 def _check_tags(gold: Tokens, other: Tokens) -> None:
-    """Refuse other gold tags than those of the first file, in files with the same tokens."""
     first = first_difference(other.tags, gold.tags)
     if first is not None:
         raise InputError(
