@@ -155,8 +155,7 @@ def test_instances_that_only_other_systems_have_are_left_out(write):
     assert (evaluation.ids, evaluation.clusters) == (("x", "y"), ("1", "3"))
 
 
-def test_labels_come_from_a_column_before_a_file(write, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def test_labels_come_from_a_column_before_a_file(write, here):
     table = write("t.csv", "id,A,B,doc\nx,1,,d\ny,1,1,d\nz,0,1,e\n")
     write("doc", "1\n2\n3\n")
     write("groups.gz", gzip.compress(b"1\r\n2\r\n3"))

@@ -20,8 +20,7 @@ def test_gzip_of_several_members_is_one_file(write):
     assert (evaluation.systems, evaluation.ids) == (("A", "B"), ("x", "y", "z"))
 
 
-def test_systems_are_named_before_their_files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_systems_are_named_before_their_files(tmp_path, here):
     for name in ("one", "two", "a=three"):
         (tmp_path / name).write_text("1\n0\n")
     assert read("A=one", "B=two", "a=three").systems == ("A", "B", "a=three")
@@ -34,8 +33,7 @@ def test_a_gzip_bomb_is_refused(write, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "/dev/zero", "fifo.csv", "fifo"])
-def test_devices_and_named_pipes_are_refused_at_once(tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
+def test_devices_and_named_pipes_are_refused_at_once(here, name):
     os.mkfifo("fifo.csv")
     os.mkfifo("fifo")
     for reader in (None, "csv"):

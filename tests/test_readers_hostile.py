@@ -176,8 +176,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "content", "options", "message"), BAD)
-def test_bad_input_gets_one_clear_line(tmp_path, monkeypatch, name, content, options, message):
-    monkeypatch.chdir(tmp_path)
+def test_bad_input_gets_one_clear_line(tmp_path, here, name, content, options, message):
     (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError, match=message) as caught:
         read(name, **options)

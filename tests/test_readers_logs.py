@@ -5,16 +5,12 @@ import json
 import logs
 import numpy as np
 import pytest
+from test_readers import values
 
 from sigjax.readers import read
 from sigjax.records import InputError
 
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]
-
-
-def values(evaluation):
-    """First statistic of each system."""
-    return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
 
 
 @pytest.mark.parametrize("name", logs.TEXTS)

@@ -51,8 +51,7 @@ JSON = {
     [(reader, spelling) for reader in FILES for spelling in SPELT]
     + [(reader, spelling) for reader in (*JSON, "inspect number") for spelling in SPELT if "_" not in spelling],
 )
-def test_what_a_double_does_not_hold_is_refused(tmp_path, monkeypatch, reader, spelling):
-    monkeypatch.chdir(tmp_path)
+def test_what_a_double_does_not_hold_is_refused(tmp_path, here, reader, spelling):
     if reader in FILES:
         files, place = FILES[reader]
         files = {name: content.replace("{}", spelling) for name, content in files.items()}

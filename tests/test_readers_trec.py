@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from test_readers import values
 
 from sigjax.readers import read
 from sigjax.readers.retrieval import measures
@@ -24,10 +25,6 @@ EVAL = "runid \tall\tx\nmap \t7\t0.5\nP_5 \t7\t0.2\nnum_q \tall\t1\n"
 def scorer():
     """The library that measures runs is there."""
     return pytest.importorskip("pytrec_eval")
-
-
-def values(evaluation):
-    return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
 
 
 def test_published_means_of_raw_runs(data, compared, scorer):

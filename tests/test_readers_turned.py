@@ -24,8 +24,7 @@ METRICS_COLUMNS = "seem to hold metrics; expected one column per system"
         ("t.csv", "name,bleu,COMET\nA,34.1,0.8\nB,33.2,0.7\n", r"columns 'bleu', 'COMET' " + METRICS_COLUMNS),
     ],
 )
-def test_tables_of_something_else_are_refused(tmp_path, monkeypatch, name, content, message):
-    monkeypatch.chdir(tmp_path)
+def test_tables_of_something_else_are_refused(tmp_path, here, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message) as caught:
         read(name)

@@ -57,7 +57,8 @@ def system_column(table: Table, options: Options) -> str | None:
     if not usual:
         return None
     ids = [name for name in table.columns if name not in usual and is_id_name(name)]
-    repeated = [name for name in usual if any(_repeats(table, each) for each in (name, *ids))]
+    count = len(table.lines)
+    repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
     scores = _score_columns(table, [name for name in free if name not in usual])
     if len(repeated) == 1 and (len(scores) == 1 or options.score or options.counts or _INPUTS & {*free}):
         return repeated[0]
@@ -231,11 +232,6 @@ def _score_columns(table: Table, free: Sequence[str]) -> list[str]:
         if len(chosen) == 1:
             return chosen
     return numeric
-
-
-def _repeats(table: Table, name: str) -> bool:
-    """Whether a name stands on several rows."""
-    return len(set(table.columns[name])) < len(table.lines)
 
 
 def _note(table: Table, roles: _Roles, options: Options, metric: Metric | SampleMetric, system: str | None) -> str:
