@@ -24,6 +24,7 @@ from workloads import INSTANCES, f1_workload
 from sigjax.metrics.matches import FSCORE
 from sigjax.records import Array
 from sigjax.resample.bits import row_keys, words
+from sigjax.resample.by_bytes import floats_of
 from sigjax.resample.engine import Run, tile_rows
 from sigjax.resample.plans import Draws, bootstrap, draws_from_strata, padded_draws, padded_units, swap
 from sigjax.resample.project import (
@@ -34,7 +35,6 @@ from sigjax.resample.project import (
     distinct_columns,
     drawn_columns,
     draws_projection,
-    projection_matrix,
     swap_projection,
 )
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
@@ -69,6 +69,7 @@ def make_data() -> Data:
     draws, scores = draws_from_strata(units.strata), FSCORE.score(units.totals)
     differences, (sides, _) = distinct_columns(units.values - units.values[:1])
     columns, places = drawn_columns(units.values)
+    width = padded_units(columns.shape[1])
     pairs = Pairs(
         left=sides[:1],
         right=sides[1:],
@@ -80,9 +81,9 @@ def make_data() -> Data:
     return Data(
         draws,
         swap_projection(differences, draws, compiled=True),
-        SwapProduct(padded_draws(draws), projection_matrix(differences, bound=2**20)),
+        SwapProduct(padded_draws(draws), floats_of(differences, 2**20, width)),
         draws_projection(columns, draws, compiled=True),
-        DrawsProduct(padded_draws(draws), projection_matrix(columns, bound=2**20)),
+        DrawsProduct(padded_draws(draws), floats_of(columns, 2**20, width)),
         places,
         pairs,
     )

@@ -3,7 +3,7 @@
 import json
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -61,5 +61,32 @@ def compared(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
         out, err = capsys.readouterr()
         assert (code, err) == (0, "")
         return json.loads(out)
+
+    return run
+
+
+@pytest.fixture
+def table(write: Callable[[str, str | bytes], pathlib.Path]) -> pathlib.Path:
+    """60 answers of three systems."""
+    rows = "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\t{i % 5 % 2}\n" for i in range(60))
+    return write("t.tsv", f"id\tA\tB\tC\n{rows}")
+
+
+@pytest.fixture
+def as_in_python(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> Callable[[Sequence[str], Any], str]:
+    """Run the command of a study, which must write what Python gives, and its figure; gives the text."""
+    from sigjax.cli import _run
+
+    def run(command: Sequence[str], study: Any) -> str:
+        figure = tmp_path / "f.png"
+        assert _run([*command, "--format", "json", "--figure", str(figure)], debug=True) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found == json.loads(study.to_json())
+        assert found["schema"] == f"sigjax-{type(study).__name__.lower()}/1"
+        assert figure.read_bytes().startswith(b"\x89PNG")
+        assert _run(command, debug=True) == 0
+        text = capsys.readouterr().out
+        assert text == str(study)
+        return text
 
     return run

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,9 @@ from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.cli import _run
 from sigjax.exact.choices import find_patterns, sum_law
 from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import crossed, draws_from_strata, outputs_left
+from sigjax.resample.by_bytes import Bytes, Floats
+from sigjax.resample.outputs import crossed, nested_draws, outputs_left
+from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import crossed_projection, nested_projection
 
 pytestmark = pytest.mark.slow
@@ -87,7 +90,7 @@ def test_every_resample_is_a_permutation_of_the_outputs(sizes):
     a, b = one_hot[:, :count], one_hot[:, count:]
     projection = crossed_projection(np.concatenate([a, b]), np.array(sizes), compiled=False)
     sums = projection.sums(row_keys(5, np.arange(300)))
-    away, here = sums[: 2 * count], sums[projection.matrix.shape[1] :][2 * count : 4 * count]
+    away, here = sums[: 2 * count], sums[projection.matrix.num_columns :][2 * count : 4 * count]
     of_a = a.sum(axis=1)[:, None] - away + here
     of_b = b.sum(axis=1)[:, None] + away - here
     assert set(np.unique(of_a)) == {0.0, 1.0}
@@ -97,20 +100,29 @@ def test_every_resample_is_a_permutation_of_the_outputs(sizes):
         assert (of_a[unit == each].sum(axis=0) == size).all()
 
 
+@pytest.mark.parametrize("most_bytes", [0, 4])
 @pytest.mark.parametrize("sizes", [[1] * 5, [4] * 70, [3, 1, 2, 9] * 3])
 @pytest.mark.parametrize("factor", [1, 10**7])
-def test_numpy_and_jax_have_the_same_sums(sizes, factor):
+def test_sums_are_whole_numbers_on_numpy_and_jax(sizes, factor, most_bytes):
+    """By floats and by bytes, those of the same masks and draws in Python's whole numbers."""
     rng = np.random.default_rng(3)
     columns, sizes = factor * rng.integers(-9, 9, (5, sum(sizes))), np.array(sizes)
     rows, draws = row_keys(2, np.arange(1000, 1100)), draws_from_strata(np.arange(len(sizes)) // 2)
-    for make in (
-        lambda compiled: crossed_projection(columns, sizes, compiled=compiled),
-        lambda compiled: nested_projection(columns, draws, sizes, compiled=compiled),
+    left = outputs_left(sizes, len(sizes))
+    masks = [mask.transpose(1, 2, 0)[:, left.T > 0].astype(int) for mask in crossed(rows, left)]
+    drawn = nested_draws(draws, sizes, len(sizes)).drawn(rows)
+    counts = np.stack([(drawn == output).sum(axis=1) for output in range(sizes.sum())], axis=1)
+    for make, weights in (
+        (partial(crossed_projection, columns, sizes), masks),
+        (partial(nested_projection, columns, draws, sizes), [counts]),
     ):
-        expected = make(False).sums(rows)
+        expected = [(columns.astype(object) @ each.T.astype(object)).tolist() for each in weights]
+        on_numpy, on_jax = make(compiled=False), make(compiled=True, most_bytes=most_bytes)
+        assert isinstance(on_jax.matrix, Bytes if most_bytes else Floats)
         with jax.enable_x64(True):
-            found = jax.jit(lambda rows, way: way.sums(rows))(jnp.asarray(rows), jax.tree.map(jnp.asarray, make(True)))
-        np.testing.assert_array_equal(expected, np.asarray(found))
+            found = jax.jit(lambda rows, way: way.sums(rows))(jnp.asarray(rows), jax.tree.map(jnp.asarray, on_jax))
+        for sums in (on_numpy.sums(rows), np.asarray(found)):
+            assert [each[:5].tolist() for each in np.split(sums, len(weights))] == expected
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -196,7 +208,7 @@ def test_the_null_has_the_variance_of_draws_without_replacement():
     a, b = rng.integers(0, 50, (2, sizes.sum())) + 7 * unit
     projection = crossed_projection(np.stack([a, b]), sizes, compiled=False)
     sums = projection.sums(row_keys(0, np.arange(NUM_ROWS)))
-    shift = sums[0] - sums[projection.matrix.shape[1] + 1]
+    shift = sums[0] - sums[projection.matrix.num_columns + 1]
     delta = (a.sum() - b.sum() - 2 * shift) / sizes.sum()
     pooled = [np.concatenate([a[unit == each], b[unit == each]]) for each in range(len(sizes))]
     variance = sum(4 * size**2 / (2 * size - 1) * np.var(each) for size, each in zip(sizes, pooled, strict=True))

@@ -14,9 +14,9 @@ from sigjax.metrics.matches import FSCORE
 from sigjax.permutation import montecarlo as permutation
 from sigjax.resample import engine, sampling
 from sigjax.resample.bits import row_keys
-from sigjax.resample.by_bytes import SwapBytes
+from sigjax.resample.by_bytes import Bytes, Floats
 from sigjax.resample.plans import bootstrap, draws_from_strata, swap
-from sigjax.resample.project import SwapProduct, draws_projection, places_in
+from sigjax.resample.project import draws_projection, places_in
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.host import progress_bar
 
@@ -44,14 +44,14 @@ def test_counts_are_those_of_the_masks(evaluation):
         assert c.exceed == extreme(delta, c.delta, "two-sided").sum()
 
 
-@pytest.mark.parametrize(("factor", "kind"), [(1, SwapBytes), (1000, SwapProduct)])
+@pytest.mark.parametrize(("factor", "kind"), [(1, Bytes), (1000, Floats)])
 def test_counts_of_many_columns_are_those_of_the_masks(factor, kind, monkeypatch):
     """On JAX, by products of either type."""
     kinds, chosen = set(), permutation.swap_projection
 
     def choose(*columns, **_):
         found = chosen(*columns, compiled=True, most_bytes=1)  # also where it is not faster
-        kinds.add(type(found))
+        kinds.add(type(found.matrix))
         return found
 
     monkeypatch.setattr(permutation, "swap_projection", choose)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracles import random_counts
 
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, compare, unpaired
 from sigjax.bootstrap import replicates
 from sigjax.exact import spectrum
 from sigjax.exact.charfun import plane_probabilities
@@ -96,8 +96,19 @@ def test_numbers_of_more_than_four_bytes_are_multiplied_in_float64(lowered):
     assert products(lower(lowered, "permutation", 12, factor=10**11)) == {"f64"}
 
 
+@pytest.mark.parametrize("factor", [1, 10**6])
 @pytest.mark.parametrize(("design", "test"), [("crossed", "permutation"), ("nested", "bootstrap")])
-def test_designs_of_repeated_runs_lower(lowered, design, test):
+def test_designs_of_repeated_runs_multiply_bytes(lowered, design, test, factor):
     ids, runs = (np.arange(700) // 5).tolist(), (np.arange(700) % 5).tolist()
-    text = lower(lowered, test, 4, design=design, ids=ids, runs=runs)
-    assert products(text) == {"f32"}
+    text = lower(lowered, test, 4, factor=factor, design=design, ids=ids, runs=runs)
+    assert products(text) == {"i8"}
+    assert scatters(text) == (set() if design == "crossed" else {"ui32"})
+
+
+def test_choices_of_units_are_added_up_as_they_are_made(lowered):
+    counts = random_counts(np.random.default_rng(4), 2, 700)
+    unpaired(counts, metric="fscore", method="montecarlo", resamples=2**15, device="gpu")
+    text = lowered["_sums_tile"]
+    assert not products(text)
+    assert not scatters(text)
+    assert not re.search(r"tensor<(1400x\d+|\d+x1400)x(i1|f64)>", text)  # no masks of all units

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sigjax.resample import by_bytes, fused
 from sigjax.resample.bits import row_keys
-from sigjax.resample.by_bytes import DrawsBytes, SwapBytes
+from sigjax.resample.by_bytes import Bytes, Floats, bytes_of
 from sigjax.resample.fused import FusedDraws, FusedSwap, fused_draws, fused_swap, make_fields
 from sigjax.resample.plans import bootstrap, draws_from_strata, swap
 from sigjax.resample.project import (
@@ -114,7 +114,7 @@ def test_products_of_bytes_are_exact(count, num_units):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(fused, "MOST_WORDS", 0)
         projection = swap_projection(values, draws, compiled=True, most_bytes=1)
-    assert isinstance(projection, SwapBytes)
+    assert isinstance(projection.matrix, Bytes)
     with jax.enable_x64(True):
         found = np.asarray(jax.jit(lambda projection, rows: projection.sums(rows))(projection, ROWS))
     assert found[:count].tolist() == by_whole_numbers(swap, values, draws)
@@ -127,8 +127,8 @@ def test_bytes_are_taken_where_all_columns_fit(monkeypatch, value, fits):
     columns, draws = np.ones((5, 70), int), draws_from_strata(np.zeros(70, int))
     columns[3, 69] = value
     projection = swap_projection(columns, draws, compiled=True, most_bytes=1)
-    assert isinstance(projection, SwapBytes if fits else SwapProduct)
-    assert isinstance(swap_projection(columns, draws, compiled=True), SwapProduct)
+    assert isinstance(projection.matrix, Bytes if fits else Floats)
+    assert isinstance(swap_projection(columns, draws, compiled=True).matrix, Floats)
 
 
 @pytest.mark.parametrize("num_units", [1, 65])
@@ -142,9 +142,9 @@ def test_products_of_several_bytes_are_exact(largest, num_units):
         patched.setattr(fused, "MOST_WORDS", 0)
         swapped = swap_projection(values, draws, compiled=True, most_bytes=4)
         drawn = draws_projection(values, draws, compiled=True, most_bytes=4)
-    assert (type(swapped), type(drawn)) == (SwapBytes, DrawsBytes)
+    assert isinstance(drawn.matrix, Bytes)
     digits = 1 if largest <= 127 else 2 if largest < 2**15 else 3 if largest < 2**23 else 4
-    assert len(swapped.bytes.worth) == digits
+    assert len(swapped.matrix.worth) == digits
     for plan, projection in ((swap, swapped), (bootstrap, drawn)):
         with jax.enable_x64(True):
             found = np.asarray(jax.jit(lambda projection, rows: projection.sums(rows))(projection, ROWS))
@@ -159,7 +159,19 @@ def test_sums_of_bytes_stay_within_their_type(monkeypatch):
     columns, draws = np.array([[127, -127, 0], [1, 1, 1]]), draws_from_strata(np.zeros(3, int))
     for bound, fits in ((255, True), (254, False)):
         monkeypatch.setattr(by_bytes, "_LAST_SUM", bound)
-        assert isinstance(swap_projection(columns, draws, compiled=True, most_bytes=1), SwapBytes) == fits
+        assert isinstance(swap_projection(columns, draws, compiled=True, most_bytes=1).matrix, Bytes) == fits
+
+
+@pytest.mark.parametrize("most", [127, 128, 255])
+def test_counts_of_draws_pass_the_largest_byte(most):
+    """Also where those of a number that is worth nothing pass 255, as of padding."""
+    draws = np.repeat(np.arange(6), [most, 0, 3, 255, 128, 1000])[None]
+    columns = np.random.default_rng(most).integers(-(2**20), 2**20, (3, 5))
+    matrix = bytes_of(columns, 4, largest=128, padded=8)
+    with jax.enable_x64(True):
+        found = jax.jit(lambda matrix, rows: matrix.drawn(lambda rows: rows, rows))(matrix, draws)
+    counts = np.bincount(draws[0])[:5].tolist()
+    assert found[:3, 0].tolist() == [sum(x * n for x, n in zip(row, counts, strict=True)) for row in columns.tolist()]
 
 
 def test_few_columns_are_fused():

@@ -20,7 +20,6 @@ from sigjax.resample.engine import Run
 from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import (
     DrawsProduct,
-    NestedProduct,
     Places,
     Projection,
     distinct_columns,
@@ -88,20 +87,20 @@ def _scored(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
 
 
 def _way(projection: Projection) -> tuple[object, ...]:
-    product = isinstance(projection, DrawsProduct | NestedProduct)
-    return type(projection), projection.matrix.dtype if product else None
+    return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
 
 
 def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
     """How to make the sums of these metrics; statistics that they share are columns that they share."""
     draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
+    in_bytes = most_bytes(run.backend, counts=True)
     outputs = [each.units.outputs for each in cases if each.units.outputs and each.settings.design == "nested"]
     if outputs:
         columns, (column, offset) = distinct_columns(np.concatenate([each.values for each in outputs], axis=2))
-        projection = nested_projection(columns, draws, outputs[0].sizes, compiled=compiled)
+        sizes = outputs[0].sizes
+        projection = nested_projection(columns, draws, sizes, compiled=compiled, most_bytes=in_bytes)
     else:
         columns, (column, offset) = drawn_columns(np.concatenate([each.units.values for each in cases], axis=2))
-        in_bytes = most_bytes(run.backend, counts=True)
         projection = draws_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
     metrics, start = [], 0
     for each in cases:

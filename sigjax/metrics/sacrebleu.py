@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.metrics.ratios import stack_counts
+from sigjax.metrics.ratios import PERCENT, stack_counts
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts
 from sigjax.records import Array, InputError, Metric
 
@@ -118,7 +118,7 @@ def _chrf(name: str, word_order: int) -> Metric:
     stats = tuple(f"{kind}_{order}" for order in orders for kind in ("hyp", "ref", "match"))
     limits = [(first + 2, first + i) for first in range(0, len(stats), 3) for i in (0, 1)]
     extract = partial(stack_counts, stats, limits)
-    return Metric(name, chrf_score, stats, extract, stats, shared_inputs=stats[1::3], portable=True)
+    return Metric(name, chrf_score, stats, extract, stats, shared_inputs=stats[1::3], portable=True, bounds=PERCENT)
 
 
 def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
@@ -207,6 +207,7 @@ BLEU = Metric(
     BLEU_STATS,
     shared_inputs=("ref_len",),
     portable=True,
+    bounds=PERCENT,
 )
 CHRF, CHRF_PLUS_PLUS = _chrf("chrf", 0), _chrf("chrf++", 2)
 _of_sacrebleu = partial(TextMetric, start=start_sacrebleu, signature=sacrebleu_signature, extra="mt")

@@ -91,20 +91,20 @@ def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarra
 
     Both column indices are `[system, stat]`; they are the same where whole units are swapped.
     """
-    units, compiled = case.units, bool(run.backend.devices)
+    units, compiled, in_bytes = case.units, bool(run.backend.devices), most_bytes(run.backend)
     if units.outputs is None or case.settings.design == "nested":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
         columns, (places, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
-        projection = swap_projection(columns, draws, compiled=compiled, most_bytes=most_bytes(run.backend))
+        projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
         return projection, places, places
     outputs = whole_runs(units.outputs) if case.settings.design == "models" else units.outputs
     values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]
     columns, (places, _) = distinct_columns(values - values[:1, first])
-    projection = crossed_projection(columns, sizes, compiled=compiled)
-    return projection, places, places + projection.matrix.shape[1]
+    projection = crossed_projection(columns, sizes, compiled=compiled, most_bytes=in_bytes)
+    return projection, places, places + projection.matrix.num_columns
 
 
 def add_up(

@@ -32,6 +32,7 @@ from sigjax.report.paper import paper_table
 from sigjax.report.words import (
     METHODS,
     count,
+    first_of,
     format_adjusted_p,
     format_number,
     format_p,
@@ -58,7 +59,7 @@ def to_html(report: Report) -> str:
     data = [
         _family_data(family, section.table, report.distributions) for section in sections for family in section.families
     ]
-    title = f"{_names([section.metric for section in sections])}: {_size(report, sections)}"
+    title = f"{first_of([section.metric for section in sections], 3)}: {_size(report, sections)}"
     # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
     parts = [
@@ -77,11 +78,6 @@ def to_html(report: Report) -> str:
         before += len(section.families)
     parts += [*_reproduce(report), "</main>", f'<script type="application/json" id="data">{_json(data)}</script>']
     return "\n".join([*parts, f"<script>{script}</script>", "</body>\n</html>\n"])
-
-
-def _names(metrics: list[str]) -> str:
-    more = f" and {len(metrics) - 3} more" if len(metrics) > 3 else ""
-    return ", ".join(metrics[:3]) + more
 
 
 def _size(report: Report, sections: list[Section]) -> str:
@@ -103,7 +99,7 @@ def _header(report: Report, sections: list[Section]) -> str:
     """What the page is about, what must be read first, and links to its metrics."""
     parts = ['<header>\n<p class="kicker">Significance report</p>']
     parts += [
-        f"<h1>{escape(_names([section.metric for section in sections]))}</h1>",
+        f"<h1>{escape(first_of([section.metric for section in sections], 3))}</h1>",
         *paragraph(_size(report, sections)),
     ]
     parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(is_warning, report.notes)]

@@ -95,10 +95,12 @@ class Family:
             return _pair_table(self.only, peer_columns(self.peers, self.settings))
         return grid_table(self) if self.kind == "grid" else _baseline_table(self)
 
-    def against_baseline(self) -> list[Comparison | None]:
-        """Each system against the baseline, which is the second of every pair; None for the baseline itself."""
-        pairs = {one.a: one for one in self.comparisons}
-        return [pairs.get(system.name) for system in self.systems]
+    def against(self) -> tuple[str, dict[str, Comparison]]:
+        """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
+        reference = self.settings.baseline or self.systems[0].name
+        a, b = (column.mapped(reference.__eq__) for column in self.comparisons.columns("a", "b"))
+        found = self.comparisons.at(np.flatnonzero(a | b))
+        return reference, {one.b if one.a == reference else one.a: one for one in found}
 
     @property
     def first_column(self) -> int:
@@ -126,11 +128,10 @@ class Family:
         """How far each system is behind the best; None for other kinds of tables, and for many systems."""
         if self.kind != "grid" or len(self.systems) > MAX_NAMED:
             return None
-        best, *others = [system.name for system in self.systems]
-        pairs = {frozenset((one.a, one.b)): one for one in self.comparisons}
+        best, pairs = self.against()
         rows = [("1", best, "best", "", "")]
-        for rank, name in enumerate(others, 2):
-            if (one := pairs.get(frozenset((best, name)))) is None:
+        for rank, name in enumerate([system.name for system in self.systems[1:]], 2):
+            if (one := pairs.get(name)) is None:
                 rows.append((str(rank), name, "not compared", "", ""))
                 continue
             delta, interval = (one.delta, one.interval) if one.a == name else turned_delta(one)
@@ -197,10 +198,11 @@ def _baseline_table(family: Family) -> Table:
     header = ("#", "system", "delta to the baseline", f"{percent(family.settings.level)} interval", "p", "adjusted p")
     peers = peer_columns(family.peers, family.settings)
     theirs = dict(zip(family.comparisons.values("a"), zip(*peers.values(), strict=True), strict=False))
+    ours = {name: _delta(one, family.delta_spec) for name, one in family.against()[1].items()}
     rows = [
-        (str(rank), system.name, *(_delta(one, family.delta_spec) if one else ("baseline", "", "", "")))
+        (str(rank), system.name, *ours.get(system.name, ("baseline", "", "", "")))
         + theirs.get(system.name, ("",) * len(peers))
-        for rank, (system, one) in enumerate(zip(family.systems, family.against_baseline(), strict=True), 1)
+        for rank, system in enumerate(family.systems, 1)
     ]
     return Table((*header, *peers), rows, names=(1,), optional=("p", *peers))
 

@@ -32,13 +32,11 @@ SCORE_KEYS = ("score_a", "score_b")
 DISTRIBUTION_KEYS = tuple(field.name for field in fields(Distribution))
 
 
-def to_json(report: Report) -> str:
-    """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur."""
-    return "".join(json_pieces(report))
-
-
 def json_pieces(report: Report) -> Iterator[str]:
-    """The same in pieces, so that a large report can be written without holding its text."""
+    """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur.
+
+    In pieces, so that a large report can be written without holding its text.
+    """
     keys = PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
     systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
     parts: dict[str, Iterable[str]] = {

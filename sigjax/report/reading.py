@@ -135,7 +135,6 @@ def _value(given: Mapping[str, Any], key: str, kind: Any, part: str = "") -> Any
 
 
 def _words(kind: Any) -> str:
-    """A type in words."""
     plain = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "null"}
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"

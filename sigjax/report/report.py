@@ -22,12 +22,12 @@ from sigjax.records import (
 )
 from sigjax.records.brief import Brief
 from sigjax.records.peers import PeerTest
-from sigjax.report.drawn import Drawn
 from sigjax.report.html import to_fragment
 from sigjax.report.latex import to_latex
 from sigjax.report.markdown import to_markdown
 from sigjax.report.methods import to_methods, to_sentences
 from sigjax.report.page import to_html
+from sigjax.report.plots import Drawn
 from sigjax.report.programs import json_pieces
 from sigjax.report.reading import report_fields
 from sigjax.report.tables import Rows, csv_pieces, to_dataframe

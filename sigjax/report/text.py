@@ -124,7 +124,9 @@ def draw_table(page: Page, table: Table) -> None:
     table, dropped = _fitting(page, table)
     page.print()
     for line in table_lines(table, _width_of_names(page, table)):
-        _row(page, _starred(line))
+        row = Text(line)
+        row.highlight_regex(r"\S+\*(?= |$)", "bold green")
+        _row(page, row)
     page.print()
     if dropped:
         say(page, f"Left out on this terminal: {', '.join(dropped)}; --output FILE has all columns.")
@@ -176,18 +178,13 @@ def _right(cells: tuple[str, ...]) -> list[str]:
     return [cell.rjust(width) for cell in padded]
 
 
-def _starred(line: str) -> Text:
-    text = Text(line)
-    text.highlight_regex(r"\S+\*(?= |$)", "bold green")
-    return text
-
-
 def _family(page: Page, family: Family) -> None:
     say(page, family.heading, style="bold")
     if family.to_best is not None:
         draw_table(page, family.to_best)
         say(page, f"{'' if family.settings.correction == 'none' else 'adjusted '}p of all pairs:")
-    if family.kind == "grid" and not _numbers_fit(page, family):
+    numbers_fit = len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
+    if family.kind == "grid" and not numbers_fit:
         _draw_symbols(page, family)
     else:
         draw_table(page, family.table if family.only is None else _pair_table(page, family, family.only))
@@ -206,10 +203,6 @@ def _pair_table(page: Page, family: Family, pair: Comparison) -> Table:
     names = [system.name for system in family.systems]
     label = f"delta ({names.index(pair.a) + 1} - {names.index(pair.b) + 1})"
     return family.table._replace(rows=[(label, delta), *rows])
-
-
-def _numbers_fit(page: Page, family: Family) -> bool:
-    return len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
 
 
 def _draw_symbols(page: Page, family: Family) -> None:

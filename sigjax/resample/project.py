@@ -6,31 +6,18 @@ for many, weights are multiplied with all columns at once. A projection has `sum
 row holds at a time, from which tiles get their size.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.records import Array
-from sigjax.resample.by_bytes import DrawsBytes, SwapBytes, bytes_of, padded_matrix
+from sigjax.resample.by_bytes import Bytes, Floats, bytes_of, floats_of
 from sigjax.resample.fused import FusedDraws, FusedSwap, fused_draws, fused_swap
-from sigjax.resample.plans import (
-    Draws,
-    NestedDraws,
-    bootstrap,
-    chosen,
-    crossed,
-    nested,
-    nested_draws,
-    outputs_left,
-    padded_draws,
-    padded_outputs,
-    padded_units,
-    swap,
-)
-from sigjax.run.loops import ZERO_COUNT, product
+from sigjax.resample.outputs import Choice, NestedDraws, crossed, nested_draws, outputs_left, padded_outputs
+from sigjax.resample.plans import Draws, padded_draws, padded_units, swap
+from sigjax.run.loops import ZERO_COUNT
 
-_LAST_WHOLE = {np.float32: 2**24, np.float64: 2**53}
+Matrix = Floats | Bytes
 
 
 class Places(NamedTuple):
@@ -51,34 +38,32 @@ class SwapProduct(NamedTuple):
     """Swap sums by a matrix product."""
 
     draws: Draws
-    matrix: np.ndarray
-    """[padded unit, column] float32 or float64: whole numbers, zeros for padding."""
+    matrix: Matrix
 
     @property
     def width(self) -> int:
         """Numbers that a row holds at a time."""
-        return len(self.matrix)
+        return self.matrix.width
 
     def sums(self, rows: Array) -> Array:
         """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
-        return product(swap(rows, self.draws, self.matrix.dtype), self.matrix).astype(np.float64)
+        return self.matrix.sums(swap(rows, self.draws, self.matrix.dtype)).astype(np.float64)
 
 
 class DrawsProduct(NamedTuple):
-    """Bootstrap sums by a matrix product."""
+    """Bootstrap sums by a matrix product: of units, or of outputs drawn within drawn units."""
 
-    draws: Draws
-    matrix: np.ndarray
-    """[padded unit, column] float32 or float64: whole numbers, zeros for padding."""
+    draws: Draws | NestedDraws
+    matrix: Matrix
 
     @property
     def width(self) -> int:
-        """Numbers that a row holds at a time."""
-        return len(self.matrix)
+        """Numbers that a row holds at a time: its random words, or its counts."""
+        return max(self.draws.num_words, self.matrix.width)
 
     def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` of the matrix's type over the units that each row `[row, 3]` draws."""
-        return product(bootstrap(rows, self.draws, self.matrix.dtype), self.matrix)
+        """Sums `[column, row]` of some type of floats over what each row `[row, 3]` draws."""
+        return self.matrix.drawn(self.draws.drawn, rows)
 
 
 class CrossedProduct(NamedTuple):
@@ -86,8 +71,8 @@ class CrossedProduct(NamedTuple):
 
     left: np.ndarray
     """[slot, unit], see `outputs_left`."""
-    matrix: np.ndarray
-    """[slot and unit, column] float32 or float64."""
+    matrix: Matrix
+    """Of slots and units."""
 
     @property
     def width(self) -> int:
@@ -98,57 +83,10 @@ class CrossedProduct(NamedTuple):
         """Sums `[2 * padded column, row]` float64 over the outputs that leave, then over those that replace them."""
         xp = rows.__array_namespace__()
         masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
-        return xp.concatenate([product(mask.astype(self.matrix.dtype), self.matrix) for mask in masks]).astype(
-            np.float64
-        )
+        return xp.concatenate([self.matrix.sums(mask.astype(self.matrix.dtype)) for mask in masks]).astype(np.float64)
 
 
-class ChosenProduct(NamedTuple):
-    """Sums of as many units as one of two samples has, chosen among all, by a matrix product."""
-
-    size: np.ndarray
-    """[] uint64: how many units are chosen."""
-    matrix: np.ndarray
-    """[unit, column] float64: whole numbers."""
-
-    @property
-    def width(self) -> int:
-        """An eighth of what a row holds: units are chosen one after another, for many rows at a time."""
-        return -(-len(self.matrix) // 8)
-
-    def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` float64 over the units that each row `[row, 3]` chooses."""
-        return product(chosen(rows, self.size, len(self.matrix)).T.astype(self.matrix.dtype), self.matrix)
-
-
-class NestedProduct(NamedTuple):
-    """Sums of outputs drawn within drawn units, by a matrix product."""
-
-    drawn: NestedDraws
-    matrix: np.ndarray
-    """[padded output, column] float32 or float64."""
-
-    @property
-    def width(self) -> int:
-        """Random words of a row, or its counts."""
-        return max(2 * self.drawn.lanes * len(self.drawn.draws.size), len(self.matrix))
-
-    def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` of the matrix's type over the outputs that each row `[row, 3]` draws."""
-        return product(nested(rows, self.drawn, self.matrix.dtype.type), self.matrix)
-
-
-Projection = (
-    SwapProduct
-    | SwapBytes
-    | DrawsProduct
-    | DrawsBytes
-    | ChosenProduct
-    | CrossedProduct
-    | NestedProduct
-    | FusedSwap
-    | FusedDraws
-)
+Projection = SwapProduct | DrawsProduct | Choice | CrossedProduct | FusedSwap | FusedDraws
 
 
 def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
@@ -185,56 +123,58 @@ def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
 
 def swap_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
-) -> FusedSwap | SwapBytes | SwapProduct:
+) -> FusedSwap | SwapProduct:
     """The fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
 
     `most_bytes` as the backend says.
     """
     if (fused := fused_swap(columns, compiled=compiled)) is not None:
         return fused
-    padded = padded_draws(draws)
-    if (in_bytes := bytes_of(columns, most_bytes, largest=1)) is not None:
-        return SwapBytes(padded, in_bytes)
-    return SwapProduct(padded, projection_matrix(columns, int(np.abs(columns).sum(axis=1).max())))
+    return SwapProduct(padded_draws(draws), _mask_matrix(columns, most_bytes, padded_units(columns.shape[1])))
 
 
 def draws_projection(
     columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
-) -> FusedDraws | DrawsBytes | DrawsProduct:
+) -> FusedDraws | DrawsProduct:
     """The fastest bootstrap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
 
     Fused, NumPy would write and read memory for every step of every word; counting is faster there (measured).
     """
-    matrix = partial(projection_matrix, columns, columns.shape[1] * int(np.abs(columns).max()))
-    if not compiled:
-        return DrawsProduct(draws, matrix())
-    if (fused := fused_draws(columns, draws)) is not None:
+    if compiled and (fused := fused_draws(columns, draws)) is not None:
         return fused
-    padded = padded_draws(draws)
-    if (in_bytes := bytes_of(columns, most_bytes, largest=-ZERO_COUNT)) is not None:
-        more = len(in_bytes.matrix) // len(in_bytes.worth) - len(columns)
-        return DrawsBytes(padded, in_bytes, np.pad(columns.sum(axis=1), (0, more)))
-    return DrawsProduct(padded, matrix())
+    count = columns.shape[1]
+    matrix = _count_matrix(columns, most_bytes, padded_units(count), most=count)
+    return DrawsProduct(padded_draws(draws) if compiled else draws, matrix)
 
 
-def crossed_projection(columns: np.ndarray, sizes: np.ndarray, *, compiled: bool) -> CrossedProduct:
+def crossed_projection(
+    columns: np.ndarray, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
+) -> CrossedProduct:
     """Exchanges of columns `[column, output]` (int64) within units with `sizes` `[unit]` outputs."""
     count = len(sizes)
     left = outputs_left(sizes, padded_units(count) if compiled else count)
-    bound = int(np.abs(columns).sum(axis=1).max())
     grid = np.zeros((len(columns), *left.shape), np.int64)
     grid.swapaxes(1, 2)[:, left.T > 0] = columns  # outputs are ordered by unit
-    return CrossedProduct(left, projection_matrix(grid.reshape(len(columns), -1), bound, padded=left.size))
+    return CrossedProduct(left, _mask_matrix(grid.reshape(len(columns), -1), most_bytes, left.size))
 
 
-def nested_projection(columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool) -> NestedProduct:
+def nested_projection(
+    columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
+) -> DrawsProduct:
     """Nested draws of columns `[column, output]` (int64) of units with `sizes` `[unit]` outputs."""
     count = len(sizes)
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
-    bound = count * int(sizes.max()) * int(np.abs(columns).max())
-    return NestedProduct(drawn, projection_matrix(columns, bound, padded=padded_outputs(drawn)))
+    most = count * int(sizes.max())
+    return DrawsProduct(drawn, _count_matrix(columns, most_bytes, padded_outputs(drawn), most=most))
 
 
-def projection_matrix(columns: np.ndarray, bound: int, padded: int | None = None) -> np.ndarray:
-    """The matrix of a product with sums up to `bound`; it has as many rows as masks are wide, or `padded`."""
-    return padded_matrix(columns, np.float32 if bound < _LAST_WHOLE[np.float32] else np.float64, padded)
+def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
+    """The matrix of a product with masks `padded` wide."""
+    in_bytes = bytes_of(columns, most_bytes, largest=1, padded=padded)
+    return in_bytes or floats_of(columns, int(np.abs(columns).sum(axis=1).max()), padded)
+
+
+def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
+    """The matrix of a product with counts `padded` wide that add up to `most`."""
+    in_bytes = bytes_of(columns, most_bytes, largest=-ZERO_COUNT, padded=padded)
+    return in_bytes or floats_of(columns, most * int(np.abs(columns).max()), padded)

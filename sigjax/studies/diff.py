@@ -85,7 +85,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     if scores.removed and options.margin is not None:
         verdicts.append("cannot tell")
     return Diff(
-        verdict=_overall(verdicts),
+        verdict=next((each for each in ("worse", "cannot tell", "no worse") if each in verdicts), None),
         margin=options.margin,
         level=options.level,
         paired=scores.paired,
@@ -99,7 +99,6 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
 
 
 def _side(given: Any, name: str) -> Report | list[Evaluation]:
-    """The report or the evaluations."""
     if isinstance(given, str | os.PathLike) and os.fspath(given).endswith(".npz"):
         return list(read_metrics(given))
     if isinstance(given, str | os.PathLike):
@@ -154,11 +153,6 @@ def _verdict(limits: Interval | None, sign: float, margin: float) -> Verdict:
         return "cannot tell"
     least, most = sorted((sign * limits.low, sign * limits.high))
     return "no worse" if least > -margin else "worse" if most < -margin else "cannot tell"
-
-
-def _overall(verdicts: Sequence[Verdict | None]) -> Verdict | None:
-    """Worse if any is; no worse only if all are."""
-    return next((each for each in ("worse", "cannot tell", "no worse") if each in verdicts), None)
 
 
 def _of_reports(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from sigjax.comparison.metric_kinds import make_case
 from sigjax.comparison.options import BootstrapOptions, CompareOptions
 from sigjax.comparison.validate import baseline_of, check_evaluations, check_units, named_errors
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant
+from sigjax.records import Device, Evaluation, InputError, Settings, Variant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
 from sigjax.run.backend import host_scope
 from sigjax.studies.formulas import share_interval
-from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
+from sigjax.studies.records import Adjustment, Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import Tested, bootstrap_tests, closed_tests, interval_level
 from sigjax.testing.p_values import adjust
 from sigjax.testing.problem import Case, Pair, SampleCase
@@ -72,7 +72,7 @@ class EquivalencePairsOptions(EquivalenceOptions):
     """The options of `equivalence`."""
 
     baseline: str | None = same(Settings, "baseline")
-    correction: Correction = same(Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.')
+    correction: Adjustment = same(Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.')
 
 
 @takes(EquivalencePairOptions)
@@ -133,10 +133,6 @@ def equivalence(
     check(options)
     if options.variant != "shift" and options.method != "bootstrap":
         raise InputError(f"variant {options.variant} belongs to bootstrap tests; ask for method bootstrap with it")
-    if options.correction in ("maxt", "minp"):
-        raise InputError(
-            f"correction {options.correction} belongs to the permutation test; use holm, hochberg or bonferroni here"
-        )
     settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
     settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
@@ -145,7 +141,6 @@ def equivalence(
 
 
 def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
-    """All pairs by one metric."""
     margin, runner = float(options.margin), Runner(settings, options.device)
     with named_errors([evaluation], runner):
         case = make_case(evaluation, settings)

@@ -188,7 +188,6 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
 
 
 def _groups(given: Path | Mapping[str, str] | None, systems: Sequence[str]) -> tuple[str, ...] | None:
-    """The group of each system."""
     if given is None:
         return None
     if isinstance(given, Mapping):
@@ -228,7 +227,6 @@ def _thresholds(
 
 
 def _pairs(one: PairColumns, systems: tuple[str, ...], groups: tuple[str, ...] | None) -> list[PairGain]:
-    """One record per pair."""
     same = [None] * len(one.gains) if groups is None else _is_same(one, groups).tolist()
     columns = zip(one.members.tolist(), one.gains.tolist(), one.p_values.tolist(), one.methods, same, strict=True)
     return [

@@ -178,11 +178,6 @@ def _sizes(asked: Sequence[int] | None, num_units: int) -> list[int]:
     return sorted(asked)
 
 
-def _subset(evaluation: Evaluation, units: Sequence[np.ndarray]) -> Evaluation:
-    """The evaluation on the instances of some units, in the order of the data."""
-    return on_instances(evaluation, np.sort(np.concatenate(units)))
-
-
 def _series(
     evaluations: Sequence[Evaluation],
     orders: Sequence[Sequence[np.ndarray]],
@@ -199,7 +194,8 @@ def _series(
     ]
     with progress_bar("subsets", len(subsets), shown=options.progress) as advance:
         for done, (order, size) in enumerate(subsets, start=1):
-            parts = [_subset(each, orders[order][:size]) for each in evaluations]
+            instances = np.sort(np.concatenate(orders[order][:size]))  # in the order of the data
+            parts = [on_instances(each, instances) for each in evaluations]
             tested = compared_pairs(parts, settings, replace(options, progress=False))
             for one, by in product(tested.parts, get_args(Gained)):
                 found = _threshold_at(one, by, draws, options, order=order, size=size)
