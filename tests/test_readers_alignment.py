@@ -148,7 +148,7 @@ def test_the_lower_rate_is_the_better_in_every_report(write):
     text = str(sigjax.compare(read(write("gold.talp", GOLD), input=both(write)), resamples=200))
     assert "aer: 3 instances; lower is better" in text
     # (3 + 0 + 2) of (4 + 2), (0 + 0 + 3) of (3 + 2)
-    assert re.search(r"1  a +0\.167.*\n2  b +0\.400", text)
+    assert re.search(r"1  a +0\.16.*\n2  b +0\.400", text)
     (pair,) = sigjax.compare(read(write("gold.talp", GOLD), input=both(write)), resamples=200)
     assert (pair.better, pair.delta < 0) == ("a", True)
 

@@ -15,8 +15,6 @@ from sigjax.records import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK"
-
-
 _HEAD = 2**16
 """Bytes from which the format is found."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28

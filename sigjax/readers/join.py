@@ -59,10 +59,9 @@ def join_sheets(
     def evaluate(options: Options) -> Evaluation:
         metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
         values = np.full((len(sheets), len(keys), len(metric.inputs)), np.nan)
-        for own, index, columns in zip(
-            values, rows, metric_columns(sheets, metric, options, scores=scores), strict=True
-        ):
-            own[index] = np.stack(columns, axis=-1)
+        columns = metric_columns(sheets, metric, options, scores=scores)
+        for own, index, numbers in zip(values, rows, columns, strict=True):
+            own[index] = np.stack(numbers, axis=-1)
 
         def name(instance: int, system: int | None = None) -> str:
             """The instance, and the line of a system's row."""

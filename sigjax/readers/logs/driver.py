@@ -149,11 +149,8 @@ def _columns(result: Result, options: Options) -> tuple[Sheet, list[object], dic
     ids, runs, objects, contents = [], [], [], []
     for i, row in enumerate(result.rows):
         for name, value in row.scores.items():
-            column = scores.get(name)
-            if column is None:
-                column = scores[name] = [math.nan] * i
-            elif len(column) < i:
-                column += [math.nan] * (i - len(column))
+            column = scores.setdefault(name, [])
+            column += [math.nan] * (i - len(column))
             column.append(value)
         ids.append(row.id)
         runs.append(row.run)

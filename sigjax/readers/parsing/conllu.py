@@ -164,8 +164,7 @@ def _different_text(gold: Treebank, system: Treebank) -> InputError:
 def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, list[str] | None]:
     """Names `[sentence]` by `# sent_id`, if all have different ones, and documents by `# newdoc id`, if there are."""
     ids, documents = [""] * num_sentences, [""] * num_sentences
-    document, number, rows = "", 0, 0
-    num_documents = 0
+    document, number, rows, num_documents = "", 0, 0, 0
     for line in text.split("\n"):
         if line.startswith("#"):
             match = _COMMENT.match(line)
