@@ -4,12 +4,12 @@ import csv
 import gzip
 import io
 import json
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mutations import arrays
 
 from sigjax import Evaluation
 from sigjax.metrics import METRICS
@@ -217,17 +217,9 @@ def encode(kind, systems, ids, numbers):
     """The bytes of a wide table."""
     rows = [dict(zip(systems, row, strict=True)) for row in zip(*numbers, strict=True)]
     if kind == "npz":
-        buffer = io.BytesIO()
-        arrays: dict[str, Any] = dict(zip(systems, map(np.array, numbers), strict=True))
-        np.savez(buffer, **arrays, ids=np.array(ids))
-        return buffer.getvalue()
+        return arrays(**dict(zip(systems, map(np.array, numbers), strict=True)), ids=np.array(ids))
     if kind == "jsonl":
         return "\n".join(json.dumps({"id": i} | row) for i, row in zip(ids, rows, strict=True)).encode()
-    if kind == "parquet":
-        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        buffer = io.BytesIO()
-        parquet.write_table(pyarrow.table({"id": ids} | dict(zip(systems, numbers, strict=True))), buffer)
-        return buffer.getvalue()
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t" if kind == "tsv" else ",")
     writer.writerows([["id", *systems], *([i, *row.values()] for i, row in zip(ids, rows, strict=True))])

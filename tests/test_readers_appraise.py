@@ -125,7 +125,6 @@ ROW = "u,A,1,TGT,eng,deu,50,d,False,[],1,2\n"
             ROW.replace("TGT", "BAD"),
             r"t: holds no ratings of translations that count \(left out 1 ratings of an attention check",
         ),
-        (ROW, "a comparison needs at least two systems, got 1"),
         (ROW + '"', "t, line 2: not readable as csv"),
     ],
 )

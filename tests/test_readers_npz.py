@@ -7,15 +7,10 @@ import zipfile
 
 import numpy as np
 import pytest
+from mutations import arrays as pack
 
 from sigjax.readers import read
 from sigjax.records import InputError
-
-
-def pack(**arrays):
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
 
 
 def pack_header(stats=None, **changes):

@@ -149,13 +149,6 @@ def test_topics_that_a_run_lacks_count_zero(write, scorer):
     assert values(high) == {"a": [1.0, 0.0, 0.0], "b": [0.0, 0.0, 0.0]}
 
 
-def test_an_evaluation_is_saved_and_read(write, scorer, tmp_path):
-    evaluation = read(write("qrels", QRELS), input=[write("a", RUN), write("b", OTHER)], metric="ndcg@10")
-    evaluation.save(tmp_path / "saved.npz")
-    again = read(tmp_path / "saved.npz")
-    assert (again.metric.name, values(again)) == ("ndcg@10", values(evaluation))
-
-
 @pytest.mark.parametrize(
     "name",
     [
