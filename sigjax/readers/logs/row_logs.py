@@ -215,7 +215,6 @@ def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
 
 
 def _fields(file: str, name: str, kind: Any) -> list[Any]:
-    """The fields of a column of objects."""
     from pyarrow import types  # pyright: ignore[reportMissingImports]
 
     if not types.is_struct(kind):

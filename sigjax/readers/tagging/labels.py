@@ -165,7 +165,6 @@ def _check_header(files: Sequence[Instances]) -> None:
 
 
 def _check_same(other: Instances, first: Instances) -> None:
-    """Refuse other instances or gold labels than those of the first file."""
     if len(other.gold) != len(first.gold):
         raise InputError(
             f"{other.file}: has {len(other.gold)} instances, but {first.file} has {len(first.gold)}; expected the same"

@@ -174,7 +174,6 @@ def _errant(file: str, _: Options) -> list[Result]:
 
 
 def _check_totals(file: str, sums: Sequence[int] | None, totals: Sequence[int]) -> None:
-    """Refuse counts of sentences that are not those of the summary at the end."""
     if sums is None:
         raise InputError(f"{file}: has no counts of single sentences; expected what errant_compare prints with -v")
     if not totals:

@@ -50,7 +50,8 @@ def _mqm(file: str, _: Options) -> Iterator[Result]:
     if not tenths:
         raise InputError(f"{file}: has a header but no rows; expected one per error")
     for system, segments in tenths.items():
-        yield Result(file, [_row(*key, raters) for key, raters in segments.items()], system, published=_direction)
+        rows = [_row(*key, raters) for key, raters in segments.items()]
+        yield Result(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
 
 
 def _names(header: str) -> list[str]:
@@ -76,11 +77,6 @@ def _row(document: str, number: str, raters: dict[str, int]) -> Row:
     labels = {"document": document} if document else None
     id = f"{document}: {number}" if document else number
     return Row({_SCORE: sum(raters.values()) / (10 * len(raters))}, id, labels=labels)
-
-
-def _direction(score: str, _: float) -> tuple[list[str], bool]:
-    """Lower is better."""
-    return [], score == _SCORE
 
 
 def _looks(_: str, head: bytes) -> bool:

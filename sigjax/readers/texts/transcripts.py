@@ -98,7 +98,6 @@ def _read(split: Split, sources: Sources, options: Options) -> Reading:
 
 
 def _check_known(own: Utterances, gold: Utterances) -> None:
-    """Refuse utterances that the gold file does not have."""
     stray = [id for id in own.words if id not in gold.words]
     if stray:
         more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
