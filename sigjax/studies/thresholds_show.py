@@ -52,10 +52,7 @@ def ends(low: float | None, high: float | None, spec: str) -> str:
 
 def gains_text(study: Gains) -> str:
     """The thresholds of each metric and test."""
-    lines = [
-        f"gains of {count(len(study.systems), 'system')}: {in_units(study)}",
-        *explained(study),
-    ]
+    lines = [f"gains of {count(len(study.systems), 'system')}: {in_units(study)}", *explained(study)]
     for one in study.thresholds:
         lines += ["", f"{one.metric}, {one.test} test: {gained(one.by, study.p_range)}", "", *_gains_table(one, study)]
         if one.difference is not None:
