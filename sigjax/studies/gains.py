@@ -215,13 +215,11 @@ def _thresholds(
         same = _is_same(one, groups)
         kinds |= {"same group": same, "different groups": ~same}
     law = law_of(options)
-    points = [one.points(by, options.p_range, options.alternative, chosen) for chosen in kinds.values()]
-    found = [
-        make_threshold(among, each, draws, int(chosen.sum()), law)
-        for (among, chosen), each in zip(kinds.items(), points, strict=True)
-    ]
-    thresholds = tuple(threshold for threshold, _ in found)
-    drawn = [drawn for _, drawn in found]
+    found = []
+    for among, chosen in kinds.items():
+        points = one.points(by, options.p_range, options.alternative, chosen)
+        found.append(make_threshold(among, points, draws, int(chosen.sum()), law))
+    thresholds, drawn = zip(*found, strict=True)
     between = None if groups is None else difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), law)
     return GainThresholds(one.metric, one.test, by, thresholds, between)
 
