@@ -169,7 +169,8 @@ def test_importing_loads_nothing_heavy():
 
 def test_help_loads_no_command_but_its_own():
     code = "import sys; from sigjax.cli import _run; _run({}, debug=True); print(*sys.modules)"
-    assert not {"numpy", "rich.markdown"} & set(run_python(code.format(["--version"])).split())
+    for flag in ("--version", "--help"):
+        assert not {"numpy", "rich.markdown"} & set(run_python(code.format([flag])).split())
     loaded = set(run_python(code.format(["compare", "--help"])).split())
     rooms = ("association", "classical", "comparison.compare", "exact", "report", "resample", "studies")
     assert not {"rich.markdown", "importlib.metadata", *(f"sigjax.{room}" for room in rooms)} & loaded

@@ -182,9 +182,8 @@ def sacrebleu_signature(recipe: Recipe, num_references: int) -> str:
     return f"{PRINTED[recipe.metric]}|{sacrebleu_metric(recipe, num_references).get_signature()}"
 
 
-def _look_tokenized(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Notes on systems whose texts look tokenized, which changes BLEU unless it splits only at blanks."""
-    del references
     counts = {name: sum(text.endswith(" .") for text in texts) for name, texts in systems.items()}
     return tuple(
         f"system {name!r} looks tokenized: {count} segments end in ' .'; BLEU is of detokenized texts"
@@ -193,9 +192,8 @@ def _look_tokenized(recipe: Recipe, references: Texts, systems: Mapping[str, Seq
     )
 
 
-def _several_references(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _several_references(recipe: Recipe, references: Texts, _: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """A note that the order of several references counts."""
-    del systems
     if all(list(own) == list(references[0]) for own in references):
         return ()
     return (

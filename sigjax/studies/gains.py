@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 
 from sigjax.comparison.data import list_evaluations
-from sigjax.readers.groups import check_groups, system_groups
+from sigjax.readers.names import check_groups, system_groups
 from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option
 from sigjax.records.signatures import takes

@@ -25,8 +25,7 @@ def _counted(tasks: Iterable[str]) -> Iterator[str]:
 # terminal-bench: results.json of `tb run`, one per run; a trial without an outcome (is_resolved null) is not resolved.
 
 
-def _terminal_bench(file: str, options: Options) -> list[Result]:
-    del options
+def _terminal_bench(file: str, _: Options) -> list[Result]:
     found = load_item(file)
     trials = list(found.items("results", "trial"))
     tasks = [trial.text("task_id") for trial in trials]
@@ -61,8 +60,7 @@ TERMINAL_BENCH = Format(
 # tau-bench: a list of trials; tau2-bench: one object, whose simulations are the trials.
 
 
-def _tau(file: str, options: Options) -> list[Result]:
-    del options
+def _tau(file: str, _: Options) -> list[Result]:
     loaded = parse_json(file, read_text(file))
     if isinstance(loaded, list):
         trials = list(load_entries(file))

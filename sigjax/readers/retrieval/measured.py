@@ -27,9 +27,8 @@ _ALL = "all"
 """The topic of the means of trec_eval."""
 
 
-def _trec_eval(file: str, options: Options) -> Iterator[Result]:
+def _trec_eval(file: str, _: Options) -> Iterator[Result]:
     """Measures of topics, without those of all topics together."""
-    del options
     content = read_text(file)
     found = _parse_json(file, content) if content.lstrip().startswith("{") else _parse_lines(file, content)
     scores = {

@@ -203,8 +203,7 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: st
 def _delimited(kind: str) -> Format:
     between, other = {"tsv": ("tabs", "csv"), "csv": ("commas or semicolons", "tsv"), "spaces": ("blanks", "csv")}[kind]
 
-    def parse(file: str, options: Options, *, alone: bool) -> Table:
-        del options
+    def parse(file: str, _: Options, *, alone: bool) -> Table:
         return parse_delimited(file, read_text(file), kind=kind, alone=alone)
 
     def looks(name: str, head: bytes) -> bool:

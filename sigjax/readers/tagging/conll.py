@@ -184,8 +184,7 @@ def _types(tokens: Tokens) -> set[str]:
     return {tag.partition("-")[2] or tag for tag in set(tokens.tags) - OUTSIDE}
 
 
-def _looks_pairs(name: str, head: bytes) -> bool:
-    del name
+def _looks_pairs(_: str, head: bytes) -> bool:
     columns = head_columns(head)
     return columns is not None and _mark_spans({*columns.gold, *columns.tokens.tags})
 

@@ -217,9 +217,8 @@ def _looks(name: str, head: bytes) -> bool:
     return repeated and not several_words if blanks else repeated or not several_words
 
 
-def _confirmed(files: Sequence[str], outputs: Sequence[str]) -> bool:
+def _confirmed(files: Sequence[str], _: Sequence[str]) -> bool:
     """Whether an object is one of labels: none of its names is that of a field, and labels are short or few."""
-    del outputs
     file = files[0]
     if not read_head(file)[1].lstrip().startswith(b"{"):
         return True

@@ -176,9 +176,8 @@ def _head(head: bytes) -> str:
     return b"\n".join(head_lines(head)).decode("utf-8", "replace").replace("\r", "")
 
 
-def _looks_like_kaldi(name: str, head: bytes) -> bool:
+def _looks_like_kaldi(_: str, head: bytes) -> bool:
     """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
-    del name
     lines = [line.split() for _, line in numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
     return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
