@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,8 @@ from sigjax.testing.runner import Runner
 class EquivalenceOptions:
     """The options of both functions."""
 
-    margin: float = field(
-        metadata=required(
-            "Largest score difference that does not matter; fix it beforehand.", above=0, group="Main options"
-        )
+    margin: float = required(
+        "Largest score difference that does not matter; fix it beforehand.", above=0, group="Main options"
     )
     claim: Claim = option(
         "equivalence", "Equivalence; or non-inferiority: the first system is not worse by the margin."
