@@ -90,9 +90,9 @@ def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
     return field(default=default, metadata={"option": Option(doc, more, **rest)})
 
 
-def required(doc: str, more: str = "", **rest: Any) -> Any:
+def required(doc: str, **rest: Any) -> Any:
     """A field that is an option without a default."""
-    return field(metadata={"option": Option(doc, more, **rest)})
+    return field(metadata={"option": Option(doc, **rest)})
 
 
 def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any:

@@ -29,6 +29,8 @@ from sigjax.report.words import (
 
 MAX_GRID = 60
 """Systems in one printed grid; nobody reads a larger one."""
+MAX_NUMBERS = 12
+"""Systems whose p-values still fit into the cells of a drawn grid; beyond, a cell is a shade."""
 MAX_NAMED = 8
 """Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
 
