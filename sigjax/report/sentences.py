@@ -94,10 +94,8 @@ def board_sentence(
 
 def _against(baseline: str, names: list[str], pairs: list[tuple[str, str]], tested: str | None) -> str:
     """The systems that are better than the baseline, those that are worse, and the others."""
-    better, worse = (
-        {one for one, other in pairs if other == baseline},
-        {other for one, other in pairs if one == baseline},
-    )
+    better = {one for one, other in pairs if other == baseline}
+    worse = {other for one, other in pairs if one == baseline}
     others = {*names} - better - worse - {baseline}
     are = ((better, f"better than {baseline}"), (worse, f"worse than {baseline}"))
     said = [f"{_named(names, them)} {_is(them)} {what}" for them, what in are if them]

@@ -57,15 +57,15 @@ class PairsOptions(TestedOptions):
         2_000, "Number of draws of systems behind these intervals.", group="Intervals", least=2, most=100_000
     )
 
+    @property
+    def law(self) -> Law:
+        """How thresholds are made."""
+        return Law(self.quantile, self.level)
 
-def law_of(options: PairsOptions) -> Law:
-    """How thresholds are made."""
-    return Law(options.quantile, options.level)
-
-
-def of_options(options: PairsOptions) -> str:
-    """What a signature says of thresholds."""
-    return f"p:{options.p_range[0]:g}-{options.p_range[1]:g}|quantile:{options.quantile:g}|draws:{options.draws}"
+    @property
+    def signature(self) -> str:
+        """What a signature says of thresholds."""
+        return f"p:{self.p_range[0]:g}-{self.p_range[1]:g}|quantile:{self.quantile:g}|draws:{self.draws}"
 
 
 def check_range(p_range: Sequence[float]) -> None:

@@ -10,15 +10,7 @@ import numpy as np
 from sigjax.records import Evaluation, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, same
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import (
-    PairColumns,
-    Side,
-    Tested,
-    TestedOptions,
-    check_pairs,
-    compared_pairs,
-    table_ranges,
-)
+from sigjax.studies.all_pairs import PairColumns, Side, Tested, TestedOptions, check_pairs, compared_pairs, table_ranges
 from sigjax.studies.formulas import paired_share
 from sigjax.studies.pilot import on_instances, select
 from sigjax.studies.study import Study
