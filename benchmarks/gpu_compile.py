@@ -75,6 +75,9 @@ def cases() -> list[Case]:
     def compare(data: Any, options: dict[str, Any]) -> Callable[[], object]:
         return partial(sigjax.compare, data, method="montecarlo", device="gpu", **options)
 
+    samples = {name: each for name, each in zip("ab", pair.stats, strict=True)}
+    options = {"metric": "fscore", "method": "montecarlo", "device": "gpu", "resamples": 2**20}
+    unpaired = partial(sigjax.unpaired, samples, **options)
     tp_and_predicted = pair_lattice(pair.stats[0], pair.stats[1], pair.metric.stat_names)
     assert isinstance(tp_and_predicted, Lattice)
     plane, grades = (tp_and_predicted.rows, tp_and_predicted.multiplicity), np.arange(1, 6)
@@ -89,6 +92,7 @@ def cases() -> list[Case]:
         Case("swap, 12 systems, chrF", compare(texts[1], swaps), "_swap_tile"),
         Case(f"swap, maxT, {SYSTEMS} systems", compare(board, swaps | {"correction": "maxt"}), "_swap_tile", -1),
         Case("swap, crossed runs", compare(runs, swaps | {"design": "crossed"}), "_swap_tile"),
+        Case("unpaired, F1", unpaired, "_sums_tile"),
         Case("bootstrap, 2 systems", compare(pair, draws), "_scores_tile"),
         Case(f"bootstrap, {SYSTEMS} systems", compare(board, draws), "_scores_tile"),
         Case("bootstrap, 12 systems, BLEU and chrF", compare(texts, draws), "_scores_tile"),

@@ -18,7 +18,8 @@ from sigjax.cli import _run
 from sigjax.exact.choices import find_patterns, sum_law
 from sigjax.resample.bits import row_keys
 from sigjax.resample.by_bytes import Bytes, Floats
-from sigjax.resample.plans import crossed, draws_from_strata, nested_draws, outputs_left
+from sigjax.resample.outputs import crossed, nested_draws, outputs_left
+from sigjax.resample.plans import draws_from_strata
 from sigjax.resample.project import crossed_projection, nested_projection
 
 pytestmark = pytest.mark.slow

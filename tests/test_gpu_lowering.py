@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracles import random_counts
 
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, compare, unpaired
 from sigjax.bootstrap import replicates
 from sigjax.exact import spectrum
 from sigjax.exact.charfun import plane_probabilities
@@ -103,3 +103,12 @@ def test_designs_of_repeated_runs_multiply_bytes(lowered, design, test, factor):
     text = lower(lowered, test, 4, factor=factor, design=design, ids=ids, runs=runs)
     assert products(text) == {"i8"}
     assert scatters(text) == (set() if design == "crossed" else {"ui32"})
+
+
+def test_choices_of_units_are_added_up_as_they_are_made(lowered):
+    counts = random_counts(np.random.default_rng(4), 2, 700)
+    unpaired(counts, metric="fscore", method="montecarlo", resamples=2**15, device="gpu")
+    text = lowered["_sums_tile"]
+    assert not products(text)
+    assert not scatters(text)
+    assert not re.search(r"tensor<(1400x\d+|\d+x1400)x(i1|f64)>", text)  # no masks of all units

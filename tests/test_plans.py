@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from sigjax.resample.bits import row_keys
+from sigjax.resample.bits import row_keys, words
+from sigjax.resample.outputs import choice
 from sigjax.resample.plans import bootstrap, draws_from_strata, padded_units, swap
 
 NUM_ROWS = 20_000
@@ -81,3 +82,22 @@ def test_strata_keep_their_size():
     for code, size in enumerate((3, 10, 1)):
         assert (counts[:, :14][:, strata == code].sum(axis=1) == size).all()
     assert np.unique(counts[:, :3], axis=0).shape[0] == 10  # all ways to spread three draws over three units
+
+
+@pytest.mark.parametrize("num_units", [1, 2, 31, 32, 33, 100])
+def test_a_choice_is_one_unit_after_another(num_units):
+    """Against a loop over units in Python's whole numbers, on NumPy and JAX."""
+    values, size = np.random.default_rng(num_units).integers(-(2**40), 2**40, (num_units, 2)), (num_units + 1) // 3
+    rows = row_keys(0, np.arange(1000, 1050))
+    expected = np.zeros((2, len(rows)), object)
+    for row, random in enumerate(words(rows, num_units + num_units % 2)[:, :num_units].tolist()):
+        needed = size
+        for unit, word in enumerate(random):
+            if word * (num_units - unit) >> 32 < needed:
+                expected[:, row] += values[unit].astype(object)
+                needed -= 1
+        assert needed == 0
+    one = choice(size, values)
+    with jax.enable_x64(True):
+        on_jax = jax.jit(lambda one, rows: one.sums(rows))(one, rows)
+    assert one.sums(rows).tolist() == np.asarray(on_jax).tolist() == expected.tolist()

@@ -1,9 +1,7 @@
 """CoNLL-U: the shared task's figures, words that are divided otherwise, and what is refused."""
 
 import functools
-import gzip
 import random
-import re
 
 import numpy as np
 import pytest
@@ -50,11 +48,13 @@ def test_words_of_multiword_tokens_stand_for_those_of_the_same_form(files, metri
     assert evaluation.stats.tolist() == [[[5, 5, 5], [2, 2, 2]], [[correct, 5, 5], [0, 1, 2]]]
 
 
-@pytest.mark.parametrize("change", [gzip.compress, lambda data: b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")])
-def test_spellings_of_the_same_file(files, write, change):
+def test_other_ends_of_lines_and_a_mark_at_the_start(files, write):
+    def change(path):
+        return b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n")
+
     gold, systems = files
-    changed = {name: write(f"{name}.conllu.gz", change(path.read_bytes())) for name, path in systems.items()}
-    stats = read(write("gold", change(gold.read_bytes())), input=changed).stats
+    changed = {name: write(f"{name}.txt", change(path)) for name, path in systems.items()}
+    stats = read(write("gold", change(gold)), input=changed).stats
     np.testing.assert_array_equal(stats, read(gold, input=systems).stats)
 
 
@@ -250,9 +250,3 @@ def test_detection_by_content(write):
     for name in ("gold.txt", "gold"):
         gold = write(name, "# a comment\n\n" + GOLD)
         assert read(gold, input={"a": gold, "b": gold}).metric.name == "las"
-
-
-def test_a_metric_of_another_kind_is_refused(files):
-    gold, systems = files
-    with pytest.raises(InputError, match=re.escape("the format conllu has no metric 'ter'; it gives las, uas, upos")):
-        read(gold, input=systems, metric="ter")

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from test_readers import values
 
 from sigjax.readers import read
 from sigjax.readers.retrieval import measures
@@ -24,10 +25,6 @@ EVAL = "runid \tall\tx\nmap \t7\t0.5\nP_5 \t7\t0.2\nnum_q \tall\t1\n"
 def scorer():
     """The library that measures runs is there."""
     return pytest.importorskip("pytrec_eval")
-
-
-def values(evaluation):
-    return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
 
 
 def test_published_means_of_raw_runs(data, compared, scorer):
@@ -150,13 +147,6 @@ def test_topics_that_a_run_lacks_count_zero(write, scorer):
     assert (dropped.ids, len(dropped.notes)) == (("7", "9"), 2)
     high = read(files[0], input=files[1], metric="ap(rel=2)")
     assert values(high) == {"a": [1.0, 0.0, 0.0], "b": [0.0, 0.0, 0.0]}
-
-
-def test_an_evaluation_is_saved_and_read(write, scorer, tmp_path):
-    evaluation = read(write("qrels", QRELS), input=[write("a", RUN), write("b", OTHER)], metric="ndcg@10")
-    evaluation.save(tmp_path / "saved.npz")
-    again = read(tmp_path / "saved.npz")
-    assert (again.metric.name, values(again)) == ("ndcg@10", values(evaluation))
 
 
 @pytest.mark.parametrize(

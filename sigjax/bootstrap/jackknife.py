@@ -15,9 +15,9 @@ instance hard cancels in a delta: they get Hall's transformation, with $g = \sum
 of $\hat\theta$: all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$.
 On the side of the long tail the end is kept between t s and 2 t s from $\hat\theta$, on the other between t s / 2 and
 t s, so that an interval is at most 1.5 times as long as that of t. The cubic has slope 0 at $x = -3 / g$: its inverse
-is infinitely steep where |g| t is near 1, and one end of nine numbers could be 4.1 t s away. At a level of 95%, the
-bounds are met where the skewness of the units themselves, $g \sqrt n$, is above 1.2 with 9 units, 2.4 with 30 and 4.5
-with 100. `closed` cuts intervals at the bounds of the metric, which no score exceeds.
+is infinitely steep where |g| t is near 1, and one end of nine numbers could be 4.1 t s away. At a level of 95%, bounds
+are met where the skewness of the units themselves, $g \sqrt n$, is above 1.2 of 9 units, 2.4 of 30 and 4.5 of 100.
+`closed` cuts intervals at the bounds of the metric, which no score exceeds.
 
 **Level at which all intervals hold together.** Scores and deltas are jointly normal, nearly, with covariances
 $\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs share, give the quantile c
@@ -48,7 +48,7 @@ _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
 _ROWS = 2**10
 """Normal draws that are held at a time."""
-_FARTHEST = 2.0
+_STRETCH = 2.0
 """How many times as far from the score as by t, or how many times nearer, an end corrected for skewness may be."""
 _RIDGE = 1e-12
 """Part of each variance that is added to it: the covariance of systems that are sums of others has a root then."""
@@ -166,7 +166,7 @@ def skewed_tail(
 
 def _bounded(value: float, unskewed: float, *, farther: bool) -> float:
     """The value, kept between that without skewness and twice (`farther`) or half of it."""
-    return sorted((unskewed, value, unskewed * _FARTHEST if farther else unskewed / _FARTHEST))[1]
+    return sorted((unskewed, value, unskewed * _STRETCH if farther else unskewed / _STRETCH))[1]
 
 
 def _untransformed(value: float, skewness: float) -> float:

@@ -8,13 +8,13 @@ from sigjax.exact.choices import chosen_sums, find_choices
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Criterion
 from sigjax.exact.samples import sample_law
-from sigjax.resample.project import ChosenProduct
+from sigjax.resample.outputs import choice
 from sigjax.resample.sampling import Problem, pieces_of, swapped_sums
 from sigjax.testing.p_values import Outcome, montecarlo_p
 from sigjax.testing.problem import Case, NotExact, check_finite
 from sigjax.testing.runner import Runner
 
-_SECONDS = 2e-8
+_SECONDS = 1e-8
 """That NumPy takes to choose or leave a unit (measured)."""
 
 
@@ -81,8 +81,8 @@ def _montecarlo(case: Case, units: np.ndarray, first: int, runner: Runner, reaso
     changes the two-sided p.
     """
     resamples, criterion, fewer = case.settings.fixed_resamples, _criterion(case), min(first, len(units) - first)
-    both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)].astype(np.float64)
-    problem = Problem(ChosenProduct(np.array(fewer, np.uint64), sorted_units), None)
+    both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
+    problem = Problem(choice(fewer, sorted_units), None)
     with runner.sized(_SECONDS * resamples * len(units)).run("choices of units") as run:
         sums = (swapped_sums(problem, piece).T for piece in pieces_of(run, units.shape[1]))
         deltas = (_deltas(case, of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)

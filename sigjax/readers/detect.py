@@ -9,8 +9,7 @@ from sigjax.files.opening import files_inside, head_lines, read_head, read_text
 from sigjax.readers.formats import Format, Takes
 from sigjax.readers.logs.agent_logs import TAU, TERMINAL_BENCH
 from sigjax.readers.logs.inspect_logs import INSPECT
-from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM
-from sigjax.readers.logs.mteb import MTEB
+from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM, MTEB
 from sigjax.readers.logs.prompt_logs import DEEPEVAL, PROMPTFOO
 from sigjax.readers.logs.row_logs import EVERY_EVAL, LIGHTEVAL, LM_EVAL
 from sigjax.readers.logs.swebench import SWEBENCH, SWEBENCH_RESULTS

@@ -59,10 +59,9 @@ def join_sheets(
     def evaluate(options: Options) -> Evaluation:
         metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
         values = np.full((len(sheets), len(keys), len(metric.inputs)), np.nan)
-        for own, index, columns in zip(
-            values, rows, metric_columns(sheets, metric, options, scores=scores), strict=True
-        ):
-            own[index] = np.stack(columns, axis=-1)
+        columns = metric_columns(sheets, metric, options, scores=scores)
+        for own, index, numbers in zip(values, rows, columns, strict=True):
+            own[index] = np.stack(numbers, axis=-1)
 
         def name(instance: int, system: int | None = None) -> str:
             """The instance, and the line of a system's row."""
@@ -136,13 +135,11 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key] | None) -> tuple[list[K
 
 
 def _keys(sheet: Sheet) -> Sequence[Key]:
-    """The key of each row of a sheet."""
     ids = range(1, sheet.num_rows + 1) if sheet.ids is None else sheet.ids
     return ids if sheet.runs is None else list(zip(ids, sheet.runs, strict=True))
 
 
 def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray) -> None:
-    """Refuse an instance that a sheet has on two of its rows."""
     repeated = np.flatnonzero(np.bincount(rows) > 1)
     if repeated.size:
         first, second, *_ = np.flatnonzero(rows == repeated[0]).tolist()

@@ -177,6 +177,5 @@ def _numbers_slowly(table: Table, name: str, *, hint: str) -> np.ndarray:
 
 
 def _number(table: Table, row: int, name: str, cell: str, *, hint: str) -> float:
-    """A cell as a number."""
     with naming(place(table, row, name)):
         return parse_number(cell, hint=hint, missing="repair it")

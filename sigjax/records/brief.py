@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import Any
 
 from sigjax.records.settings import Interval
 from sigjax.records.visible import escape_html
@@ -17,7 +17,7 @@ _CELL = ' style="text-align: left; white-space: nowrap"'
 class Brief:
     """The base of frozen records (with `repr=False`) that show the few fields people look at first."""
 
-    _first: ClassVar[tuple[str, ...]] = ()
+    _first = tuple[str, ...]()
     """These fields; when left out, all but those that only reproduce the numbers."""
 
     def brief(self) -> dict[str, Any]:

@@ -17,8 +17,6 @@ from sigjax.records.visible import escape_html as escape
 from sigjax.records.visible import visible, visible_json
 from sigjax.report.blocks import Section, blocks
 from sigjax.report.html import (
-    MAX_NUMBERS,
-    decision_lines,
     method_lines,
     pairs_lines,
     paper_lines,
@@ -27,7 +25,7 @@ from sigjax.report.html import (
     table_html,
 )
 from sigjax.report.names import short_names
-from sigjax.report.pairs import Family, Table, mark, thresholds
+from sigjax.report.pairs import MAX_NUMBERS, Family, Table, mark, thresholds
 from sigjax.report.paper import paper_table
 from sigjax.report.words import (
     METHODS,
@@ -113,7 +111,7 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
     """One metric; `before` families stand on the page already."""
     parts = [f'<section id="m{number}" aria-label="{escape(section.metric)}">']
     parts += [f"<h2>{escape(section.metric)}</h2>"] if titled else []
-    parts += [*decision_lines(section), *systems_lines(section)]
+    parts += systems_lines(section)
     for at, family in enumerate(section.families, before):
         parts += [f'<section class="family" data-family="{at}">', f"<h3>{escape(family.heading)}</h3>"]
         parts += method_lines(family)

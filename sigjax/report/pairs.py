@@ -29,6 +29,8 @@ from sigjax.report.words import (
 
 MAX_GRID = 60
 """Systems in one printed grid; nobody reads a larger one."""
+MAX_NUMBERS = 12
+"""Systems whose p-values still fit into the cells of a drawn grid; beyond, a cell is a shade."""
 MAX_NAMED = 8
 """Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
 
@@ -113,13 +115,13 @@ class Family:
         None on and below the diagonal, and where a pair was not compared. A one-sided p-value belongs to row minus
         column, so it stands where its first system is the row, also below the diagonal.
         """
-        names, shown = [system.name for system in self.systems[:size]], self.among(size)
+        names = [system.name for system in self.systems[:size]]
+        pairs = {(one.a, one.b): one for one in self.among(size)}
         if self.first_column == 0:
-            directed = {(one.a, one.b): one for one in shown}
-            return [[directed.get((row, column)) for column in names] for row in names]
-        pairs = {frozenset((one.a, one.b)): one for one in shown}
+            return [[pairs.get((row, column)) for column in names] for row in names]
+        pairs |= {(b, a): one for (a, b), one in pairs.items()}
         return [
-            [pairs.get(frozenset((row, column))) if j > i else None for j, column in enumerate(names[1:], 1)]
+            [pairs.get((row, column)) if j > i else None for j, column in enumerate(names[1:], 1)]
             for i, row in enumerate(names)
         ]
 

@@ -121,14 +121,11 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     intervals(axes, range(len(shown)), [interval for _, interval in deltas], color=BLUES[1])
     size = _marker(len(shown))
     for row, ((delta, _), one) in enumerate(zip(deltas, shown.values(), strict=True)):
-        axes.plot(
-            [delta], [row], "o", color=BLUE, markerfacecolor=_fill(one), markersize=size, markeredgewidth=0.2 * size
-        )
+        style = {"color": BLUE, "markerfacecolor": _fill(one), "markeredgewidth": 0.2 * size}
+        axes.plot([delta], [row], "o", markersize=size, **style)
+    # Else p may be of the other direction.
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
-    p_values = (
-        [format_adjusted_p(one) for one in shown.values()] if directed else None
-    )  # p may be of the other direction
-    label_rows(axes, list(shown), p_values)
+    label_rows(axes, list(shown), [format_adjusted_p(one) for one in shown.values()] if directed else None)
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
     label = f"{panel.section.metric}: difference to {middle_cut(reference, NAME)}"
     label += f"\n{percent(panel.settings.level)} interval{direction(panel)}"
@@ -156,9 +153,8 @@ def _marker(rows: int) -> float:
 def groups_size(panel: Panel) -> tuple[float, float]:
     """Inches of `draw_groups`."""
     names = min(NAME, max(len(one.name) for one in panel.systems))
-    return rows_size(
-        len(panel.systems), min(TWO_COLUMNS, max(2.5, 1.2 + 0.06 * names + _BAR * len(_bars(_groups(panel)))))
-    )
+    width = max(2.5, 1.2 + 0.06 * names + _BAR * len(_bars(_groups(panel))))
+    return rows_size(len(panel.systems), min(TWO_COLUMNS, width))
 
 
 def draw_groups(axes: Axes, panel: Panel) -> None:
@@ -169,13 +165,8 @@ def draw_groups(axes: Axes, panel: Panel) -> None:
         for members in groups:
             axes.vlines(x, members[0], members[-1], color=BLUES[1], linewidth=0.4)
             runs = np.split(members, np.flatnonzero(np.diff(members) > 1) + 1)
-            axes.vlines(
-                [x] * len(runs),
-                [run[0] - 0.3 for run in runs],
-                [run[-1] + 0.3 for run in runs],
-                color=BLUE,
-                linewidth=wide,
-            )
+            low, high = [run[0] - 0.3 for run in runs], [run[-1] + 0.3 for run in runs]
+            axes.vlines([x] * len(runs), low, high, color=BLUE, linewidth=wide)
     spec = number_spec(one.score for one in panel.systems)
     label_rows(axes, [one.name for one in panel.systems], [format_number(one.score, spec) for one in panel.systems])
     axes.set_xlim(-0.7, len(columns) - 0.3)

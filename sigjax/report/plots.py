@@ -219,7 +219,6 @@ def _sections(report: Report, metric: str | None) -> Iterator[Section]:
 def _panels(
     report: Report, section: Section, kind: FigureKind, test: Test | None, pair: tuple[str, str] | None
 ) -> list[Panel]:
-    """The panels of one metric."""
     families = [each for each in section.families if test in (None, test_of(each))]
     if not families:
         tests = ", ".join(map(test_of, section.families))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sigjax.records import Comparisons, Distribution, Interval, Repeated
+from sigjax.records import Comparisons, Interval, Repeated
 from sigjax.records.visible import visible_json
 from sigjax.report.peers import peer_rows
 from sigjax.run.checkpoint import SCHEMA
@@ -29,7 +29,6 @@ PAIR_KEYS = (
 )
 SCORE_KEYS = ("score_a", "score_b")
 """What pairs have beside, where each is on instances of its own (missing pairwise)."""
-DISTRIBUTION_KEYS = tuple(field.name for field in fields(Distribution))
 
 
 def json_pieces(report: Report) -> Iterator[str]:

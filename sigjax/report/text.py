@@ -188,7 +188,8 @@ def _family(page: Page, family: Family) -> None:
     if family.to_best is not None:
         draw_table(page, family.to_best)
         say(page, f"{'' if family.settings.correction == 'none' else 'adjusted '}p of all pairs:")
-    if family.kind == "grid" and not _numbers_fit(page, family):
+    numbers_fit = len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
+    if family.kind == "grid" and not numbers_fit:
         _draw_symbols(page, family)
     else:
         draw_table(page, family.table if family.only is None else _pair_table(page, family, family.only))
@@ -207,10 +208,6 @@ def _pair_table(page: Page, family: Family, pair: Comparison) -> Table:
     names = [system.name for system in family.systems]
     label = f"delta ({names.index(pair.a) + 1} - {names.index(pair.b) + 1})"
     return family.table._replace(rows=[(label, delta), *rows])
-
-
-def _numbers_fit(page: Page, family: Family) -> bool:
-    return len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
 
 
 def _draw_symbols(page: Page, family: Family) -> None:

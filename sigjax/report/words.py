@@ -145,10 +145,10 @@ def _scientific(log10: float, digits: int) -> str:
     return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
 
-def format_raw_p(comparison: Comparison, *, digits: int = 3) -> str:
+def format_raw_p(comparison: Comparison) -> str:
     """The p-value of the pair by itself."""
     alpha = comparison.settings.alpha
-    return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=digits, threshold=alpha)
+    return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=3, threshold=alpha)
 
 
 def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> str:

@@ -104,5 +104,20 @@ def words(rows: Array, num_words: int) -> Array:
     return xp.concatenate(barrier(lane_pair(rows[:, None, :], lanes)), axis=1)
 
 
+def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
+    """The same words: the first ones `[lane, row]` and the second ones of all lanes."""
+    expect(rows, (None, 3), np.uint32)
+    xp = rows.__array_namespace__()
+    lanes = xp.arange(num_lanes, dtype=xp.uint32)[:, None]
+    if xp is not np:
+        return barrier(lane_pair(rows, lanes))
+
+    def write(lanes: np.ndarray, out: np.ndarray) -> None:
+        out[:, : len(rows)], out[:, len(rows) :] = lane_pair(rows, lanes)
+
+    both = in_cache(write, lanes, np.empty((num_lanes, 2 * len(rows)), np.uint32), _CACHED_WORDS)
+    return both[:, : len(rows)], both[:, len(rows) :]
+
+
 def _write_words(lanes: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
     out[:, : lanes.size], out[:, lanes.size :] = lane_pair(rows[:, None, :], lanes)

@@ -13,19 +13,9 @@ import numpy as np
 from sigjax.records import Array
 from sigjax.resample.by_bytes import Bytes, Floats, bytes_of, floats_of
 from sigjax.resample.fused import FusedDraws, FusedSwap, fused_draws, fused_swap
-from sigjax.resample.plans import (
-    Draws,
-    NestedDraws,
-    chosen,
-    crossed,
-    nested_draws,
-    outputs_left,
-    padded_draws,
-    padded_outputs,
-    padded_units,
-    swap,
-)
-from sigjax.run.loops import ZERO_COUNT, product
+from sigjax.resample.outputs import Choice, NestedDraws, crossed, nested_draws, outputs_left, padded_outputs
+from sigjax.resample.plans import Draws, padded_draws, padded_units, swap
+from sigjax.run.loops import ZERO_COUNT
 
 Matrix = Floats | Bytes
 
@@ -96,25 +86,7 @@ class CrossedProduct(NamedTuple):
         return xp.concatenate([self.matrix.sums(mask.astype(self.matrix.dtype)) for mask in masks]).astype(np.float64)
 
 
-class ChosenProduct(NamedTuple):
-    """Sums of as many units as one of two samples has, chosen among all, by a matrix product."""
-
-    size: np.ndarray
-    """[] uint64: how many units are chosen."""
-    matrix: np.ndarray
-    """[unit, column] float64: whole numbers."""
-
-    @property
-    def width(self) -> int:
-        """An eighth of what a row holds: units are chosen one after another, for many rows at a time."""
-        return -(-len(self.matrix) // 8)
-
-    def sums(self, rows: Array) -> Array:
-        """Sums `[column, row]` float64 over the units that each row `[row, 3]` chooses."""
-        return product(chosen(rows, self.size, len(self.matrix)).T.astype(self.matrix.dtype), self.matrix)
-
-
-Projection = SwapProduct | DrawsProduct | ChosenProduct | CrossedProduct | FusedSwap | FusedDraws
+Projection = SwapProduct | DrawsProduct | Choice | CrossedProduct | FusedSwap | FusedDraws
 
 
 def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,10 +27,8 @@ from sigjax.version import __version__
 class CalibrationOptions:
     """The options of `calibration`."""
 
-    instances: int = field(
-        metadata=required(
-            "Number of instances (or clusters) of a test set.", group="Main options", least=2, most=10_000_000
-        )
+    instances: int = required(
+        "Number of instances (or clusters) of a test set.", group="Main options", least=2, most=10_000_000
     )
     repetitions: int = same(
         StudyOptions, "repetitions", 200, doc="Number of test sets, drawn with replacement.", more="", least=2

@@ -10,15 +10,7 @@ import numpy as np
 from sigjax.records import Evaluation, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, same
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import (
-    PairColumns,
-    Side,
-    Tested,
-    TestedOptions,
-    check_pairs,
-    compared_pairs,
-    table_ranges,
-)
+from sigjax.studies.all_pairs import PairColumns, Side, Tested, TestedOptions, check_pairs, compared_pairs, table_ranges
 from sigjax.studies.formulas import paired_share
 from sigjax.studies.pilot import on_instances, select
 from sigjax.studies.study import Study
@@ -233,7 +225,6 @@ def _ranges(other: str, first: PairColumns, second: PairColumns, options: Domain
 
 
 def _pairs(name: str, one: PairColumns, systems: tuple[str, ...]) -> Iterator[DomainPair]:
-    """One record per pair on one test set."""
     columns = zip(one.members.tolist(), one.gains.tolist(), one.p_values.tolist(), strict=True)
     for (winner, loser), gain, p_value in columns:
         yield DomainPair(name, one.test, systems[winner], systems[loser], gain, p_value)

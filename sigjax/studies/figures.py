@@ -63,10 +63,6 @@ def _groups(audit: Audit) -> list[list[AuditedTest]]:
     return [list(tests) for _, tests in groupby(audit.tests, key=lambda one: (one.metric, one.null, one.system))]
 
 
-def _audit_layout(audit: Audit) -> Layout:
-    return Layout(10.4, [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in _groups(audit)], 2)
-
-
 def _draw_audit(audit: Audit, axes: np.ndarray) -> None:
     """One row per metric and way to make pairs: distributions of p, and type-I errors test by test."""
     for line, tests in zip(axes, _groups(audit), strict=True):
@@ -172,5 +168,9 @@ def _detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
     axes.set_ylim(bottom=0.0)
 
 
-AUDIT = Drawing(audit_text, _audit_layout, _draw_audit)
+AUDIT = Drawing(
+    audit_text,
+    lambda audit: Layout(10.4, [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in _groups(audit)], 2),
+    _draw_audit,
+)
 POWER = Drawing(power_text, lambda power: Layout(9.4, [3.6] * len(power.pilots), 2), _draw_power)

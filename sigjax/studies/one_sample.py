@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -77,9 +77,7 @@ class OneSample(SciPyNames, Brief):
 class OneSampleOptions:
     """The options of tests against a number."""
 
-    against: float = field(
-        metadata=required("The number to test against, on the scale of the metric.", group="Main options")
-    )
+    against: float = required("The number to test against, on the scale of the metric.", group="Main options")
     alternative: Alternative = same(
         Settings, "alternative", doc="Which differences (score minus number) count as extreme.", more=""
     )
@@ -154,7 +152,6 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
 
 
 def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
-    """The test of one system, and its score."""
     against = float(options.against)
     with named_errors([sample], Runner(settings, "numpy")):
         case, spread = spread_of(sample, settings, answers=answers)

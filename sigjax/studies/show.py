@@ -29,11 +29,6 @@ _LETTERS = 23
 """Letters of a signature per inch."""
 
 
-def _in_lines(signature: str, width: int) -> str:
-    """A signature in lines of this width."""
-    return "\n".join(wrap(signature.replace("|", "| "), width)).replace("| ", "|")
-
-
 def plotted(study: Any, ax: Any) -> Figure:
     """The study drawn into these axes, or into a new figure.
 
@@ -46,7 +41,8 @@ def plotted(study: Any, ax: Any) -> Figure:
     if ax is None:
         figure = empty_figure(width, 0.5 + sum(heights))
         axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-        figure.supxlabel(plain(_in_lines(study.signature, int(_LETTERS * width))), fontsize=6, color="0.4")
+        signature = "\n".join(wrap(study.signature.replace("|", "| "), int(_LETTERS * width))).replace("| ", "|")
+        figure.supxlabel(plain(signature), fontsize=6, color="0.4")
     else:
         axes = np.ravel(np.asarray(ax, object))
         if axes.size != math.prod(shape):

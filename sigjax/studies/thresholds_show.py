@@ -36,11 +36,11 @@ _STEPS = 100
 """Points of a curve."""
 
 
-def ends(low: float | None, high: float | None, spec: str) -> str:
+def _ends(low: float | None, high: float | None, spec: str) -> str:
     """An interval, also where one end is open.
 
     Example:
-        >>> ends(0.4, 0.6, ".2f"), ends(0.4, None, ".2f")
+        >>> _ends(0.4, 0.6, ".2f"), _ends(0.4, None, ".2f")
         ('[0.40, 0.60]', 'at least 0.40')
     """
     if low is not None and high is not None:
@@ -52,19 +52,16 @@ def ends(low: float | None, high: float | None, spec: str) -> str:
 
 def gains_text(study: Gains) -> str:
     """The thresholds of each metric and test."""
-    lines = [
-        f"gains of {count(len(study.systems), 'system')}: {in_units(study)}",
-        *explained(study),
-    ]
+    lines = [f"gains of {count(len(study.systems), 'system')}: {in_units(study)}", *_explained(study)]
     for one in study.thresholds:
-        lines += ["", f"{one.metric}, {one.test} test: {gained(one.by, study.p_range)}", "", *_gains_table(one, study)]
+        lines += ["", f"{one.metric}, {one.test} test: {_gained(one.by, study.p_range)}", "", *_gains_table(one, study)]
         if one.difference is not None:
             lines += ["", _difference(one)]
     lines += ["", *(line for note in study.notes for line in wrap(f"note: {note}", WIDTH)), study.signature]
     return joined_lines(lines)
 
 
-def explained(study: Gains | Size) -> list[str]:
+def _explained(study: Gains | Size) -> list[str]:
     """What a threshold and its interval are."""
     middle = sum(study.p_range) / 2
     return [
@@ -73,7 +70,7 @@ def explained(study: Gains | Size) -> list[str]:
     ]
 
 
-def gained(by: Gained, p_range: tuple[float, float]) -> str:
+def _gained(by: Gained, p_range: tuple[float, float]) -> str:
     """Which gains a threshold is made of."""
     low, high = p_range
     if by == "range":
@@ -90,7 +87,7 @@ def _gains_table(one: GainThresholds, study: Gains) -> list[str]:
     header = ("pairs", "all", "used", "effective", "threshold", f"{percent(study.settings.level)} interval")
     rows = [
         (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{int(each.effective_pairs):,}")
-        + (format_number(each.gain, spec), ends(each.low, each.high, spec))
+        + (format_number(each.gain, spec), _ends(each.low, each.high, spec))
         for each in one.thresholds
     ]
     return table_lines(Table(header, rows, names=(0,)), NAME)
@@ -100,7 +97,7 @@ def _difference(one: GainThresholds) -> str:
     assert one.difference is not None
     spec, between = f"+{_spec(one)}", one.difference
     verdict = "the thresholds differ" if between.differ else "not shown to differ"
-    interval = ends(between.low, between.high, spec)
+    interval = _ends(between.low, between.high, spec)
     return f"different groups - same group: {between.difference:{spec}}, {interval}: {verdict}"
 
 
@@ -128,7 +125,6 @@ def _draw_gains(study: Gains, axes: np.ndarray) -> None:
 
 
 def _gains(pairs: list[PairGain]) -> tuple[np.ndarray, np.ndarray]:
-    """Gains and p-values."""
     return np.array([pair.gain for pair in pairs]), np.array([pair.p_value for pair in pairs])
 
 
@@ -148,12 +144,12 @@ def size_text(study: Size) -> str:
     """The thresholds and laws of each metric and test."""
     lines = [
         f"gains of {count(len(study.systems), 'system')} by the size of the test set: {in_units(study)}",
-        *explained(study),
+        *_explained(study),
     ]
     laws = {(law.metric, law.test, law.by): law for law in study.laws}
     for key, points in groupby(study.points, key=lambda at: (at.metric, at.test, at.by)):
         metric, test, by = key
-        lines += ["", f"{metric}, {test} test: {gained(by, study.p_range)}", "", *_size_table(list(points), study)]
+        lines += ["", f"{metric}, {test} test: {_gained(by, study.p_range)}", "", *_size_table(list(points), study)]
         lines += _law(laws[key]) if key in laws else []
     lines += ["", *(line for note in study.notes for line in wrap(f"note: {note}", WIDTH)), study.signature]
     return joined_lines(lines)
@@ -164,14 +160,13 @@ def _size_table(points: list[ThresholdAt], study: Size) -> list[str]:
     header = (f"{unit_of(study)}s", "pairs", "effective", "threshold", f"{percent(study.settings.level)} interval")
     rows = [
         (f"{at.size:,}", f"{at.num_pairs:,}", f"{int(at.effective_pairs):,}")
-        + (format_number(at.threshold, spec), ends(at.low, at.high, spec))
+        + (format_number(at.threshold, spec), _ends(at.low, at.high, spec))
         for at in sorted(points, key=lambda at: (at.size, at.order))
     ]
     return table_lines(Table(header, rows), NAME)
 
 
 def _law(law: SizeLaw) -> list[str]:
-    """What the laws say."""
     spec = number_spec([law.constant.value])
     lines = ["", f"threshold = {law.constant.value:{spec}} / sqrt(n), {_sure(law.constant, spec)}"]
     lines.append(f"thresholds are {percent(round(law.misfit, 3))} off this law")
@@ -184,7 +179,7 @@ def _law(law: SizeLaw) -> list[str]:
 
 def _sure(number: Fitted, spec: str) -> str:
     """The standard error and the interval."""
-    interval = "" if number.low is None and number.high is None else f", {ends(number.low, number.high, spec)}"
+    interval = "" if number.low is None and number.high is None else f", {_ends(number.low, number.high, spec)}"
     return f"standard error {number.error:{spec}}{interval}"
 
 

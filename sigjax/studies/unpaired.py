@@ -192,7 +192,6 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
 def _test(
     names: tuple[str, str], samples: tuple[Evaluation, Evaluation], runner: Runner, notes: tuple[str, ...]
 ) -> Unpaired:
-    """Both tests of a pair."""
     both, settings = _both(names, samples), runner.settings
     with named_errors([both], runner):
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore

@@ -149,11 +149,8 @@ def _columns(result: Result, options: Options) -> tuple[Sheet, list[object], dic
     ids, runs, objects, contents = [], [], [], []
     for i, row in enumerate(result.rows):
         for name, value in row.scores.items():
-            column = scores.get(name)
-            if column is None:
-                column = scores[name] = [math.nan] * i
-            elif len(column) < i:
-                column += [math.nan] * (i - len(column))
+            column = scores.setdefault(name, [])
+            column += [math.nan] * (i - len(column))
             column.append(value)
         ids.append(row.id)
         runs.append(row.run)
@@ -207,7 +204,6 @@ def _differences(results: Sequence[Result], must_agree: Mapping[str, str]) -> tu
 
 
 def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]], what: str) -> None:
-    """Refuse an instance whose content differs between systems."""
     known: dict[str, tuple[str, object]] = {}
     for sheet, own in zip(sheets, contents, strict=True):
         for id, content in zip(sheet.ids or map(str, range(1, len(own) + 1)), own, strict=True):

@@ -16,9 +16,8 @@ _ERROR = 2
 """The `failureReason` of a row that the provider gave no answer for."""
 
 
-def _promptfoo(file: str, options: Options) -> list[Result]:
+def _promptfoo(file: str, _: Options) -> list[Result]:
     """One system for each column of promptfoo's table: a prompt and a provider."""
-    del options
     outer = load_item(file)
     if not isinstance(outer.get("results"), dict) or not isinstance(outer.item("results").get("results"), list):
         raise InputError(f"{file}: expected results.results, as promptfoo writes them since version 3 of its format")
@@ -85,8 +84,7 @@ PROMPTFOO = Format(
 # DeepEval: a test run, with its test cases (of one turn, or conversations) and their metrics.
 
 
-def _deepeval(file: str, options: Options) -> list[Result]:
-    del options
+def _deepeval(file: str, _: Options) -> list[Result]:
     run = load_item(file)
     if run.get("testRunData") is not None:  # as in .deepeval/.latest_test_run.json
         run = run.item("testRunData")

@@ -137,9 +137,8 @@ def _ids(file: str, values: Sequence[object]) -> Iterator[str]:
             raise InputError(f"{file}, entry {i}: expected an id, or an object with {_ID}, got {kind_of(value)}")
 
 
-def _listed(all_file: str, ids: Sequence[str], file: str, options: Options) -> list[Result]:
+def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[Result]:
     """A system by its results.json: what it does not list is not resolved."""
-    del options
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
@@ -162,9 +161,8 @@ def _looks_like_ids(name: str, head: bytes) -> bool:
     return b'"instance_id"' in head or _ID_LINES(name, head) or _ID_LIST.match(head) is not None
 
 
-def _is_listed(files: Sequence[str], outputs: Sequence[str]) -> bool:
+def _is_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether the systems' files, or those in their folders, are results.json."""
-    del files
     inside = [next(iter(files_inside(file, _FOLDER)), file) if os.path.isdir(file) else file for file in outputs]
     return all(SWEBENCH.fits(*read_head(file)) for file in inside)
 

@@ -114,8 +114,7 @@ def _is_text(array: np.ndarray) -> bool:
     return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF)))
 
 
-def _read_npz(sources: Sources, options: Options) -> Reading:
-    del options
+def _read_npz(sources: Sources, _: Options) -> Reading:
     (file,) = sources.files
     return partial(read_npz, file, load_npz(file, read_bytes(file)))
 

@@ -175,7 +175,6 @@ def _is_metric(value: object) -> bool:
 
 
 def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
-    """The metric of the file."""
     found = known_metric(saved["name"], saved["stat_names"])
     if found is None:
         raise InputError(

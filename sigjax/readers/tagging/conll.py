@@ -147,7 +147,6 @@ def _read_pairs(sources: Sources, options: Options) -> Reading:
 
 
 def _check_sentences(gold: Tokens, other: Tokens) -> None:
-    """Refuse other sentences than those of `gold`, in files with the same tokens."""
     different = np.setxor1d(gold.sentences, other.sentences)
     if different.size:
         first = int(different[0])
@@ -159,7 +158,6 @@ def _check_sentences(gold: Tokens, other: Tokens) -> None:
 
 
 def _check_tags(gold: Tokens, other: Tokens) -> None:
-    """Refuse other gold tags than those of the first file, in files with the same tokens."""
     first = first_difference(other.tags, gold.tags)
     if first is not None:
         raise InputError(
@@ -170,7 +168,10 @@ def _check_tags(gold: Tokens, other: Tokens) -> None:
 
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
     """Refuse last columns of other annotation, such as entities after chunks: they share no type with the gold tags."""
-    truth, *guessed = (_types(tokens) for tokens in (gold, *systems))
+    # Tags without types count as their own.
+    truth, *guessed = (
+        {tag.partition("-")[2] or tag for tag in set(tokens.tags) - OUTSIDE} for tokens in (gold, *systems)
+    )
     found = set().union(*guessed)
     if truth and found and not truth & found:
         raise InputError(
@@ -179,13 +180,7 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
         )
 
 
-def _types(tokens: Tokens) -> set[str]:
-    """The types of the tags; tags without types count as their own."""
-    return {tag.partition("-")[2] or tag for tag in set(tokens.tags) - OUTSIDE}
-
-
-def _looks_pairs(name: str, head: bytes) -> bool:
-    del name
+def _looks_pairs(_: str, head: bytes) -> bool:
     columns = head_columns(head)
     return columns is not None and _mark_spans({*columns.gold, *columns.tokens.tags})
 

@@ -76,8 +76,7 @@ def _numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mappi
     ]
 
 
-def _read_label_files(sources: Sources, options: Options) -> Reading:
-    del options
+def _read_label_files(sources: Sources, _: Options) -> Reading:
     file = sources.gold()
     gold = read_labels(file)
     systems = {name: (own, read_labels(own)) for name, own in sources.systems.items()}
@@ -144,8 +143,7 @@ def _split_commas(line: str) -> list[str]:
     return [field.strip() for field in line.split(",")] if " " in line else line.split(",")
 
 
-def _read_timbl(sources: Sources, options: Options) -> Reading:
-    del options
+def _read_timbl(sources: Sources, _: Options) -> Reading:
     files = [parse_instances(file, read_text(file)) for file in sources.systems.values()]
     for other in files[1:]:
         _check_same(other, files[0])
@@ -167,7 +165,6 @@ def _check_header(files: Sequence[Instances]) -> None:
 
 
 def _check_same(other: Instances, first: Instances) -> None:
-    """Refuse other instances or gold labels than those of the first file."""
     if len(other.gold) != len(first.gold):
         raise InputError(
             f"{other.file}: has {len(other.gold)} instances, but {first.file} has {len(first.gold)}; expected the same"
@@ -180,9 +177,8 @@ def _check_same(other: Instances, first: Instances) -> None:
         )
 
 
-def _looks_like_timbl(name: str, head: bytes) -> bool:
+def _looks_like_timbl(_: str, head: bytes) -> bool:
     """Whether all lines have as many fields, three or more; the last two are words, and the same on some line."""
-    del name
     columns = head_columns(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
     if columns is None or len(columns.tokens.sentences) > 1 or columns.width < 3:
         return False

@@ -147,8 +147,7 @@ _ORIGINAL = "Original sentence "
 _TOTALS = re.compile(r"(\d{1,9})\t(\d{1,9})\t(\d{1,9})(\t[\d.]+){3}")
 
 
-def _errant(file: str, options: Options) -> list[Result]:
-    del options
+def _errant(file: str, _: Options) -> list[Result]:
     rows, sums, totals, several = list[Row](), [0, 0, 0], list[int](), False
     counts, pair, text = dict[Any, list[int]](), None, None
     for line, content in enumerate(read_text(file).split("\n"), start=1):
@@ -175,7 +174,6 @@ def _errant(file: str, options: Options) -> list[Result]:
 
 
 def _check_totals(file: str, sums: Sequence[int] | None, totals: Sequence[int]) -> None:
-    """Refuse counts of sentences that are not those of the summary at the end."""
     if sums is None:
         raise InputError(f"{file}: has no counts of single sentences; expected what errant_compare prints with -v")
     if not totals:

@@ -103,13 +103,12 @@ _COMET = "COMET"
 _MISSING = "None"
 
 
-def _comet(file: str, options: Options) -> list[Result]:
+def _comet(file: str, _: Options) -> list[Result]:
     """comet-score: an object of file of each system -> segments with src, mt, ref and the score."""
-    del options
     found = load_item(file)
     if not found.fields:
         raise InputError(f'{file}: expected an object such as {{"system.txt": [{{"{_COMET}": 0.8}}]}}')
-    names, _ = name_systems(list(found.fields))
+    names = name_systems(list(found.fields))[0]
     systems = {
         name: [_segment(segment) for segment in found.items(field, f"system {show(name)}, segment")]
         for name, field in zip(names, found.fields, strict=True)

@@ -98,7 +98,6 @@ def _read(split: Split, sources: Sources, options: Options) -> Reading:
 
 
 def _check_known(own: Utterances, gold: Utterances) -> None:
-    """Refuse utterances that the gold file does not have."""
     stray = [id for id in own.words if id not in gold.words]
     if stray:
         more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
@@ -176,9 +175,8 @@ def _head(head: bytes) -> str:
     return b"\n".join(head_lines(head)).decode("utf-8", "replace").replace("\r", "")
 
 
-def _looks_like_kaldi(name: str, head: bytes) -> bool:
+def _looks_like_kaldi(_: str, head: bytes) -> bool:
     """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
-    del name
     lines = [line.split() for _, line in numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
     return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
