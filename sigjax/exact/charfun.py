@@ -31,6 +31,8 @@ _ENOUGH = 256.0
 """Weight of the rows that are looked at first: most frequencies are negligible by these alone."""
 _DENSE = 2**14
 """Terms up to which the bound costs more than it saves."""
+_ON_ONE_THREAD, _FEWEST = 2**18, 32
+"""Products of so few terms BLAS computes on one thread: waking others takes longer. Terms added at a time, at least."""
 _BLOCK = 2**15
 """Terms computed at a time, to stay in cache."""
 
@@ -227,4 +229,9 @@ def _exponents(
         for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
     )
     waves = np.concatenate([weight[:, None] * np.cos(left), -weight[:, None] * np.sin(left)])
-    return weight.sum() - waves.T @ np.concatenate([np.cos(right), np.sin(right)])
+    others = np.concatenate([np.cos(right), np.sin(right)])
+    few = _ON_ONE_THREAD // (waves.shape[1] * others.shape[1])
+    if few < _FEWEST:
+        return weight.sum() - waves.T @ others
+    parts = (slice(start, start + few) for start in range(0, len(waves), few))
+    return weight.sum() - sum(waves[part].T @ others[part] for part in parts)
