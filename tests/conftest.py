@@ -1,8 +1,10 @@
 """Fixtures for all tests. JAX runs on two CPU devices and under strict promotion: no type is widened by accident."""
 
+import json
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -31,10 +33,11 @@ def data() -> pathlib.Path:
 
 @pytest.fixture
 def write(tmp_path: pathlib.Path) -> Callable[[str, str | bytes], pathlib.Path]:
-    """Write a file of this name with this content; gives its path."""
+    """Write a file of this name, in a folder of its own if it names one, with this content; gives its path."""
 
     def write_file(name: str, content: str | bytes) -> pathlib.Path:
         path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
@@ -45,3 +48,45 @@ def write(tmp_path: pathlib.Path) -> Callable[[str, str | bytes], pathlib.Path]:
 def here(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of `write` are in the working directory."""
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def compared(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """The JSON report of `sigjax compare` with these arguments, by permutation tests and without intervals."""
+    from sigjax.cli import _run
+
+    def run(*arguments: object) -> Any:
+        quick = ("--interval", "none", "--test", "permutation", "--resamples", "1000", "--format", "json")
+        code = _run(["compare", *map(str, arguments), *quick], debug=False)
+        out, err = capsys.readouterr()
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return run
+
+
+@pytest.fixture
+def table(write: Callable[[str, str | bytes], pathlib.Path]) -> pathlib.Path:
+    """60 answers of three systems."""
+    rows = "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\t{i % 5 % 2}\n" for i in range(60))
+    return write("t.tsv", f"id\tA\tB\tC\n{rows}")
+
+
+@pytest.fixture
+def as_in_python(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> Callable[[Sequence[str], Any], str]:
+    """Run the command of a study, which must write what Python gives, and its figure; gives the text."""
+    from sigjax.cli import _run
+
+    def run(command: Sequence[str], study: Any) -> str:
+        figure = tmp_path / "f.png"
+        assert _run([*command, "--format", "json", "--figure", str(figure)], debug=True) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found == json.loads(study.to_json())
+        assert found["schema"] == f"sigjax-{type(study).__name__.lower()}/1"
+        assert figure.read_bytes().startswith(b"\x89PNG")
+        assert _run(command, debug=True) == 0
+        text = capsys.readouterr().out
+        assert text == str(study)
+        return text
+
+    return run

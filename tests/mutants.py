@@ -63,6 +63,9 @@ MUTANTS = {
     "percentile intervals are one-sided": Mutant(
         "return (1.0 - level) / 2.0, (1.0 + level) / 2.0", "return 1.0 - level, level", "test_intervals.py"
     ),
+    "an outlier stretches an interval without limit": Mutant(
+        "_STRETCH = 2.0", "_STRETCH = 9.0", "test_intervals_skewed.py"
+    ),
     "stopping forgets how often it looks": Mutant(
         "1.0 - ERROR / (num_pairs * len(looks))", "1.0 - ERROR / num_pairs", "test_stopping.py"
     ),

@@ -19,7 +19,7 @@ from sigjax.cli.help import EXAMPLES, RARE
 from sigjax.metrics import CLASS_METRICS, METRICS
 from sigjax.readers import FORMATS
 
-STUDIES = [("study", name) for name in app()["study"] if name[0] != "-"]
+STUDIES = [("study", name) for name in app(["study"])["study"] if name[0] != "-"]
 EVERY = [(command,) for command in sorted({*COMMANDS} - {"study"})] + STUDIES
 
 
@@ -42,6 +42,13 @@ def test_help_leaves_out_rare_options_and_says_where_they_are(capsys, command):
     told = re.search(r"^(\d+) more options?: sigjax (.*) --help-all$", few, re.MULTILINE)
     assert told is None if not rare else (int(told[1]), told[2]) == (len(rare), " ".join(command))
     assert "--help-all" not in every
+
+
+def test_the_page_of_all_commands_has_the_first_line_of_each():
+    every = app(["--install-completion"])
+    assert {name: every[name].help.partition("\n")[0] for name in COMMANDS} == {
+        name: line for name, (_, line) in COMMANDS.items()
+    }
 
 
 def test_rare_options_are_options(capsys):

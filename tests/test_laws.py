@@ -9,7 +9,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from samples import exchanged
 
-from sigjax import Evaluation, SampleMetric, compare
+from sigjax import Evaluation, Metric, SampleMetric, compare
 from sigjax.metrics import class_metric
 
 pytestmark = pytest.mark.slow
@@ -248,6 +248,17 @@ def run(evaluation, **options):
 
 def by_pair(report):
     return {(c.a, c.b, c.test): c for c in report}
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if isinstance(make(name).metric, Metric)])
+def test_scores_are_within_the_bounds_of_the_metric(name):
+    """Of all instances, of single ones, and of some."""
+    evaluation, rng = make(name), np.random.default_rng(3)
+    low, high = evaluation.metric.bounds
+    for size in (1, 2, 5, 40):
+        chosen = rng.integers(0, 40, (200, size))
+        scores = evaluation.metric.score(evaluation.stats[:, chosen].sum(axis=2).astype(float))
+        assert low <= scores.min() <= scores.max() <= high
 
 
 @pytest.mark.parametrize("name", REGISTRY)

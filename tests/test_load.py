@@ -20,18 +20,7 @@ from sigjax.cli import _run
 from sigjax.comparison import workload as workload_module
 from sigjax.comparison.workload import workload
 from sigjax.records import Comparisons, Repeated, Settings
-from sigjax.report import (
-    csv_pieces,
-    json_pieces,
-    programs,
-    tables,
-    to_csv,
-    to_html,
-    to_json,
-    to_latex,
-    to_markdown,
-    to_text,
-)
+from sigjax.report import csv_pieces, json_pieces, programs, tables, to_html, to_latex, to_markdown, to_text
 from sigjax.report.programs import PAIR_KEYS
 from sigjax.testing.problem import num_problems, ones_of
 
@@ -89,7 +78,7 @@ def test_columns_hold_the_records(report):
 @EVERY_REPORT
 def test_json_is_that_of_the_records_and_alike_in_pieces_of_any_size(report, monkeypatch):
     lines = [json.dumps({key: getattr(one, key) for key in PAIR_KEYS}, ensure_ascii=False) for one in report]
-    text = to_json(report)
+    text = report.to_json()
     assert text.splitlines()[-2 - len(lines) : -2] == [
         f"    {line}{'' if line is lines[-1] else ','}" for line in lines
     ]
@@ -98,7 +87,7 @@ def test_json_is_that_of_the_records_and_alike_in_pieces_of_any_size(report, mon
     pieces = list(json_pieces(report))
     assert "".join(pieces) == text
     assert len(pieces) > math.ceil(len(lines) / 2)
-    whole = to_csv(report)
+    whole = report.to_csv()
     monkeypatch.setattr(tables, "_BLOCK", 2)
     assert "".join(csv_pieces(report)) == whole
 

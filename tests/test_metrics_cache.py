@@ -1,6 +1,5 @@
 """What is kept between runs: used where it is right, ignored where it is not, and never in the way."""
 
-import io
 import os
 import pickle
 import subprocess
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 import sacrebleu
 from corpora import GOLD, OUTPUTS, stats_of
+from mutations import arrays as npz
 
 from sigjax import Evaluation
 from sigjax.metrics import counts
@@ -64,12 +64,6 @@ def test_keys_depend_on_everything(folder, monkeypatch):
     monkeypatch.setattr(sacrebleu.metrics.base, "__version__", "2.99.0")
     stats_of()
     assert len(asked) == 2 * len(frames) + 2
-
-
-def npz(**arrays):
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 def damages(key, whole):

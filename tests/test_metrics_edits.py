@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.ter import TER
 
-from sigjax import Evaluation, InputError, compare, read
+from sigjax import Evaluation, InputError, compare
 from sigjax.files.opening import read_segments
 from sigjax.metrics import METRICS
 from sigjax.metrics.edits import edit_distance
@@ -104,15 +104,6 @@ def test_numbers_below_zero_are_refused():
         Evaluation.from_arrays({"a": [[1, 2], [-1, 2]], "b": [[1, 2], [1, 2]]}, metric="ter")
     with pytest.raises(InputError, match="ref_len must not be below 0, got -2 at instance 1"):
         Evaluation.from_arrays({"a": [[1, -2], [1, 2]], "b": [[1, 2], [1, 2]]}, metric="wer")
-
-
-@pytest.mark.parametrize("metric", ["ter", "wer", "cer"])
-def test_saved_and_read(metric, tmp_path):
-    evaluation = Evaluation.from_texts(OUTPUTS, GOLD, metric=metric)
-    evaluation.save(tmp_path / "e.npz")
-    found = read(tmp_path / "e.npz")
-    assert found.metric is METRICS[metric]
-    np.testing.assert_array_equal(found.stats, evaluation.stats)
 
 
 def test_ter_of_real_outputs(data):

@@ -169,20 +169,23 @@ def test_importing_loads_nothing_heavy():
 
 def test_help_loads_no_command_but_its_own():
     code = "import sys; from sigjax.cli import _run; _run({}, debug=True); print(*sys.modules)"
-    assert not {"numpy", "rich.markdown"} & set(run_python(code.format(["--version"])).split())
+    for flag in ("--version", "--help"):
+        assert not {"numpy", "rich.markdown"} & set(run_python(code.format([flag])).split())
     loaded = set(run_python(code.format(["compare", "--help"])).split())
     rooms = ("association", "classical", "comparison.compare", "exact", "report", "resample", "studies")
     assert not {"rich.markdown", "importlib.metadata", *(f"sigjax.{room}" for room in rooms)} & loaded
 
 
-def test_a_small_comparison_loads_neither_jax_nor_scipy(tmp_path):
+@pytest.mark.parametrize(
+    ("digits", "options"),
+    [(0, ["--method", "montecarlo", "--resamples", "1000", "--test", "permutation", "bootstrap"]), (6, [])],
+)
+def test_a_small_comparison_loads_neither_jax_nor_scipy(tmp_path, digits, options):
     table = tmp_path / "table.tsv"
-    table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3 > 0:d}\t{i % 2}\n" for i in range(2000)))
-    code = (
-        "from sigjax.cli import _run\n"
-        f"assert _run(['compare', {str(table)!r}, '--resamples', '1000', '--method', 'montecarlo', '--test', "
-        "'permutation', 'bootstrap', '--format', 'json', '-o', 'out.json'], debug=True) == 0\n" + LOADED
-    )
+    rows = (f"q{i}\t{i**0.5 % 1:.{digits}f}\t{i**0.4 % 1:.{digits}f}\n" for i in range(2000))
+    table.write_text("".join(["id\tA\tB\n", *rows]))
+    command = ["compare", str(table), "--format", "json", "-o", "out.json", *options]
+    code = f"from sigjax.cli import _run\nassert _run({command}, debug=True) == 0\n{LOADED}"
     here = os.getcwd()
     os.chdir(tmp_path)
     try:

@@ -4,12 +4,12 @@ import csv
 import gzip
 import io
 import json
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mutations import arrays
 
 from sigjax import Evaluation
 from sigjax.metrics import METRICS
@@ -155,8 +155,7 @@ def test_instances_that_only_other_systems_have_are_left_out(write):
     assert (evaluation.ids, evaluation.clusters) == (("x", "y"), ("1", "3"))
 
 
-def test_labels_come_from_a_column_before_a_file(write, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+def test_labels_come_from_a_column_before_a_file(write, here):
     table = write("t.csv", "id,A,B,doc\nx,1,,d\ny,1,1,d\nz,0,1,e\n")
     write("doc", "1\n2\n3\n")
     write("groups.gz", gzip.compress(b"1\r\n2\r\n3"))
@@ -218,17 +217,9 @@ def encode(kind, systems, ids, numbers):
     """The bytes of a wide table."""
     rows = [dict(zip(systems, row, strict=True)) for row in zip(*numbers, strict=True)]
     if kind == "npz":
-        buffer = io.BytesIO()
-        arrays: dict[str, Any] = dict(zip(systems, map(np.array, numbers), strict=True))
-        np.savez(buffer, **arrays, ids=np.array(ids))
-        return buffer.getvalue()
+        return arrays(**dict(zip(systems, map(np.array, numbers), strict=True)), ids=np.array(ids))
     if kind == "jsonl":
         return "\n".join(json.dumps({"id": i} | row) for i, row in zip(ids, rows, strict=True)).encode()
-    if kind == "parquet":
-        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        buffer = io.BytesIO()
-        parquet.write_table(pyarrow.table({"id": ids} | dict(zip(systems, numbers, strict=True))), buffer)
-        return buffer.getvalue()
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t" if kind == "tsv" else ",")
     writer.writerows([["id", *systems], *([i, *row.values()] for i, row in zip(ids, rows, strict=True))])

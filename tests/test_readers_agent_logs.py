@@ -14,19 +14,6 @@ from sigjax.records import InputError
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Writes a file and gives its path."""
-
-    def write_file(name, content):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-        return path
-
-    return write_file
-
-
 def means(evaluation):
     return {name: float(own[:, 0].mean()) for name, own in zip(evaluation.systems, evaluation.stats, strict=True)}
 

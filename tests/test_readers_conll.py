@@ -1,27 +1,15 @@
 """Tagged tokens in columns: conlleval's numbers through the command line, gold files, and MBT."""
 
 import gzip
-import json
 
 import numpy as np
 import pytest
 from annotated import MBT, PAIRS, TAGGED
 
 from sigjax import InputError, read
-from sigjax.cli import _run
 from sigjax.readers.detect import choose_formats
 
 pytestmark = pytest.mark.usefixtures("here")
-
-
-def compare(capsys, *arguments):
-    """Scores by (system, metric), and the pairs, of `sigjax compare --format json`."""
-    options = ("--format", "json", "--interval", "none", "--test", "permutation", "--resamples", "1000")
-    code = _run(["compare", *map(str, arguments), *options], debug=False)
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    report = json.loads(out)
-    return {(each["name"], each["metric"]): each["score"] for each in report["systems"]}, report["pairs"]
 
 
 def conlleval_file():
@@ -34,12 +22,13 @@ def conlleval_file():
     return "\n\n".join("\n".join(f"w NN {pair}" for phrase in each for pair in phrase) for each in sentences) + "\n"
 
 
-def test_the_numbers_of_conlleval(capsys, write):
+def test_the_numbers_of_conlleval(compared, write):
     """Published with conlleval: processed 961 tokens with 459 phrases; found: 539 phrases; correct: 371."""
     content = conlleval_file()
     perfect = by_line(lambda fields: " ".join([*fields[:3], fields[2]]), content)
     files = write("a.txt", content), write("b.txt", perfect)
-    scores, _ = compare(capsys, *files, "-m", "fscore", "precision", "recall", "accuracy")
+    report = compared(*files, "-m", "fscore", "precision", "recall", "accuracy")
+    scores = {(each["name"], each["metric"]): each["score"] for each in report["systems"]}
     printed = {metric: f"{100 * score:.2f}" for (system, metric), score in scores.items() if system == "a"}
     assert printed == {"accuracy": "87.20", "precision": "68.83", "recall": "80.83", "fscore": "74.35"}
     assert {score for (system, _), score in scores.items() if system == "b"} == {1.0}
@@ -114,11 +103,11 @@ def test_accuracy_takes_any_tags(write):
     assert evaluation.stats.tolist() == [[[1, 2], [1, 1]], [[1, 2], [0, 1]]]
 
 
-def test_mbt(capsys, write):
-    files = write("gold", MBT), "-i", write("one.mbt", MBT.replace("NN", "JJ")), write("two.mbt", MBT)
-    scores, pairs = compare(capsys, *files)
+def test_mbt(compared, write):
+    report = compared(write("gold", MBT), "-i", write("one.mbt", MBT.replace("NN", "JJ")), write("two.mbt", MBT))
+    scores = {(each["name"], each["metric"]): each["score"] for each in report["systems"]}
     assert scores == {("one", "accuracy"): pytest.approx(2 / 3), ("two", "accuracy"): 1.0}
-    assert pairs[0]["p_value"] == 1.0
+    assert report["pairs"][0]["p_value"] == 1.0
     blank = MBT.replace("<utt>", "")
     evaluation = read(write("gold", blank), input=["one.mbt", "two.mbt"], reader="mbt")
     assert evaluation.stats.tolist() == [[[1, 2], [1, 1]], [[2, 2], [1, 1]]]

@@ -14,30 +14,26 @@ from sigjax.records import InputError
 WIDE = b"id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
 
 
-def test_gzip_of_several_members_is_one_file(tmp_path):
+def test_gzip_of_several_members_is_one_file(write):
     parts = [b"", WIDE[:9], b"", WIDE[9:]]
-    (tmp_path / "t").write_bytes(b"".join(gzip.compress(part) for part in parts))
-    evaluation = read(tmp_path / "t")
+    evaluation = read(write("t", b"".join(gzip.compress(part) for part in parts)))
     assert (evaluation.systems, evaluation.ids) == (("A", "B"), ("x", "y", "z"))
 
 
-def test_systems_are_named_before_their_files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_systems_are_named_before_their_files(tmp_path, here):
     for name in ("one", "two", "a=three"):
         (tmp_path / name).write_text("1\n0\n")
     assert read("A=one", "B=two", "a=three").systems == ("A", "B", "a=three")
 
 
-def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
+def test_a_gzip_bomb_is_refused(write, monkeypatch):
     monkeypatch.setattr("sigjax.files.opening._LARGEST_PACKED", 2**20)
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(WIDE + bytes(2**21)))
     with pytest.raises(InputError, match="t.csv.gz: .* bytes unpack to more than 1048576: this is no data"):
-        read(tmp_path / "t.csv.gz")
+        read(write("t.csv.gz", gzip.compress(WIDE + bytes(2**21))))
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "/dev/zero", "fifo.csv", "fifo"])
-def test_devices_and_named_pipes_are_refused_at_once(tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
+def test_devices_and_named_pipes_are_refused_at_once(here, name):
     os.mkfifo("fifo.csv")
     os.mkfifo("fifo")
     for reader in (None, "csv"):

@@ -173,12 +173,11 @@ def packed_parquet(frame, library):
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_parquet_tables(tmp_path, library):
+def test_parquet_tables(tmp_path, write, library):
     pytest.importorskip("pyarrow")
     data = packed_parquet(make(library, LONG), library)
     for name, content in (("t.parquet", data), ("t", data), ("t.parquet.gz", gzip.compress(data))):
-        (tmp_path / name).write_bytes(content)
-        evaluation = read(tmp_path / name, metric="fscore", strata="doc")
+        evaluation = read(write(name, content), metric="fscore", strata="doc")
         assert evaluation.stats.tolist() == [[[1, 2, 3], [0, 0, 1]], [[2, 2, 3], [1, 1, 1]]]
         assert evaluation.strata == ("d1", "d2")
     for place in range(0, len(data), 37):
@@ -200,11 +199,10 @@ def test_parquet_that_claims_too_much_is_refused(monkeypatch):
         parquet_frame("t", data)
 
 
-def test_missing_libraries_say_what_to_install(monkeypatch, tmp_path):
-    (tmp_path / "t").write_bytes(b"PAR1")
+def test_missing_libraries_say_what_to_install(monkeypatch, write):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r'run: pip install "sigjax\[parquet\]"'):
-        read(tmp_path / "t")
+        read(write("t", b"PAR1"))
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(InputError, match=r'run: pip install "sigjax\[dataframe\]"'):
         read(object())

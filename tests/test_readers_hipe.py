@@ -1,19 +1,17 @@
 """HIPE tables: published counts of the campaign, and what differs between gold and systems."""
 
 import csv
-import json
 
 import pytest
 from annotated import HIPE, HIPE_GOLD
 
 from sigjax import InputError, read
-from sigjax.cli import _run
 
 pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.parametrize("match", ["strict", "fuzzy"])
-def test_published_counts(capsys, data, match):
+def test_published_counts(compared, data, match):
     """The campaign's own table: true positives, false positives and false negatives."""
     folder = data / "hipe_fr_coarse"
     regime = f"NE-COARSE-LIT-micro-{match}-TIME-ALL-LED-ALL"
@@ -25,10 +23,9 @@ def test_published_counts(capsys, data, match):
         }
     names = "neurbsl_bundle3_hipe2020_fr_1", "team4_bundle4_hipe2020_fr_1"
     gold, files = folder / "raw" / "gold.tsv.gz", [folder / "raw" / f"{name}.tsv.gz" for name in names]
-    arguments = ["compare", gold, "-i", *files, "-m", "fscore", "precision", "recall", "--match", match]
-    quick = ["--interval", "none", "--test", "permutation", "--resamples", "1000", "--format", "json"]
-    assert _run([*map(str, arguments), "--cluster", "document", *quick], debug=False) == 0
-    scores = {(each["name"], each["metric"]): each["score"] for each in json.loads(capsys.readouterr().out)["systems"]}
+    metrics = ("fscore", "precision", "recall")
+    report = compared(gold, "-i", *files, "-m", *metrics, "--match", match, "--cluster", "document")
+    scores = {(each["name"], each["metric"]): each["score"] for each in report["systems"]}
     evaluation = read(gold, input=files, cluster="document", match=match)
     assert evaluation.stats.shape == (2, 1462, 3)
     assert len(set(evaluation.clusters)) == 43

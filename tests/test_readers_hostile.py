@@ -1,10 +1,8 @@
 """Input that cannot be used: every file and option gets one clear line, never another kind of error."""
 
 import gzip
-import io
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,8 +176,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("name", "content", "options", "message"), BAD)
-def test_bad_input_gets_one_clear_line(tmp_path, monkeypatch, name, content, options, message):
-    monkeypatch.chdir(tmp_path)
+def test_bad_input_gets_one_clear_line(tmp_path, here, name, content, options, message):
     (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError, match=message) as caught:
         read(name, **options)
@@ -214,14 +211,12 @@ def test_bad_label_files(tmp_path, labels, message, saved):
         read(tmp_path / ("t.npz" if saved else "t.csv"), cluster=str(tmp_path / "groups.txt"))
 
 
-def test_tables_that_are_almost_all_holes_do_not_exhaust_the_memory(tmp_path):
+def test_tables_that_are_almost_all_holes_do_not_exhaust_the_memory(write):
     rows = range(20_000)
-    (tmp_path / "t.csv").write_text("system,id,value\n" + "".join(f"s{i},i{i},1\n" for i in rows))
     with pytest.raises(InputError, match="systems by instances: 20000 by 20000"):
-        read(tmp_path / "t.csv", missing="zero")
-    (tmp_path / "t.jsonl").write_text("".join(f'{{"id": {i}, "s{i}": 1}}\n' for i in rows))
+        read(write("t.csv", "system,id,value\n" + "".join(f"s{i},i{i},1\n" for i in rows)), missing="zero")
     with pytest.raises(InputError, match="lines by different fields: 20000 by 20001"):
-        read(tmp_path / "t.jsonl")
+        read(write("t.jsonl", "".join(f'{{"id": {i}, "s{i}": 1}}\n' for i in rows)))
 
 
 def read_quietly(path, data, **options):
@@ -241,59 +236,9 @@ def test_any_bytes_are_taken_or_refused(tmp_path_factory, reader, data):
     read_quietly(tmp_path_factory.getbasetemp() / "bytes", data, reader=reader)
 
 
-def pack_arrays(**arrays):
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    return buffer.getvalue()
-
-
-SOUND = {
-    "csv": WIDE.encode(),
-    "jsonl": JSON.encode(),
-    "npz": pack_arrays(A=[1, 0], B=[0, 1]),
-    "packed": gzip.compress(WIDE.encode(), mtime=0),
-}
-
-
-@pytest.mark.parametrize("kind", sorted(SOUND))
 @given(changes=st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 255)), min_size=1, max_size=4))
-def test_damaged_files_are_taken_or_refused(tmp_path_factory, kind, changes):
-    path = tmp_path_factory.getbasetemp() / "damaged"
-    assert read_quietly(path, SOUND[kind])
-    data = bytearray(SOUND[kind])
+def test_damaged_gzip_data_are_taken_or_refused(tmp_path_factory, changes):
+    data = bytearray(gzip.compress(WIDE.encode(), mtime=0))
     for position, value in changes:
         data[position % len(data)] = value
-    read_quietly(path, bytes(data))
-
-
-TAGGED = "-DOCSTART- -X- O O\n\na NN B-X B-X\nb NN I-X O\n\nc NN O B-Y\n"
-OF_SYSTEMS = {
-    "conll": (TAGGED, ()),
-    "conll-gold": (TAGGED, ("x.txt",)),
-    "mbt": ("a B-X\nb O\n<utt>\nc O\n<utt>\n", ("x.txt",)),
-    "hipe": ("TOKEN\tNE-COARSE-LIT\tMISC\n# h:document_id = d\na\tB-x\t_\nb\t_\tEndOfSentence\n", ("x.txt",)),
-    "labels": ("yes\nno\nyes\n", ("x.txt",)),
-    "timbl": ("a,b,yes,no\nb,b,no,no\n", ()),
-}
-
-
-@pytest.mark.parametrize("metric", [None, "accuracy"])
-@pytest.mark.parametrize("reader", OF_SYSTEMS)
-@given(changes=st.lists(st.tuples(st.integers(0, 100), st.integers(0, 255)), min_size=1, max_size=4), cut=st.booleans())
-def test_damaged_files_of_systems_are_taken_or_refused(tmp_path_factory, reader, metric, changes, cut):
-    content, gold = OF_SYSTEMS[reader]
-    folder = tmp_path_factory.getbasetemp()
-    data = bytearray(content.encode())
-    for position, value in changes:
-        data[position % len(data)] = value
-    for name, written in (("x.txt", content.encode()), ("damaged", bytes(data[: changes[0][0]] if cut else data))):
-        (folder / name).write_bytes(written)
-    files = [folder / name for name in gold]
-    systems = [folder / name for name in ("x.txt", "damaged")]
-    try:
-        read(*files, input=systems, reader=reader, metric=metric)
-    except InputError as refusal:
-        message = str(refusal)
-    else:
-        return
-    assert re.fullmatch(r"[^\n]+", message)
+    read_quietly(tmp_path_factory.getbasetemp() / "damaged", bytes(data))

@@ -1,13 +1,10 @@
 """Class labels, one a line, and TiMBL's files: scores through the command line, and what is refused."""
 
-import json
-
 import numpy as np
 import pytest
 from annotated import CLASSES, CLASSIFIED
 
 from sigjax import InputError, read
-from sigjax.cli import _run
 from sigjax.metrics import CLASS_METRICS
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -73,12 +70,14 @@ def accuracy(gold, predicted):
 EXPECTED = {"accuracy": accuracy, "macro-fscore": macro, "kappa": kappa, "mcc": mcc, "fscore": accuracy}
 
 
-def compared(capsys, *arguments):
-    quick = ("--interval", "none", "--test", "permutation", "--resamples", "1000", "--format", "json")
-    code = _run(["compare", *map(str, arguments), *quick], debug=False)
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    return {(each["name"], each["metric"]): each["score"] for each in json.loads(out)["systems"]}
+@pytest.fixture
+def scores(compared):
+    """Scores by (system, metric), of files through the command line."""
+
+    def run(*arguments):
+        return {(each["name"], each["metric"]): each["score"] for each in compared(*arguments)["systems"]}
+
+    return run
 
 
 def expected():
@@ -89,16 +88,16 @@ def expected():
     }
 
 
-def test_labels_through_the_command_line(capsys, labels):
+def test_labels_through_the_command_line(scores, labels):
     gold, files = labels
-    assert compared(capsys, gold, "-i", *files, "-m", *EXPECTED) == expected()
-    assert {metric for _, metric in compared(capsys, gold, "-i", *files)} == {"accuracy"}
+    assert scores(gold, "-i", *files, "-m", *EXPECTED) == expected()
+    assert {metric for _, metric in scores(gold, "-i", *files)} == {"accuracy"}
 
 
 @pytest.mark.parametrize("between", [",", " ", "\t", " \t "])
-def test_timbl_through_the_command_line(capsys, instances, between):
+def test_timbl_through_the_command_line(scores, instances, between):
     files = instances(between)
-    assert compared(capsys, *files, "-m", *EXPECTED) == expected()
+    assert scores(*files, "-m", *EXPECTED) == expected()
 
 
 @pytest.mark.parametrize("metric", [*EXPECTED, *CLASS_METRICS, "f2", "precision"])

@@ -1,11 +1,11 @@
-"""Logs of evaluations of language models: what they hold comes out, whatever the file is called and packed in."""
+"""Logs of evaluations of language models: what they hold comes out, whatever the file is called."""
 
-import gzip
 import json
 
 import logs
 import numpy as np
 import pytest
+from test_readers import values
 
 from sigjax.readers import read
 from sigjax.records import InputError
@@ -13,31 +13,10 @@ from sigjax.records import InputError
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]
 
 
-@pytest.fixture
-def write(tmp_path):
-    """Writes a file and gives its path."""
-
-    def write_file(name, content):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write_file
-
-
-def values(evaluation):
-    """First statistic of each system."""
-    return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
-
-
 @pytest.mark.parametrize("name", logs.TEXTS)
-@pytest.mark.parametrize("packed", [False, True])
-def test_formats_are_found_and_joined_by_id(write, name, packed):
+def test_formats_are_found_and_joined_by_id(write, name):
     file, make = logs.TEXTS[name]
-    pack = (lambda text: gzip.compress(text.encode())) if packed else str
-    ending = ".gz" if packed else ""
-    paths = [write(f"{system}/{file}{ending}", pack(make(found))) for system, found in (("x", A), ("y", B))]
+    paths = [write(f"{system}/{file}", make(found)) for system, found in (("x", A), ("y", B))]
     evaluation = read(*paths)
     assert list(values(evaluation).values()) == [A, B]
     assert values(read(*paths, reader=name)) == values(evaluation)

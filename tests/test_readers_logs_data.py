@@ -7,21 +7,7 @@ import json
 import pytest
 from logs import alpaca_eval, swebench, swebench_boards, swebench_results
 
-from sigjax.cli import _run
-
-QUICK = ("--format", "json", "--interval", "none", "--resamples", "1000")
-
-
-def run(capsys, *arguments):
-    code = _run(["compare", *map(str, arguments), *QUICK], debug=False)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def report(capsys, *arguments):
-    code, out, err = run(capsys, *arguments)
-    assert (code, err) == (0, "")
-    return json.loads(out)
+from sigjax import InputError, read
 
 
 def scores(found):
@@ -33,12 +19,11 @@ def table(path):
     return list(csv.DictReader(text.splitlines(), delimiter="\t"))
 
 
-def test_inspect_logs_are_joined_on_their_intersection(data, capsys):
+def test_inspect_logs_are_joined_on_their_intersection(data, compared):
     qwen, sonnet = (data / "format_fixtures" / "inspect" / f"data_arc_{name}.json" for name in ("qwen", "sonnet"))
-    code, _, err = run(capsys, qwen, sonnet)
-    assert code == 2
-    assert "'ollama/qwen2.5:0.5b' lacks 2 of 5 (first: '4'); use --missing drop" in err
-    found = report(capsys, qwen, sonnet, "--missing", "drop", "-m", "choice")
+    with pytest.raises(InputError, match="'ollama/qwen2.5:0.5b' lacks 2 of 5 .first: '4'.; use missing=.drop."):
+        read(qwen, sonnet)
+    found = compared(qwen, sonnet, "--missing", "drop", "-m", "choice")
     assert "dropped 2 of 5 instances that some system lacks" in found["notes"][0]
     results = json.loads(qwen.read_text())["results"]["scores"]
     assert scores(found) == {
@@ -59,23 +44,22 @@ def twice(tmp_path, path, change=lambda text: text):
 
 
 @pytest.mark.parametrize("name", ["arc_qwen", "arc_sonnet", "pubmedqa_gpt4o_mini"])
-def test_inspect_logs_have_the_accuracy_that_they_tell(data, capsys, tmp_path, name):
+def test_inspect_logs_have_the_accuracy_that_they_tell(data, compared, tmp_path, name):
     log = data / "format_fixtures" / "inspect" / f"data_{name}.json"
     (told,) = json.loads(log.read_text())["results"]["scores"]
-    found = report(capsys, *twice(tmp_path, log))
+    found = compared(*twice(tmp_path, log))
     accuracy = told["metrics"]["accuracy"]["value"]
     assert scores(found) == pytest.approx({"A": accuracy, "B": accuracy}, rel=1e-12)
     assert found["pairs"][0]["p_value"] == 1.0
 
 
-def test_an_inspect_log_without_samples_is_refused(data, capsys):
+def test_an_inspect_log_without_samples_is_refused(data):
     folder = data / "format_fixtures" / "inspect"
-    code, _, err = run(capsys, folder / "data_arc_qwen.json", folder / "data_with_llm_scoring.json")
-    assert code == 2
-    assert "data_with_llm_scoring.json: holds no samples, only their aggregate" in err
+    with pytest.raises(InputError, match="data_with_llm_scoring.json: holds no samples, only their aggregate"):
+        read(folder / "data_arc_qwen.json", folder / "data_with_llm_scoring.json")
 
 
-def test_helm_runs_have_the_means_of_their_stats(data, capsys, tmp_path):
+def test_helm_runs_have_the_means_of_their_stats(data, compared, tmp_path):
     for run_folder in sorted((data / "format_fixtures" / "helm").iterdir()):
         told = {
             (stat["name"]["name"], stat["name"]["split"]): stat["mean"]
@@ -85,33 +69,33 @@ def test_helm_runs_have_the_means_of_their_stats(data, capsys, tmp_path):
         files = twice(tmp_path, run_folder / "per_instance_stats.json")
         for (name, split), mean in told.items():
             if name in ("exact_match", "quasi_exact_match", "num_prompt_tokens", "rouge_l", "logprob"):
-                found = report(capsys, *files, "-m", name, "--filter", split)
+                found = compared(*files, "-m", name, "--filter", split)
                 assert scores(found) == pytest.approx({"A": mean, "B": mean}, rel=1e-12), (run_folder.name, name)
 
 
-def test_lm_eval_samples_and_their_results(data, capsys, tmp_path):
+def test_lm_eval_samples_and_their_results(data, compared, tmp_path):
     folder = data / "format_fixtures" / "lm_eval"
     (samples,) = folder.glob("samples_*.jsonl")
     (results,) = folder.glob("results_*.json")
     paths = twice(tmp_path, samples)
     (tmp_path / "B" / results.name).write_text(results.read_text())
-    found = report(capsys, *paths)
+    found = compared(*paths)
     told = json.loads(results.read_text())["results"]["math_perturbed_full"]["exact_match,none"]
     assert scores(found) == {"A": told, "B": told}
     assert not any("mean of" in note for note in found["notes"])
     (tmp_path / "B" / results.name).write_text(
         results.read_text().replace('"exact_match,none": 0.0,', '"exact_match,none": 0.5,')
     )
-    note, _ = report(capsys, tmp_path / "A", tmp_path / "B", "--metric", "exact_match")["notes"]
+    note, _ = compared(tmp_path / "A", tmp_path / "B", "--metric", "exact_match")["notes"]
     assert "the mean of exact_match is 0, but 0.5 in " in note
 
 
-def test_every_eval_instances(data, capsys, tmp_path):
+def test_every_eval_instances(data, compared, tmp_path):
     (samples,) = (data / "format_fixtures" / "eee").glob("*_samples.jsonl")
-    assert scores(report(capsys, *twice(tmp_path, samples))) == {"A": 1.0, "B": 1.0}
+    assert scores(compared(*twice(tmp_path, samples))) == {"A": 1.0, "B": 1.0}
 
 
-def test_alpaca_annotations_have_the_published_win_rates(data, capsys, tmp_path):
+def test_alpaca_annotations_have_the_published_win_rates(data, compared, tmp_path):
     """Annotations with the real preferences, each in an order of its own."""
     folder = data / "alpaca_eval2"
     published = {row["model"]: row for row in table(folder / "published.tsv")}
@@ -125,26 +109,23 @@ def test_alpaca_annotations_have_the_published_win_rates(data, capsys, tmp_path)
         paths.append(tmp_path / model / "weighted_alpaca_eval_gpt4_turbo" / "annotations.json")
         paths[-1].parent.mkdir(parents=True)
         paths[-1].write_text(json.dumps(entries[::order]))
-    found = report(capsys, *paths, "--strata", "dataset")
+    found = compared(*paths, "--strata", "dataset")
     for model in models:
         assert abs(100 * scores(found)[model] - float(published[model]["win_rate"])) < 1e-6
 
 
-def test_the_table_of_preferences_has_all_published_win_rates(data, capsys):
+def test_the_table_of_preferences_has_all_published_win_rates(data, compared):
     folder = data / "alpaca_eval2"
     published = table(folder / "published.tsv")
-    found = report(
-        capsys, folder / "preferences.tsv.gz", "--id", "instance", "--ignore", "instruction_sha1_12", "--strata",
-        "dataset", "--baseline", published[0]["model"],
-    )  # fmt: skip
-    means = scores(found)
+    columns = ("--id", "instance", "--ignore", "instruction_sha1_12", "--strata", "dataset")
+    means = scores(compared(folder / "preferences.tsv.gz", *columns, "--baseline", published[0]["model"]))
     told = {row["model"]: float(row["win_rate"]) for row in published if row["win_rate"]}
     assert len(told) == 51
     assert {model for model in told if abs(100 * means[model] - told[model]) > 1e-6} == set()
 
 
 @pytest.mark.parametrize("kind", ["reports", "boards", "results"])
-def test_swebench_reports_have_the_published_resolved_rates(data, capsys, tmp_path, kind):
+def test_swebench_reports_have_the_published_resolved_rates(data, compared, tmp_path, kind):
     rows = table(data / "swebench_bashonly" / "resolved.tsv.gz")
     published = {
         row["system"]: float(row["published_resolved_pct"])
@@ -172,5 +153,5 @@ def test_swebench_reports_have_the_published_resolved_rates(data, capsys, tmp_pa
     if kind == "results":
         (tmp_path / "all.txt").write_text("\n".join(sorted(ids)))
         paths = [tmp_path / "all.txt", "-i", *paths]
-    means = scores(report(capsys, *paths, "--cluster", "repository", "--baseline", next(iter(outcomes))))
+    means = scores(compared(*paths, "--cluster", "repository", "--baseline", next(iter(outcomes))))
     assert {system: round(100 * mean, 2) for system, mean in means.items()} == {s: published[s] for s in outcomes}

@@ -6,21 +6,10 @@ import numpy as np
 import pytest
 
 from sigjax import compare
-from sigjax.cli import _run
 from sigjax.readers import read
 from sigjax.records import InputError
 
 SCORES = "A\t0.5\nA\t-2\nA\t1.25\nB\t0.25\nB\t-1\nB\t1\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write_file
 
 
 def comet(**systems):
@@ -78,13 +67,12 @@ def test_large_files(write):
 # COMET
 
 
-def test_comet_scores_are_averaged(write, capsys):
+def test_comet_scores_are_averaged(write, compared):
     path = write("scores.json", json.dumps(comet(A=[0.5, 0.75, 1], B=[0.25, 0.5, 0.75]), indent=4))
     found = read(path)
     assert (found.systems, found.ids) == (("A", "B"), None)
     assert [system.score for system in compare(found, resamples=50).systems] == [0.75, 0.5]
-    assert _run(["compare", str(path), "-m", "COMET", "--format", "json"], debug=False) == 0
-    report = json.loads(capsys.readouterr().out)
+    report = compared(path, "-m", "COMET")
     assert {(s["name"], s["metric"], s["score"]) for s in report["systems"]} == {
         ("A", "COMET", 0.75),
         ("B", "COMET", 0.5),

@@ -1,6 +1,5 @@
 """Numbers that a double would change in silence are refused by every reader, with their place."""
 
-import io
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mutations import arrays
 
 from sigjax import Evaluation, InputError, read
 from sigjax.readers.numerals import parse_number, parse_numbers
@@ -51,8 +51,7 @@ JSON = {
     [(reader, spelling) for reader in FILES for spelling in SPELT]
     + [(reader, spelling) for reader in (*JSON, "inspect number") for spelling in SPELT if "_" not in spelling],
 )
-def test_what_a_double_does_not_hold_is_refused(tmp_path, monkeypatch, reader, spelling):
-    monkeypatch.chdir(tmp_path)
+def test_what_a_double_does_not_hold_is_refused(tmp_path, here, reader, spelling):
     if reader in FILES:
         files, place = FILES[reader]
         files = {name: content.replace("{}", spelling) for name, content in files.items()}
@@ -72,14 +71,13 @@ def test_what_a_double_does_not_hold_is_refused(tmp_path, monkeypatch, reader, s
     assert "\n" not in str(caught.value)
 
 
-def test_judgments_and_runs_are_read_alike(tmp_path):
+def test_judgments_and_runs_are_read_alike(tmp_path, write):
     pytest.importorskip("pytrec_eval")
     (tmp_path / "qrels").write_text("7 0 d1 1\n7 0 d2 0\n")
     (tmp_path / "b").write_text("7 Q0 d1 1 2.5 x\n")
     for spelling in SPELT:
-        (tmp_path / "a").write_text(f"7 Q0 d1 1 {spelling} x\n")
         with pytest.raises(InputError, match=f"a, line 1, score: .*{SPELT[spelling]}"):
-            read(tmp_path / "qrels", input=[tmp_path / "a", tmp_path / "b"], metric="ap")
+            read(tmp_path / "qrels", input=[write("a", f"7 Q0 d1 1 {spelling} x\n"), tmp_path / "b"], metric="ap")
 
 
 def test_arrays_and_mappings_keep_whole_numbers_beside_others():
@@ -95,15 +93,12 @@ def test_arrays_and_mappings_keep_whole_numbers_beside_others():
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).tiny > 1e-400 * np.longdouble(1), reason="long doubles are doubles here")
-def test_long_doubles_that_are_too_small(tmp_path):
+def test_long_doubles_that_are_too_small(write):
     tiny = np.array(["1e-400", "1"], np.longdouble)
     with pytest.raises(InputError, match="system 'A': a number is too small for a double"):
         Evaluation.from_arrays({"A": tiny, "B": [1, 0]})
-    buffer = io.BytesIO()
-    np.savez(buffer, A=tiny, B=[1, 0])
-    (tmp_path / "t.npz").write_bytes(buffer.getvalue())
     with pytest.raises(InputError, match=r"t.npz: system 'A': a number is too small for a double"):
-        read(tmp_path / "t.npz")
+        read(write("t.npz", arrays(A=tiny, B=[1, 0])))
 
 
 @given(

@@ -1,6 +1,5 @@
 """Outputs of tools of translation, retrieval and alignment that cannot be used: one line that names file and place."""
 
-import gzip
 import json
 
 import pytest
@@ -43,8 +42,6 @@ BAD = {
         "nan": ("A 1\nB nan\n", r"x.seg.score: systems have different instances: 'B' lacks 1 of 1"),
         "large": ("A 1\nB 1e400\n", r"line 2, column 'SCORE': expected a finite number"),
         "lengths": ("A 1\nA 2\nB 1\n", r"system 'B' has 1 scores, 'A' has 2; expected one for each segment"),
-        "one system": ("A 1\nA 2\n", r"a comparison needs at least two systems, got 1"),
-        "empty": ("", r"is empty"),
         "latin": (b"A 1\nB\xe9 1\n", r"line 2: expected UTF-8"),
     },
     "comet": {
@@ -66,7 +63,6 @@ BAD = {
         "truth": ('{"A": [{"COMET": true}]}', r"field 'COMET': expected a number, got true or false"),
         "lengths": (json.dumps(comet(A=[1, 0], B=[1])), r"system 'B' has 1 scores, 'A' has 2; expected one"),
         "source": (json.dumps(other_source()), r"instance '2' of 'B' has another source or reference than of 'A'"),
-        "one system": (json.dumps(comet(A=[1, 0])), r"a comparison needs at least two systems, got 1"),
     },
     "run": {
         "fields": ("7 Q0 d1 1 2.5\n", r"a, line 1: expected 6 fields \(topic Q0 document rank score tag\), got 5"),
@@ -77,10 +73,6 @@ BAD = {
         "underscore": (RUN + "7 Q0 d8 1 1_0 x\n", r"a, line 7, score: expected a number, got '1_0'"),
         "document twice": (RUN + "7 Q0 d1 1 2 x\n", r"a, line 7: document 'd1' occurs twice for topic '7'"),
         "no topic": ("1 Q0 d1 1 2 x\n", r"a: has none of the topics of .*qrels, such as '7'"),
-        "empty": ("", r"a: is empty"),
-        "cut off": (gzip.compress(RUN.encode() * 99, mtime=0)[:-9], r"a: the gzip data ends too early"),
-        "latin": (b"7 Q0 d\xe9 1 2 x\n", r"a, line 1: expected UTF-8 text"),
-        "NUL": (b"7 Q0 d\0 1 2 x\n", r"a, line 1: expected text, got a NUL byte"),
         "JSON cut off": ('{"7": {"d1": 1.5', r"a, line 1, character 17: not readable as JSON: .*cut off"),
         "JSON list": ('{"7": [1, 2]}', r"a, topic '7': expected an object, got a list"),
         "JSON text": ('{"7": {"d1": "1"}}', r"a, topic '7', document 'd1', score: expected a number, got the text '1'"),
@@ -112,17 +104,12 @@ BAD = {
         "infinity": (EVAL + "map \t8\t1e400\n", r"a, line 5, 'map': expected a finite number, got '1e400'"),
         "twice": (EVAL + EVAL, r"a, line 6: 'map' of topic '7' occurs twice"),
         "text": ("Results:\n" + EVAL, r"a, line 1: expected measure, topic and value"),
-        "empty": ("", r"a: is empty"),
-        "latin": (EVAL.encode() + b"map \t\xe9\t1\n", r"a, line 5: expected UTF-8 text"),
     },
     "texts": {
         "lines": ({"B.txt": "x\n"}, {}, r"B.txt: has 1 lines, but .*ref.txt has 4; expected one segment per line"),
         "empty": ({"B.txt": ""}, {}, r"B.txt: is empty; expected one segment per line"),
         "empty gold": ({"ref.txt": ""}, {}, r"ref.txt: is empty"),
         "latin": ({"A.txt": "a\nJosé\nb\nc\n".encode("latin-1")}, {}, r"A.txt, line 2: expected UTF-8 .* byte 0xe9"),
-        "utf-16": ({"A.txt": "a\nb\nc\nd\n".encode("utf-16")}, {}, r"A.txt: is UTF-16 text"),
-        "nul": ({"A.txt": "a\nb\0\nc\nd\n"}, {}, r"A.txt, line 2: expected text, got a NUL byte"),
-        "cut": ({"A.txt": gzip.compress(b"abcd\n" * 999, mtime=0)[:-9]}, {}, r"A.txt: the gzip data ends too early"),
         "metric": ({}, {"metric": "fscore"}, r"the format texts has no metric 'fscore'; it gives bleu, chrf"),
         "record": ({}, {"metric": METRICS["mean"]}, r"takes no metric of your own; it gives bleu"),
         "function": ({}, {"metric": lambda sums: sums[..., 0]}, r"takes no metric of your own"),
@@ -153,15 +140,8 @@ BAD = {
         "far sentence": ("1 1 1\n999999999 1 1\n", {}, r"x, line 2: expected the number of a sentence from 1 to 10"),
         "one-based": ("1-1\n0-1\n\n", {"one_based": True}, r"line \d: a link has word 0, but with one_based"),
         "text": ("The cat sat.\n" * 3, {}, r"x, line 1: expected links such as '0-0 2-1 .* '1 4 5 S'.*got 'The cat"),
-        "empty": ("", {}, r"x: is empty"),
-        "blank": ("\n\n\n", {}, r"x: is empty"),
-        "latin": (b"0-0\n\xe9\n\n", {}, r"x, line 2: expected UTF-8 text"),
-        "wide characters": ("0-0\n\n\n".encode("utf-16"), {}, r"x: is UTF-16 text"),
-        "NUL": (b"0-0\n0-\0\n\n", {}, r"x, line 2: expected text, got a NUL byte"),
         "unknown system": (GOLD, {"swap": ["y", "z"]}, r"swap: no system 'z'; systems: 'x', 'y'"),
         "close system": (GOLD, {"swap": ["X"]}, r"swap: no system 'X'; did you mean 'x'\?"),
-        "metric": (GOLD, {"metric": "bleu"}, r"the format alignment has no metric 'bleu'; it gives aer, alignment-pre"),
-        "filter": (GOLD, {"filter": "strict"}, r"filter means nothing for the format alignment"),
     },
     "alignment gold": {
         "only possible": ("0p0\n\n1?1\n", r"gold: has no sure links; expected some to compare with"),

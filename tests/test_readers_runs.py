@@ -19,9 +19,8 @@ WIDE = "epoch,id,A,B\n" + "".join(
 
 
 @pytest.mark.parametrize("content", [LONG, WIDE])
-def test_runs_of_an_instance_are_kept_together(tmp_path, content):
-    (tmp_path / "t.csv").write_text(content)
-    evaluation = read(tmp_path / "t.csv", runs="epoch", id="id")
+def test_runs_of_an_instance_are_kept_together(tmp_path, write, content):
+    evaluation = read(write("t.csv", content), runs="epoch", id="id")
     assert (evaluation.ids, evaluation.runs) == (tuple("wxyzwxyz"), tuple("11112222"))
     assert evaluation.stats[0, :, 0].tolist() == [0, 3, 6, 2, 1, 4, 0, 3]
     report = compare(evaluation)
@@ -49,10 +48,9 @@ def test_runs_of_an_instance_are_kept_together(tmp_path, content):
         ("epoch,A,B\n1,1,1\n2,1,1\n", {"runs": "epoch"}, "runs: which runs are of the same instance"),
     ],
 )
-def test_runs_that_cannot_be_used(tmp_path, content, options, message):
-    (tmp_path / "t.csv").write_text(content)
+def test_runs_that_cannot_be_used(write, content, options, message):
     with pytest.raises(InputError, match=message):
-        read(tmp_path / "t.csv", **options)
+        read(write("t.csv", content), **options)
 
 
 def test_runs_mean_nothing_for_formats_without_columns(tmp_path):

@@ -9,7 +9,6 @@ from annotated import SEGMENTED, SEGMENTS, SEGMENTS_TWO
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax.cli import _run
 from sigjax.readers import read
 from sigjax.readers.tagging.segmentation import common_length
 
@@ -76,13 +75,12 @@ def test_a_few_words_that_differ_are_noted(write):
     assert evaluation.notes[:-1] == (f"spoilt: 1 of 200 lines have another word than the gold file {example}",)
 
 
-def test_published_scores_by_the_command_line(data, capsys):
+def test_published_scores_by_the_command_line(data, compared):
     folder = data / "sigmorphon22_seg_eng"
     systems = [f"{name}={folder}/raw_{name}.eng.word.test.predictions.gz" for name in ("DeepSPIN-3", "CLUZH")]
-    files = ["compare", str(folder / "eng.word.test.gold.tsv.gz"), "-i", *systems, "--strata", "category"]
-    options = ["--interval", "none", "--resamples", "1000", "--format", "json", "-m", "fscore", "precision", "recall"]
-    assert _run([*files, *options], debug=False) == 0
-    scores = {(each["name"], each["metric"]): each["score"] for each in json.loads(capsys.readouterr().out)["systems"]}
+    files, metrics = (folder / "eng.word.test.gold.tsv.gz", "-i", *systems), ("fscore", "precision", "recall")
+    report = compared(*files, "--strata", "category", "-m", *metrics)
+    scores = {(each["name"], each["metric"]): each["score"] for each in report["systems"]}
     published = json.loads((folder / "published_eng.json").read_text())
     for each in published:
         if each["system"] in ("DeepSPIN-3", "CLUZH"):

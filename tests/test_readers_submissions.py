@@ -1,6 +1,5 @@
 """Submissions of ids and labels: joined by id whatever separates them, scored as labels in order, or refused."""
 
-import gzip
 import json
 import random
 
@@ -54,15 +53,6 @@ def test_numbers_as_labels(write):
     assert read(named[0], input=named[1:]).stats.tolist() == by_name.stats.tolist()
 
 
-def test_packed_and_of_another_ending(write, tmp_path):
-    gold = submission(write, "gold", CLASSES, "named", shuffled=False)
-    files = [submission(write, f"{name}.csv", own, "commas") for name, own in CLASSIFIED.items()]
-    packed = tmp_path / "gold.tsv.gz"
-    packed.write_bytes(gzip.compress((tmp_path / gold).read_bytes()))
-    one, other = read(packed, input=files), read(gold, input=files)
-    assert (one.ids, one.stats.tolist()) == (other.ids, other.stats.tolist())
-
-
 def as_object(labels, *, shuffled=True):
     pairs = list(zip(IDS, labels, strict=True))
     if shuffled:
@@ -70,7 +60,7 @@ def as_object(labels, *, shuffled=True):
     return json.dumps(dict(pairs), indent=None if shuffled else 1)
 
 
-def test_objects_of_labels_are_joined_by_id(write, tmp_path):
+def test_objects_of_labels_are_joined_by_id(write):
     gold = write("gold.json", as_object(CLASSES, shuffled=False))
     files = [write(f"{name}.json", as_object(own)) for name, own in CLASSIFIED.items()]
     lines = [submission(write, "gold.txt", CLASSES, "tabs", shuffled=False)]
@@ -80,9 +70,6 @@ def test_objects_of_labels_are_joined_by_id(write, tmp_path):
         found = read(first, input=others, metric="kappa")
         assert (found.ids, found.systems) == (tuple(IDS), tuple(CLASSIFIED))
         assert found.stats.tolist() == expected.stats.tolist()
-    packed = tmp_path / "g.gz"
-    packed.write_bytes(gzip.compress(as_object(CLASSES, shuffled=False).encode()))
-    assert read(packed, input=files).stats.tolist() == read(gold, input=files).stats.tolist()
 
 
 def test_numbers_true_and_null_in_objects(write):
@@ -179,7 +166,6 @@ def test_labels_that_are_not_in_the_gold_file_are_noted(write):
         ("which guessed\n1 yes\n2 no\n", "a, line 1: is 'which', 'guessed' an instance"),
         ("id\tlabel\n", "a: has names of columns but no rows"),
         ('1,"yes\n2,no\n', "a, line 1: not readable as csv"),
-        ("", "a: is empty"),
     ],
 )
 def test_submissions_that_cannot_be_used(write, content, message):

@@ -1,6 +1,5 @@
 """SWE-bench's repository of experiments: results.json after a list of all ids; what lists all instances by itself."""
 
-import gzip
 import json
 import re
 
@@ -24,10 +23,9 @@ def outcomes(evaluation):
 
 
 @pytest.fixture
-def experiments(write, tmp_path):
+def experiments(write):
     """Folders of two systems, as `evaluation/SPLIT` has them."""
     for name, values in (("a", A), ("b", B)):
-        (tmp_path / name / "results").mkdir(parents=True)
         write(f"{name}/results/results.json", results(values))
     return [f"{name}/results/results.json" for name in "ab"]
 
@@ -46,8 +44,6 @@ def test_what_is_not_listed_is_not_resolved(write, experiments):
     predictions = [{"model_patch": "", "instance_id": id} for id in ids(4).split()]
     for content in ("\n".join(map(json.dumps, predictions)), json.dumps(predictions), json.dumps(ids(4).split())):
         assert outcomes(read(write("all", content), input=experiments)) == expected
-    packed = [write(f"{name}.gz", gzip.compress(results(own).encode())) for name, own in (("a", A), ("b", B))]
-    assert outcomes(read(write("all.gz", gzip.compress(ids(4).encode())), input=packed)) == expected
     (pair,) = compare(read("all.txt", input=experiments, metric="accuracy"), device="numpy", interval="none")
     assert (pair.score_a, pair.score_b, pair.p_value) == (0.5, 0.25, 1)
 
@@ -72,10 +68,9 @@ def test_results_of_the_first_harness_list_all_predictions(write):
     assert evaluation.num_instances == 4
 
 
-def test_details_of_instances(write, tmp_path):
+def test_details_of_instances(write):
     for name, values in (("a", [1, 0]), ("b", [1, 1])):
         board = json.loads(logs.swebench_boards({"x": [(name, values)]}))["leaderboards"][0]["results"][0]
-        (tmp_path / name).mkdir()
         write(f"{name}/per_instance_details.json", json.dumps(board["per_instance_details"]))
     files = [f"{name}/per_instance_details.json" for name in "ab"]
     assert outcomes(read(*files)) == {

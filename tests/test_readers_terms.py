@@ -1,11 +1,8 @@
 """Term lists: Yeh's example with its exact p-values, sets, and what is refused."""
 
-import json
-
 import numpy as np
 import pytest
 
-from sigjax.cli import _run
 from sigjax.readers import read
 
 
@@ -54,14 +51,12 @@ def test_a_repeated_term_counts_once_with_a_note(write):
         ("recall", (0.4563, 0.2427), 9.75627918e-05, 0.000195125584),
     ],
 )
-def test_the_example_of_yeh_by_the_command_line(data, capsys, metric, score, one_sided, two_sided):
+def test_the_example_of_yeh_by_the_command_line(data, compared, metric, score, one_sided, two_sided):
     """Exact values by sums over two binomials in rational numbers, as the source of the data has them."""
     folder = data / "art_yeh2000"
-    files = map(str, (folder / "yeh.gold", "-i", folder / "yeh.s1", folder / "yeh.s2"))
-    command = ["compare", *files, "--reader", "terms", "-m", metric, "--interval", "none", "--format", "json"]
+    files = (folder / "yeh.gold", "-i", folder / "yeh.s1", folder / "yeh.s2")
     for alternative, expected in (("greater", one_sided), ("two-sided", two_sided)):
-        assert _run([*command, "--alternative", alternative], debug=False) == 0
-        report = json.loads(capsys.readouterr().out)
+        report = compared(*files, "--reader", "terms", "-m", metric, "--alternative", alternative)
         (pair,) = report["pairs"]
         assert (pair["a"], pair["b"]) == ("yeh.s1", "yeh.s2")
         scores = {each["name"]: each["score"] for each in report["systems"]}

@@ -1,8 +1,6 @@
 """Reference files and a file a system: lines, detection, options, and the published scores through the CLI."""
 
 import csv
-import gzip
-import json
 
 import pytest
 from sacrebleu.metrics.bleu import BLEU
@@ -17,17 +15,6 @@ from sigjax.records import InputError
 GOLD = ["The cat sat on the mat.", "", "It rained all day .", "猫坐在垫子上。"]
 A = ["The cat sat on a mat.", "Oh", "It rained.", "猫在垫子上。"]
 B = ["the CAT sat on the mat.", "", "Rain all day .", "猫"]
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(name, content):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write_file
 
 
 @pytest.fixture
@@ -51,12 +38,6 @@ def scores(evaluation):
     return dict(zip(evaluation.systems, evaluation.metric.score(evaluation.stats.sum(axis=1) * 1.0), strict=True))
 
 
-def run(capsys, *arguments):
-    code = _run([str(a) for a in arguments], debug=False)
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "chrf++", "ter", "wer", "cer", METRICS["chrf"]])
 def test_files_are_the_texts(files, metric):
     name = metric if isinstance(metric, str) else metric.name
@@ -70,7 +51,6 @@ def test_files_are_the_texts(files, metric):
 SPELLINGS = {
     "no end": lambda text: text.removesuffix("\n").encode(),
     "crlf": lambda text: text.replace("\n", "\r\n").encode(),
-    "gzip": lambda text: gzip.compress(text.encode(), mtime=0),
 }
 
 
@@ -164,11 +144,10 @@ def test_options_of_texts_mean_nothing_elsewhere(write, option):
 
 def test_several_metrics(capsys, files):
     """The tokenizer is that of BLEU; the others leave it alone."""
-    code, out, err = run(
-        capsys, "compare", files[0], "-i", *files[1:], "-m", "bleu", "chrf", "ter", "wer", "--tokenize", "zh",
-        "--lowercase", "--interval", "none",
-    )  # fmt: skip
-    assert (code, err) == (0, "")
+    options = ("-m", "bleu", "chrf", "ter", "wer", "--tokenize", "zh", "--lowercase", "--interval", "none")
+    assert _run(["compare", str(files[0]), "-i", *map(str, files[1:]), *options], debug=False) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
     for line in ("bleu: 4 instances", "ter: 4 instances; lower is better", "wer: 4 instances; lower is better"):
         assert line in out.splitlines()
     notes = [line for line in out.splitlines() if line.startswith("note: ") and "too few" not in line]
@@ -177,12 +156,11 @@ def test_several_metrics(capsys, files):
     assert len(notes) == 4
     assert "case:lc|eff:no|tok:zh" in notes[0]
     assert "chrf: chrF2|nrefs:1|case:lc|" in notes[1]
-    code, _, err = run(capsys, "compare", files[0], "-i", *files[1:], "-m", "chrf", "--tokenize", "zh")
-    assert code == 2
-    assert "tokenize: chrf has its own tokens" in err
+    with pytest.raises(InputError, match="tokenize: chrf has its own tokens"):
+        read(files[0], input=files[1:], metric="chrf", tokenize="zh")
 
 
-def test_wmt23_scores_are_those_published(capsys, data):
+def test_wmt23_scores_are_those_published(compared, data):
     folder = data / "wmt23_ende"
     with open(folder / "published_scores.tsv", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
@@ -192,14 +170,10 @@ def test_wmt23_scores_are_those_published(capsys, data):
         if row["metric"] in ("bleu-refA", "chrf-refA")
     }
     systems = sorted((folder / "systems").iterdir())
-    code, out, err = run(
-        capsys, "compare", folder / "refA.txt.gz", "-i", *systems, "-m", "bleu", "chrf", "--baseline", "AIRC",
-        "--interval", "none", "--resamples", "100", "--format", "json",
-    )  # fmt: skip
-    assert (code, err) == (0, "")
-    found = {(system["name"], system["metric"]): system["score"] for system in json.loads(out)["systems"]}
+    report = compared(folder / "refA.txt.gz", "-i", *systems, "-m", "bleu", "chrf", "--baseline", "AIRC")
+    found = {(system["name"], system["metric"]): system["score"] for system in report["systems"]}
     assert len(found) == 24
-    assert found == pytest.approx(published, abs=5e-7)
+    assert found == pytest.approx(published, abs=1e-9)
 
 
 @pytest.mark.parametrize("metric", [None, "bleu", "accuracy", "fscore"])

@@ -8,8 +8,8 @@ import sys
 
 import numpy as np
 import pytest
+from test_readers import values
 
-from sigjax.cli import _run
 from sigjax.readers import read
 from sigjax.readers.retrieval import measures
 from sigjax.readers.retrieval.measures import parse_measure
@@ -27,21 +27,10 @@ def scorer():
     return pytest.importorskip("pytrec_eval")
 
 
-def values(evaluation):
-    return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
-
-
-def command(capsys, *arguments):
-    code = _run([str(a) for a in ("compare", *arguments, "--interval", "none", "--format", "json")], debug=False)
-    out, err = capsys.readouterr()
-    assert (code, err) == (0, "")
-    return json.loads(out)
-
-
-def test_published_means_of_raw_runs(data, capsys, scorer):
+def test_published_means_of_raw_runs(data, compared, scorer):
     folder = data / "trec_covid_r1"
     runs = sorted((folder / "raw_runs").iterdir())
-    report = command(capsys, folder / "qrels-rnd1.txt", "-i", *runs, "-m", "ap", "ndcg@10", "P@5")
+    report = compared(folder / "qrels-rnd1.txt", "-i", *runs, "-m", "ap", "ndcg@10", "P@5")
     scores = {(each["name"], each["metric"]): f"{each['score']:.4f}" for each in report["systems"]}
     with (folder / "leaderboard.csv").open(newline="") as lines:
         rows = {row["run"]: row for row in csv.DictReader(lines)}
@@ -158,13 +147,6 @@ def test_topics_that_a_run_lacks_count_zero(write, scorer):
     assert (dropped.ids, len(dropped.notes)) == (("7", "9"), 2)
     high = read(files[0], input=files[1], metric="ap(rel=2)")
     assert values(high) == {"a": [1.0, 0.0, 0.0], "b": [0.0, 0.0, 0.0]}
-
-
-def test_an_evaluation_is_saved_and_read(write, scorer, tmp_path):
-    evaluation = read(write("qrels", QRELS), input=[write("a", RUN), write("b", OTHER)], metric="ndcg@10")
-    evaluation.save(tmp_path / "saved.npz")
-    again = read(tmp_path / "saved.npz")
-    assert (again.metric.name, values(again)) == ("ndcg@10", values(evaluation))
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,7 @@ METRICS_COLUMNS = "seem to hold metrics; expected one column per system"
         ("t.csv", "name,bleu,COMET\nA,34.1,0.8\nB,33.2,0.7\n", r"columns 'bleu', 'COMET' " + METRICS_COLUMNS),
     ],
 )
-def test_tables_of_something_else_are_refused(tmp_path, monkeypatch, name, content, message):
-    monkeypatch.chdir(tmp_path)
+def test_tables_of_something_else_are_refused(tmp_path, here, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message) as caught:
         read(name)
@@ -43,9 +42,8 @@ def test_tables_of_something_else_are_refused(tmp_path, monkeypatch, name, conte
         ("id,bleu,base\nx,1,0\ny,0,1\n", {}, ("bleu", "base"), ("x", "y")),
     ],
 )
-def test_names_that_are_meant_are_taken(tmp_path, content, options, systems, ids):
-    (tmp_path / "t.csv").write_text(content)
-    evaluation = read(tmp_path / "t.csv", **options)
+def test_names_that_are_meant_are_taken(write, content, options, systems, ids):
+    evaluation = read(write("t.csv", content), **options)
     assert (evaluation.systems, evaluation.ids) == (systems, ids)
 
 

@@ -18,13 +18,13 @@ from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair,
 
 import sigjax
 from sigjax.records import InputError, Interval
-from sigjax.report import to_csv, to_dataframe, to_figure, to_json
+from sigjax.report import Report, to_dataframe
 
 
 def test_json_names_the_versions_that_made_it():
     modules = {"sigjax": sigjax, "numpy": np, "scipy": scipy, "jax": jax}
     expected = {name: module.__version__ for name, module in modules.items()} | {"python": platform.python_version()}
-    assert json.loads(to_json(make_report(2)))["versions"] == expected
+    assert json.loads(make_report(2).to_json())["versions"] == expected
 
 
 def test_json_holds_the_records_and_exactly_the_agreed_keys():
@@ -35,7 +35,7 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
         resamples=99_999,
         exceed=33_333,
     )
-    text = to_json(report)
+    text = report.to_json()
     loaded = json.loads(text)
     assert " ".join(loaded) == "schema settings signature versions notes lower_is_better systems pairs"
     assert loaded["schema"] == "sigjax/1"
@@ -69,21 +69,21 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
 
 
 def test_json_has_one_line_a_system_and_one_a_pair():
-    lines = to_json(make_report(5)).splitlines()
+    lines = make_report(5).to_json().splitlines()
     assert sum(line.lstrip().startswith('{"name"') for line in lines) == 5
     assert sum(line.lstrip().startswith('{"a"') for line in lines) == 10
 
 
 def test_json_gives_null_for_what_is_missing_and_refuses_nan():
-    loaded = json.loads(to_json(without_intervals(make_report(2))))
+    loaded = json.loads(without_intervals(make_report(2)).to_json())
     assert loaded["systems"][0]["interval"] is None
     assert [loaded["pairs"][0][key] for key in ("p_interval", "exceed", "resamples", "interval")] == [None] * 4
     with pytest.raises(ValueError, match="not JSON compliant"):
-        to_json(with_pair(make_report(2), delta=math.nan))
+        with_pair(make_report(2), delta=math.nan).to_json()
 
 
 def test_json_gives_a_p_below_the_smallest_double_by_its_logarithm():
-    (pair,) = json.loads(to_json(make_report(2, p_of=lambda i, j: 0.0)))["pairs"]
+    (pair,) = json.loads(make_report(2, p_of=lambda i, j: 0.0).to_json())["pairs"]
     assert (pair["p_value"], pair["log10_p"]) == (0.0, -411.5)
     assert (pair["p_adjusted"], pair["log10_p_adjusted"]) == (0.0, -410.5)
 
@@ -91,7 +91,7 @@ def test_json_gives_a_p_below_the_smallest_double_by_its_logarithm():
 def test_csv_gives_names_and_numbers_back():
     changes = {"p_interval": Interval(0.1, 0.2), "error_bound": 0.5}
     report = with_pair(make_report(STRANGE, p_of=lambda i, j: 1 / 3), **changes)
-    rows = list(csv.DictReader(io.StringIO(to_csv(report))))
+    rows = list(csv.DictReader(io.StringIO(report.to_csv())))
     assert [(read_back(row["a"]), read_back(row["b"])) for row in rows] == [(one.a, one.b) for one in report]
     assert [float(row["p_value"]) for row in rows] == [1 / 3] * 21
     assert [float(row["interval_low"]) for row in rows] == [one.interval and one.interval.low for one in report]
@@ -167,7 +167,7 @@ def test_systems_as_a_table(library):
         (to_dataframe, ["pandas", "polars", "pyarrow"], "pip install pandas"),
         (lambda report: to_dataframe(report, "pandas"), ["pandas"], "of pandas needs pandas, which is not installed"),
         (lambda report: to_dataframe(report, "R"), [], "library: expected one of pandas, polars, pyarrow, got 'R'"),
-        (to_figure, ["matplotlib.figure"], r"sigjax\[plot\]"),
+        (Report.plot, ["matplotlib.figure"], r"sigjax\[plot\]"),
     ],
 )
 def test_missing_extras_say_what_to_install(monkeypatch, format_, modules, hint):

@@ -10,9 +10,9 @@ from reports import NOTE, SIGNATURE, STRANGE, make_report, without_intervals
 
 from sigjax import Report
 from sigjax.records import Settings
-from sigjax.report import to_csv, to_html, to_json, to_latex, to_markdown, to_text
+from sigjax.report import to_html, to_latex, to_markdown, to_text
 
-FORMATS = (to_text, to_json, to_markdown, to_latex, to_csv, to_html)
+FORMATS = (to_text, Report.to_json, to_markdown, to_latex, Report.to_csv, to_html)
 
 
 VOID = ("meta", "link")
@@ -49,7 +49,7 @@ def test_every_format_has_its_last_line_ended(format_):
     assert format_(make_report(STRANGE)).endswith("\n")
 
 
-@pytest.mark.parametrize("format_", [to_text, to_json, to_markdown, to_latex, to_html])
+@pytest.mark.parametrize("format_", [to_text, Report.to_json, to_markdown, to_latex, to_html])
 def test_signature_and_notes_are_in(format_):
     assert SIGNATURE in format_(make_report(3))
     assert NOTE in format_(make_report(3))

@@ -1,5 +1,8 @@
 """Characteristic functions and their inverse FFTs: by NumPy and by JAX, against convolution, coin by coin."""
 
+import math
+from fractions import Fraction
+
 import jax
 import numpy as np
 import pytest
@@ -7,7 +10,9 @@ from oracles import enumerate_swaps, f1, random_counts
 
 from sigjax import Evaluation, compare
 from sigjax.exact import spectrum, tails
+from sigjax.exact.bracket import _grid_tails
 from sigjax.exact.charfun import line_probabilities, plane_probabilities
+from sigjax.exact.lattice import Lattice
 from sigjax.testing.runner import Runner
 
 PLATFORMS = [None, "cpu"]
@@ -48,6 +53,44 @@ def test_several_pairs_with_one_axis_are_convolution(length, platform):
     for pair in range(3):
         expected = law(steps[pair, :, None], multiplicity[pair], theta[pair, None], (length,))
         np.testing.assert_allclose(found[pair], np.roll(expected, -first[pair]), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("unit", [1, 2, 6, 1000])
+@pytest.mark.parametrize("theta", [0.0, 0.01])
+@pytest.mark.parametrize("others", [(), (1, 7)])
+def test_one_axis_with_many_coins_is_convolution(unit, theta, others):
+    """Where most rows have a divisor, the function is large at many frequencies, also those that are looked at last."""
+    for length in (2**11, 2**13):
+        rng = np.random.default_rng([unit, length])
+        steps = np.append(unit * rng.integers(1, 60, 2100), others).astype(int)
+        rows, counts = np.unique(steps, return_counts=True)
+        rows, counts = np.append(rows, np.zeros(300, int)), np.append(counts, np.zeros(300, int))  # padding
+        found = line_probabilities(rows[None], counts[None], np.array([theta]), length, np.array([5]))
+        expected = law(rows[:, None], counts, np.array([theta]), (length,))
+        np.testing.assert_allclose(found[0], np.roll(expected, -5), rtol=0, atol=3e-14)
+
+
+@pytest.mark.parametrize("coins", [8, 90, 400])
+@pytest.mark.parametrize(
+    "shares", [(0.0, 0.0), (0.0, 0.01), (0.03, 0.04), (0.2, 0.21), (0.5, 0.51), (1.0, 1.1), (1.1, 1.2)]
+)
+def test_tails_beyond_two_edges_are_counts(coins, shares):
+    """Within the error stated, which is small; 400 coins reach further than the grid."""
+    rows, counts = np.unique(np.random.default_rng(coins).integers(1, 8, coins), return_counts=True)
+    lattice = Lattice(rows[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
+    reach = int(lattice.reach[0])
+    ways = np.array([1], object)  # of every sum from -reach to reach in steps of 2
+    for step in np.repeat(rows, counts):
+        ways = np.append(ways, [0] * step) + np.append([0] * step, ways)
+    edges = [math.floor(share * reach) - 0.5 for share in shares]
+    for edge, (log_p, log_error) in zip(edges, _grid_tails(lattice, *edges), strict=True):
+        expected = Fraction(int(ways[max(math.ceil((edge + reach) / 2), (reach + 1) // 2) :].sum()), 2**coins)
+        if not expected:
+            assert (log_p, log_error) == (-math.inf, -math.inf)
+            continue
+        expected = math.log(expected.numerator) - math.log(expected.denominator)
+        assert log_p == pytest.approx(expected, rel=1e-13, abs=1e-11)
+        assert abs(math.expm1(log_p - expected)) <= math.exp(log_error - expected) < 1e-5
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from sigjax import Evaluation, compare
 from sigjax.ranking.significance_ranks import significance_ranks
 from sigjax.records import Settings
-from sigjax.report import to_html, to_json, to_latex, to_markdown, to_text
+from sigjax.report import to_html, to_latex, to_markdown, to_text
 
 RIGHT = {"low": [0] * 30, "top": [1] * 28 + [0] * 2, "mid": [1] * 15 + [0] * 15, "near": [1] * 27 + [0] * 3}
 
@@ -82,7 +82,7 @@ def test_formats_for_people_show_ranks_and_letters(board, format_, ranks):
 
 
 def test_json_holds_standings(board):
-    first = json.loads(to_json(board))["systems"][0]
+    first = json.loads(board.to_json())["systems"][0]
     assert (first["rank_interval"], first["letters"], first["cluster"]) == ([1, 2], "a", 1)
 
 

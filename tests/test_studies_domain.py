@@ -169,14 +169,13 @@ def test_the_tables_of_many_test_sets_or_long_names_fit(names):
     assert [float(each.rstrip("%")) for line in shares for each in line] == [round(100 * one.share) for one in rows]
 
 
-def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path):
+def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path, as_in_python):
     for name, each in (("news", NEWS), ("mail", MAIL)):
         each.save(tmp_path / f"{name}.npz")
     files = [str(tmp_path / "news.npz"), str(tmp_path / "mail.npz")]
     study = domain({"news": NEWS, "mail": MAIL})
-    command = ["study", "domain", *files, "--format", "json", "--figure", str(tmp_path / "x.png")]
-    assert _run(command, debug=False) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(study.to_json())
+    *texts, _ = as_in_python(["study", "domain", *files], study).splitlines()
+    assert max(map(len, texts)) <= 80
     rows = np.concatenate([NEWS.stats[:, :, 0], MAIL.stats[:, :, 0]], axis=1).T.tolist()
     lines = [["id", *NAMES], *([i, *row] for i, row in enumerate(rows))]
     table, labels = tmp_path / "all.tsv", tmp_path / "labels.txt"
@@ -188,4 +187,3 @@ def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path):
     assert _run(["study", "domain", str(table), "--strata", str(labels), "-m", "mean", "accuracy"], debug=False) == 2
     assert "this study takes one metric, got 2" in capsys.readouterr().err
     assert len(study.to_frame()) == 9
-    assert all(len(line) <= 80 for line in str(study).splitlines()[:-1])

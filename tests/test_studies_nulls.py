@@ -1,6 +1,5 @@
 """Splits and classical tests in the audit: sizes in closed form, and the same p-values as elsewhere."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ from scipy import stats
 
 import sigjax
 from sigjax import Evaluation, InputError, classical_tests
-from sigjax.cli import _run
 from sigjax.studies.pilot import dealt, make_pilot, split, swapped
 
 ALPHAS = (0.01, 0.05, 0.10)
@@ -164,19 +162,10 @@ def test_bad_input():
         sigjax.audit(evaluation, systems=["A"], null=["swaps", "splits"])
 
 
-def test_command(capsys, tmp_path):
-    table = tmp_path / "t.tsv"
-    table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\n" for i in range(40)))
-    common = ["audit", str(table), "-m", "accuracy", "--repetitions", "20", "--resamples", "99"]
-    assert _run([*common, "--null", "swaps", "splits", "--classical", "--format", "json"], debug=True) == 0
-    found = json.loads(capsys.readouterr().out)["tests"]
-    known = sigjax.audit(
-        sigjax.read(table, metric="accuracy"),
-        null=["swaps", "splits"],
-        classical=True,
-        repetitions=20,
-        resamples=99,
-    )
-    assert found == json.loads(known.to_json())["tests"]
-    assert {(one["null"], one["system"]) for one in found} == {("swaps", None), ("splits", "A"), ("splits", "B")}
-    assert {"binomial z", "McNemar (exact)", "permutation"} <= {one["test"] for one in found}
+def test_command(table, as_in_python):
+    common = ["audit", str(table), "-m", "accuracy", "--systems", "A", "B", "--repetitions", "20", "--resamples", "99"]
+    how = {"null": ["swaps", "splits"], "classical": True, "repetitions": 20, "resamples": 99}
+    known = sigjax.audit(sigjax.read(table, metric="accuracy"), systems=["A", "B"], **how)
+    as_in_python([*common, "--null", "swaps", "splits", "--classical"], known)
+    assert {(one.null, one.system) for one in known.tests} == {("swaps", None), ("splits", "A"), ("splits", "B")}
+    assert {"binomial z", "McNemar (exact)", "permutation"} <= {one.test for one in known.tests}

@@ -10,7 +10,6 @@ from statsmodels.stats.power import normal_power as known_normal_power
 
 import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.cli import _run
 from sigjax.studies.formulas import detectable_effect, normal_power, simulated_effect
 from sigjax.studies.pilot import allotted, drawn, make_pilot
 
@@ -169,19 +168,12 @@ def test_bad_input():
             sigjax.power(pilot(20), **wrong)
 
 
-def test_command(capsys, tmp_path):
-    table, figure = tmp_path / "t.tsv", tmp_path / "f.svg"
-    table.write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\n" for i in range(60)))
-    common = ["power", str(table), "-m", "accuracy", "--instances", "40", "80", "--repetitions", "50"]
-    assert _run([*common, "--figure", str(figure)], debug=True) == 0
-    text = capsys.readouterr().out
+def test_command(table, as_in_python):
+    command = ["power", str(table), "-m", "accuracy", "--instances", "40", "80", "--repetitions", "50"]
+    evaluation = sigjax.read(table, metric="accuracy")
+    known = sigjax.power(evaluation, systems=["A", "B"], instances=[40, 80], repetitions=50)
+    text = as_in_python([*command, "--systems", "A", "B"], known)
     assert "power for A - B: pilot of 60 instances" in text
-    assert "<svg" in figure.read_text(encoding="utf-8")
-    assert _run([*common, "--format", "json"], debug=True) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == "sigjax-power/1"
-    known = sigjax.power(sigjax.read(table, metric="accuracy"), instances=[40, 80], repetitions=50)
-    assert found == json.loads(known.to_json())
 
 
 def test_frame_and_axes_of_the_caller():

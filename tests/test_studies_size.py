@@ -1,6 +1,5 @@
 """Thresholds by the size of the test set: against exact laws, least squares of NumPy, and separate studies."""
 
-import json
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.cli import _run
 from sigjax.studies import gains, size
 from sigjax.studies.size_laws import Drawn, ThresholdAt, fit_law, power_law, root_law
 
@@ -121,17 +119,9 @@ def test_refusals():
         size(normal(4, 50), p_range=[0.1])
 
 
-def test_command(capsys, tmp_path, write):
-    rows = "".join(f"q{i}\t{i % 2}\t{i % 3 % 2}\t{i % 5 % 2}\n" for i in range(60))
-    table, figure = write("t.tsv", "id\tA\tB\tC\n" + rows), tmp_path / "f.png"
-    common = ["study", "size", str(table), "-m", "accuracy", "--sizes", "30", "60", "--p-range", "0.01", "0.4"]
-    assert _run([*common, "--format", "json", "--figure", str(figure)], debug=True) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == "sigjax-size/1"
+def test_command(table, as_in_python):
+    command = ["study", "size", str(table), "-m", "accuracy", "--sizes", "30", "60", "--p-range", "0.01", "0.4"]
     known = size(sigjax.read(table, metric="accuracy"), sizes=[30, 60], p_range=[0.01, 0.4])
-    assert found == json.loads(known.to_json())
-    assert figure.read_bytes().startswith(b"\x89PNG")
-    assert known.to_frame()["size"].tolist() == [at.size for at in known.points]
-    assert _run(common, debug=True) == 0
-    *lines, _ = capsys.readouterr().out.splitlines()
+    *lines, _ = as_in_python(command, known).splitlines()
     assert max(map(len, lines)) <= 80
+    assert known.to_frame()["size"].tolist() == [at.size for at in known.points]

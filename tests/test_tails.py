@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from statistics import NormalDist
 
 import pytest
 
@@ -31,10 +32,21 @@ def test_tails_of_t_are_right_where_they_are_tiny(t, degrees):
     assert t_tail(float(t), degrees, "less") == pytest.approx(float(1 - upper), rel=1e-12, abs=0.0)
 
 
-@pytest.mark.parametrize("degrees", [1.35, 2.5, 9.0, 2033.0])
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+@pytest.mark.parametrize("degrees", [0.3, 1.35, 2.5, 9.0, 2033.0, 1e5, 1e8])
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.95, 0.9999, 1.0 - 1e-9])
 def test_quantiles_of_t_have_their_tail(level, degrees):
-    assert t_tail(t_quantile(level, degrees), degrees, "two-sided") == pytest.approx(1.0 - level, rel=1e-10)
+    assert t_tail(t_quantile(level, degrees), degrees, "two-sided") == pytest.approx(1.0 - level, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.5, 0.95, 0.9999, 1.0 - 1e-9])
+def test_quantiles_of_t_in_closed_form(level):
+    """The laws of Cauchy, of two and of infinitely many degrees of freedom, and sums of 60 digits."""
+    tail = 1.0 - level
+    assert t_quantile(level, 1.0) == pytest.approx(1.0 / math.tan(math.pi * tail / 2.0), rel=1e-13)
+    assert t_quantile(level, 2.0) == pytest.approx(level * math.sqrt(2.0 / (tail * (1.0 + level))), rel=1e-13)
+    assert t_quantile(level, 1e13) == pytest.approx(-NormalDist().inv_cdf(tail / 2.0), rel=1e-12)
+    for degrees in (4, 30, 1998):
+        assert float(2 * tail_of_t(t_quantile(level, degrees), degrees)) == pytest.approx(tail, rel=2e-13)
 
 
 @pytest.mark.parametrize("z", [1e-4, 0.5, 4.0, 10.0, 30.0, 37.0])

@@ -195,7 +195,7 @@ REFUSED = {
         {"method": "exact"},
         "no exact test for 'A' and 'B': the sums have too many values for an exact test; use method auto",
     ),
-    "maxt": ({"A": [1], "B": [2]}, {"correction": "maxt"}, "use holm, hochberg or bonferroni"),
+    "maxt": ({"A": [1], "B": [2]}, {"correction": "maxt"}, "correction must be one of holm, hochberg, bonferroni"),
 }
 
 

@@ -19,7 +19,7 @@ from sigjax import Evaluation, Report, audit, classical_tests, compare, equivale
 from sigjax.cli import _run, main
 from sigjax.cli.output import encodable
 from sigjax.records.visible import visible
-from sigjax.report import to_csv, to_html, to_json, to_latex, to_markdown, to_text
+from sigjax.report import to_html, to_latex, to_markdown, to_text
 from sigjax.report.figure import plain
 from sigjax.studies.text import equivalence_json, equivalence_text
 
@@ -78,7 +78,7 @@ def report(names=NAMES):
     return make_report(names, step=1e-3, notes=notes, signature=signature)
 
 
-FORMATS = {each.__name__: each for each in (to_text, to_json, to_markdown, to_latex, to_csv, to_html)}
+FORMATS = {each.__name__: each for each in (to_text, Report.to_json, to_markdown, to_latex, Report.to_csv, to_html)}
 ALL = FORMATS | {"notebook": Report._repr_html_}
 
 
@@ -95,8 +95,8 @@ def test_no_format_lets_a_control_character_through(format, several):
 def test_no_text_at_all_gets_a_control_character_through(names):
     for format in FORMATS.values():
         assert raw(format(report(names))) == set()
-    assert [one["name"] for one in json.loads(to_json(report(names)))["systems"]] == names
-    rows = list(csv.DictReader(io.StringIO(to_csv(report(names)))))
+    assert [one["name"] for one in json.loads(report(names).to_json())["systems"]] == names
+    rows = list(csv.DictReader(io.StringIO(report(names).to_csv())))
     assert [(read_back(row["a"]), read_back(row["b"])) for row in rows] == list(combinations(names, 2))
     assert not any(FORMULA.match(row[name]) for row in rows for name in ("a", "b", "better"))
 
@@ -114,11 +114,11 @@ def test_names_of_real_scripts_stay(name):
 
 
 def test_json_has_the_exact_names():
-    assert tuple(one["name"] for one in json.loads(to_json(report()))["systems"]) == NAMES
+    assert tuple(one["name"] for one in json.loads(report().to_json())["systems"]) == NAMES
 
 
 def test_csv_is_harmless_in_spreadsheets_and_its_names_can_be_read_back():
-    rows = list(csv.DictReader(io.StringIO(to_csv(report()))))
+    rows = list(csv.DictReader(io.StringIO(report().to_csv())))
     assert [(read_back(row["a"]), read_back(row["b"])) for row in rows] == list(combinations(NAMES, 2))
     assert not any(FORMULA.match(row[name]) for row in rows for name in ("a", "b", "metric", "better", "reason"))
     assert [float(row["log10_p"]) for row in rows] == [one.log10_p for one in report()]

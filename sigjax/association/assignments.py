@@ -242,6 +242,5 @@ def _at_least(k: int, rooks: Sequence[int], start: int, size: int) -> int:
 
 
 def _log_sum(logs: np.ndarray) -> float:
-    """Logarithm of the sum of exp(logs)."""
     largest = float(logs.max())
     return largest + math.log(float(np.exp(logs - largest).sum()))

@@ -29,6 +29,7 @@ from sigjax.bootstrap.jackknife import (
     system_errors,
 )
 from sigjax.metrics.ratios import mean_score
+from sigjax.records import Interval
 from sigjax.testing.problem import Case
 from sigjax.testing.tails import t_quantile
 
@@ -102,17 +103,21 @@ def _of_proportions(case: Case, errors: _Both, levels: tuple[float, ...]) -> tup
 
 
 def _by_t(case: Case, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
-    """Intervals by t of all scores, corrected for skewness, and of all deltas; none where no stratum has two units."""
+    """Intervals by t of all scores, corrected for skewness, and of all deltas, cut at the bounds of the metric.
+
+    There are none where no stratum has two units.
+    """
     question, degrees = case.question, degrees_of_freedom(case.units.sizes, case.units.strata)
     if degrees == 0.0:
         systems, pairs = ([Spread(error) for error in each.tolist()] for each in errors)
         return systems, pairs
-    systems = []
+    (lowest, highest), systems = case.metric.bounds, []
     for score, row, error in zip(question.scores, moves, errors[0].tolist(), strict=True):
         skewed = skewness(row) if error > 0.0 else 0.0
-        systems.append(Spread(error, skewed_interval(score, error, skewed, levels[0], degrees)))
-    deltas, half = question.deltas, t_quantile(levels[1], degrees) * errors[1]
-    return systems, with_ends(errors[1], deltas - half, deltas + half)
+        low, high = skewed_interval(score, error, skewed, levels[0], degrees)
+        systems.append(Spread(error, Interval(max(low, min(lowest, score)), min(high, max(highest, score)))))
+    deltas, half, largest = question.deltas, t_quantile(levels[1], degrees) * errors[1], highest - lowest
+    return systems, with_ends(errors[1], np.maximum(deltas - half, -largest), np.minimum(deltas + half, largest))
 
 
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ alternative. Differences should be whole numbers (fixed point), so that zeros an
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,11 +67,8 @@ def paired_t(
         >>> round(result.statistic, 4), round(result.p_value, 4)
         (3.4641, 0.0742)
     """
-    t = _standardised(differences, rounding)
-    if isinstance(t, str):
-        return LeftOut(name, t)
-    p_value = t_tail(t, len(differences) - 1, alternative) if differences.any() else 1.0
-    return ClassicalTest(name, t, p_value, assumes or "differences are normal, or many")
+    assumes = assumes or "differences are normal, or many"
+    return _of_mean(differences, rounding, name, assumes, lambda t: t_tail(t, len(differences) - 1, alternative))
 
 
 def wald_z(
@@ -90,10 +88,7 @@ def wald_z(
         >>> round(wald_z(np.array([1, 2, 3]), "two-sided").p_value, 6)
         0.000532
     """
-    z = _standardised(differences, rounding)
-    if isinstance(z, str):
-        return LeftOut(name, z)
-    return ClassicalTest(name, z, normal_tail(z, alternative) if differences.any() else 1.0, assumes)
+    return _of_mean(differences, rounding, name, assumes, lambda z: normal_tail(z, alternative))
 
 
 def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTest:
@@ -171,16 +166,19 @@ def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalT
     return tests
 
 
-def _standardised(differences: np.ndarray, rounding: float) -> float | str:
-    """The mean divided by its standard error, or why there is none."""
+def _of_mean(
+    differences: np.ndarray, rounding: float, name: str, assumes: str, tail: Callable[[float], float]
+) -> ClassicalTest | LeftOut:
+    """The test of the mean divided by its standard error."""
     if len(differences) < 2:
-        return ONE_UNIT
+        return LeftOut(name, ONE_UNIT)
     if not differences.any():
-        return 0.0
+        return ClassicalTest(name, 0.0, 1.0, assumes)
     if differences.max() - differences.min() <= rounding:
-        return ALL_EQUAL
+        return LeftOut(name, ALL_EQUAL)
     mean = float(total(differences)) / len(differences)
-    return mean / math.sqrt(variance(differences) / len(differences))
+    statistic = mean / math.sqrt(variance(differences) / len(differences))
+    return ClassicalTest(name, statistic, tail(statistic), assumes)
 
 
 def _left_out(zeros: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from sigjax.classical.tests import ClassicalTest
 from sigjax.records import Comparison
 from sigjax.records.visible import visible, visible_json
 from sigjax.report.programs import PAIR_KEYS
-from sigjax.report.text import rendered
+from sigjax.report.text import WHOLE, WIDTH_OF_SENTENCES, room_for
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_number, format_p, format_raw_p, number_spec
 
 if TYPE_CHECKING:
@@ -32,23 +33,30 @@ Row = tuple[str, str, str, str]
 
 def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = False) -> str:
     """The tests as text: the scores, a table of tests, the cost of assuming independence, what was left out and why."""
-
-    def draw(console: Console) -> None:
-        spec = number_spec([result.score_a, result.score_b])
-        console.print(Text(visible(f"{result.metric}: {count(result.num_units, 'unit')}"), style="bold"))
-        names = [visible(name) for name in (result.a, result.b)]
-        widest = max(map(cell_len, names))
-        for name, score in zip(names, (result.score_a, result.score_b), strict=True):
-            console.print(Text(f"{set_cell_size(name, widest)}  {format_number(score, spec)}"))
-        console.print(f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
-        console.print()
-        console.print(_table(result))
-        console.print()
-        for line in (_dependence(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
-            console.print(Text(visible(line)))
-        console.print(Text(visible(result.signature)), soft_wrap=True)
-
-    return rendered(draw, width, color=color)
+    stream, room = io.StringIO(), room_for(width)
+    console = Console(
+        file=stream,
+        width=WIDTH_OF_SENTENCES if room == WHOLE else room,
+        force_terminal=color,
+        force_jupyter=False,
+        no_color=not color,
+        color_system="standard" if color else None,
+        legacy_windows=False,
+    )
+    spec = number_spec([result.score_a, result.score_b])
+    console.print(Text(visible(f"{result.metric}: {count(result.num_units, 'unit')}"), style="bold"))
+    names = [visible(name) for name in (result.a, result.b)]
+    widest = max(map(cell_len, names))
+    for name, score in zip(names, (result.score_a, result.score_b), strict=True):
+        console.print(Text(f"{set_cell_size(name, widest)}  {format_number(score, spec)}"))
+    console.print(f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
+    console.print()
+    console.print(_table(result))
+    console.print()
+    for line in (_dependence(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
+        console.print(Text(visible(line)))
+    console.print(Text(visible(result.signature)), soft_wrap=True)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
 def to_json(results: Iterable[ClassicalTests]) -> str:

@@ -6,6 +6,7 @@ traceback. Control characters in them are shown as escapes, and so is what stdou
 Failures import what words them: `--version` and `--help` need little.
 """
 
+import gc
 import io
 import os
 import sys
@@ -19,6 +20,7 @@ from sigjax.cli.help import Help
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
+    gc.disable()  # until the command is imported: collections would take a sixth of a short command
     _open_streams()
     warnings.showwarning = _warn
     tokens = list(sys.argv[1:] if arguments is None else arguments)
@@ -65,6 +67,9 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         tokens = [*tokens[1:], "--help"]
     try:
         commands = app(tokens)
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         commands.help_formatter = page = Help(commands, tokens)
         code = commands(tokens, exit_on_error=False, print_error=False) or 0
         if more := page.more():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from sigjax.cli.flags import flags
@@ -37,7 +37,7 @@ class Processes:
 class Saved:
     """Where statistics are saved."""
 
-    output: Path = field(metadata=required("The file to write.", group="Main options"))
+    output: Path = required("The file to write.", group="Main options")
 
 
 @flags(Inputs, CompareOptions, Output, Processes)

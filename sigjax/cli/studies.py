@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -87,7 +87,7 @@ def gains(paths: Files, inputs: Inputs, asked: GainsOptions, results: Results, f
 class Made:
     """Where synthetic systems are written."""
 
-    output: Path = field(metadata=required("The file to write: .npz, or a table (.tsv, .csv).", group="Main options"))
+    output: Path = required("The file to write: .npz, or a table (.tsv, .csv).", group="Main options")
     families: Path | None = option(
         None, "Write each mixture and its system to this file, for `study gains --groups`.", group="Output"
     )

@@ -15,7 +15,15 @@ from sigjax.bootstrap.intervals import Pieces
 from sigjax.bootstrap.registry import KINDS, draws_intervals
 from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.exact.lattice import NotEligible
-from sigjax.metrics import check_score, check_standards, check_weights, sample_scores, standardized, system_roundings
+from sigjax.metrics import (
+    MEAN,
+    check_score,
+    check_standards,
+    check_weights,
+    sample_scores,
+    standardized,
+    system_roundings,
+)
 from sigjax.permutation.exact import exact_budget, exact_tests
 from sigjax.permutation.exchanges import exchanged_tests
 from sigjax.permutation.montecarlo import swap_counter
@@ -55,6 +63,8 @@ def make_case(evaluation: Evaluation, settings: Settings, members: np.ndarray | 
         return SampleCase(sample, metric, Question.of(members, scores, errors), settings)
     units = make_units(evaluation, settings.design)
     check_score(metric, units.unscaled(units.totals))
+    if metric.score is MEAN.score and settings.interval != "none" and np.isin(evaluation.stats[..., 0], (0, 1)).all():
+        metric = replace(metric, bounds=(0.0, 1.0))  # of answers right or wrong
     return Case.of(units, metric, members, settings)
 
 

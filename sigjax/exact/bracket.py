@@ -18,13 +18,12 @@ of units.
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.charfun import DEVIATIONS, EPSILON, fft_length
+from sigjax.exact.charfun import DEVIATIONS, EPSILON, fft_length, grid_lengths, line_spectrum, rounding, window_mass
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.masses import join_lines, upper_mass
 from sigjax.exact.tilt import line_tilts, log_moment
 from sigjax.records import Alternative
 
@@ -95,8 +94,8 @@ def bracket_tail(lattice: Lattice, edge: float, step: Step) -> Bracket:
     below = float(log_moment(theta * step.size * whole, multiplicity)) - _SPARE
     below -= theta * (edge - step.size * (mean - slack))
     coarse = _coarse(whole.astype(np.int64), multiplicity)
-    high, error = _grid_tail(coarse, edge / step.size - mean - slack, round_up=False)
-    low, doubt = _grid_tail(coarse, edge / step.size - mean + slack, round_up=True)
+    middle = edge / step.size - mean
+    (high, error), (low, doubt) = _grid_tails(coarse, middle - slack, middle + slack)
     high = float(np.logaddexp.reduce([high, error, above]))
     doubt = float(np.logaddexp(doubt, below if spread else -math.inf))
     return Bracket(low + math.log1p(-math.exp(doubt - low)) if doubt < low else -math.inf, min(high, 0.0))
@@ -109,20 +108,49 @@ def _tilt(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
     return float(line_tilts(steps[None] / largest, multiplicity[None], np.array([mean / largest]))[0]) / largest
 
 
-def _grid_tail(lattice: Lattice, edge: float, *, round_up: bool) -> tuple[float, float]:
-    """Logarithms of P(S_k >= edge) and of its error, from the first value that is at least the edge, or just below."""
-    lines = join_lines([lattice])
-    parity = int(lines.reach[0] % 2)
-    # A part in 10^12 covers the roundings of the edge.
-    nudge = 1e-12 * (abs(edge) + 1.0) * (1.0 if round_up else -1.0)
-    start = max(math.ceil((edge + nudge - parity) / 2.0), 0)
-    count = min(start + lines.length, (int(lines.reach[0]) - parity) // 2 + 1)
-    if start >= count:
-        return -math.inf, -math.inf
-    hit = np.zeros((1, count), bool)
-    hit[:, start:] = True
-    log_p, log_error = upper_mass(lines, hit)
-    return float(log_p[0]), float(log_error[0])
+def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, float]]:
+    """Logarithms of P(S_k >= edge) and of its error for two edges close to each other, `low` down and `high` up a bit.
+
+    Tilted probabilities of S_k = first + 2k are a sum of waves in k, few of which count. Their weights exp(-2 theta k)
+    make every wave a geometric series.
+    """
+    steps, multiplicity, reach = lattice.rows[None, :, 0], lattice.multiplicity[None], int(lattice.reach[0])
+    parity, (length,) = reach % 2, grid_lengths(lattice)
+    # A part in 10^12 covers the roundings of the edges.
+    nudged = (edge + sign * 1e-12 * (abs(edge) + 1.0) for edge, sign in ((low, -1.0), (high, 1.0)))
+    edges = [parity + 2 * max(math.ceil((edge - parity) / 2.0), 0) for edge in nudged]
+    first = min(edges[0], reach)
+    theta = line_tilts(steps, multiplicity, np.array([float(first)]))
+    frequencies, waves = line_spectrum(steps, multiplicity, theta, length, np.array([(first + reach) // 2]))
+    tilt, moment = 2.0 * float(theta[0]), float(log_moment(theta * steps, multiplicity)[0])
+    both = np.where(2 * frequencies % length == 0, 1.0, 2.0)  # a frequency and its mirror image
+    size = math.sqrt(float((both * np.abs(waves) ** 2).sum()) / length)
+    # What is beyond reach, or beyond the half of a window, has come round from below the edge.
+    end = ((reach if length > reach else min(reach, first + length)) - first) // 2 + 1
+
+    def exponents(k: int) -> np.ndarray:
+        return -tilt * k + (2j * math.pi / length) * (frequencies * k % length)
+
+    found = []
+    for begin in ((edge - first) // 2 for edge in edges):
+        if (count := end - begin) <= 0:
+            found.append((-math.inf, -math.inf))
+            continue
+        series = np.exp(exponents(begin)) * _geometric(exponents(1), exponents(count), count)
+        mass = float((both * (waves * series).real).sum()) / length
+        norm = math.exp(-tilt * begin) * math.sqrt(_geometric(np.float64(-2.0 * tilt), -2.0 * tilt * count, count))
+        # The change of measure subtracts two large numbers.
+        noise = max(mass, 0.0) * 4e-16 * (abs(moment) + 0.5 * tilt * first)
+        noise += float(rounding(lattice.coins, (length,))) * size * norm + float(window_mass(lattice.reach, length)[0])
+        scale = moment - 0.5 * tilt * first
+        found.append(tuple(math.log(each) + scale if each > 0.0 else -math.inf for each in (mass, noise)))
+    return found
+
+
+def _geometric(step: Any, whole: Any, count: int) -> Any:
+    """The sum of exp(step k) over k = 0 ... count - 1; `whole` is step times count, up to whole turns."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(step == 0.0, count, np.expm1(whole) / np.expm1(step))
 
 
 def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:

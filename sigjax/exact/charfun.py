@@ -26,7 +26,9 @@ EPSILON = float(np.finfo(np.float64).eps)
 _NEGLIGIBLE = 42.0
 """Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
 _CELL = 1.0
-"""How much the root of the exponent may grow over the frequencies between those that are computed first."""
+"""With two axes: how much the root of the exponent may grow over the frequencies between those computed first."""
+_ENOUGH = 256.0
+"""Weight of the rows that are looked at first: most frequencies are negligible by these alone."""
 _DENSE = 2**14
 """Terms up to which the bound costs more than it saves."""
 _BLOCK = 2**15
@@ -134,11 +136,29 @@ def _probabilities(sums: Sequence[SignSums], lengths: tuple[int, ...], platform:
         return on_device(sums, kept, lengths, platform)
     found = []
     for each, frequencies in zip(sums, kept, strict=True):
-        block = max(1, _BLOCK // each.rows.shape[1])
-        parts = (frequencies[:, start : start + block] for start in range(0, frequencies.shape[1], block))
-        held = np.concatenate([characteristic(each, part[None].astype(np.float64), lengths) for part in parts], axis=1)
+        held = _characteristic(each, frequencies, lengths)
         found.append(inverse(held, places(frequencies, lengths)[None], lengths))
     return np.concatenate(found)
+
+
+def line_spectrum(
+    steps: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, length: int, first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What `line_probabilities` of one pair, `[1, row]`, are the inverse FFT of: the frequencies that count, ascending.
+
+    Returns:
+        `[frequency]` whole numbers from 0 to length / 2, and the function `[frequency]`.
+    """
+    sums = _sum_of(steps[0, :, None], multiplicity[0], theta, first)
+    frequencies = _significant(sums, (length,))
+    return frequencies[0], _characteristic(sums, frequencies, (length,))[0]
+
+
+def _characteristic(sums: SignSums, frequencies: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
+    """The function `[1, frequency]` of one pair at some frequencies `[axis, frequency]`, block by block."""
+    block = max(1, _BLOCK // sums.rows.shape[1])
+    parts = (frequencies[None, :, start : start + block] for start in range(0, frequencies.shape[1], block))
+    return np.concatenate([characteristic(sums, part.astype(np.float64), lengths) for part in parts], axis=1)
 
 
 def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
@@ -168,17 +188,14 @@ def _significant(sums: SignSums, lengths: tuple[int, ...]) -> np.ndarray:
     """The frequencies `[axis, frequency]`, in the half spectrum, at which the bound on the function is not negligible.
 
     The root of the exponent is the 2-norm of a vector over rows, in proportion to the sines of half the angles, so it
-    grows by no more than a known slope from one frequency to the next. With two axes it is first computed at every few
-    of them, and then on the rows and columns that these leave.
+    grows by no more than a known slope from one frequency to the next, and is no less for more rows. So it is first
+    computed of some rows and at every few frequencies, and then at those that these leave.
     """
     (rows,), (multiplicity,), half = sums.rows, sums.multiplicity, lengths[-1] // 2 + 1
     lean = np.zeros(len(rows)) if sums.lean is None else sums.lean[0]
     weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(lean), MOST_LEAN)) ** 2)
     if len(lengths) == 1:
-        # A frequency is split into a high and a low part.
-        low = 2 ** (half.bit_length() // 2)
-        exponents = _exponents(rows[:, [0, 0]], weight, lengths * 2, (np.arange(0, half, low), np.arange(low)))
-        return np.flatnonzero(exponents.ravel()[:half] < _NEGLIGIBLE)[None]
+        return _significant_on_line(rows, weight, lengths[0])[None]
     slope = np.sqrt(0.5 * (weight @ rows.astype(np.float64) ** 2)) * 2.0 * math.pi / np.array(lengths)
     stride = np.clip(_CELL / np.maximum(slope, 1e-300), 1, lengths).astype(np.int64)
     some = tuple(np.arange(0, end, step) for end, step in zip((lengths[0], half), stride.tolist(), strict=True))
@@ -190,6 +207,26 @@ def _significant(sums: SignSums, lengths: tuple[int, ...]) -> np.ndarray:
     left = left[0][left[0] < lengths[0]], left[1][left[1] < half]
     kept = np.nonzero(_exponents(rows, weight, lengths, left) < _NEGLIGIBLE)
     return np.stack([left[0][kept[0]], left[1][kept[1]]])
+
+
+def _significant_on_line(rows: np.ndarray, weight: np.ndarray, length: int) -> np.ndarray:
+    """The same `[frequency]` on one axis. A frequency is a multiple of a stride and an offset; so is a multiple."""
+    half, every = length // 2 + 1, max(1, int(weight.sum() / _ENOUGH))
+    few, light = rows[::every], weight[::every]
+    slope = math.sqrt(0.5 * float(light @ few[:, 0].astype(np.float64) ** 2)) * 2.0 * math.pi / length
+    # Where waves are out of step, the exponent is about the weight, and may be less by a little.
+    root = math.sqrt(_NEGLIGIBLE)
+    spare = max(0.75 * math.sqrt(light.sum()) - root, 0.0)
+    reach = int(min(spare / max(slope, 1e-300), half)) or math.isqrt(half) // 2
+    stride = 2 * reach + 1
+    count = (half + reach) // stride + 1
+    low = 2 ** (count.bit_length() // 2)
+    multiples = stride * np.arange(0, count, low), stride * np.arange(low)
+    near = _exponents(few[:, [0, 0]], light, (length, length), multiples).ravel() < (root + slope * reach) ** 2
+    centres, offsets = stride * np.flatnonzero(near), np.arange(-reach, reach + 1)
+    kept = _exponents(rows[:, [0, 0]], weight, (length, length), (centres, offsets)) < _NEGLIGIBLE
+    found = (centres[:, None] + offsets)[kept]
+    return found[(found >= 0) & (found < half)]
 
 
 def _exponents(

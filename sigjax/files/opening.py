@@ -15,8 +15,6 @@ from sigjax.records import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK"
-
-
 _HEAD = 2**16
 """Bytes from which the format is found."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
@@ -39,10 +37,8 @@ def naming(file: str) -> Iterator[None]:
 @contextmanager
 def keeping_pipes() -> Iterator[None]:
     """A pipe can be read only once: within, its content is kept for all who read it again."""
-    if _PIPES.get() is not None:
-        yield
-        return
-    token = _PIPES.set({})
+    known = _PIPES.get()
+    token = _PIPES.set({} if known is None else known)
     try:
         yield
     finally:

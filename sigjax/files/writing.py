@@ -49,6 +49,17 @@ def replacing(path: str | os.PathLike[str], *, alone: bool = False) -> Iterator[
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def refusing_unwritable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Refuse a file that cannot be written in one line; nobody has to hear of a pipe that was closed."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: cannot be written ({error.strerror}); give another file") from None
+
+
 def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None) -> str:
     """The text, or, where a path is given, the path of the file that has it now (UTF-8).
 
@@ -62,13 +73,8 @@ def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None)
     if path is None:
         return text if isinstance(text, str) else "".join(text)
     pieces = [text.rstrip("\n") + "\n"] if isinstance(text, str) else text
-    try:
-        with replacing(path) as file:
-            file.writelines(piece.encode() for piece in pieces)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(f"{os.fspath(path)}: cannot be written ({error.strerror}); give another file") from None
+    with refusing_unwritable(path), replacing(path) as file:
+        file.writelines(piece.encode() for piece in pieces)
     return os.fspath(path)
 
 
@@ -78,14 +84,12 @@ def check_place(path: str | os.PathLike[str]) -> None:
     Raises:
         InputError: there is no such folder, or the file or the folder cannot be written.
     """
-    try:
+    with refusing_unwritable(path):
         target = _target(path)
         if target is not None:
             temporary = _beside(target, alone=False)
             _created(temporary, target).close()
             temporary.unlink()
-    except OSError as error:
-        raise InputError(f"{os.fspath(path)}: cannot be written ({error.strerror}); give another file") from None
 
 
 def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

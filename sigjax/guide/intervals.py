@@ -44,7 +44,13 @@ t is Student's t with the standard error of the jackknife; for normal numbers it
 is the interval of a textbook. Its degrees of freedom are units minus strata, or
 far fewer where a few clusters hold most of the instances (Satterthwaite's rule,
 for units of equal variance; the note names them). Where strata vary very
-unequally, t is too bold. Intervals by t are not cut at the ends of a scale.
+unequally, t is too bold.
+
+skew-t is Hall's correction of t for skewness. Its ends are at most twice, and
+at least half, as far from the score as those of t: with few units the skewness
+is hardly known, and one outlier would stretch the interval without limit.
+Intervals by t end where the scale of the metric ends (F1 at 0 and 1, BLEU at 0
+and 100, error rates at 0, means of 0 and 1 at 0 and 1; other means nowhere).
 
 MIND
 

@@ -143,7 +143,6 @@ def _whole(stats: np.ndarray) -> np.ndarray:
 
 
 def _labels(what: str, labels: Sequence[object] | None, num_instances: int) -> tuple[str, ...] | None:
-    """Labels `[instance]` as text."""
     if labels is None:
         return None
     if len(labels) != num_instances:

@@ -7,7 +7,7 @@ the classes of the data; scores take the number of classes from the number of st
 from collections.abc import Sequence
 from functools import partial
 
-from sigjax.metrics.ratios import divide, stack_counts
+from sigjax.metrics.ratios import SHARES, divide, stack_counts
 from sigjax.records import Array, Metric
 
 
@@ -93,7 +93,8 @@ def class_metric(name: str, classes: Sequence[str]) -> Metric:
     names = (*(correct if macro else ["correct"]), *predicted, *gold)
     limits = [(k, k + shift * size) for k in range(size) for shift in (1, 2)] if macro else []
     score, extract = (_MACRO | _CHANCE)[name], partial(stack_counts, names, limits)
-    return Metric(name, score, names, extract, names, shared_inputs=tuple(gold))
+    bounds = SHARES if macro else (-1.0, 1.0)
+    return Metric(name, score, names, extract, names, shared_inputs=tuple(gold), bounds=bounds)
 
 
 def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:

@@ -107,9 +107,8 @@ def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.n
             kept, stats = str(archive["key"]), archive["stats"]
     except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
         return None
-    if kept != key or stats.shape != shape or stats.dtype != dtype:
-        return None
-    return stats if bool(np.isfinite(stats).all() and (stats >= 0).all()) else None
+    alike = kept == key and stats.shape == shape and stats.dtype == dtype
+    return stats if alike and np.isfinite(stats).all() and (stats >= 0).all() else None
 
 
 def store_stats(key: str, stats: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.metrics.ratios import refuse_where
+from sigjax.metrics.ratios import RATES, refuse_where
 from sigjax.metrics.sacrebleu import sacrebleu_signature, start_sacrebleu
 from sigjax.metrics.sclite import SCLITE, Words, align, words_of
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, num_words
@@ -131,8 +131,8 @@ def _stack_edits(edits: np.ndarray, ref_len: np.ndarray) -> np.ndarray:
 
 
 def _metric(name: str, score: Callable[[Array], Array], edits: str) -> Metric:
-    stats, shared = (edits, "ref_len"), ("ref_len",)
-    return Metric(name, score, stats, _stack_edits, stats, higher_is_better=False, shared_inputs=shared, portable=True)
+    stats, more = (edits, "ref_len"), {"shared_inputs": ("ref_len",), "portable": True, "bounds": RATES}
+    return Metric(name, score, stats, _stack_edits, stats, higher_is_better=False, **more)
 
 
 def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:

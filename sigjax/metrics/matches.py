@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from sigjax.metrics.ratios import divide, ratio_score, stack_counts, stack_nonnegative
+from sigjax.metrics.ratios import SHARES, divide, ratio_score, stack_counts, stack_nonnegative
 from sigjax.records import Array, InputError, Metric
 
 FBETA = re.compile(r"f\d+(\.\d+)?")
@@ -121,7 +121,7 @@ def aer_extract(*columns: np.ndarray) -> np.ndarray:
 def _of_matches(name: str, score: Callable[[Array], Array], kept: slice) -> Metric:
     inputs = ("tp", "predicted", "gold")
     extract = partial(stack_matches, kept)
-    return Metric(name, score, inputs[kept], extract, inputs, shared_inputs=("gold",), portable=True)
+    return Metric(name, score, inputs[kept], extract, inputs, shared_inputs=("gold",), portable=True, bounds=SHARES)
 
 
 FSCORE = _of_matches("fscore", f1_score, slice(3))
@@ -145,14 +145,19 @@ FSCORE_RATIOS = Metric(
     "fscore-ratios", fscore_ratios_score, _RATIOS, partial(stack_nonnegative, _RATIOS, (1, 3)), _RATIOS
 )
 FSCORE_ERRORS = Metric(
-    "fscore-errors", fscore_errors_score, _ERRORS, partial(stack_nonnegative, _ERRORS, (0, 1)), _ERRORS
+    "fscore-errors", fscore_errors_score, _ERRORS, partial(stack_nonnegative, _ERRORS, (0, 1)), _ERRORS, bounds=SHARES
 )
 
 _POSSIBLE, _SURE = _LINKS[1:3], _LINKS[::3]
-_of_links = partial(Metric, shared_inputs=("sure",), portable=True)
+_of_links = partial(Metric, shared_inputs=("sure",), portable=True, bounds=SHARES)
 AER = _of_links("aer", aer_score, ("matched", "predicted", "sure"), aer_extract, _LINKS, higher_is_better=False)
-ALIGNMENT_PRECISION = Metric(
-    "alignment-precision", ratio_score, _POSSIBLE, partial(stack_counts, _POSSIBLE, [(0, 1)]), _POSSIBLE, portable=True
+ALIGNMENT_PRECISION = _of_links(
+    "alignment-precision",
+    ratio_score,
+    _POSSIBLE,
+    partial(stack_counts, _POSSIBLE, [(0, 1)]),
+    _POSSIBLE,
+    shared_inputs=(),
 )
 """$|A \\cap P| / |A|$."""
 ALIGNMENT_RECALL = _of_links("alignment-recall", ratio_score, _SURE, partial(stack_counts, _SURE, [(0, 1)]), _SURE)

@@ -3,6 +3,7 @@
 A mean is a sum of values over a sum of ones, so that it stays right when clusters of different sizes are resampled.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -101,11 +102,13 @@ def _right_or_wrong(value: np.ndarray) -> np.ndarray:
     return _with_ones(value)
 
 
+SHARES, PERCENT, RATES = (0.0, 1.0), (0.0, 100.0), (0.0, math.inf)
+"""Bounds of scores."""
 _TWO, _TOKENS = ("numerator", "denominator"), ("correct", "tokens")
 RATIO = Metric("ratio", ratio_score, _TWO, partial(stack_nonnegative, _TWO, (1,)), _TWO, portable=True)
 """A denominator below 0 is refused, since the ratio of sums would jump there."""
 MEAN = Metric("mean", mean_score, ("value", "count"), _with_ones, ("value",), portable=True)
-ACCURACY = replace(MEAN, name="accuracy", extract=_right_or_wrong)
+ACCURACY = replace(MEAN, name="accuracy", extract=_right_or_wrong, bounds=SHARES)
 TOKEN_ACCURACY = replace(
     ACCURACY, extract=partial(stack_counts, _TOKENS, [(0, 1)]), inputs=_TOKENS, shared_inputs=("tokens",)
 )

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -87,14 +86,10 @@ def _doubts(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[st
     return tuple(notes)
 
 
-def _text_metric(name: str, seconds: float, **limits: Any) -> TextMetric:
-    mean = replace(MEAN, name=name)
-    return TextMetric(mean, _start, _signature, seconds=seconds, whole=False, extra="rouge", doubts=_doubts, **limits)
-
-
 _TABLES = {"tokens": _num_words, "most": 5e7, "quadratic": True}
+_of_segments = partial(TextMetric, start=_start, signature=_signature, whole=False, extra="rouge", doubts=_doubts)
 ROUGE = tuple(
-    _text_metric(kind + stems, seconds, **limits)
+    _of_segments(replace(MEAN, name=kind + stems), seconds=seconds, **limits)
     for stems in ("", _STEMMED)
     for kind, seconds, limits in (
         ("rouge1", 0.2e-6, {}),

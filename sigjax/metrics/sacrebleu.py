@@ -8,12 +8,12 @@ helping character n-grams". Details: Post (2018), "A call for clarity in reporti
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from sigjax.metrics.ratios import stack_counts
+from sigjax.metrics.ratios import PERCENT, stack_counts
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts
 from sigjax.records import Array, InputError, Metric
 
@@ -21,6 +21,8 @@ _ORDERS = range(1, 5)
 BLEU_STATS = ("sys_len", "ref_len", *(f"correct{n}" for n in _ORDERS), *(f"total{n}" for n in _ORDERS))
 _LOWEST = -708
 """The exponential function is 0 below: what is smaller than normal numbers is 0 on some devices and not on others."""
+_POWERS = np.array([*(math.exp(-n) for n in range(-_LOWEST)), 0.0])
+"""E to the power of 0, -1, ..., and then 0."""
 PRINTED = {"bleu": "BLEU", "chrf": "chrF2", "chrf++": "chrF2++", "ter": "TER"}
 """The names by which sacrebleu prints scores."""
 _TOKENIZED = 100
@@ -80,14 +82,8 @@ def decay(x: Array) -> Array:
     fraction = 13.0 + half  # where the fraction ends does not matter by now, but the square must not meet a sum
     for odd in (11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
         fraction = odd + square / fraction
-    table = xp.asarray(_powers())
+    table = xp.asarray(_POWERS)
     return table[(-whole).astype(xp.int32)] * (1.0 + rest / (fraction - half))
-
-
-@lru_cache(maxsize=1)
-def _powers() -> np.ndarray:
-    """E to the power of 0, -1, ..., and then 0."""
-    return np.array([*(math.exp(-n) for n in range(-_LOWEST)), 0.0])
 
 
 def chrf_score(sums: Array) -> Array:
@@ -122,7 +118,7 @@ def _chrf(name: str, word_order: int) -> Metric:
     stats = tuple(f"{kind}_{order}" for order in orders for kind in ("hyp", "ref", "match"))
     limits = [(first + 2, first + i) for first in range(0, len(stats), 3) for i in (0, 1)]
     extract = partial(stack_counts, stats, limits)
-    return Metric(name, chrf_score, stats, extract, stats, shared_inputs=stats[1::3], portable=True)
+    return Metric(name, chrf_score, stats, extract, stats, shared_inputs=stats[1::3], portable=True, bounds=PERCENT)
 
 
 def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
@@ -182,9 +178,8 @@ def sacrebleu_signature(recipe: Recipe, num_references: int) -> str:
     return f"{PRINTED[recipe.metric]}|{sacrebleu_metric(recipe, num_references).get_signature()}"
 
 
-def _look_tokenized(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Notes on systems whose texts look tokenized, which changes BLEU unless it splits only at blanks."""
-    del references
     counts = {name: sum(text.endswith(" .") for text in texts) for name, texts in systems.items()}
     return tuple(
         f"system {name!r} looks tokenized: {count} segments end in ' .'; BLEU is of detokenized texts"
@@ -193,9 +188,8 @@ def _look_tokenized(recipe: Recipe, references: Texts, systems: Mapping[str, Seq
     )
 
 
-def _several_references(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _several_references(recipe: Recipe, references: Texts, _: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """A note that the order of several references counts."""
-    del systems
     if all(list(own) == list(references[0]) for own in references):
         return ()
     return (
@@ -213,6 +207,7 @@ BLEU = Metric(
     BLEU_STATS,
     shared_inputs=("ref_len",),
     portable=True,
+    bounds=PERCENT,
 )
 CHRF, CHRF_PLUS_PLUS = _chrf("chrf", 0), _chrf("chrf++", 2)
 _of_sacrebleu = partial(TextMetric, start=start_sacrebleu, signature=sacrebleu_signature, extra="mt")

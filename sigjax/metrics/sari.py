@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.metrics.ratios import MEAN, divide, stack_counts
+from sigjax.metrics.ratios import MEAN, PERCENT, divide, stack_counts
 from sigjax.metrics.sacrebleu import sacrebleu_metric
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts
 from sigjax.records import Array, Metric
@@ -138,7 +138,9 @@ _VALUES: dict[str, Callable[[Any], list[Any]]] = {
 }
 _LIMITS = [(first, first + i) for first in range(0, len(_STATS), 3) for i in (1, 2)]
 _extract = partial(stack_counts, _STATS, _LIMITS)
-_CORPUS = Metric(_EASSE, sari_score, _STATS, _extract, _STATS, shared_inputs=_STATS[2::3], portable=True)
+_CORPUS = Metric(
+    _EASSE, sari_score, _STATS, _extract, _STATS, shared_inputs=_STATS[2::3], portable=True, bounds=PERCENT
+)
 _of_texts = partial(
     TextMetric, start=_start, signature=_signature, seconds=0.8e-6, tokenized=True, source=True, extra="mt"
 )

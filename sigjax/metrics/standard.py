@@ -88,9 +88,8 @@ def _zscores(values: list[float], counts: list[int]) -> list[float]:
     return [(size if each > 0 else -size) / 2**_BITS for each, size in zip(apart, sizes, strict=True)]
 
 
-def _midranks(values: list[float], counts: list[int]) -> list[float]:
+def _midranks(_: list[float], counts: list[int]) -> list[float]:
     """Ranks from 1; equal values have the mean of their ranks."""
-    del values
     up_to = np.cumsum(counts)
     return ((2 * up_to - counts + 1) / 2.0).tolist()
 

@@ -147,7 +147,6 @@ def _deviations(case: Case, metric: int) -> np.ndarray:
 
 
 def _deviation(case: Case, pair: Pair) -> float:
-    """The standard deviation of one pair."""
     units, (a, b) = case.units, pair
     middle, num_units = (units.totals[a] + units.totals[b]) / 2.0, units.values.shape[1]
     width = max(1, _CACHED // units.values.shape[2])

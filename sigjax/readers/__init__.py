@@ -15,26 +15,9 @@ from sigjax.readers.doctor import diagnose as diagnose
 from sigjax.readers.evaluation import Evaluation as Evaluation
 from sigjax.readers.formats import Format as Format
 from sigjax.readers.formats import Takes as Takes
-from sigjax.readers.mappings import evaluation_from_mappings as evaluation_from_mappings
 from sigjax.readers.reading import READERS as READERS
 from sigjax.readers.reading import check_one_task as check_one_task
 from sigjax.readers.reading import read as read
 from sigjax.readers.reading import read_metrics as read_metrics
 from sigjax.readers.tables.saved import save_evaluations as save_evaluations
 from sigjax.readers.tables.saved import save_table as save_table
-
-__all__ = [
-    "FORMATS",
-    "READERS",
-    "Diagnosis",
-    "Evaluation",
-    "Format",
-    "Takes",
-    "check_one_task",
-    "diagnose",
-    "evaluation_from_mappings",
-    "read",
-    "read_metrics",
-    "save_evaluations",
-    "save_table",
-]

@@ -1,7 +1,7 @@
 """What is taken from sheets: the columns of a metric, labels of instances, and responses as instances."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -71,13 +71,19 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     )
 
 
+def asked_labels(options: Options, labels: Callable[[str, str], Sequence[str]]) -> dict[str, Sequence[str]]:
+    """The labels, by (name, option), of the clusters and strata that are asked for."""
+    asked = {"clusters": (options.cluster, "--cluster"), "strata": (options.strata, "--strata")}
+    return {field: labels(name, option) for field, (name, option) in asked.items() if name is not None}
+
+
 def instance_labels(
     sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: str
 ) -> Sequence[str]:
     """Labels `[instance]` that the sheets hold under a name, or those of a file; `used` instances need one."""
     if not any(name in sheet.labels for sheet in sheets):
         known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
-        return file_labels(sheets[0].file, name, option=option, known=known, num_instances=len(keys))
+        return file_labels(sheets[0].file, name, option, known=known, num_instances=len(keys))
     labels = np.full(len(keys), "", object)
     seen = np.zeros(len(keys), bool)
     done = set[tuple[int, int]]()
@@ -111,7 +117,7 @@ def show_key(sheet: Sheet, key: Any) -> str:
     return f"{show(str(id))} (run {show(str(run))})"
 
 
-def file_labels(file: str, name: str, *, option: str, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
+def file_labels(file: str, name: str, option: str, *, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
     """Labels `[instance]` from a file with one label per line, in the order of the instances."""
     try:
         is_file = Path(name).exists() and not Path(name).is_dir()

@@ -9,8 +9,7 @@ from sigjax.files.opening import files_inside, head_lines, read_head, read_text
 from sigjax.readers.formats import Format, Takes
 from sigjax.readers.logs.agent_logs import TAU, TERMINAL_BENCH
 from sigjax.readers.logs.inspect_logs import INSPECT
-from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM
-from sigjax.readers.logs.mteb import MTEB
+from sigjax.readers.logs.json_logs import ALPACA_EVAL, HELM, MTEB
 from sigjax.readers.logs.prompt_logs import DEEPEVAL, PROMPTFOO
 from sigjax.readers.logs.row_logs import EVERY_EVAL, LIGHTEVAL, LM_EVAL
 from sigjax.readers.logs.swebench import SWEBENCH, SWEBENCH_RESULTS
@@ -43,17 +42,7 @@ from sigjax.records import InputError
 from sigjax.records.names import meant
 
 _LOGS = (
-    LM_EVAL,
-    INSPECT,
-    HELM,
-    EVERY_EVAL,
-    LIGHTEVAL,
-    ALPACA_EVAL,
-    TERMINAL_BENCH,
-    TAU,
-    PROMPTFOO,
-    DEEPEVAL,
-    MTEB,
+    *(LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, TERMINAL_BENCH, TAU, PROMPTFOO, DEEPEVAL, MTEB),
     SWEBENCH,
 )
 """Logs of evaluations of language models: one file per system."""

@@ -5,6 +5,7 @@ Instances that some system lacks are refused, dropped for all, counted as 0, or 
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from sigjax.files.opening import naming
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.readers.columns import NOTE, instance_labels, metric_columns, sheet_metric, show_key
+from sigjax.readers.columns import NOTE, asked_labels, instance_labels, metric_columns, sheet_metric, show_key
 from sigjax.readers.formats import Reading, Sheet
 from sigjax.readers.options import Options, chosen_metric, select_systems, show
 from sigjax.readers.table import check_filled
@@ -53,18 +54,14 @@ def join_sheets(
     keys, rows = _match(sheets, order)
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
-    labels = [
-        None if name is None else instance_labels(sheets, keys, rows, used, name, option)
-        for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
-    ]
+    labels = asked_labels(options, partial(instance_labels, sheets, keys, rows, used))
 
     def evaluate(options: Options) -> Evaluation:
         metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
         values = np.full((len(sheets), len(keys), len(metric.inputs)), np.nan)
-        for own, index, columns in zip(
-            values, rows, metric_columns(sheets, metric, options, scores=scores), strict=True
-        ):
-            own[index] = np.stack(columns, axis=-1)
+        columns = metric_columns(sheets, metric, options, scores=scores)
+        for own, index, numbers in zip(values, rows, columns, strict=True):
+            own[index] = np.stack(numbers, axis=-1)
 
         def name(instance: int, system: int | None = None) -> str:
             """The instance, and the line of a system's row."""
@@ -77,17 +74,15 @@ def join_sheets(
         with naming(file):
             values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options.missing)
             instances = used[kept].tolist()
-            clusters, strata = (None if each is None else [each[i] for i in instances] for each in labels)
             ids = None if sheets[0].ids is None else [keys[i] for i in instances]
             runs = None if sheets[0].runs is None else [run for _, run in ids or ()]
             evaluation = evaluation_from_arrays(
                 dict(zip(systems, values, strict=True)),
                 metric=metric,
                 ids=ids if runs is None else [id for id, _ in ids or ()],
-                clusters=clusters,
-                strata=strata,
                 runs=runs,
                 notes=(*notes, *note),
+                **{field: [own[i] for i in instances] for field, own in labels.items()},
             )
         if present is not None:
             stats = np.where(present[:, :, None], evaluation.stats, 0)
@@ -140,13 +135,11 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key] | None) -> tuple[list[K
 
 
 def _keys(sheet: Sheet) -> Sequence[Key]:
-    """The key of each row of a sheet."""
     ids = range(1, sheet.num_rows + 1) if sheet.ids is None else sheet.ids
     return ids if sheet.runs is None else list(zip(ids, sheet.runs, strict=True))
 
 
 def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray) -> None:
-    """Refuse an instance that a sheet has on two of its rows."""
     repeated = np.flatnonzero(np.bincount(rows) > 1)
     if repeated.size:
         first, second, *_ = np.flatnonzero(rows == repeated[0]).tolist()

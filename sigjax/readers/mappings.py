@@ -40,22 +40,14 @@ def evaluation_from_mappings(
         raise InputError(f"systems have different numbers of numbers per instance: {widths}")
     width = next(iter(widths.values()), 1)
     resolved = resolve_metric(metric, num_inputs=width)
-    sheets = [
-        Sheet(
-            str(name),
-            _WHAT,
-            dict(zip(resolved.inputs, column.reshape(len(column), width).T, strict=True)),
-            ids=list(own),
-        )
-        for (name, own), column in zip(systems.items(), columns.values(), strict=True)
-    ]
+    sheets = []
+    for name, own in systems.items():
+        numbers = columns[name].reshape(len(own), width).T
+        sheets.append(Sheet(str(name), _WHAT, dict(zip(resolved.inputs, numbers, strict=True)), ids=list(own)))
     options = replace(options, metric=resolved)
     evaluation = join_sheets(sheets, options)(options)
-    return replace(
-        evaluation,
-        clusters=_labels("clusters", clusters, evaluation.ids or ()),
-        strata=_labels("strata", strata, evaluation.ids or ()),
-    )
+    ids = evaluation.ids or ()
+    return replace(evaluation, clusters=_labels("clusters", clusters, ids), strata=_labels("strata", strata, ids))
 
 
 def _numbers(system: str, own: object) -> np.ndarray:

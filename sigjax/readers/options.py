@@ -172,12 +172,6 @@ def chosen_metric(options: Options) -> Metric | SampleMetric:
     return replace(resolve_metric(metric, num_inputs=len(names)), stat_names=names, inputs=names)
 
 
-def mean_is(score: str, options: Options, scores: Sequence[str]) -> Options:
-    """The options with the score that a format means by the plain mean; for `log_reader`."""
-    del scores
-    return replace(options, metric=score) if options.metric == "mean" and options.counts is None else options
-
-
 def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Options:
     """The options with the column of `--score` as that of the metric's only input."""
     if options.score is None:

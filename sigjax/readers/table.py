@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -44,15 +44,13 @@ class Lazy(Mapping[str, Any]):
     """Columns, each made at its first use and kept."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], Any]) -> None:
-        self._names, self._make, self._known = dict.fromkeys(names), make, dict[str, Any]()
+        self._names, self._make = dict.fromkeys(names), cache(make)
 
     def __getitem__(self, name: str) -> Any:
         """The column."""
         if name not in self._names:
             raise KeyError(name)
-        if name not in self._known:
-            self._known[name] = self._make(name)
-        return self._known[name]
+        return self._make(name)
 
     def __contains__(self, name: object) -> bool:
         """Whether there is such a column."""
@@ -179,6 +177,5 @@ def _numbers_slowly(table: Table, name: str, *, hint: str) -> np.ndarray:
 
 
 def _number(table: Table, row: int, name: str, cell: str, *, hint: str) -> float:
-    """A cell as a number."""
     with naming(place(table, row, name)):
         return parse_number(cell, hint=hint, missing="repair it")

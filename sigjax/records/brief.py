@@ -17,10 +17,14 @@ _CELL = ' style="text-align: left; white-space: nowrap"'
 class Brief:
     """The base of frozen records (with `repr=False`) that show the few fields people look at first."""
 
+    _first = tuple[str, ...]()
+    """These fields; when left out, all but those that only reproduce the numbers."""
+
     def brief(self) -> dict[str, Any]:
-        """What is shown, by name; all fields but those that only reproduce the numbers when not overridden."""
+        """What is shown, by name."""
         names = (each.name for each in fields(self))  # pyright: ignore[reportArgumentType]
-        return {name: getattr(self, name) for name in names if name not in ("settings", "signature", "notes")}
+        shown = self._first or (name for name in names if name not in ("settings", "signature", "notes"))
+        return {name: getattr(self, name) for name in shown}
 
     def __repr__(self) -> str:
         """One line, however large the record is."""

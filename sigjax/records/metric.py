@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, Literal, NamedTuple
@@ -31,6 +32,7 @@ class Metric:
         portable: whether `score` rounds alike in NumPy and on every device: sums, differences, one quotient, but no
             product that a compiler may fuse with a sum, and no root, power or logarithm. When in doubt leave it False:
             bootstrap scores then come from NumPy.
+        bounds: the lowest and the highest score there can be. Intervals by t end there.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Metric:
     higher_is_better: bool = True
     shared_inputs: tuple[str, ...] = ()
     portable: bool = False
+    bounds: tuple[float, float] = (-math.inf, math.inf)
 
 
 def _as_they_are(*columns: np.ndarray) -> np.ndarray:

@@ -87,12 +87,12 @@ class Option:
 
 def option(default: Default, doc: str, more: str = "", **rest: Any) -> Default:
     """A field that is an option; the arguments but the first are those of `Option`."""
-    return field(default=default, metadata=required(doc, more, **rest))
+    return field(default=default, metadata={"option": Option(doc, more, **rest)})
 
 
-def required(doc: str, more: str = "", **rest: Any) -> dict[str, Option]:
-    """The metadata of an option without a default: `margin: float = field(metadata=required("..."))`."""
-    return {"option": Option(doc, more, **rest)}
+def required(doc: str, **rest: Any) -> Any:
+    """A field that is an option without a default."""
+    return field(metadata={"option": Option(doc, **rest)})
 
 
 def same(record: type, name: str, default: Any = MISSING, **changes: Any) -> Any:

@@ -12,11 +12,8 @@ from sigjax.report.markdown import to_markdown as to_markdown
 from sigjax.report.methods import to_methods as to_methods
 from sigjax.report.methods import to_sentences as to_sentences
 from sigjax.report.page import to_html as to_html
-from sigjax.report.plots import to_figure as to_figure
 from sigjax.report.programs import json_pieces as json_pieces
-from sigjax.report.programs import to_json as to_json
 from sigjax.report.report import Report as Report
 from sigjax.report.report import to_text as to_text
 from sigjax.report.tables import csv_pieces as csv_pieces
-from sigjax.report.tables import to_csv as to_csv
 from sigjax.report.tables import to_dataframe as to_dataframe

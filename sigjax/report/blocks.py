@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -76,12 +75,8 @@ def blocks(report: Report) -> Iterator[Section]:
             together[test] += len(pairs)
     for metric in dict.fromkeys([system.metric for system in report.systems]):
         systems = tuple([system for system in report.systems if system.metric == metric])
-        lower_is_better = metric in report.lower_is_better
         families = [
-            replace(
-                _family(test, pairs, together[test], systems, report, lower_is_better=lower_is_better),
-                peers=peers_of(report, metric, test),
-            )
+            _family(metric, test, pairs, together[test], systems, report)
             for (name, test), pairs in groups.items()
             if name == metric
         ]
@@ -104,16 +99,10 @@ def _caption(metric: str, report: Report) -> str:
 
 
 def _family(
-    test: str,
-    pairs: Comparisons,
-    together: int,
-    systems: tuple[SystemScore, ...],
-    report: Report,
-    *,
-    lower_is_better: bool,
+    metric: str, test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: Report
 ) -> Family:
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
-    settings = report.settings
+    settings, lower_is_better = report.settings, metric in report.lower_is_better
     method, resamples, settled, needed = pairs.columns("method", "resamples", "settled", "resamples_needed")
     only = pairs[0] if len(resamples) == 1 else None
     alone = lone_sentence(report.num_units, report.num_instances, settings)
@@ -127,6 +116,7 @@ def _family(
         _unsettled(settled, needed, settings),
         only,
         alone or said,
+        peers_of(report, metric, test),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sigjax.records import Comparison, Settings
 from sigjax.records.visible import escape_html as escape
 from sigjax.report.blocks import Section, blocks
-from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, mark, thresholds
+from sigjax.report.pairs import MAX_GRID, MAX_NUMBERS, SIGNS, Family, Table, mark, thresholds
 from sigjax.report.paper import Paper, Score, paper_table
 from sigjax.report.peers import peer_lines
 from sigjax.report.words import (
@@ -23,8 +23,6 @@ from sigjax.report.words import (
 if TYPE_CHECKING:
     from sigjax.report.report import Report
 
-MAX_NUMBERS = 12
-"""Systems whose p-values still fit into the cells; beyond, a cell is a shade with a tooltip."""
 # The class stands twice, so that these rules are stronger than those of Jupyter and nbconvert; the background of what
 # stays while scrolling is that of the notebook's theme.
 STYLE = """<style>
@@ -60,7 +58,7 @@ def to_fragment(report: Report) -> str:
     if len(sections) > 1:
         parts += paper_lines(paper_table(report, sections))
     for section in sections:
-        parts += [*decision_lines(section), *systems_lines(section)]
+        parts += systems_lines(section)
         for family in section.families:
             parts += [*pairs_lines(family), *method_lines(family)]
     for note in report.notes:
@@ -75,8 +73,8 @@ def paragraph(text: str | None, kind: str = "") -> list[str]:
     return [] if text is None else [f"<p{mark}>{escape(text)}</p>"]
 
 
-def decision_lines(section: Section) -> list[str]:
-    """What the tests of a metric say, and which decisions are not settled; each sentence once."""
+def systems_lines(section: Section) -> list[str]:
+    """What the tests say, and what is not settled, each sentence once; the systems, and what their columns mean."""
     parts, tests = [], [family.heading.partition(",")[0] for family in section.families]
     for kind in ("conclusion", "warning"):
         by: dict[str | None, list[str]] = {}
@@ -87,12 +85,7 @@ def decision_lines(section: Section) -> list[str]:
                 family.only and family.conclusion == text for family in section.families
             )
             parts += paragraph(text if names_test or text is None else f"{' and '.join(those)}: {text}", kind)
-    return parts
-
-
-def systems_lines(section: Section) -> list[str]:
-    """The table of the systems, and what its columns mean."""
-    return [table_html(section.table, section.caption, "systems"), *paragraph(section.key, "small")]
+    return [*parts, table_html(section.table, section.caption, "systems"), *paragraph(section.key, "small")]
 
 
 def method_lines(family: Family) -> list[str]:

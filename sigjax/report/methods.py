@@ -14,7 +14,7 @@ from sigjax.records.visible import visible
 from sigjax.report.blocks import blocks
 from sigjax.report.sentences import lone_sentence, pair_sentence
 from sigjax.report.typeset import escape_latex
-from sigjax.report.words import ALTERNATIVES, CORRECTIONS, count, percent
+from sigjax.report.words import ALTERNATIVES, CORRECTIONS, count, joined, percent
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report
@@ -78,7 +78,7 @@ def _sentences(report: Report) -> Iterator[str]:
     if settings.baseline is not None:
         pairs = f", each with {escape_latex(settings.baseline)}"
     compared, instances = count(len(names), "system"), count(report.num_instances, "instance")
-    yield f"We compared {compared} on {instances}{pairs}, by {_and(metrics)}."
+    yield f"We compared {compared} on {instances}{pairs}, by {joined(metrics)}."
     suite = next(
         (one.title.rpartition(", ")[2] for one in report.measured if one.title.startswith(f"{one.metric}, ")), ""
     )
@@ -112,7 +112,7 @@ def _of_notes(report: Report) -> Iterator[str]:
     signatures = [found[1] for note in report.notes if (found := re.fullmatch(r"\w\S*: (\S+\|version:\S+)", note))]
     if signatures:
         broken = [escape_latex(each).replace(r"\textbar{}", r"\textbar\allowbreak{}") for each in signatures]
-        shown = _and([rf"\texttt{{{each}}}" for each in dict.fromkeys(broken)])
+        shown = joined([rf"\texttt{{{each}}}" for each in dict.fromkeys(broken)])
         yield rf"Sacrebleu~\cite{{post2018}} has the {'signatures' if len(signatures) > 1 else 'signature'} {shown}."
 
 
@@ -138,7 +138,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     mid = ", as mid-p-values" if settings.mid_p and test == "permutation" else ""
     if test == "bootstrap":
         mid = rf", with the null law of ${NULLS[settings.variant]}$"
-    return rf"The p-values of {alternative} paired {test} tests~\cite{{{source}}} were computed {_and(parts)}{mid}."
+    return rf"The p-values of {alternative} paired {test} tests~\cite{{{source}}} were computed {joined(parts)}{mid}."
 
 
 def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _intervals(report: Report) -> Iterator[str]:
     of_scores = dict.fromkeys(one.interval_kind for one in report.systems if one.interval_kind)
     of_deltas = dict.fromkeys(kind for kind in report.comparisons.column("interval_kind").present() if kind)
     said = [
-        f"of {what} are {_and([INTERVALS.get(kind, kind) for kind in kinds])}"
+        f"of {what} are {joined([INTERVALS.get(kind, kind) for kind in kinds])}"
         for what, kinds in (("scores", of_scores), ("differences", of_deltas))
         if kinds
     ]
@@ -167,8 +167,4 @@ def _intervals(report: Report) -> Iterator[str]:
         drawn = f" (up to {count(report.settings.fixed_resamples, 'resample')}, seed {report.settings.seed})"
         drawn = drawn if DRAWN & {*of_scores, *of_deltas} else ""
         together = ", at a level at which they hold together" if report.settings.interval == "simultaneous" else ""
-        yield f"The {escape_latex(percent(report.settings.level))} intervals {_and(said)}{drawn}{together}."
-
-
-def _and(parts: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+        yield f"The {escape_latex(percent(report.settings.level))} intervals {joined(said)}{drawn}{together}."

@@ -17,8 +17,6 @@ from sigjax.records.visible import escape_html as escape
 from sigjax.records.visible import visible, visible_json
 from sigjax.report.blocks import Section, blocks
 from sigjax.report.html import (
-    MAX_NUMBERS,
-    decision_lines,
     method_lines,
     pairs_lines,
     paper_lines,
@@ -27,11 +25,12 @@ from sigjax.report.html import (
     table_html,
 )
 from sigjax.report.names import short_names
-from sigjax.report.pairs import Family, Table, mark, thresholds
+from sigjax.report.pairs import MAX_NUMBERS, Family, Table, mark, thresholds
 from sigjax.report.paper import paper_table
 from sigjax.report.words import (
     METHODS,
     count,
+    first_of,
     format_adjusted_p,
     format_number,
     format_p,
@@ -58,7 +57,7 @@ def to_html(report: Report) -> str:
     data = [
         _family_data(family, section.table, report.distributions) for section in sections for family in section.families
     ]
-    title = f"{_names([section.metric for section in sections])}: {_size(report, sections)}"
+    title = f"{first_of([section.metric for section in sections], 3)}: {_size(report, sections)}"
     # The policy names our style and script by their hashes: nothing else runs or is loaded, whatever names hold.
     policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}"
     parts = [
@@ -77,11 +76,6 @@ def to_html(report: Report) -> str:
         before += len(section.families)
     parts += [*_reproduce(report), "</main>", f'<script type="application/json" id="data">{_json(data)}</script>']
     return "\n".join([*parts, f"<script>{script}</script>", "</body>\n</html>\n"])
-
-
-def _names(metrics: list[str]) -> str:
-    more = f" and {len(metrics) - 3} more" if len(metrics) > 3 else ""
-    return ", ".join(metrics[:3]) + more
 
 
 def _size(report: Report, sections: list[Section]) -> str:
@@ -103,7 +97,7 @@ def _header(report: Report, sections: list[Section]) -> str:
     """What the page is about, what must be read first, and links to its metrics."""
     parts = ['<header>\n<p class="kicker">Significance report</p>']
     parts += [
-        f"<h1>{escape(_names([section.metric for section in sections]))}</h1>",
+        f"<h1>{escape(first_of([section.metric for section in sections], 3))}</h1>",
         *paragraph(_size(report, sections)),
     ]
     parts += [f'<p class="warning" role="note">{escape(note)}</p>' for note in filter(is_warning, report.notes)]
@@ -117,7 +111,7 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
     """One metric; `before` families stand on the page already."""
     parts = [f'<section id="m{number}" aria-label="{escape(section.metric)}">']
     parts += [f"<h2>{escape(section.metric)}</h2>"] if titled else []
-    parts += [*decision_lines(section), *systems_lines(section)]
+    parts += systems_lines(section)
     for at, family in enumerate(section.families, before):
         parts += [f'<section class="family" data-family="{at}">', f"<h3>{escape(family.heading)}</h3>"]
         parts += method_lines(family)

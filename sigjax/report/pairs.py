@@ -29,6 +29,8 @@ from sigjax.report.words import (
 
 MAX_GRID = 60
 """Systems in one printed grid; nobody reads a larger one."""
+MAX_NUMBERS = 12
+"""Systems whose p-values still fit into the cells of a drawn grid; beyond, a cell is a shade."""
 MAX_NAMED = 8
 """Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
 
@@ -95,10 +97,12 @@ class Family:
             return _pair_table(self.only, peer_columns(self.peers, self.settings))
         return grid_table(self) if self.kind == "grid" else _baseline_table(self)
 
-    def against_baseline(self) -> list[Comparison | None]:
-        """Each system against the baseline, which is the second of every pair; None for the baseline itself."""
-        pairs = {one.a: one for one in self.comparisons}
-        return [pairs.get(system.name) for system in self.systems]
+    def against(self) -> tuple[str, dict[str, Comparison]]:
+        """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
+        reference = self.settings.baseline or self.systems[0].name
+        a, b = (column.mapped(reference.__eq__) for column in self.comparisons.columns("a", "b"))
+        found = self.comparisons.at(np.flatnonzero(a | b))
+        return reference, {one.b if one.a == reference else one.a: one for one in found}
 
     @property
     def first_column(self) -> int:
@@ -111,13 +115,13 @@ class Family:
         None on and below the diagonal, and where a pair was not compared. A one-sided p-value belongs to row minus
         column, so it stands where its first system is the row, also below the diagonal.
         """
-        names, shown = [system.name for system in self.systems[:size]], self.among(size)
+        names = [system.name for system in self.systems[:size]]
+        pairs = {(one.a, one.b): one for one in self.among(size)}
         if self.first_column == 0:
-            directed = {(one.a, one.b): one for one in shown}
-            return [[directed.get((row, column)) for column in names] for row in names]
-        pairs = {frozenset((one.a, one.b)): one for one in shown}
+            return [[pairs.get((row, column)) for column in names] for row in names]
+        pairs |= {(b, a): one for (a, b), one in pairs.items()}
         return [
-            [pairs.get(frozenset((row, column))) if j > i else None for j, column in enumerate(names[1:], 1)]
+            [pairs.get((row, column)) if j > i else None for j, column in enumerate(names[1:], 1)]
             for i, row in enumerate(names)
         ]
 
@@ -126,11 +130,10 @@ class Family:
         """How far each system is behind the best; None for other kinds of tables, and for many systems."""
         if self.kind != "grid" or len(self.systems) > MAX_NAMED:
             return None
-        best, *others = [system.name for system in self.systems]
-        pairs = {frozenset((one.a, one.b)): one for one in self.comparisons}
+        best, pairs = self.against()
         rows = [("1", best, "best", "", "")]
-        for rank, name in enumerate(others, 2):
-            if (one := pairs.get(frozenset((best, name)))) is None:
+        for rank, name in enumerate([system.name for system in self.systems[1:]], 2):
+            if (one := pairs.get(name)) is None:
                 rows.append((str(rank), name, "not compared", "", ""))
                 continue
             delta, interval = (one.delta, one.interval) if one.a == name else turned_delta(one)
@@ -197,10 +200,11 @@ def _baseline_table(family: Family) -> Table:
     header = ("#", "system", "delta to the baseline", f"{percent(family.settings.level)} interval", "p", "adjusted p")
     peers = peer_columns(family.peers, family.settings)
     theirs = dict(zip(family.comparisons.values("a"), zip(*peers.values(), strict=True), strict=False))
+    ours = {name: _delta(one, family.delta_spec) for name, one in family.against()[1].items()}
     rows = [
-        (str(rank), system.name, *(_delta(one, family.delta_spec) if one else ("baseline", "", "", "")))
+        (str(rank), system.name, *ours.get(system.name, ("baseline", "", "", "")))
         + theirs.get(system.name, ("",) * len(peers))
-        for rank, (system, one) in enumerate(zip(family.systems, family.against_baseline(), strict=True), 1)
+        for rank, system in enumerate(family.systems, 1)
     ]
     return Table((*header, *peers), rows, names=(1,), optional=("p", *peers))
 

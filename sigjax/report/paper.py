@@ -81,15 +81,15 @@ def tasks_table(sections: Sequence[Section], most: int) -> Table:
         tasks = [task.rpartition(": ")[0] for task in tasks]
     rows = []
     for section, task in zip(sections, tasks, strict=True):
-        scores = {one.name: score.text for one, score in zip(section.systems, _texts(section), strict=True)}
+        scores = _texts(section)
         rows.append((task, *(scores.get(name, "") for name in names)))
     return Table(("task", *[str(number) for number in range(1, len(names) + 1)]), rows, names=(0,))
 
 
-def _texts(section: Section) -> list[Score]:
-    """The scores of a section as text, from best to worst."""
+def _texts(section: Section) -> dict[str, str]:
+    """The scores of a section by system, as text."""
     spec = number_spec([system.score for system in section.systems])
-    return [Score(format_number(one.score, spec)) for one in section.systems]
+    return {one.name: format_number(one.score, spec) for one in section.systems}
 
 
 def _kind(sections: Sequence[Section], settings: Settings) -> Kind:
@@ -106,13 +106,9 @@ def _kind(sections: Sequence[Section], settings: Settings) -> Kind:
 
 def _scores(section: Section, kind: Kind, keys: dict[str, str]) -> dict[str, Score]:
     """The cells of one metric by system."""
-    spec = number_spec([system.score for system in section.systems])
     marks = _marks(section, kind, keys) if section.families else {}
-    best = section.systems[0].score
-    return {
-        one.name: Score(format_number(one.score, spec), marks.get(one.name, ""), one.score == best)
-        for one in section.systems
-    }
+    texts, best = _texts(section), section.systems[0].score
+    return {one.name: Score(texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
 
 
 def _marks(section: Section, kind: Kind, keys: dict[str, str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from sigjax.records import Comparison, Comparisons, InputError, Settings
 from sigjax.records.peers import PeerTest
 from sigjax.report.words import CORRECTIONS, count, format_p, is_significant
 
+_KEYS = ("name", "metric", "test", "about")
 _NAMED = 5
 """Pairs with another decision that a line names."""
 
@@ -90,7 +91,7 @@ def peer_rows(report: Any) -> list[dict[str, Any]]:
     groups, rows = report.comparisons.groups(), []
     for peer in report.compat:
         pairs = zip(groups[peer.metric, peer.test], peer.p_values, strict=False)
-        rows.append({key: getattr(peer, key) for key in ("name", "metric", "test", "about")})
+        rows.append({key: getattr(peer, key) for key in _KEYS})
         rows[-1]["pairs"] = [
             {
                 "a": one.a,
@@ -111,12 +112,7 @@ def peers_from(rows: Sequence[dict[str, Any]]) -> tuple[PeerTest, ...]:
         InputError: a row is damaged.
     """
     try:
-        return tuple(
-            [
-                PeerTest(**{key: row[key] for key in ("name", "metric", "test", "about")}, p_values=_p_values(row))
-                for row in rows
-            ]
-        )
+        return tuple([PeerTest(**{key: row[key] for key in _KEYS}, p_values=_p_values(row)) for row in rows])
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(
             "'compat': expected the tests of other programs as this version of sigjax writes them"

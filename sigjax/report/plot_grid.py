@@ -21,7 +21,7 @@ from sigjax.report.figure import (
     say,
 )
 from sigjax.report.names import short_names
-from sigjax.report.pairs import mark, thresholds
+from sigjax.report.pairs import MAX_NUMBERS, mark, thresholds
 from sigjax.report.plot_rows import Panel
 from sigjax.report.words import format_adjusted_p
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 NOT_SIGNIFICANT, EQUAL = "#EBEBEB", "#BDBDBD"
-MAX_NUMBERS = 12
-"""Systems whose p-values still fit into the cells of the grid."""
 _NAME = 34
 """Columns for a name."""
 _FEW = 5

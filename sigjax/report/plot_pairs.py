@@ -20,22 +20,10 @@ MANY = 1000
 """More points are drawn as an image, and faint."""
 
 
-class Law(NamedTuple):
-    """One pair: how its delta varies, and what its test says, if the report has this test."""
-
-    distribution: Distribution
-    comparison: Comparison | None
-
-
-def law_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_law`."""
-    del panel
-    return ONE_COLUMN, 2.6
-
-
 def draw_law(axes: Axes, panel: Panel) -> None:
     """A histogram whose shaded part is as extreme as the observed delta."""
-    law, one = panel.pair
+    assert panel.law is not None
+    law, one = panel.law
     edges, shares, extreme = (np.array(each) for each in (law.edges, law.shares, law.extreme))
     axes.stairs(shares, edges, fill=True, color=BLUES[1], linewidth=0)
     axes.stairs(extreme, edges, fill=True, color=VERMILION, linewidth=0, label=_tail(law, one, panel.settings))
@@ -91,12 +79,6 @@ def _tail(law: Distribution, one: Comparison | None, settings: Settings) -> str:
     if one is None:
         return f"{what}: {sum(law.extreme):.3g}" if sum(law.extreme) else f"{what}: none"
     return f"{what} ({law.test} test: p = {format_raw_p(one)})".replace("p = <", "p < ").replace("p = >", "p > ")
-
-
-def gain_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_gain`."""
-    del panel
-    return ONE_COLUMN, 2.7
 
 
 def draw_gain(axes: Axes, panel: Panel) -> None:

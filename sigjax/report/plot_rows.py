@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from sigjax.ranking.significance_ranks import alike_groups
-from sigjax.records import Comparison, InputError, Settings, SystemScore, Test
+from sigjax.records import Comparison, Distribution, InputError, Settings, SystemScore, Test
 from sigjax.report.blocks import Section
 from sigjax.report.figure import (
     BLUE,
@@ -51,7 +51,8 @@ class Panel(NamedTuple):
     section: Section
     family: Family
     lower_is_better: bool
-    pair: Any = None
+    law: tuple[Distribution, Comparison | None] | None = None
+    """How the delta of the pair varies, and what its test says, if the report has this test."""
 
     @property
     def systems(self) -> tuple[SystemScore, ...]:
@@ -77,14 +78,6 @@ def rows_size(rows: int, width: float = ONE_COLUMN) -> tuple[float, float]:
     return width, 0.85 + max(rows, 1) * row_height(rows)
 
 
-def against(family: Family) -> tuple[str, dict[str, Comparison]]:
-    """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
-    reference = family.settings.baseline or family.systems[0].name
-    a, b = (column.mapped(reference.__eq__) for column in family.comparisons.columns("a", "b"))
-    found = family.comparisons.at(np.flatnonzero(a | b))
-    return reference, {one.b if one.a == reference else one.a: one for one in found}
-
-
 def direction(panel: Panel) -> str:
     """That higher is better; the caption says where lower is."""
     return "" if panel.lower_is_better else "; higher is better"
@@ -100,14 +93,9 @@ def tested(panel: Panel) -> str:
     return f"{test_of(panel.family)} test, {ALTERNATIVES[panel.settings.alternative]}"
 
 
-def scores_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_scores`."""
-    return rows_size(len(panel.systems))
-
-
 def draw_scores(axes: Axes, panel: Panel) -> None:
     """Scores with intervals; an open point does not differ significantly from the best or the baseline."""
-    systems, (reference, others) = panel.systems, against(panel.family)
+    systems, (reference, others) = panel.systems, panel.family.against()
     intervals(axes, range(len(systems)), [one.interval for one in systems], color=BLUES[1])
     size = _marker(len(systems))
     for row, one in enumerate(systems):
@@ -124,28 +112,20 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
     say(axes, panel.caption, label, width=ONE_COLUMN, side="right")
 
 
-def forest_size(panel: Panel) -> tuple[float, float]:
-    """Inches of `draw_forest`."""
-    return rows_size(len(panel.systems) - 1)
-
-
 def draw_forest(axes: Axes, panel: Panel) -> None:
     """Differences to the baseline, or else to the best system, with intervals; a filled point is significant."""
-    reference, others = against(panel.family)
+    reference, others = panel.family.against()
     shown = {one.name: others[one.name] for one in panel.systems if one.name in others}
     deltas = [(each.delta, each.interval) if each.a == name else turned_delta(each) for name, each in shown.items()]
     axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
     intervals(axes, range(len(shown)), [interval for _, interval in deltas], color=BLUES[1])
     size = _marker(len(shown))
     for row, ((delta, _), one) in enumerate(zip(deltas, shown.values(), strict=True)):
-        axes.plot(
-            [delta], [row], "o", color=BLUE, markerfacecolor=_fill(one), markersize=size, markeredgewidth=0.2 * size
-        )
+        style = {"color": BLUE, "markerfacecolor": _fill(one), "markeredgewidth": 0.2 * size}
+        axes.plot([delta], [row], "o", markersize=size, **style)
+    # Else p may be of the other direction.
     directed = panel.settings.alternative == "two-sided" or panel.settings.baseline is not None
-    p_values = (
-        [format_adjusted_p(one) for one in shown.values()] if directed else None
-    )  # p may be of the other direction
-    label_rows(axes, list(shown), p_values)
+    label_rows(axes, list(shown), [format_adjusted_p(one) for one in shown.values()] if directed else None)
     p = "adjusted p" if len(panel.family.comparisons) > 1 and panel.settings.correction != "none" else "p"
     label = f"{panel.section.metric}: difference to {middle_cut(reference, NAME)}"
     label += f"\n{percent(panel.settings.level)} interval{direction(panel)}"
@@ -173,9 +153,8 @@ def _marker(rows: int) -> float:
 def groups_size(panel: Panel) -> tuple[float, float]:
     """Inches of `draw_groups`."""
     names = min(NAME, max(len(one.name) for one in panel.systems))
-    return rows_size(
-        len(panel.systems), min(TWO_COLUMNS, max(2.5, 1.2 + 0.06 * names + _BAR * len(_bars(_groups(panel)))))
-    )
+    width = max(2.5, 1.2 + 0.06 * names + _BAR * len(_bars(_groups(panel))))
+    return rows_size(len(panel.systems), min(TWO_COLUMNS, width))
 
 
 def draw_groups(axes: Axes, panel: Panel) -> None:
@@ -186,13 +165,8 @@ def draw_groups(axes: Axes, panel: Panel) -> None:
         for members in groups:
             axes.vlines(x, members[0], members[-1], color=BLUES[1], linewidth=0.4)
             runs = np.split(members, np.flatnonzero(np.diff(members) > 1) + 1)
-            axes.vlines(
-                [x] * len(runs),
-                [run[0] - 0.3 for run in runs],
-                [run[-1] + 0.3 for run in runs],
-                color=BLUE,
-                linewidth=wide,
-            )
+            low, high = [run[0] - 0.3 for run in runs], [run[-1] + 0.3 for run in runs]
+            axes.vlines([x] * len(runs), low, high, color=BLUE, linewidth=wide)
     spec = number_spec(one.score for one in panel.systems)
     label_rows(axes, [one.name for one in panel.systems], [format_number(one.score, spec) for one in panel.systems])
     axes.set_xlim(-0.7, len(columns) - 0.3)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sigjax.records import Comparisons, Distribution, Interval, Repeated
+from sigjax.records import Comparisons, Interval, Repeated
 from sigjax.records.visible import visible_json
 from sigjax.report.peers import peer_rows
 from sigjax.run.checkpoint import SCHEMA
@@ -29,16 +29,13 @@ PAIR_KEYS = (
 )
 SCORE_KEYS = ("score_a", "score_b")
 """What pairs have beside, where each is on instances of its own (missing pairwise)."""
-DISTRIBUTION_KEYS = tuple(field.name for field in fields(Distribution))
-
-
-def to_json(report: Report) -> str:
-    """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur."""
-    return "".join(json_pieces(report))
 
 
 def json_pieces(report: Report) -> Iterator[str]:
-    """The same in pieces, so that a large report can be written without holding its text."""
+    """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur.
+
+    In pieces, so that a large report can be written without holding its text.
+    """
     keys = PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
     systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
     parts: dict[str, Iterable[str]] = {

@@ -24,7 +24,7 @@ from sigjax.records import (
 )
 from sigjax.records.options import check, types_of
 from sigjax.report.peers import peers_from
-from sigjax.report.programs import DISTRIBUTION_KEYS, PAIR_KEYS, SCORE_KEYS, SYSTEM_KEYS
+from sigjax.report.programs import PAIR_KEYS, SCORE_KEYS, SYSTEM_KEYS
 from sigjax.run.resume import parse_report
 
 _USED_ON = {"instances": int, "units": int, "data": str}
@@ -49,10 +49,9 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
     with naming(name):
         parts = {key: _value(parsed, key, kind) for key, kind in _OTHERS.items()}
         used_on, settings = _settings(parts["settings"])
-        systems = tuple(_records(parts["systems"], SystemScore, SYSTEM_KEYS, "systems"))
-        distributions = _value({"distributions": [], **parsed}, "distributions", list[dict])
-        distributions = tuple(_records(distributions, Distribution, DISTRIBUTION_KEYS, "distributions"))
-        measured = _value({"measured": [], **parsed}, "measured", list[dict])
+        systems = _records(parts["systems"], SystemScore, SYSTEM_KEYS, "systems")
+        more = {name: _value({name: [], **parsed}, name, list[dict]) for name in ("distributions", "measured")}
+        distributions = _records(more["distributions"], Distribution, types_of(Distribution), "distributions")
         for row, each in enumerate(distributions):
             if {len(each.shares), len(each.extreme)} != {len(each.edges) - 1}:
                 raise InputError(f"distributions, entry {row + 1}: expected a share for each bin, and one edge more")
@@ -63,7 +62,7 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             "num_instances": used_on["instances"],
             "num_units": used_on["units"],
             "data": used_on["data"],
-            "measured": tuple(_records(measured, Measured, types_of(Measured), "measured")),
+            "measured": _records(more["measured"], Measured, types_of(Measured), "measured"),
             "compat": peers_from(parsed.get("compat", ())),
             "distributions": distributions,
             **{key: parts[key] for key in ("lower_is_better", "notes", "signature", "versions")},
@@ -83,10 +82,10 @@ def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
     return {name: _value(given, name, kind, "settings") for name, kind in _USED_ON.items()}, settings
 
 
-def _records(rows: list[dict[str, Any]], kind: type, keys: Iterable[str], part: str) -> Iterable[Any]:
+def _records(rows: list[dict[str, Any]], kind: type, keys: Iterable[str], part: str) -> tuple[Any, ...]:
     """The records of a kind, from the objects of a part."""
     columns = {key: _column(rows, key, types_of(kind)[key], part) for key in keys}
-    return (kind(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
+    return tuple(kind(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
 
 def _comparisons(
@@ -135,7 +134,6 @@ def _value(given: Mapping[str, Any], key: str, kind: Any, part: str = "") -> Any
 
 
 def _words(kind: Any) -> str:
-    """A type in words."""
     plain = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "null"}
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"

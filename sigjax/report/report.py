@@ -22,12 +22,12 @@ from sigjax.records import (
 )
 from sigjax.records.brief import Brief
 from sigjax.records.peers import PeerTest
-from sigjax.report.drawn import Drawn
 from sigjax.report.html import to_fragment
 from sigjax.report.latex import to_latex
 from sigjax.report.markdown import to_markdown
 from sigjax.report.methods import to_methods, to_sentences
 from sigjax.report.page import to_html
+from sigjax.report.plots import Drawn
 from sigjax.report.programs import json_pieces
 from sigjax.report.reading import report_fields
 from sigjax.report.tables import Rows, csv_pieces, to_dataframe
@@ -238,6 +238,6 @@ def to_text(report: Report, *, width: int | None = None, color: bool = False) ->
         width: columns to stay within; the terminal's, or 100 where standard output is no terminal, when left out.
         color: add terminal colours; the text says everything without them.
     """
-    from sigjax.report.text import to_text as render  # rich takes longer to import than most comparisons to run
+    from sigjax.report.text import to_text as render
 
     return render(report, width=width, color=color)

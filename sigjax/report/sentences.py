@@ -7,7 +7,7 @@ import numpy as np
 from sigjax.ranking.significance_ranks import significance_clusters
 from sigjax.records import Comparison, Comparisons, Settings, SystemScore
 from sigjax.report.pairs import MAX_NAMED, has_equal_scores
-from sigjax.report.words import ALTERNATIVES, METHODS, count, format_adjusted_p, format_raw_p, is_significant
+from sigjax.report.words import ALTERNATIVES, METHODS, count, format_adjusted_p, format_raw_p, is_significant, joined
 
 AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
 
@@ -82,7 +82,9 @@ def board_sentence(
     if clusters[-1] == 1 and beats.any():
         return _winners(names, beats, len(comparisons), "can be told apart")
     if clusters[-1] == len(names):
-        return f"All can be told apart: {', then '.join(names)}." if len(names) <= MAX_NAMED else _best_to_worst(names)
+        if len(names) <= MAX_NAMED:
+            return f"All can be told apart: {', then '.join(names)}."
+        return f"All {len(names):,} systems can be told apart, from {names[0]}, the best, to {names[-1]}, the worst."
     groups = [np.flatnonzero(clusters == cluster) for cluster in range(1, clusters[-1] + 1)]
     tested = np.zeros_like(beats)
     for a, b in zip(*map(comparisons.values, ("a", "b")), strict=True):
@@ -90,16 +92,10 @@ def board_sentence(
     return "; ".join(_group(names, beats, tested, group) for group in groups) + "."
 
 
-def _best_to_worst(names: list[str]) -> str:
-    return f"All {len(names):,} systems can be told apart, from {names[0]}, the best, to {names[-1]}, the worst."
-
-
 def _against(baseline: str, names: list[str], pairs: list[tuple[str, str]], tested: str | None) -> str:
     """The systems that are better than the baseline, those that are worse, and the others."""
-    better, worse = (
-        {one for one, other in pairs if other == baseline},
-        {other for one, other in pairs if one == baseline},
-    )
+    better = {one for one, other in pairs if other == baseline}
+    worse = {other for one, other in pairs if one == baseline}
     others = {*names} - better - worse - {baseline}
     are = ((better, f"better than {baseline}"), (worse, f"worse than {baseline}"))
     said = [f"{_named(names, them)} {_is(them)} {what}" for them, what in are if them]
@@ -156,4 +152,4 @@ def _listed(names: Sequence[str]) -> str:
     """
     if len(names) > 10:
         names = [*names[:5], f"{len(names) - 5:,} more"]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return joined(names)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sigjax.records import FIELDS, Comparisons, InputError, Interval, Library, SystemScore
 from sigjax.records.visible import visible
-from sigjax.report.programs import SYSTEM_KEYS
+from sigjax.report.programs import PAIR_KEYS, SCORE_KEYS, SYSTEM_KEYS
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 Rows = Literal["pairs", "systems"]
 _BLOCK = 2**12
 """Pairs that are written together."""
-COLUMNS = (
-    *("a", "b", "metric", "test", "score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval"),
-    *("p_adjusted", "log10_p_adjusted", "error_bound", "method", "reason", "resamples", "exceed"),
-    *("settled", "resamples_needed"),
-    *("standard_error", "standard_error_unclustered", "interval", "interval_kind"),
-)
+COLUMNS = (*PAIR_KEYS[:4], *SCORE_KEYS, "delta", "better", *PAIR_KEYS[5:])
 """The fields of a comparison in CSV and data frames, in order; intervals become `_low` and `_high`."""
 _INTERVALS = ("interval", "rank_interval", "bootstrap_ranks")
 """The fields of a system that are intervals."""
@@ -44,13 +39,8 @@ _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """Spreadsheets run what begins with one of these (also in full width); the quote makes the escape reversible."""
 
 
-def to_csv(report: Report, of: Rows = "pairs") -> str:
-    """The pairs or the systems as CSV; what is missing is an empty field."""
-    return "".join(csv_pieces(report, of))
-
-
 def csv_pieces(report: Report, of: Rows = "pairs") -> Iterator[str]:
-    """The same in pieces, so that a large report can be written without holding its text."""
+    """The pairs or the systems as CSV, in pieces as JSON; what is missing is an empty field."""
     for start, columns in enumerate(_blocks(report, of)):
         writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
         if start == 0:
@@ -104,7 +94,6 @@ def _pair_columns(comparisons: Comparisons, *, unclustered: bool) -> dict[str, l
 
 
 def _system_columns(systems: Sequence[SystemScore]) -> dict[str, list[Any]]:
-    """The columns of systems."""
     columns: dict[str, list[Any]] = {}
     for name in SYSTEM_KEYS:
         values = [getattr(system, name) for system in systems]

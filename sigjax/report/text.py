@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
+import re
+import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
-from rich.text import Text
 
 from sigjax.records import Comparison, Settings
 from sigjax.records.visible import visible
@@ -35,12 +35,28 @@ GAP = "  "
 MIN_NAME = 12
 MAX_GRID_NAME = 30
 SYMBOLS = "█▓▒"
+BOLD, GREEN = "1", "1;32"
+_STARRED = re.compile(r"\S+\*(?= |$)")
 
 
-class Page(Console):
-    """A console, and the columns that rows of tables may take."""
+@dataclass(frozen=True)
+class Page:
+    """Lines of text."""
 
+    width: int
+    """Columns that sentences may take."""
     room: int
+    """Columns that rows of tables may take."""
+    color: bool
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, line: str = "", style: str = "") -> None:
+        """Add a line, which is not broken."""
+        self.lines.append(self.styled(line, style) if line and style else line)
+
+    def styled(self, text: str, style: str) -> str:
+        """The text in a style, if the page has colours."""
+        return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
 def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
@@ -48,40 +64,35 @@ def to_text(report: Report, *, width: int | None = None, color: bool = False) ->
 
     def draw(page: Page) -> None:
         for note in filter(is_warning, report.notes):
-            say(page, note, style="bold")
-            page.print()
+            say(page, note, style=BOLD)
+            page.add()
         sections = list(blocks(report))
         for section in _tasks(page, sections) if report.measured and len(sections) > 1 else sections:
             _section(page, section)
         for note in report.notes:
             if not is_warning(note):
                 say(page, f"note: {note}")
-        page.print(Text(visible(report.signature)), soft_wrap=True)
+        page.add(visible(report.signature))
 
     return rendered(draw, width, color=color)
 
 
 def rendered(draw: Callable[[Page], None], width: int | None, *, color: bool) -> str:
     """What `draw` prints on a page of this width, by default that of the terminal, or of files."""
-    stream = io.StringIO()
-    room = width or (Console().width if is_terminal(sys.stdout) else WHOLE)
-    page = Page(
-        file=stream,
-        width=WIDTH_OF_SENTENCES if room == WHOLE else room,
-        force_terminal=color,
-        force_jupyter=False,
-        no_color=not color,
-        color_system="standard" if color else None,
-        legacy_windows=False,
-    )
-    page.room = room
+    room = room_for(width)
+    page = Page(WIDTH_OF_SENTENCES if room == WHOLE else room, room, color)
     draw(page)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in page.lines) + "\n"
+
+
+def room_for(width: int | None) -> int:
+    """Columns of text: `width`, by default those of the terminal, or all that there are for files."""
+    return width or (shutil.get_terminal_size((80, 0)).columns if is_terminal(sys.stdout) else WHOLE)
 
 
 def _section(page: Page, section: Section) -> None:
     """One metric: first what was decided, then the systems and the pairs."""
-    say(page, section.caption, style="bold")
+    say(page, section.caption, style=BOLD)
     for family in section.families:
         of_which = f"{family.heading.partition(',')[0]}: " if len(section.families) > 1 else ""
         for sentence in filter(None, (family.conclusion, family.warning)):
@@ -90,7 +101,7 @@ def _section(page: Page, section: Section) -> None:
     draw_table(page, section.table)
     if section.key:
         say(page, section.key)
-        page.print()
+        page.add()
     for family in section.families:
         _family(page, family)
 
@@ -100,32 +111,28 @@ def _tasks(page: Page, sections: list[Section]) -> list[Section]:
     every, longest = len(sections[0].systems), max(cell_len(visible(section.metric)) for section in sections)
     most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # a score and its gap
     of_all = f"the first {most} of {every}" if most < every else "the"
-    say(page, f"Scores of {of_all} systems, numbered as in the first table below", style="bold")
+    say(page, f"Scores of {of_all} systems, numbered as in the first table below", style=BOLD)
     draw_table(page, tasks_table(sections, most))
     if page.room == WHOLE or len(sections) <= MAX_SECTIONS:
         return sections
     say(page, f"The sections of {len(sections) - 1} tasks are left out on this terminal; --output FILE has them.")
-    page.print()
+    page.add()
     return sections[:1]
 
 
 def say(page: Page, line: str, *, style: str = "") -> None:
     """Print a sentence; a word that is longer than the line is not broken."""
     for part in filled(visible(line).split(" "), page.width, gap=" "):
-        _row(page, Text(part, style=style))
-
-
-def _row(page: Page, row: Text) -> None:
-    page.print(row, no_wrap=True, overflow="ignore", crop=False)
+        page.add(part, style)
 
 
 def draw_table(page: Page, table: Table) -> None:
     """Print a table; columns of names share the width that the numbers leave."""
     table, dropped = _fitting(page, table)
-    page.print()
+    page.add()
     for line in table_lines(table, _width_of_names(page, table)):
-        _row(page, _starred(line))
-    page.print()
+        page.add(_STARRED.sub(lambda star: page.styled(star[0], GREEN), line))
+    page.add()
     if dropped:
         say(page, f"Left out on this terminal: {', '.join(dropped)}; --output FILE has all columns.")
 
@@ -176,18 +183,13 @@ def _right(cells: tuple[str, ...]) -> list[str]:
     return [cell.rjust(width) for cell in padded]
 
 
-def _starred(line: str) -> Text:
-    text = Text(line)
-    text.highlight_regex(r"\S+\*(?= |$)", "bold green")
-    return text
-
-
 def _family(page: Page, family: Family) -> None:
-    say(page, family.heading, style="bold")
+    say(page, family.heading, style=BOLD)
     if family.to_best is not None:
         draw_table(page, family.to_best)
         say(page, f"{'' if family.settings.correction == 'none' else 'adjusted '}p of all pairs:")
-    if family.kind == "grid" and not _numbers_fit(page, family):
+    numbers_fit = len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
+    if family.kind == "grid" and not numbers_fit:
         _draw_symbols(page, family)
     else:
         draw_table(page, family.table if family.only is None else _pair_table(page, family, family.only))
@@ -195,7 +197,7 @@ def _family(page: Page, family: Family) -> None:
             say(page, family.star + ("; columns are numbered like the rows" if family.kind == "grid" else ""))
     for line in (family.method, *peer_lines(family)):
         say(page, line)
-    page.print()
+    page.add()
 
 
 def _pair_table(page: Page, family: Family, pair: Comparison) -> Table:
@@ -208,10 +210,6 @@ def _pair_table(page: Page, family: Family, pair: Comparison) -> Table:
     return family.table._replace(rows=[(label, delta), *rows])
 
 
-def _numbers_fit(page: Page, family: Family) -> bool:
-    return len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
-
-
 def _draw_symbols(page: Page, family: Family) -> None:
     """The grid with one symbol per pair: two columns a cell where they fit, else one, else fewer systems."""
     every, (most, widest) = len(family.systems), (WHOLE, WHOLE) if page.room == WHOLE else (MAX_GRID, MAX_GRID_NAME)
@@ -221,15 +219,15 @@ def _draw_symbols(page: Page, family: Family) -> None:
     cell = 2 if 2 * size + MAX_GRID_NAME <= free else 1
     names = short_names([one.name for one in family.systems[:size]], max(1, min(widest, free - cell * size)))
     label = max(cell_len(name) for name in names)
-    page.print()
+    page.add()
     for line in column_numbers(family.first_column + 1, size):
-        _row(page, Text(" " * (label + digits + 2) + "".join(digit.ljust(cell) for digit in line)))
+        page.add(" " * (label + digits + 2) + "".join(digit.ljust(cell) for digit in line))
     for rank, (name, line) in enumerate(zip(names, family.grid(size), strict=True), 1):
         symbols = "".join(_symbol(one).ljust(cell) for one in line)
-        _row(page, Text(f"{rank:>{digits}} {set_cell_size(name, label)} {symbols}"))
-    page.print()
+        page.add(f"{rank:>{digits}} {set_cell_size(name, label)} {symbols}")
+    page.add()
     for line in filled(_keys(family.settings), page.width, gap="   "):
-        _row(page, Text(line))
+        page.add(line)
     if size < every:
         say(page, left_out("grid", size, every, every_pair="--output FILE has"))
 

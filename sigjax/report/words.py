@@ -4,7 +4,7 @@ A table has the same decimals everywhere, and no p-value misleads.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sigjax.records import Comparison, Interval
 from sigjax.testing.stopping import ERROR
@@ -38,6 +38,17 @@ def count(number: int, noun: str) -> str:
         ('1 pair', '12,000 pairs')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Parts with "and" before the last."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def percent(level: float) -> str:
@@ -134,10 +145,10 @@ def _scientific(log10: float, digits: int) -> str:
     return f"1e{exponent + 1}" if mantissa == "10" else f"{mantissa}e{exponent}"
 
 
-def format_raw_p(comparison: Comparison, *, digits: int = 3) -> str:
+def format_raw_p(comparison: Comparison) -> str:
     """The p-value of the pair by itself."""
     alpha = comparison.settings.alpha
-    return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=digits, threshold=alpha)
+    return format_p(comparison.p_value, log10_p=comparison.log10_p, digits=3, threshold=alpha)
 
 
 def format_adjusted_p(comparison: Comparison, *, digits: int = 2) -> str:

@@ -72,7 +72,6 @@ def _are_shares(sample: Evaluation, *, answers: bool) -> bool:
 
 
 def _binomial(case: Case, number: Fraction) -> Found:
-    """The exact test of a probability."""
     answers = case.units.values[0, :, 0]
     right, count, odds = int(answers.sum()), len(answers), float(number / (1 - number))
     middle, slack = count * number, count * _ROUNDING

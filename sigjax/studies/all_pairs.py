@@ -13,7 +13,7 @@ from sigjax.comparison.compare import compare
 from sigjax.comparison.metric_kinds import make_case
 from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import check_evaluations, check_together, named_errors
-from sigjax.records import Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
+from sigjax.records import Alternative, Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
 from sigjax.records.options import option, same, values
 from sigjax.report import Report
 from sigjax.studies.pilot import select
@@ -21,6 +21,8 @@ from sigjax.studies.thresholds import FEWEST, WIDE, Gained, Law, Points, moved_g
 from sigjax.testing.runner import Runner
 
 Side = Literal["one-sided", "two-sided"]
+SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
+"""Of tests of the better system of a pair."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,15 +57,15 @@ class PairsOptions(TestedOptions):
         2_000, "Number of draws of systems behind these intervals.", group="Intervals", least=2, most=100_000
     )
 
+    @property
+    def law(self) -> Law:
+        """How thresholds are made."""
+        return Law(self.quantile, self.level)
 
-def law_of(options: PairsOptions) -> Law:
-    """How thresholds are made."""
-    return Law(options.quantile, options.level)
-
-
-def of_options(options: PairsOptions) -> str:
-    """What a signature says of thresholds."""
-    return f"p:{options.p_range[0]:g}-{options.p_range[1]:g}|quantile:{options.quantile:g}|draws:{options.draws}"
+    @property
+    def signature(self) -> str:
+        """What a signature says of thresholds."""
+        return f"p:{self.p_range[0]:g}-{self.p_range[1]:g}|quantile:{self.quantile:g}|draws:{self.draws}"
 
 
 def check_range(p_range: Sequence[float]) -> None:
@@ -112,8 +114,7 @@ def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Se
         InputError: options or data cannot be used.
     """
     check_range(options.p_range)
-    alternative = "greater" if options.alternative == "one-sided" else "two-sided"
-    more = {"alternative": alternative, "interval": "none", "correction": "none"}
+    more = {"alternative": SIDES[options.alternative], "interval": "none", "correction": "none"}
     settings = Settings(**values(options, Settings, **more))
     check_together(settings)
     check_evaluations(evaluations, settings)
@@ -163,11 +164,12 @@ def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, option
     """Test all pairs by `compare`: those of one metric share their resamples.
 
     One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
-    systems are put in the order of their scores.
+    systems are put in the order of their scores, equal ones in that of the data.
     """
     parts, reports = [], list[Report]()
     for evaluation in evaluations:
-        ordered = _by_score(evaluation, settings, options)
+        order = np.argsort(-scores_of(evaluation, settings, options.device), kind="stable")
+        ordered = select(evaluation, [evaluation.systems[i] for i in order.tolist()])
         how = {"device": options.device, "progress": options.progress}
         reports.append(compare(ordered, **values(settings, **how)))
         parts += _parts(reports[-1], evaluation)
@@ -185,12 +187,6 @@ def scores_of(evaluation: Evaluation, settings: Settings, device: Device) -> np.
     """
     with named_errors([evaluation], Runner(settings, device)):
         return np.array(make_case(evaluation, settings).question.scores)
-
-
-def _by_score(evaluation: Evaluation, settings: Settings, options: TestedOptions) -> Evaluation:
-    """The same evaluation with systems from the highest score to the lowest; equal ones in the order of the data."""
-    order = np.argsort(-scores_of(evaluation, settings, options.device), kind="stable")
-    return select(evaluation, [evaluation.systems[i] for i in order.tolist()])
 
 
 def _parts(report: Report, evaluation: Evaluation) -> list[PairColumns]:

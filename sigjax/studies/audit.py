@@ -104,7 +104,6 @@ class _Way(NamedTuple):
 def _of_metric(
     evaluation: Evaluation, nulls: tuple[Null, ...], settings: Settings, options: AuditOptions
 ) -> Iterator[AuditedTest]:
-    """All nulls and tests by one metric."""
     count, progress, kind = options.repetitions, options.progress, kind_of_data(evaluation)
     for way in _ways(make_pilot(evaluation), evaluation.systems, nulls, settings.seed):
         parts = way.pilot, way.make, way.strata, count

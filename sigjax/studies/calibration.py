@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.comparison.data import list_evaluations
 from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import check_evaluations, check_together
-from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings, Test, Variant
+from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import Side, TestedOptions, check_range, table_ranges
+from sigjax.studies.all_pairs import SIDES, Side, TestedOptions, check_range, table_ranges
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, clustered_share
 from sigjax.studies.pilot import allotted, drawn, make_pilot, select, winners
 from sigjax.studies.study import Study
@@ -27,10 +27,8 @@ from sigjax.version import __version__
 class CalibrationOptions:
     """The options of `calibration`."""
 
-    instances: int = field(
-        metadata=required(
-            "Number of instances (or clusters) of a test set.", group="Main options", least=2, most=10_000_000
-        )
+    instances: int = required(
+        "Number of instances (or clusters) of a test set.", group="Main options", least=2, most=10_000_000
     )
     repetitions: int = same(
         StudyOptions, "repetitions", 200, doc="Number of test sets, drawn with replacement.", more="", least=2
@@ -97,7 +95,7 @@ class Calibration(Study):
         signature: one line that reproduces the numbers.
     """
 
-    rows: ClassVar[str] = "ranges"
+    rows = "ranges"
 
     systems: tuple[str, ...]
     ranges: tuple[CalibratedRange, ...]
@@ -111,9 +109,6 @@ class Calibration(Study):
     alternative: Side
     settings: Settings
     signature: str
-
-
-_SIDES: dict[Side, Alternative] = {"one-sided": "greater", "two-sided": "two-sided"}
 
 
 class _Way(NamedTuple):
@@ -194,9 +189,8 @@ def _checked(evaluations: Sequence[Evaluation], options: CalibrationOptions) -> 
     """
     check(options)
     check_range(options.p_range)
-    settings = Settings(
-        interval="none", **values(options, Settings, variant="shift", alternative=_SIDES[options.alternative])
-    )
+    how = {"interval": "none", "variant": "shift", "alternative": SIDES[options.alternative]}
+    settings = Settings(**values(options, Settings, **how))
     check_together(settings)
     check_resamples(settings.fixed_resamples, options.p_range[0])
     check_evaluations(evaluations, settings)

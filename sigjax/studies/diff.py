@@ -85,7 +85,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     if scores.removed and options.margin is not None:
         verdicts.append("cannot tell")
     return Diff(
-        verdict=_overall(verdicts),
+        verdict=next((each for each in ("worse", "cannot tell", "no worse") if each in verdicts), None),
         margin=options.margin,
         level=options.level,
         paired=scores.paired,
@@ -99,7 +99,6 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
 
 
 def _side(given: Any, name: str) -> Report | list[Evaluation]:
-    """The report or the evaluations."""
     if isinstance(given, str | os.PathLike) and os.fspath(given).endswith(".npz"):
         return list(read_metrics(given))
     if isinstance(given, str | os.PathLike):
@@ -156,27 +155,17 @@ def _verdict(limits: Interval | None, sign: float, margin: float) -> Verdict:
     return "no worse" if least > -margin else "worse" if most < -margin else "cannot tell"
 
 
-def _overall(verdicts: Sequence[Verdict | None]) -> Verdict | None:
-    """Worse if any is; no worse only if all are."""
-    return next((each for each in ("worse", "cannot tell", "no worse") if each in verdicts), None)
-
-
 def _of_reports(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
     """The fields of a `Diff` that only reports have; of pairs that hold one of the chosen systems."""
     decided = [_decisions(report) for report in (old, new)]
     chosen = options.systems or [one.name for one in old.systems]
-    both = [
-        (a, b, metric, test)
-        for a, b, metric, test in decided[0]
-        if (a, b, metric, test) in decided[1]
-        and metric in (options.metric or [metric])
-        and (a in chosen or b in chosen)
-    ]
+    shared = [key for key in decided[0] if key in decided[1] and (key[0] in chosen or key[1] in chosen)]
+    both = [key for key in shared if key[2] in (options.metric or key)]
     changed = []
-    for a, b, metric, test in both:
-        (before, delta, p), (after, new_delta, new_p) = (each[a, b, metric, test] for each in decided)
+    for key in both:
+        (before, delta, p), (after, new_delta, new_p) = (each[key] for each in decided)
         if before != after:
-            changed.append(ChangedDecision(a, b, metric, test, before, after, delta, new_delta, p, new_p))
+            changed.append(ChangedDecision(*key, before, after, delta, new_delta, p, new_p))
     settings = [report.settings_dict() for report in (old, new)]
     return {
         "decisions": tuple(changed),

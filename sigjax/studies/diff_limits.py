@@ -23,6 +23,8 @@ Key = tuple[str, str]
 LimitsAt = Callable[[float], Interval | None]
 """One-sided error probability -> limits of new - old, each of which errs with it; None where there are none."""
 _SAME = Interval(0.0, 0.0)
+_BOUNDS = (-1.0, 0.0, 1.0, 100.0)
+"""Where intervals of metrics end."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
 def _arms(one: SystemScore, report: Report, tail: float) -> tuple[float, float] | None:
     """How far the limits of a score that each err with this probability lie below and above it.
 
-    Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal law, whichever is wider.
+    Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal law, whichever is wider; what
+    may end at a bound of the metric does not shrink, as it would lie farther without.
     """
     if one.interval is None:
         return None
@@ -100,7 +103,8 @@ def _arms(one: SystemScore, report: Report, tail: float) -> tuple[float, float] 
     normal = NormalDist().inv_cdf(1.0 - tail) / NormalDist().inv_cdf((1.0 + level) / 2.0)
     degrees = max(units - 1, 1)
     wider = max(normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
-    return wider * max(one.score - one.interval.low, 0.0), wider * max(one.interval.high - one.score, 0.0)
+    below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in one.interval)
+    return below * max(one.score - one.interval.low, 0.0), above * max(one.interval.high - one.score, 0.0)
 
 
 def paired_scores(old: Sequence[Evaluation], new: Sequence[Evaluation]) -> Scores:

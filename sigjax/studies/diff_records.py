@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from sigjax.files.writing import text_or_file
 from sigjax.records import Interval
-from sigjax.records.brief import Brief, html_text
-from sigjax.report.programs import json_lines
+from sigjax.studies.study import Result
 
 Path = str | os.PathLike[str]
 Verdict = Literal["no worse", "worse", "cannot tell"]
@@ -71,7 +70,7 @@ class ChangedDecision:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff(Brief):
+class Diff(Result):
     """What changed between two reports, or two evaluations.
 
     Attributes:
@@ -115,21 +114,6 @@ class Diff(Brief):
         """The verdict, and how much changed."""
         counts = {"changes": len(self.changes), "decisions": len(self.decisions)}
         return {"verdict": self.verdict, "margin": self.margin, "same_data": self.same_data} | counts
-
-    def _repr_html_(self) -> str:
-        """The same text for notebooks."""
-        return html_text(str(self))
-
-    def to_json(self, path: Path | None = None) -> str:
-        """All of it as JSON of the schema `sigjax-diff/1`.
-
-        Args:
-            path: as in all these methods: the file to write, whose path is then returned instead of the text.
-
-        Raises:
-            InputError: the file cannot be written.
-        """
-        return text_or_file(json_lines("sigjax-diff/1", asdict(self)), path)
 
     def to_markdown(self, path: Path | None = None) -> str:
         """The changes as Markdown tables."""

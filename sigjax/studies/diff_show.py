@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sigjax.report.markdown import escape_markdown, markdown_table
 from sigjax.report.pairs import Table
-from sigjax.report.text import Page, draw_table, rendered, say
-from sigjax.report.words import DASH, count, format_interval, format_p, number_spec, percent
+from sigjax.report.text import BOLD, Page, draw_table, rendered, say
+from sigjax.report.words import DASH, count, first_of, format_interval, format_p, number_spec, percent
 
 if TYPE_CHECKING:
     from sigjax.studies.diff_records import Change, ChangedDecision, Diff
@@ -34,14 +34,14 @@ def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> s
     """What changed, as text."""
 
     def draw(page: Page) -> None:
-        say(page, verdict_sentence(diff), style="bold")
+        say(page, verdict_sentence(diff), style=BOLD)
         parts = [*_scores(diff), *_details(diff)]
         for before, part in zip(["", *parts], parts, strict=False):
             if isinstance(part, Table):
                 draw_table(page, part)
                 continue
             if part.endswith(":") and isinstance(before, str):  # a heading; a table ends with a blank line already
-                page.print()
+                page.add()
             say(page, part)
 
     return rendered(draw, width, color=color)
@@ -92,7 +92,8 @@ def verdict_sentence(diff: Diff) -> str:
         others = f"; the {len(changes) - len(unsure):,} others are not" if len(unsure) < len(changes) else ""
         return f"Cannot tell whether worse by {diff.margin:g}: {_named(diff, unsure)}{others} {sure}."
     if diff.removed:
-        return f"Cannot tell: {_listed(name for name, _ in diff.removed)} has no new score; all others are no worse."
+        gone = first_of([name for name, _ in diff.removed], _MOST_NAMED)
+        return f"Cannot tell: {gone} has no new score; all others are no worse."
     all_of = "the score is not" if len(changes) == 1 else f"none of {len(changes):,} scores is"
     return f"No worse: {all_of} worse by {diff.margin:g} {sure}."
 
@@ -100,13 +101,7 @@ def verdict_sentence(diff: Diff) -> str:
 def _named(diff: Diff, changes: Sequence[Change]) -> str:
     """The systems of some changes, with the metric where there are several."""
     several = len({one.metric for one in diff.changes}) > 1
-    return _listed(f"{one.name} ({one.metric})" if several else one.name for one in changes)
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    return first_of([f"{one.name} ({one.metric})" if several else one.name for one in changes], _MOST_NAMED)
 
 
 def _scores(diff: Diff) -> list[Part]:
@@ -145,7 +140,8 @@ def _details(diff: Diff) -> list[Part]:
         parts += [f"{DASH}: {_NO_LIMITS[diff.paired]}."] if any(one.limits is None for one in diff.changes) else []
     for side, keys in (("old", diff.removed), ("new", diff.added)):
         if keys:
-            parts.append(f"Only on the {side} side: {_listed(f'{name} ({metric})' for name, metric in keys)}.")
+            named = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)
+            parts.append(f"Only on the {side} side: {named}.")
     for what, changed in (("Settings", diff.settings), ("Versions", diff.versions)):
         if changed:
             values = (f"{name} {_value(old)} -> {_value(new)}" for name, (old, new) in changed.items())

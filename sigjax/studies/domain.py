@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
 from sigjax.records import Evaluation, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, same
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import (
-    PairColumns,
-    Side,
-    Tested,
-    TestedOptions,
-    check_pairs,
-    compared_pairs,
-    table_ranges,
-)
+from sigjax.studies.all_pairs import PairColumns, Side, Tested, TestedOptions, check_pairs, compared_pairs, table_ranges
 from sigjax.studies.formulas import paired_share
 from sigjax.studies.pilot import on_instances, select
 from sigjax.studies.study import Study
@@ -101,7 +92,7 @@ class Domain(Study):
         signature: one line that reproduces the numbers.
     """
 
-    rows: ClassVar[str] = "ranges"
+    rows = "ranges"
 
     systems: tuple[str, ...]
     metric: str
@@ -199,14 +190,15 @@ def _named_sets(given: Evaluation | Mapping[str, Evaluation], options: DomainOpt
                 f"{name} and {source}: only one of them has the system {apart[0]!r}; name the systems that both have "
                 "(--systems)"
             )
-    return {name: on_instances(select(each, first.systems), options.first) for name, each in named.items()}
+    chosen = slice(options.first)
+    return {name: on_instances(select(each, first.systems), chosen) for name, each in named.items()}
 
 
 def _by_strata(evaluation: Evaluation) -> dict[str, Evaluation]:
     """The instances of each stratum, in the order of the data."""
     strata = np.array(evaluation.strata or ())
     return {
-        label: replace(on_instances(evaluation, np.flatnonzero(strata == label)), strata=None)
+        label: on_instances(evaluation, np.flatnonzero(strata == label), strata=None)
         for label in dict.fromkeys(evaluation.strata or ())
     }
 
@@ -233,7 +225,6 @@ def _ranges(other: str, first: PairColumns, second: PairColumns, options: Domain
 
 
 def _pairs(name: str, one: PairColumns, systems: tuple[str, ...]) -> Iterator[DomainPair]:
-    """One record per pair on one test set."""
     columns = zip(one.members.tolist(), one.gains.tolist(), one.p_values.tolist(), strict=True)
     for (winner, loser), gain, p_value in columns:
         yield DomainPair(name, one.test, systems[winner], systems[loser], gain, p_value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,13 @@ from sigjax.comparison.metric_kinds import make_case
 from sigjax.comparison.options import BootstrapOptions, CompareOptions
 from sigjax.comparison.validate import baseline_of, check_evaluations, check_units, named_errors
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.records import Correction, Device, Evaluation, InputError, Settings, Variant
+from sigjax.records import Device, Evaluation, InputError, Settings, Variant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
 from sigjax.run.backend import host_scope
 from sigjax.studies.formulas import share_interval
-from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
+from sigjax.studies.records import Adjustment, Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import Tested, bootstrap_tests, closed_tests, interval_level
 from sigjax.testing.p_values import adjust
 from sigjax.testing.problem import Case, Pair, SampleCase
@@ -31,10 +31,8 @@ from sigjax.testing.runner import Runner
 class EquivalenceOptions:
     """The options of both functions."""
 
-    margin: float = field(
-        metadata=required(
-            "Largest score difference that does not matter; fix it beforehand.", above=0, group="Main options"
-        )
+    margin: float = required(
+        "Largest score difference that does not matter; fix it beforehand.", above=0, group="Main options"
     )
     claim: Claim = option(
         "equivalence", "Equivalence; or non-inferiority: the first system is not worse by the margin."
@@ -72,7 +70,7 @@ class EquivalencePairsOptions(EquivalenceOptions):
     """The options of `equivalence`."""
 
     baseline: str | None = same(Settings, "baseline")
-    correction: Correction = same(Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.')
+    correction: Adjustment = same(Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.')
 
 
 @takes(EquivalencePairOptions)
@@ -133,10 +131,6 @@ def equivalence(
     check(options)
     if options.variant != "shift" and options.method != "bootstrap":
         raise InputError(f"variant {options.variant} belongs to bootstrap tests; ask for method bootstrap with it")
-    if options.correction in ("maxt", "minp"):
-        raise InputError(
-            f"correction {options.correction} belongs to the permutation test; use holm, hochberg or bonferroni here"
-        )
     settings = Settings(test="bootstrap", **values(options, Settings, method="montecarlo"))
     check_evaluations(evaluations, settings)
     settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
@@ -145,7 +139,6 @@ def equivalence(
 
 
 def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
-    """All pairs by one metric."""
     margin, runner = float(options.margin), Runner(settings, options.device)
     with named_errors([evaluation], runner):
         case = make_case(evaluation, settings)
@@ -154,17 +147,15 @@ def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalenceP
             method, tests = closed_tests(case, margin)
         else:
             method, tests = bootstrap_tests(case, margin, runner)
-    records = [
-        _record(case, (evaluation.systems[a], evaluation.systems[b]), (a, b), tested, method, options)
-        for (a, b), tested in zip(case.question.pairs, tests, strict=True)
-    ]
+    pairs = zip(case.question.pairs, tests, strict=True)
+    records = [_record(case, evaluation.systems, pair, tested, method, options) for pair, tested in pairs]
     adjusted = adjust(np.array([each.p_value for each in records]), settings.correction).tolist()
     return [replace(each, p_adjusted=p, holds=p < settings.alpha) for each, p in zip(records, adjusted, strict=True)]
 
 
 def _record(
     case: Case | SampleCase,
-    names: tuple[str, str],
+    systems: tuple[str, ...],
     pair: Pair,
     tested: Tested,
     method: str,
@@ -179,8 +170,8 @@ def _record(
     p_value = tested.p_upper if upper else tested.p_lower
     exceed = None if tested.exceed is None else tested.exceed[upper]
     return Equivalence(
-        a=names[0],
-        b=names[1],
+        a=systems[pair[0]],
+        b=systems[pair[1]],
         metric=case.metric.name,
         claim=options.claim,
         margin=float(options.margin),

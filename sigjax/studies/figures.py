@@ -12,6 +12,7 @@ from sigjax.report.figure import BLUES, plain
 from sigjax.report.names import middle_cut
 from sigjax.report.words import percent
 from sigjax.studies.formulas import detectable_effect, normal_power
+from sigjax.studies.text import audit_text, power_text, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,11 +42,20 @@ class Layout(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """How a kind of study is drawn."""
+    """How a kind of study is shown."""
 
+    text: Callable[[Any], str]
     layout: Callable[[Any], Layout]
     draw: Callable[[Any, np.ndarray], None]
     """Takes the study and axes `[row, column]`."""
+
+
+def label(axes: Axes, x: str, y: str, title: str = "") -> None:
+    """The words of a panel, and small ticks."""
+    axes.set_xlabel(plain(x), fontsize=8)
+    axes.set_ylabel(plain(y), fontsize=8)
+    axes.set_title(plain(title), fontsize=9)
+    axes.tick_params(labelsize=7)
 
 
 def _groups(audit: Audit) -> list[list[AuditedTest]]:
@@ -53,16 +63,11 @@ def _groups(audit: Audit) -> list[list[AuditedTest]]:
     return [list(tests) for _, tests in groupby(audit.tests, key=lambda one: (one.metric, one.null, one.system))]
 
 
-def _audit_layout(audit: Audit) -> Layout:
-    return Layout(10.4, [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in _groups(audit)], 2)
-
-
 def _draw_audit(audit: Audit, axes: np.ndarray) -> None:
     """One row per metric and way to make pairs: distributions of p, and type-I errors test by test."""
     for line, tests in zip(axes, _groups(audit), strict=True):
         _band(line[0], audit.repetitions)
-        _distributions(line[0], tests)
-        line[0].set_title(plain(f"{tests[0].metric}: {_null(tests[0], audit)}"), fontsize=9)
+        _distributions(line[0], tests, f"{tests[0].metric}: {_null(tests[0], audit)}")
         _errors(line[1], tests)
         line[1].set_xlim(0.0, 1.03 * max(rate.interval.high for one in audit.tests for rate in one.errors))
 
@@ -89,7 +94,7 @@ def _style(index: int, test: str) -> dict[str, Any]:
     return {"color": color, "linewidth": 1.2, "linestyle": "--" if dashed else (0, (1, 1))}
 
 
-def _distributions(axes: Axes, tests: list[AuditedTest]) -> None:
+def _distributions(axes: Axes, tests: list[AuditedTest], title: str) -> None:
     """Shares of p-values up to each value."""
     axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
     for index, one in enumerate(sorted(tests, key=lambda one: one.test in COLORS)):  # resampling tests on top
@@ -98,9 +103,7 @@ def _distributions(axes: Axes, tests: list[AuditedTest]) -> None:
         axes.step([0.0, *values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(index, one.test))
     axes.set_xlim(0.0, 1.0)
     axes.set_ylim(0.0, 1.0)
-    axes.set_xlabel("p", fontsize=8)
-    axes.set_ylabel("share of pairs with a p-value up to p", fontsize=8)
-    axes.tick_params(labelsize=7)
+    label(axes, "p", "share of pairs with a p-value up to p", title)
     axes.legend(fontsize=7, loc="upper left", frameon=False)
 
 
@@ -121,10 +124,6 @@ def _errors(axes: Axes, tests: list[AuditedTest]) -> None:
     axes.legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderpad=0.0)
 
 
-def _power_layout(power: Power) -> Layout:
-    return Layout(9.4, [3.6] * len(power.pilots), 2)
-
-
 def _draw_power(power: Power, axes: np.ndarray) -> None:
     """One row per metric: power and detectable differences against the number of instances."""
     for line, pilot in zip(axes, power.pilots, strict=True):
@@ -136,13 +135,10 @@ def _draw_power(power: Power, axes: np.ndarray) -> None:
         _detectable(line[1], alike, abs(pilot.delta))
         line[0].axhline(power.target, color="0.8", linewidth=1)
         line[0].set_ylim(0.0, 1.02)
-        line[0].set_ylabel("power", fontsize=8)
-        line[1].set_ylabel(plain(f"difference of {pilot.metric}"), fontsize=8)
-        line[0].set_title(plain(f"{pilot.metric}: power for delta = {pilot.delta:.4g}"), fontsize=9)
-        line[1].set_title(f"difference detected with power {percent(power.target)}", fontsize=9)
+        label(line[0], f"{unit_of(power)}s", "power", f"{pilot.metric}: power for delta = {pilot.delta:.4g}")
+        detected = f"difference detected with power {percent(power.target)}"
+        label(line[1], f"{unit_of(power)}s", f"difference of {pilot.metric}", detected)
         for panel in line:
-            panel.set_xlabel("instances" if power.num_units == power.num_instances else "clusters", fontsize=8)
-            panel.tick_params(labelsize=7)
             panel.legend(fontsize=8, frameon=False)
 
 
@@ -172,4 +168,9 @@ def _detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
     axes.set_ylim(bottom=0.0)
 
 
-AUDIT, POWER = Drawing(_audit_layout, _draw_audit), Drawing(_power_layout, _draw_power)
+AUDIT = Drawing(
+    audit_text,
+    lambda audit: Layout(10.4, [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in _groups(audit)], 2),
+    _draw_audit,
+)
+POWER = Drawing(power_text, lambda power: Layout(9.4, [3.6] * len(power.pilots), 2), _draw_power)

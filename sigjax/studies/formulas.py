@@ -2,7 +2,6 @@
 
 import math
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
@@ -177,19 +176,11 @@ def simulated_effect(errors: np.ndarray, alpha: float, power: float, alternative
     return float(critical - np.quantile(errors, 1.0 - power))
 
 
-class Uniformity(NamedTuple):
-    """How far the distribution F of p-values is from uniform, on either side."""
-
-    excess: float
-    """The largest F(v) - v, or 0: more small p-values than a valid test gives."""
-    excess_p: float
-    """Upper bound on the probability of such an excess, if the test is valid."""
-    deficit: float
-    """The largest v - F(v), or 0: fewer small p-values than levels allow."""
-
-
-def uniformity(p_values: np.ndarray) -> Uniformity:
+def uniformity(p_values: np.ndarray) -> tuple[float, float, float]:
     r"""Distances between v and the share F(v) of p-values `[trial]` that are at most v (Kolmogorov, one-sided).
+
+    They are the excess, the largest F(v) - v or 0; an upper bound on the probability of such an excess if the test is
+    valid; and the deficit, the largest v - F(v) or 0.
 
     A valid test has $P(p \le v) \le v$ for all v. An exact permutation test attains equality at the values that its p
     can have, and at no other, so distances are taken at the p-values that occur. Sampling smears these values; p-values
@@ -200,7 +191,7 @@ def uniformity(p_values: np.ndarray) -> Uniformity:
     Example:
         >>> uniformity(np.array([0.25, 0.5, 0.75, 1.0]))[::2]
         (0.0, 0.0)
-        >>> uniformity(np.array([0.01, 0.02, 0.03, 0.04])).excess
+        >>> uniformity(np.array([0.01, 0.02, 0.03, 0.04]))[0]
         0.96
     """
     from scipy.special import smirnov
@@ -208,4 +199,4 @@ def uniformity(p_values: np.ndarray) -> Uniformity:
     values, counts = np.unique(p_values, return_counts=True)
     apart = np.cumsum(counts) / len(p_values) - values
     excess, deficit = max(0.0, float(apart.max())), max(0.0, float(-apart.min()))
-    return Uniformity(excess, float(smirnov(len(p_values), excess)), deficit)
+    return excess, float(smirnov(len(p_values), excess)), deficit

@@ -10,11 +10,11 @@ from typing import get_args
 import numpy as np
 
 from sigjax.comparison.data import list_evaluations
-from sigjax.readers.groups import check_groups, system_groups
+from sigjax.readers.names import check_groups, system_groups
 from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option
 from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import PairColumns, PairsOptions, check_pairs, compared_pairs, law_of, of_options
+from sigjax.studies.all_pairs import PairColumns, PairsOptions, check_pairs, compared_pairs
 from sigjax.studies.study import Study
 from sigjax.studies.thresholds import (
     Among,
@@ -169,7 +169,7 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
     draws = system_draws(settings.seed, len(systems), options.draws)
     thresholds = tuple(_thresholds(one, by, groups, draws, options) for one in tested.parts for by in get_args(Gained))
     numbers = [each.effective_pairs for one in thresholds for each in one.thresholds]
-    parts = of_options(options) + ("" if groups is None else f"|groups:{len(set(groups))}")
+    parts = options.signature + ("" if groups is None else f"|groups:{len(set(groups))}")
     return Gains(
         systems=systems,
         groups=groups,
@@ -181,14 +181,13 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
         num_instances=evaluations[0].num_instances,
         num_units=tested.num_units,
         alternative=options.alternative,
-        notes=(*tested.notes, *few_pairs(numbers, law_of(options))),
+        notes=(*tested.notes, *few_pairs(numbers, options.law)),
         settings=settings,
         signature=f"study:gains|{parts}|{tested.signature}",
     )
 
 
 def _groups(given: Path | Mapping[str, str] | None, systems: Sequence[str]) -> tuple[str, ...] | None:
-    """The group of each system."""
     if given is None:
         return None
     if isinstance(given, Mapping):
@@ -215,20 +214,17 @@ def _thresholds(
     if groups is not None:
         same = _is_same(one, groups)
         kinds |= {"same group": same, "different groups": ~same}
-    law = law_of(options)
-    points = [one.points(by, options.p_range, options.alternative, chosen) for chosen in kinds.values()]
-    found = [
-        make_threshold(among, each, draws, int(chosen.sum()), law)
-        for (among, chosen), each in zip(kinds.items(), points, strict=True)
-    ]
-    thresholds = tuple(threshold for threshold, _ in found)
-    drawn = [drawn for _, drawn in found]
+    law = options.law
+    found = []
+    for among, chosen in kinds.items():
+        points = one.points(by, options.p_range, options.alternative, chosen)
+        found.append(make_threshold(among, points, draws, int(chosen.sum()), law))
+    thresholds, drawn = zip(*found, strict=True)
     between = None if groups is None else difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), law)
     return GainThresholds(one.metric, one.test, by, thresholds, between)
 
 
 def _pairs(one: PairColumns, systems: tuple[str, ...], groups: tuple[str, ...] | None) -> list[PairGain]:
-    """One record per pair."""
     same = [None] * len(one.gains) if groups is None else _is_same(one, groups).tolist()
     columns = zip(one.members.tolist(), one.gains.tolist(), one.p_values.tolist(), one.methods, same, strict=True)
     return [

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import named_errors
-from sigjax.records import Alternative, Correction, Device, Evaluation, InputError, Interval, Settings
+from sigjax.records import Alternative, Device, Evaluation, Interval, Settings
 from sigjax.records.brief import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, values
@@ -20,6 +20,7 @@ from sigjax.records.signatures import takes
 from sigjax.run.backend import host_scope
 from sigjax.studies.against import OneSampleTest, against_number, takes_answers
 from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.records import Adjustment
 from sigjax.studies.samples import notes_of, samples_of, spread_of
 from sigjax.testing.p_values import adjust
 from sigjax.testing.runner import Runner
@@ -51,6 +52,8 @@ class OneSample(SciPyNames, Brief):
         settings: seed, resamples, alternative, level and correction.
     """
 
+    _first = ("system", "metric", "against", "score", "interval", "p_value", "p_adjusted", "test")
+
     system: str
     metric: str
     against: float
@@ -69,19 +72,12 @@ class OneSample(SciPyNames, Brief):
     notes: tuple[str, ...]
     settings: Settings
 
-    def brief(self) -> dict[str, Any]:
-        """The system, and what was found."""
-        names = ("system", "metric", "against", "score", "interval", "p_value", "p_adjusted", "test")
-        return {name: getattr(self, name) for name in names}
-
 
 @dataclass(frozen=True, kw_only=True)
 class OneSampleOptions:
     """The options of tests against a number."""
 
-    against: float = field(
-        metadata=required("The number to test against, on the scale of the metric.", group="Main options")
-    )
+    against: float = required("The number to test against, on the scale of the metric.", group="Main options")
     alternative: Alternative = same(
         Settings, "alternative", doc="Which differences (score minus number) count as extreme.", more=""
     )
@@ -90,7 +86,7 @@ class OneSampleOptions:
     )
     resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
     seed: int = same(Settings, "seed")
-    correction: Correction = same(EquivalencePairsOptions, "correction", doc="How p is adjusted for several systems.")
+    correction: Adjustment = same(EquivalencePairsOptions, "correction", doc="How p is adjusted for several systems.")
     level: float = same(Settings, "level")
     device: Device = same(CompareOptions, "device")
 
@@ -144,8 +140,6 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
         ('sign-flip', 0.125)
     """
     check(options)
-    if options.correction in ("maxt", "minp"):
-        raise InputError(f"correction {options.correction} is for pairs of systems; use holm, hochberg or bonferroni")
     if not isinstance(data, Evaluation | Mapping | str | os.PathLike):
         data = {"a": data}
     settings = Settings(**values(options, Settings))
@@ -158,7 +152,6 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
 
 
 def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
-    """The test of one system, and its score."""
     against = float(options.against)
     with named_errors([sample], Runner(settings, "numpy")):
         case, spread = spread_of(sample, settings, answers=answers)

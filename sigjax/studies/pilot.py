@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,17 +64,15 @@ def select(evaluation: Evaluation, systems: Sequence[str] | None) -> Evaluation:
     return replace(evaluation, systems=names, stats=evaluation.stats[rows])
 
 
-def on_instances(evaluation: Evaluation, chosen: np.ndarray | int | None) -> Evaluation:
-    """The evaluation on some instances (positions), the first so many, or all."""
-    if chosen is None:
-        return evaluation
-    index = np.arange(evaluation.num_instances)[:chosen] if isinstance(chosen, int) else chosen
+def on_instances(evaluation: Evaluation, chosen: np.ndarray | slice, **changes: Any) -> Evaluation:
+    """The evaluation on some instances (positions), with some changes."""
+    index = np.arange(evaluation.num_instances)[chosen]
     labels = {
         name: tuple(own[i] for i in index.tolist())
         for name in ("ids", "clusters", "strata", "runs")
         if (own := getattr(evaluation, name)) is not None
     }
-    return replace(evaluation, stats=evaluation.stats[:, index], **labels)
+    return replace(evaluation, **({"stats": evaluation.stats[:, index]} | labels | changes))
 
 
 def make_pilot(evaluation: Evaluation) -> Pilot:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,8 +37,8 @@ class PowerOptions(StudyOptions):
     """The options of `power`."""
 
     repetitions: int = same(StudyOptions, "repetitions", 500, least=2)
-    instances: Sequence[int] = field(
-        metadata=required("Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000)
+    instances: Sequence[int] = required(
+        "Numbers of instances (or clusters) to draw.", group="Main options", least=2, most=10_000_000
     )
     level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)

@@ -9,6 +9,8 @@ from sigjax.records import Interval, Settings, Test
 from sigjax.records.brief import Brief, SciPyNames
 from sigjax.studies.study import Study
 
+Adjustment = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
+"""The corrections that take p-values alone."""
 Claim = Literal["equivalence", "non-inferiority"]
 EquivalenceMethod = Literal["auto", "bootstrap"]
 Null = Literal["swaps", "splits"]
@@ -203,6 +205,8 @@ class Equivalence(SciPyNames, Brief):
         settings: resamples, seed, level, variant and correction.
     """
 
+    _first = ("a", "b", "metric", "claim", "margin", "delta", "interval", "p_value", "p_adjusted", "holds")
+
     a: str
     b: str
     metric: str
@@ -223,8 +227,3 @@ class Equivalence(SciPyNames, Brief):
     exceed: int | None
     method: str
     settings: Settings
-
-    def brief(self) -> dict[str, Any]:
-        """The pair, the claim, and what was shown of it."""
-        names = ("a", "b", "metric", "claim", "margin", "delta", "interval", "p_value", "p_adjusted", "holds")
-        return {name: getattr(self, name) for name in names}

@@ -18,9 +18,8 @@ from sigjax.readers.join import PAIRWISE
 from sigjax.records import Evaluation, InputError, SampleMetric, Settings
 from sigjax.records.metric import AnyMetric
 from sigjax.report.words import count
+from sigjax.studies.pilot import on_instances
 from sigjax.testing.problem import Case
-
-NO_PAIRS = np.zeros((0, 2), np.int32)
 
 
 def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, Evaluation]:
@@ -87,17 +86,13 @@ def _alone(evaluation: Evaluation, place: int) -> Evaluation:
         rows = np.flatnonzero(evaluation.present[place])
     if not rows.size:
         raise InputError(f"system {evaluation.systems[place]!r} has no instance; leave it out (--systems)")
-
-    def kept(labels: Sequence[str] | None) -> tuple[str, ...] | None:
-        return None if labels is None else tuple(labels[row] for row in rows.tolist())
-
-    return replace(
+    return on_instances(
         evaluation,
+        rows,
         systems=(evaluation.systems[place],),
         stats=evaluation.stats[place : place + 1, rows],
         present=None,
         notes=tuple(note for note in evaluation.notes if not note.startswith(PAIRWISE)),
-        **{name: kept(getattr(evaluation, name)) for name in ("ids", "clusters", "strata", "runs")},
     )
 
 
@@ -142,6 +137,8 @@ def spread_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    case = make_case(sample, settings, NO_PAIRS)
+    case = make_case(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, Case)
+    if not answers:
+        case = case._replace(metric=sample.metric)
     return case, closed_spreads(case, answers=answers)[0][0]

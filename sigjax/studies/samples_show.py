@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
+from functools import partial
 
 from sigjax.records import Settings
 from sigjax.report.pairs import Table
-from sigjax.report.programs import json_lines
 from sigjax.report.text import table_lines
 from sigjax.report.words import (
     ALTERNATIVES,
@@ -22,11 +20,10 @@ from sigjax.report.words import (
     percent,
 )
 from sigjax.studies.one_sample import OneSample
-from sigjax.studies.text import NAME, joined_lines
+from sigjax.studies.text import NAME, WIDTH, adjusted_p, joined_lines, results_json
 from sigjax.studies.unpaired import Unpaired
 from sigjax.version import __version__
 
-_COLUMNS = 80
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
     "sign-flip": "sign-flip: permutation test against a system with the number on every instance ({}); takes "
@@ -53,12 +50,12 @@ def unpaired_text(results: Sequence[Unpaired]) -> str:
         for one in results
     ]
     lines = [
-        *_warnings(results),
+        *_notes(results, warnings=True),
         f"{first.metric}, systems on different instances: unpaired tests, {ALTERNATIVES[settings.alternative]}",
         "",
         *table_lines(Table(("system", "n", "score"), scores, names=(0,)), NAME),
         "",
-        *table_lines(Table((*header, *_p_names(settings, len(results)), "rank-sum p"), rows, names=(0, 1)), NAME),
+        *table_lines(Table((*header, *_p_names(results), "rank-sum p"), rows, names=(0, 1)), NAME),
         "",
         *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
         f"rank-sum: Wilcoxon-Mann-Whitney ({_ranked(results)})",
@@ -82,10 +79,10 @@ def one_sample_text(results: Sequence[OneSample]) -> str:
         for one in results
     ]
     lines = [
-        *_warnings(results),
+        *_notes(results, warnings=True),
         f"{first.metric} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
         "",
-        *table_lines(Table((*header, *_p_names(settings, len(results)), "test"), rows, names=(0,)), NAME),
+        *table_lines(Table((*header, *_p_names(results), "test"), rows, names=(0,)), NAME),
         "",
         *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
         f"{first.against:g} is taken for certain: it has no error of its own",
@@ -95,25 +92,12 @@ def one_sample_text(results: Sequence[OneSample]) -> str:
     return joined_lines(lines)
 
 
-def unpaired_json(results: Sequence[Unpaired]) -> str:
-    """The pairs, and once the settings."""
-    return _json("unpaired", "pairs", results)
+unpaired_json = partial(results_json, "unpaired", "pairs")
+one_sample_json = partial(results_json, "one-sample", "systems")
 
 
-def one_sample_json(results: Sequence[OneSample]) -> str:
-    """The systems, and once the settings."""
-    return _json("one-sample", "systems", results)
-
-
-def _json(kind: str, name: str, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
-    rows = [{key: value for key, value in asdict(one).items() if key != "settings"} for one in results]
-    for row in rows:
-        row["log10_p"] = row["log10_p"] if math.isfinite(row["log10_p"]) else None
-    return json_lines(f"sigjax-{kind}/1", {"settings": asdict(results[0].settings), name: rows})
-
-
-def _p_names(settings: Settings, count: int) -> tuple[str, ...]:
-    return ("p",) if count == 1 else ("p", f"p ({settings.correction})")
+def _p_names(results: Sequence[Unpaired] | Sequence[OneSample]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(("p", adjusted_p(results))))
 
 
 def _p_values(one: Unpaired | OneSample, count: int) -> tuple[str, ...]:
@@ -148,18 +132,13 @@ def _ranked(results: Sequence[Unpaired]) -> str:
     return ", ".join(ways) or "of one number per instance only"
 
 
-def _notes(results: Sequence[Unpaired] | Sequence[OneSample]) -> list[str]:
-    notes = dict.fromkeys(note for one in results for note in one.notes)
-    return [line for note in notes if not is_warning(note) for line in _wrapped(f"note: {note}")]
-
-
-def _warnings(results: Sequence[Unpaired] | Sequence[OneSample]) -> list[str]:
-    notes = dict.fromkeys(note for one in results for note in one.notes)
-    return [line for note in notes if is_warning(note) for line in _wrapped(note)]
+def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool = False) -> list[str]:
+    notes = dict.fromkeys(note for one in results for note in one.notes if is_warning(note) == warnings)
+    return [line for note in notes for line in _wrapped(note if warnings else f"note: {note}")]
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _COLUMNS, break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:

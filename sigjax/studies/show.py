@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -11,25 +10,14 @@ import numpy as np
 
 from sigjax.records import InputError
 from sigjax.report.figure import empty_figure, plain
-from sigjax.studies.calibration_show import CALIBRATION, calibration_text
-from sigjax.studies.domain_show import DOMAIN, domain_text
 from sigjax.studies.figures import AUDIT, POWER, Drawing
-from sigjax.studies.gains_show import GAINS, gains_text
-from sigjax.studies.size_show import SIZE, size_text
-from sigjax.studies.text import audit_text, power_text
+from sigjax.studies.shares_show import CALIBRATION, DOMAIN
+from sigjax.studies.thresholds_show import GAINS, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TEXTS: dict[str, Callable[[Any], str]] = {
-    "audit": audit_text,
-    "calibration": calibration_text,
-    "domain": domain_text,
-    "gains": gains_text,
-    "power": power_text,
-    "size": size_text,
-}
-DRAWINGS: dict[str, Drawing] = {
+SHOWN: dict[str, Drawing] = {
     "audit": AUDIT,
     "calibration": CALIBRATION,
     "domain": DOMAIN,
@@ -41,24 +29,20 @@ _LETTERS = 23
 """Letters of a signature per inch."""
 
 
-def _in_lines(signature: str, width: int) -> str:
-    """A signature in lines of this width."""
-    return "\n".join(wrap(signature.replace("|", "| "), width)).replace("| ", "|")
-
-
 def plotted(study: Any, ax: Any) -> Figure:
     """The study drawn into these axes, or into a new figure.
 
     Raises:
         InputError: matplotlib is not installed, or another number of axes than panels.
     """
-    drawing = DRAWINGS[study._kind]
+    drawing = SHOWN[study._kind]
     width, heights, columns = drawing.layout(study)
     shape = len(heights), columns
     if ax is None:
         figure = empty_figure(width, 0.5 + sum(heights))
         axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
-        figure.supxlabel(plain(_in_lines(study.signature, int(_LETTERS * width))), fontsize=6, color="0.4")
+        signature = "\n".join(wrap(study.signature.replace("|", "| "), int(_LETTERS * width))).replace("| ", "|")
+        figure.supxlabel(plain(signature), fontsize=6, color="0.4")
     else:
         axes = np.ravel(np.asarray(ax, object))
         if axes.size != math.prod(shape):

@@ -20,8 +20,6 @@ from sigjax.studies.all_pairs import (
     PairsOptions,
     check_pairs,
     compared_pairs,
-    law_of,
-    of_options,
     scores_of,
 )
 from sigjax.studies.pilot import on_instances
@@ -142,9 +140,9 @@ def size(evaluation: Evaluation | Sequence[Evaluation], options: SizeOptions) ->
         num_instances=evaluations[0].num_instances,
         num_units=num_units,
         alternative=options.alternative,
-        notes=tuple(few_pairs([at.effective_pairs for at in points], law_of(options))),
+        notes=tuple(few_pairs([at.effective_pairs for at in points], options.law)),
         settings=settings,
-        signature=f"study:size|subsets:{kind}|sizes:{','.join(map(str, sizes))}|{of_options(options)}|{signature}",
+        signature=f"study:size|subsets:{kind}|sizes:{','.join(map(str, sizes))}|{options.signature}|{signature}",
     )
 
 
@@ -178,11 +176,6 @@ def _sizes(asked: Sequence[int] | None, num_units: int) -> list[int]:
     return sorted(asked)
 
 
-def _subset(evaluation: Evaluation, units: Sequence[np.ndarray]) -> Evaluation:
-    """The evaluation on the instances of some units, in the order of the data."""
-    return on_instances(evaluation, np.sort(np.concatenate(units)))
-
-
 def _series(
     evaluations: Sequence[Evaluation],
     orders: Sequence[Sequence[np.ndarray]],
@@ -199,7 +192,8 @@ def _series(
     ]
     with progress_bar("subsets", len(subsets), shown=options.progress) as advance:
         for done, (order, size) in enumerate(subsets, start=1):
-            parts = [_subset(each, orders[order][:size]) for each in evaluations]
+            instances = np.sort(np.concatenate(orders[order][:size]))  # in the order of the data
+            parts = [on_instances(each, instances) for each in evaluations]
             tested = compared_pairs(parts, settings, replace(options, progress=False))
             for one, by in product(tested.parts, get_args(Gained)):
                 found = _threshold_at(one, by, draws, options, order=order, size=size)
@@ -214,7 +208,7 @@ def _threshold_at(
     one: PairColumns, by: Gained, draws: np.ndarray, options: SizeOptions, *, order: int, size: int
 ) -> Drawn:
     points = one.points(by, options.p_range, options.alternative, np.ones(len(one.gains), bool))
-    found, drawn = make_threshold("all", points, draws, len(one.gains), law_of(options))
+    found, drawn = make_threshold("all", points, draws, len(one.gains), options.law)
     ends = found.low, found.high
     at = ThresholdAt(one.metric, one.test, by, order, size, found.gain, *ends, found.num_pairs, found.effective_pairs)
     return Drawn(at, drawn)

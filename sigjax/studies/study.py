@@ -1,4 +1,4 @@
-"""What every study can do: text, JSON, a data frame and a figure."""
+"""What every study can do: text, JSON, a data frame and a figure; other results have the first two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Study(Brief):
+class Result(Brief):
+    """The base of results that have a text and JSON."""
+
+    @property
+    def _kind(self) -> str:
+        """Names the text and the drawing of a study (in `studies.show`) and the schema: "audit" for an `Audit`."""
+        return type(self).__name__.lower()
+
+    def _repr_html_(self) -> str:
+        """The same text for notebooks."""
+        return html_text(str(self))
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`.
+
+        Args:
+            path: as in all these methods: the file to write, whose path is then returned instead of the text.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        return text_or_file(json_lines(f"sigjax-{self._kind}/1", asdict(self)), path)
+
+
+@dataclass(frozen=True, repr=False)
+class Study(Result):
     """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers.
 
     Attributes:
@@ -27,31 +52,11 @@ class Study(Brief):
 
     rows: ClassVar[str]
 
-    @property
-    def _kind(self) -> str:
-        """Names the text, the drawing (both in `studies.show`) and the schema of the JSON: "audit" for an `Audit`."""
-        return type(self).__name__.lower()
-
     def __str__(self) -> str:
         """Return the study as text for a terminal."""
-        from sigjax.studies.show import TEXTS  # rich takes long to import
+        from sigjax.studies.show import SHOWN  # rich takes long to import
 
-        return TEXTS[self._kind](self)
-
-    def _repr_html_(self) -> str:
-        """The same text for notebooks."""
-        return html_text(str(self))
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The study as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`.
-
-        Args:
-            path: the file to write, whose path is then returned instead of the text.
-
-        Raises:
-            InputError: the file cannot be written.
-        """
-        return text_or_file(json_lines(f"sigjax-{self._kind}/1", asdict(self)), path)
+        return SHOWN[self._kind].text(self)
 
     def to_frame(self) -> Any:
         """The rows of the study as a data frame of pandas; intervals become `_low` and `_high`.

@@ -1,10 +1,12 @@
-"""Studies as text, and pairs of equivalence tests as JSON too."""
+"""Studies as text, and results that have their settings in common as JSON."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from sigjax.records.visible import visible
 from sigjax.report.pairs import Table
@@ -14,12 +16,15 @@ from sigjax.report.words import DASH, METHODS, count, format_interval, format_nu
 from sigjax.version import __version__
 
 if TYPE_CHECKING:
+    from sigjax.studies.calibration import Calibration
     from sigjax.studies.gains import Gains
     from sigjax.studies.records import Audit, AuditedTest, Equivalence, ErrorRate, Power, PowerAt
     from sigjax.studies.size import Size
 
 NAME = 32
 """Columns for a name."""
+WIDTH = 80
+"""Columns of a text."""
 TOO_OFTEN = "too many false positives"
 NULLS = {
     "swaps": "by random swaps of the outputs of {}: neither is better, and they are as similar as the systems are",
@@ -41,10 +46,15 @@ def _in_methods(methods: dict[str, int]) -> str:
     return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
 
 
+def unit_of(study: Audit | Power | Gains | Size | Calibration) -> str:
+    """What is resampled."""
+    return "instance" if study.num_units == study.num_instances else "cluster"
+
+
 def in_units(study: Audit | Power | Gains | Size) -> str:
     """How many instances, and clusters where there are some."""
-    text = count(study.num_instances, "instance")
-    return text if study.num_units == study.num_instances else f"{text} in {count(study.num_units, 'cluster')}"
+    clusters = "" if unit_of(study) == "instance" else f" in {count(study.num_units, 'cluster')}"
+    return count(study.num_instances, "instance") + clusters
 
 
 def audit_text(audit: Audit) -> str:
@@ -108,8 +118,7 @@ def _verdict(one: AuditedTest) -> str:
 
 def power_text(power: Power) -> str:
     """Power and detectable differences, one table per metric and test."""
-    a, b = power.systems
-    noun = "instances" if power.num_units == power.num_instances else "clusters"
+    (a, b), noun = power.systems, f"{unit_of(power)}s"
     lines = [
         f"power for {a} - {b}: pilot of {in_units(power)}",
         f"share of {count(power.repetitions, 'sample')} with p <= {power.settings.alpha:g}, and its 95% interval",
@@ -156,9 +165,8 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
     spec = number_spec([number for one in results for number in (one.score_a, one.score_b, one.delta, one.margin)])
     inside = f"|delta| < {first.margin:g}"
     claim = inside if first.claim == "equivalence" else f"a is not worse than b by {first.margin:g}"
-    adjusted = "p" if len(results) == 1 else f"p ({settings.correction})"
     interval = f"{percent(first.interval_level)} interval"
-    header = ("a", "b", "metric", "delta", interval, "p (lower)", "p (upper)", adjusted, "holds")
+    header = ("a", "b", "metric", "delta", interval, "p (lower)", "p (upper)", adjusted_p(results), "holds")
     rows = [
         (one.a, one.b, one.metric, format(one.delta, f"+{spec}"), format_interval(one.interval, f"+{spec}"))
         + (format_p(one.p_lower), format_p(one.p_upper), format_p(one.p_adjusted), "yes" if one.holds else "not shown")
@@ -180,7 +188,18 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
     return joined_lines(lines)
 
 
-def equivalence_json(results: Sequence[Equivalence]) -> str:
-    """The pairs, and once the settings."""
-    pairs = [{key: value for key, value in asdict(one).items() if key != "settings"} for one in results]
-    return json_lines("sigjax-equivalence/1", {"settings": asdict(results[0].settings), "pairs": pairs})
+def adjusted_p(results: Sequence[Any]) -> str:
+    """The name of adjusted p-values, which are p where nothing is adjusted for."""
+    return "p" if len(results) == 1 else f"p ({results[0].settings.correction})"
+
+
+def results_json(kind: str, name: str, results: Sequence[Any]) -> str:
+    """The settings once, and the results under a name."""
+    rows = [{key: value for key, value in asdict(one).items() if key != "settings"} for one in results]
+    for row in rows:
+        if not math.isfinite(row.get("log10_p", 0.0)):
+            row["log10_p"] = None
+    return json_lines(f"sigjax-{kind}/1", {"settings": asdict(results[0].settings), name: rows})
+
+
+equivalence_json = partial(results_json, "equivalence", "pairs")

@@ -129,10 +129,7 @@ def weighted_quantiles(values: np.ndarray, weights: np.ndarray, quantile: float)
     return np.where(rank < 0.0, np.nan, low + (rank - np.floor(rank)) * (high - low))
 
 
-Ends = tuple[float | None, float | None]
-
-
-def ends_of(drawn: np.ndarray, level: float) -> Ends:
+def ends_of(drawn: np.ndarray, level: float) -> tuple[float | None, float | None]:
     """The percentile interval of a number on draws `[draw]`; no ends where more than half of them are NaN."""
     defined = drawn[~np.isnan(drawn)]
     if 2 * len(defined) < len(drawn):

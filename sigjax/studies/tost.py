@@ -78,7 +78,10 @@ def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> t
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    settings, replicates, tests = case.settings, _replicates(case, runner), []
+    settings, kind, tests = case.settings, kind_of(case), []
+    shape = len(case.question.scores), settings.fixed_resamples
+    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
+        replicates = all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
     of_pairs = (part.tolist() for part in case.question.observed(case.question.members))
     for (a, b), delta, tolerance in zip(case.question.pairs, *of_pairs, strict=True):
         deltas = replicates[a] - replicates[b]
@@ -87,13 +90,6 @@ def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> t
         interval = dual_interval(deltas, delta, interval_level(settings), settings.variant)
         tests.append(Tested(lower, upper, interval, float(standard_errors(deltas[None])[0]), exceed))
     return "bootstrap", tests
-
-
-def _replicates(case: Case | SampleCase, runner: Runner) -> np.ndarray:
-    """Bootstrap scores `[system, resample]`."""
-    kind, shape = kind_of(case), (len(case.question.scores), case.settings.fixed_resamples)
-    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
-        return all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
 
 
 def margin_exceed(

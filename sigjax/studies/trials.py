@@ -24,7 +24,7 @@ from sigjax.run.backend import host_scope
 from sigjax.run.host import progress_bar
 from sigjax.studies.pilot import Maker, Pilot
 from sigjax.testing.p_values import Outcomes
-from sigjax.testing.problem import Case, NotFinite, Question
+from sigjax.testing.problem import Case, NotFinite
 from sigjax.testing.runner import NotTraceable, Runner
 
 _GROUP_VALUES = 2**23
@@ -109,18 +109,15 @@ def run_trials(
             case = _case(pilot, make(np.arange(start, start + size)), strata, settings)
             deltas[part] = case.question.deltas
             if winner_first:
-                case = case._replace(question=_winner_first(case.question))
+                members = case.question.members
+                members = np.where(case.question.deltas[:, None] < 0.0, members[:, ::-1], members)
+                case = case._replace(question=case.question._replace(members=members))
             for test in settings.tests:
                 outcomes = _outcomes(case, test, len(deltas), pairs, device)
                 p_values[test][part] = outcomes.p_value
                 methods[test][part] = outcomes.method.tolist()
             advance(start + size)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
-
-
-def _winner_first(question: Question) -> Question:
-    members = question.members
-    return question._replace(members=np.where(question.deltas[:, None] < 0.0, members[:, ::-1], members))
 
 
 def run_classical(

@@ -15,18 +15,19 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import baseline_of, named_errors
 from sigjax.metrics.ratios import mean_score
 from sigjax.permutation.two_samples import two_sample_test
-from sigjax.records import Alternative, Correction, Device, Evaluation, InputError, Interval, Settings
+from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings
 from sigjax.records.brief import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
 from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.formulas import share_interval
 from sigjax.studies.one_sample import OneSampleDataOptions
+from sigjax.studies.records import Adjustment
 from sigjax.studies.samples import are_answers, notes_of, samples_of, spread_of
 from sigjax.testing.p_values import adjust
 from sigjax.testing.problem import Case
 from sigjax.testing.runner import Runner
-from sigjax.testing.tails import clopper_pearson
 from sigjax.units.units import make_units
 
 _WHAT = "an unpaired test"
@@ -60,6 +61,8 @@ class Unpaired(SciPyNames, Brief):
         settings: seed, resamples, alternative, level and correction.
     """
 
+    _first = ("a", "b", "metric", "units_a", "units_b", "delta", "interval", "p_value", "p_adjusted", "method")
+
     a: str
     b: str
     metric: str
@@ -81,11 +84,6 @@ class Unpaired(SciPyNames, Brief):
     notes: tuple[str, ...]
     settings: Settings
 
-    def brief(self) -> dict[str, Any]:
-        """The pair, and what was found."""
-        names = ("a", "b", "metric", "units_a", "units_b", "delta", "interval", "p_value", "p_adjusted", "method")
-        return {name: getattr(self, name) for name in names}
-
 
 @dataclass(frozen=True, kw_only=True)
 class UnpairedOptions:
@@ -104,7 +102,7 @@ class UnpairedOptions:
     resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
     seed: int = same(Settings, "seed")
     baseline: str | None = same(Settings, "baseline")
-    correction: Correction = same(EquivalencePairsOptions, "correction")
+    correction: Adjustment = same(EquivalencePairsOptions, "correction")
     level: float = same(Settings, "level")
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
@@ -150,11 +148,6 @@ def unpaired(data: Any, options: UnpairedDataOptions) -> tuple[Unpaired, ...]:
         (1.75, 3, 4)
     """
     check(options)
-    if options.correction in ("maxt", "minp"):
-        raise InputError(
-            f"correction {options.correction} takes the resamples of all pairs together; use holm, hochberg or "
-            "bonferroni here"
-        )
     samples = samples_of(data, options.metric, what=_WHAT)
     names = tuple(samples)
     if len(names) < 2:
@@ -199,7 +192,6 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
 def _test(
     names: tuple[str, str], samples: tuple[Evaluation, Evaluation], runner: Runner, notes: tuple[str, ...]
 ) -> Unpaired:
-    """Both tests of a pair."""
     both, settings = _both(names, samples), runner.settings
     with named_errors([both], runner):
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
@@ -210,13 +202,11 @@ def _test(
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), strict=True) for note in notes_of(*of)]
     score_a, score_b = case.question.scores
-    ends = None
-    if outcome.exceed is not None:
-        low, high = clopper_pearson(np.array([outcome.exceed]), settings.fixed_resamples, settings.level)
-        ends = Interval(float(low[0]), float(high[0]))
+    exceed, resamples = outcome.exceed, settings.fixed_resamples
+    ends = None if exceed is None else share_interval(exceed, resamples, settings.level)
     return Unpaired(
         *(*names, both.metric.name, first, second, score_a, score_b, score_a - score_b),
-        *(outcome.p_value, outcome.log10_p, ends, outcome.p_value, outcome.method, outcome.reason, outcome.exceed),
+        *(outcome.p_value, outcome.log10_p, ends, outcome.p_value, outcome.method, outcome.reason, exceed),
         *(error, _difference(score_a, in_a, score_b, in_b), _ranks(case, first), (*notes, *about), settings),
     )
 

@@ -146,7 +146,6 @@ def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> 
 
 
 def _check_runs(evaluation: Evaluation, unit: np.ndarray, sizes: np.ndarray) -> None:
-    """Refuse a cluster in which some instance lacks a run of the cluster."""
     names, instance = np.unique(np.array(evaluation.ids), return_inverse=True)
     num_instances = np.bincount(np.unique(unit * len(names) + instance) // len(names))
     # No run of an instance occurs twice, so that there are at most instances times runs rows.

@@ -2,6 +2,5 @@
 
 Read `driver` first, then a format: a function `results(file, options)` and a `Format` made with `log_reader`. Logs are
 one JSON value (`json_logs`), one line or row per instance (`row_logs`), archives (`inspect_logs`), trials of agents
-(`agent_logs`), tests of prompts (`prompt_logs`), lists of ids (`swebench`), or a folder with one file per task
-(`mteb`).
+(`agent_logs`), tests of prompts (`prompt_logs`), or lists of ids (`swebench`).
 """

@@ -1,8 +1,6 @@
 """Logs of agents: terminal-bench, tau-bench and tau2-bench; a task may have several trials, which are its runs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 from sigjax.files.opening import read_text
@@ -15,31 +13,18 @@ from sigjax.records import InputError
 _TOLERANCE = 1e-9
 
 
-def _mean_is(score: str, options: Options, scores: Sequence[str]) -> Options:
-    """The options with this score where the plain mean is asked for."""
-    return replace(options, metric=score) if options.metric == "mean" and score in scores else options
-
-
-def _counted(tasks: Iterable[str]) -> Iterator[str]:
-    """Which trial of its task each is, by their order."""
-    seen = Counter[str]()
-    for task in tasks:
-        seen[task] += 1
-        yield str(seen[task])
-
-
 # terminal-bench: results.json of `tb run`, one per run; a trial without an outcome (is_resolved null) is not resolved.
 
 
-def _terminal_bench(file: str, options: Options) -> list[Result]:
-    del options
+def _terminal_bench(file: str, _: Options) -> list[Result]:
     found = load_item(file)
-    trials = list(found.items("results", "trial"))
-    tasks = [trial.text("task_id") for trial in trials]
-    outcomes = [0.0 if trial.value("is_resolved") is None else trial.number("is_resolved") for trial in trials]
-    lacking = sum(trial.get("is_resolved") is None for trial in trials)
-    runs = _counted(tasks)
-    rows = [Row({"resolved": value}, task, next(runs)) for task, value in zip(tasks, outcomes, strict=True)]
+    seen, rows, lacking = Counter[str](), [], 0
+    for trial in found.items("results", "trial"):
+        task = trial.text("task_id")
+        seen[task] += 1
+        lacking += trial.value("is_resolved") is None
+        value = 0.0 if trial.get("is_resolved") is None else trial.number("is_resolved")
+        rows.append(Row({"resolved": value}, task, str(seen[task])))
     note = f"{file}: {lacking} of {len(rows)} trials have no outcome (is_resolved null); they count as not resolved"
     published = partial(_published, file, found)
     return [Result(file, rows, notes=(note,) if lacking else (), published=published)]
@@ -57,7 +42,7 @@ TERMINAL_BENCH = Format(
     "terminal-bench",
     "results.json of terminal-bench",
     "systems",
-    log_reader(_terminal_bench, files_are_runs=True, adapt=partial(_mean_is, "resolved")),
+    log_reader(_terminal_bench, files_are_runs=True, main="resolved"),
     looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"(?s:.*?)"is_resolved"'),
     folder="*/results.json",
     tasks=True,
@@ -67,8 +52,7 @@ TERMINAL_BENCH = Format(
 # tau-bench: a list of trials; tau2-bench: one object, whose simulations are the trials.
 
 
-def _tau(file: str, options: Options) -> list[Result]:
-    del options
+def _tau(file: str, _: Options) -> list[Result]:
     loaded = parse_json(file, read_text(file))
     if isinstance(loaded, list):
         trials = list(load_entries(file))
@@ -103,7 +87,7 @@ TAU = Format(
     "tau-bench",
     "results of tau-bench or tau2-bench",
     "systems",
-    log_reader(_tau, must_agree={"domain": "compare agents on the same tasks"}, adapt=partial(_mean_is, "reward")),
+    log_reader(_tau, must_agree={"domain": "compare agents on the same tasks"}, main="reward"),
     looks_like(
         rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
         rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.files.opening import naming
+from sigjax.metrics import MEAN
 from sigjax.readers.formats import Reading, Sheet, Sources, Tasks
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import text
 from sigjax.readers.logs.tasks import by_task, files_as_runs, with_runs
 from sigjax.readers.options import Options, listing, show, suggest
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ def log_reader(
     *,
     content: str = "content",
     must_agree: Mapping[str, str] | None = None,
+    main: str = "mean",
     adapt: Callable[[Options, Sequence[str]], Options] = lambda options, _: options,
     files_are_runs: bool = False,
 ) -> Callable[[Sources, Options], Tasks]:
@@ -78,6 +80,7 @@ def log_reader(
         results: (file, options) -> one result per system in the file.
         content: what `Row.content` is, for messages.
         must_agree: fact -> what to do where the systems differ in it; differing in any other fact is noted.
+        main: the score that the format means by the plain mean.
         adapt: (options, names of the scores) -> options with the metric that the format means by `Options.metric`.
         files_are_runs: whether several files of a system are its runs on the same instances.
     """
@@ -111,13 +114,16 @@ def log_reader(
         joined, (task, *others) = join_sheets(sheets, options, scores=True, notes=notes), {each.task for each in found}
 
         def evaluate(options: Options) -> Evaluation:
+            if options.metric == "mean" and options.counts is None:
+                options = replace(options, metric=main)
             options = adapt(options, list(sheets[0].numbers))
             for score in (options.metric, *(options.counts or {}).values()):
                 for refusals in unusable:
                     if isinstance(score, str) and score in refusals:
                         raise InputError(refusals[score])
             evaluation = _compare_published(joined(options), sheets, found)
-            title = f"{task}: {_score(evaluation, sheets[0])}" if task and not others else None
+            score = _score(evaluation.metric, sheets[0]) or evaluation.metric.name
+            title = f"{task}: {score}" if task and not others else None
             return replace(evaluation, title=title)
 
         return evaluate, sheets[0].numbers
@@ -143,11 +149,8 @@ def _columns(result: Result, options: Options) -> tuple[Sheet, list[object], dic
     ids, runs, objects, contents = [], [], [], []
     for i, row in enumerate(result.rows):
         for name, value in row.scores.items():
-            column = scores.get(name)
-            if column is None:
-                column = scores[name] = [math.nan] * i
-            elif len(column) < i:
-                column += [math.nan] * (i - len(column))
+            column = scores.setdefault(name, [])
+            column += [math.nan] * (i - len(column))
             column.append(value)
         ids.append(row.id)
         runs.append(row.run)
@@ -201,7 +204,6 @@ def _differences(results: Sequence[Result], must_agree: Mapping[str, str]) -> tu
 
 
 def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]], what: str) -> None:
-    """Refuse an instance whose content differs between systems."""
     known: dict[str, tuple[str, object]] = {}
     for sheet, own in zip(sheets, contents, strict=True):
         for id, content in zip(sheet.ids or map(str, range(1, len(own) + 1)), own, strict=True):
@@ -218,12 +220,9 @@ def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]]
 def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results: Sequence[Result]) -> Evaluation:
     """The evaluation with the direction that the logs' program published, and notes where its means differ."""
     metric, notes = evaluation.metric, []
-    (score, *others) = metric.inputs
-    if others or metric.stat_names != ("value", "count"):
-        return evaluation
     for sheet, result in zip(sheets, results, strict=True):
-        if result.published is not None:
-            name = _score(evaluation, sheet)
+        name = _score(metric, sheet)
+        if name is not None and result.published is not None:
             own, lower_is_better = result.published(name, float(np.nanmean(sheet.numbers[name])))
             notes += own
             if lower_is_better:
@@ -231,11 +230,11 @@ def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results:
     return replace(evaluation, metric=metric, notes=(*notes, *evaluation.notes))
 
 
-def _score(evaluation: Evaluation, sheet: Sheet) -> str:
+def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
     """The score by the log's name, where the metric is the mean of one."""
-    (score, *others), metric = evaluation.metric.inputs, evaluation.metric
-    if others or metric.stat_names != ("value", "count"):
-        return metric.name
+    score, *others = metric.inputs
+    if others or metric.stat_names != MEAN.stat_names:
+        return None
     return score if score in sheet.numbers else next(iter(sheet.numbers))
 
 

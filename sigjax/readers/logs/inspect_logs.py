@@ -33,8 +33,7 @@ _MOST_MEMBERS = 1_000_000
 _ENCRYPTED = 0x1
 
 
-def _results(file: str, options: Options) -> Iterator[Result]:
-    del options
+def _results(file: str, _: Options) -> Iterator[Result]:
     log = _load_log(file, read_bytes(file))
     about, status = log.item("eval"), log.get("status")
     samples = log.items("samples", "sample", [])

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from hashlib import sha256
 
 from sigjax.readers.formats import Format, looks_like
 from sigjax.readers.json_files import Item, load_item
 from sigjax.readers.logs.driver import Result, Row, log_reader
-from sigjax.readers.options import Options, mean_is
+from sigjax.readers.options import Options
 from sigjax.records import InputError
 
 _SUCCESS = "success"
@@ -17,9 +16,8 @@ _ERROR = 2
 """The `failureReason` of a row that the provider gave no answer for."""
 
 
-def _promptfoo(file: str, options: Options) -> list[Result]:
+def _promptfoo(file: str, _: Options) -> list[Result]:
     """One system for each column of promptfoo's table: a prompt and a provider."""
-    del options
     outer = load_item(file)
     if not isinstance(outer.get("results"), dict) or not isinstance(outer.item("results").get("results"), list):
         raise InputError(f"{file}: expected results.results, as promptfoo writes them since version 3 of its format")
@@ -78,7 +76,7 @@ PROMPTFOO = Format(
     "promptfoo",
     "JSON of promptfoo eval -o",
     "systems",
-    log_reader(_promptfoo, content="variables or assertions", adapt=partial(mean_is, _SUCCESS)),
+    log_reader(_promptfoo, content="variables or assertions", main=_SUCCESS),
     looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
     begins=(b"{",),
 )
@@ -86,8 +84,7 @@ PROMPTFOO = Format(
 # DeepEval: a test run, with its test cases (of one turn, or conversations) and their metrics.
 
 
-def _deepeval(file: str, options: Options) -> list[Result]:
-    del options
+def _deepeval(file: str, _: Options) -> list[Result]:
     run = load_item(file)
     if run.get("testRunData") is not None:  # as in .deepeval/.latest_test_run.json
         run = run.item("testRunData")
@@ -108,7 +105,7 @@ DEEPEVAL = Format(
     "deepeval",
     "test runs of DeepEval",
     "systems",
-    log_reader(_deepeval, content="input", adapt=partial(mean_is, _SUCCESS)),
+    log_reader(_deepeval, content="input", main=_SUCCESS),
     looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{(?s:.*?)"metricsData"\s*:'),
     begins=(b"{",),
 )

@@ -109,8 +109,7 @@ LM_EVAL = Format(
 _UNREAD = frozenset("input output messages answer_attribution".split())
 
 
-def _every_eval(file: str, options: Options) -> Iterator[Result]:
-    del options
+def _every_eval(file: str, _: Options) -> Iterator[Result]:
     by_model: dict[str, list[Item]] = {}
     for line in load_lines(file, unread=_UNREAD):
         by_model.setdefault(line.text("model_id"), []).append(line)
@@ -161,8 +160,7 @@ _PART = ()
 """Stands for a metric that is a list or an object, which is not decoded."""
 
 
-def _results(file: str, options: Options) -> Iterator[Result]:
-    del options
+def _results(file: str, _: Options) -> Iterator[Result]:
     docs, metrics = _columns(file, read_bytes(file))
     places = [f"{file}, row {i}" for i in range(1, len(docs) + 1)]
     docs = [item_at(where, doc).fields for doc, where in zip(docs, places, strict=True)]
@@ -217,7 +215,6 @@ def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
 
 
 def _fields(file: str, name: str, kind: Any) -> list[Any]:
-    """The fields of a column of objects."""
     from pyarrow import types  # pyright: ignore[reportMissingImports]
 
     if not types.is_struct(kind):

@@ -16,7 +16,7 @@ from sigjax.files.opening import files_inside, naming, read_head, read_text
 from sigjax.readers.formats import Format, Sources, Tasks, lines_like, looks_like
 from sigjax.readers.json_files import Item, item_at, kind_of, load_item, parse_json, parse_json_lines, text
 from sigjax.readers.logs.driver import Result, Row, choose, log_reader
-from sigjax.readers.options import Options, mean_is, show
+from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
 _RESOLVED = "resolved"
@@ -104,7 +104,7 @@ SWEBENCH = Format(
     "swebench",
     "reports, leaderboards.json or details of SWE-bench",
     "systems",
-    log_reader(_swebench, adapt=partial(mean_is, _RESOLVED)),
+    log_reader(_swebench, main=_RESOLVED),
     looks_like(
         rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")\s*:\s*\['
         rb'|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
@@ -137,9 +137,8 @@ def _ids(file: str, values: Sequence[object]) -> Iterator[str]:
             raise InputError(f"{file}, entry {i}: expected an id, or an object with {_ID}, got {kind_of(value)}")
 
 
-def _listed(all_file: str, ids: Sequence[str], file: str, options: Options) -> list[Result]:
+def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[Result]:
     """A system by its results.json: what it does not list is not resolved."""
-    del options
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
@@ -155,16 +154,15 @@ def _listed(all_file: str, ids: Sequence[str], file: str, options: Options) -> l
 def _read_listed(sources: Sources, options: Options) -> Tasks:
     gold = sources.gold()
     results = partial(_listed, gold, _instances(gold))
-    return log_reader(results, adapt=partial(mean_is, _RESOLVED))(replace(sources, files=()), options)
+    return log_reader(results, main=_RESOLVED)(replace(sources, files=()), options)
 
 
 def _looks_like_ids(name: str, head: bytes) -> bool:
     return b'"instance_id"' in head or _ID_LINES(name, head) or _ID_LIST.match(head) is not None
 
 
-def _is_listed(files: Sequence[str], outputs: Sequence[str]) -> bool:
+def _is_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether the systems' files, or those in their folders, are results.json."""
-    del files
     inside = [next(iter(files_inside(file, _FOLDER)), file) if os.path.isdir(file) else file for file in outputs]
     return all(SWEBENCH.fits(*read_head(file)) for file in inside)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +13,7 @@ from sigjax.readers.options import Options, listing, show
 from sigjax.records import InputError
 
 
-class _Named(Protocol):
-    """A system by a log."""
-
-    @property
-    def system(self) -> str: ...
-    @property
-    def task(self) -> str: ...
-
-
-Log = TypeVar("Log", bound=_Named)
-
-
-def by_task(logs: Sequence[Log], options: Options) -> tuple[dict[str, list[Log]], tuple[str, ...]]:
+def by_task(logs: Sequence[Any], options: Options) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
     """The logs of each task that all systems have, and notes; all together where no system has several.
 
     Raises:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.files.opening import decode_text, read_bytes
-from sigjax.readers.formats import Format, Reading, Sheet, Sources
+from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, show
 from sigjax.readers.parsing.treebank import ROOT, Treebank, parse_conllu
@@ -22,7 +22,7 @@ from sigjax.records import Evaluation, InputError
 METRICS = ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex")
 _OF_CONTENT = frozenset(("clas", "mlas", "blex"))
 _COMMENT = re.compile(r"#\s*(?:(sent_id)\s*=|(newdoc)\b(?:\s+id\s*=)?)\s*(.*)")
-_FIRST_ROW = re.compile(rb"(?:#[^\n]*\n|\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n")
+_FIRST_ROW = rb"\A(?:#[^\n]*\n|\r?\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n"
 _EXCERPT = 20
 """Characters of a text that differs, in a message."""
 UNMATCHED = -2
@@ -164,8 +164,7 @@ def _different_text(gold: Treebank, system: Treebank) -> InputError:
 def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, list[str] | None]:
     """Names `[sentence]` by `# sent_id`, if all have different ones, and documents by `# newdoc id`, if there are."""
     ids, documents = [""] * num_sentences, [""] * num_sentences
-    document, number, rows = "", 0, 0
-    num_documents = 0
+    document, number, rows, num_documents = "", 0, 0, 0
     for line in text.split("\n"):
         if line.startswith("#"):
             match = _COMMENT.match(line)
@@ -210,8 +209,4 @@ def _columns(counts: dict[str, np.ndarray], metric: str) -> dict[str, np.ndarray
     return counts | {name: counts[key] for name, key in own.items()}
 
 
-def _looks(name: str, head: bytes) -> bool:
-    return name.endswith(".conllu") or _FIRST_ROW.match(head.replace(b"\r", b"")) is not None
-
-
-CONLLU = Format("conllu", "dependency trees, CoNLL-U", "gold", _read, _looks, METRICS)
+CONLLU = Format("conllu", "dependency trees, CoNLL-U", "gold", _read, looks_like(_FIRST_ROW, ending=".conllu"), METRICS)

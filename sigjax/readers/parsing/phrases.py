@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.files.opening import read_text
+from sigjax.files.opening import naming, read_text
 from sigjax.readers.columns import count_responses
 from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like, matching_lines, read_lines
 from sigjax.readers.join import join_sheets
@@ -92,8 +92,6 @@ def _close(node: _Node, words: list[str], closed: list[tuple[str, int, int]]) ->
 
 
 class _Trees(NamedTuple):
-    """The trees of one file."""
-
     words: list[list[str]]
     """[line]; none where there is no tree."""
     brackets: Counter[tuple[int, int, int, str]]
@@ -104,12 +102,10 @@ def _read_file(file: str, lines: Sequence[str], gold: _Trees | None = None) -> _
     """The trees of a file, over the words of the gold trees."""
     trees = _Trees([], Counter())
     for i, line in enumerate(lines):
-        try:
+        with naming(f"{file}, line {i + 1}"):
             words, brackets = parse_tree(line)
             if words and gold is not None:
                 _check_words(words, gold.words[i])
-        except InputError as error:
-            raise InputError(f"{file}, line {i + 1}: {error.neutral}") from None
         trees.words.append(words)
         trees.brackets.update({(i, start, end, label): count for (label, start, end), count in brackets.items()})
     return trees
@@ -147,7 +143,6 @@ def _read_trees(sources: Sources, options: Options) -> Reading:
 
 
 def _count_lines(own: _Trees, gold: _Trees) -> dict[str, np.ndarray]:
-    """The counts tp, predicted and gold `[line]`."""
     counted = {"tp": own.brackets & gold.brackets, "predicted": own.brackets, "gold": gold.brackets}
     counts = {name: np.zeros(len(gold.words)) for name in counted}
     for name, brackets in counted.items():

@@ -27,9 +27,8 @@ _ALL = "all"
 """The topic of the means of trec_eval."""
 
 
-def _trec_eval(file: str, options: Options) -> Iterator[Result]:
+def _trec_eval(file: str, _: Options) -> Iterator[Result]:
     """Measures of topics, without those of all topics together."""
-    del options
     content = read_text(file)
     found = _parse_json(file, content) if content.lstrip().startswith("{") else _parse_lines(file, content)
     scores = {
@@ -73,24 +72,20 @@ def _parse_lines(file: str, text: str) -> dict[str, dict[str, float]]:
     return scores
 
 
-def _is_measure(name: str) -> bool:
-    return parse_measure(name) is not None
-
-
 def _topic_first(lines: Sequence[str]) -> bool:
     """Whether lines are those of ir_measures: the second field is a measure, and the first is none."""
     lines = [line for line in lines if line.strip()]
     if not all(map(_MEASURED_LINE.fullmatch, lines)):
         return False
     first, second = ({line.split("\t")[i] for line in lines} for i in (0, 1))
-    return any(map(_is_measure, second)) and not any(map(_is_measure, first))
+    return any(map(parse_measure, second)) and not any(map(parse_measure, first))
 
 
 def _looks_measured(name: str, head: bytes) -> bool:
     if lines_like(_EVAL_LINE)(name, head):
         return True
     if _JSON_START.match(head):
-        return any(map(_is_measure, _MEASURED_NAME.findall(head.decode("utf-8", "replace"))))
+        return any(map(parse_measure, _MEASURED_NAME.findall(head.decode("utf-8", "replace"))))
     return _topic_first([line.decode("utf-8", "replace") for line in head_lines(head)])
 
 

@@ -15,7 +15,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.numerals import parse_number
 from sigjax.readers.options import Options, show
-from sigjax.readers.retrieval.measures import EXAMPLES, Judgments, Measure, parse_measure, topic_scorer
+from sigjax.readers.retrieval.measures import EXAMPLES, Judgments, parse_measure, topic_scorer
 from sigjax.records import Evaluation, InputError
 
 _QRELS_LINE = rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*"
@@ -60,7 +60,10 @@ def read_runs(sources: Sources, options: Options) -> Reading:
 
 
 def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], options: Options) -> Evaluation:
-    name, measure = _chosen_measure(options)
+    name = options.metric
+    measure = parse_measure(name) if isinstance(name, str) else None
+    if measure is None or not isinstance(name, str):
+        raise InputError(f"runs are scored by a measure's name, such as {', '.join(EXAMPLES)}; give one with --metric")
     score = topic_scorer(measure, judged)
     topics = tuple(judged)
     absent = np.nan if options.missing in ("drop", "pairwise") else 0.0
@@ -75,13 +78,6 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
                 f"system {system!r} lacks {lacking} of {len(topics)} topics; they count 0, as with trec_eval -c"
             )
     return join_sheets(sheets, options, scores=True, notes=tuple(notes))(options)
-
-
-def _chosen_measure(options: Options) -> tuple[str, Measure]:
-    measure = parse_measure(options.metric) if isinstance(options.metric, str) else None
-    if measure is None or not isinstance(options.metric, str):
-        raise InputError(f"runs are scored by a measure's name, such as {', '.join(EXAMPLES)}; give one with --metric")
-    return options.metric, measure
 
 
 def _read_numbers(file: str, kind: _Kind) -> Judgments:
@@ -105,9 +101,7 @@ def _parse_lines(file: str, content: str, kind: _Kind) -> Judgments:
                 f"{file}, line {line}: expected {num_fields} fields ({kind.layout}), got {len(fields)}: {show(row)}"
             )
         topic, document = fields[0], fields[2]
-        documents = found.get(topic)
-        if documents is None:
-            documents = found[topic] = {}
+        documents = found.setdefault(topic, {})
         if document in documents:
             raise InputError(
                 f"{file}, line {line}: document {show(document)} occurs twice for topic {show(topic)}; leave one out"
@@ -120,7 +114,6 @@ def _parse_lines(file: str, content: str, kind: _Kind) -> Judgments:
 
 
 def _parse_json(file: str, content: str, kind: _Kind) -> Judgments:
-    """An object of topic -> document -> number."""
     found: dict[str, dict[str, float]] = {}
     for topic, documents in item_at(file, parse_json(file, content)).fields.items():
         where = f"{file}, topic {show(topic)}"
@@ -156,10 +149,6 @@ def _checked(value: float, kind: _Kind) -> float:
     return value
 
 
-def _offers(name: str) -> bool:
-    return parse_measure(name) is not None
-
-
 TREC_RUN = Format(
     "trec-run",
     "judgments (qrels) and runs of TREC",
@@ -167,7 +156,7 @@ TREC_RUN = Format(
     read_runs,
     lines_like(_QRELS_LINE, _RUN_LINE),
     EXAMPLES,
-    offers=_offers,
+    offers=lambda name: parse_measure(name) is not None,
 )
 RANX_JSON = replace(
     TREC_RUN, name="ranx-json", title="judgments and runs as JSON (ranx)", looks=looks_like(_JSON_START)

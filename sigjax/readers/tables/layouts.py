@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from sigjax.readers.formats import Reading, Sheet, Sources
+from sigjax.readers.formats import Format, Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
 from sigjax.readers.numerals import is_text
 from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest
@@ -23,12 +23,16 @@ MOST_SYSTEMS = 10_000
 _HINT = "a column that is not a system is left out with --ignore NAME or used with --cluster NAME or --strata NAME"
 
 
-TABLE_OPTIONS = frozenset({"runs", "system", "score"})
-"""Options of `read` that mean something for tables only."""
+def table_format(
+    name: str, title: str, parse: Callable[..., Table], looks: Callable[[str, bytes], bool], names: str = ".*"
+) -> Format:
+    """A format of tables; `parse` takes a file, the options and whether it is `alone`, with all systems in it."""
+    read, options = partial(_read_tables, parse), frozenset({"runs", "system", "score"})
+    return Format(name, title, "file", read, looks, options=options, names=names, parts=True)
 
 
-def read_tables(parse: Callable[..., Table], sources: Sources, options: Options) -> Reading:
-    """The reading of one table of all systems, or of one for each; `parse` takes a file and the options."""
+def _read_tables(parse: Callable[..., Table], sources: Sources, options: Options) -> Reading:
+    """The reading of one table of all systems, or of one for each."""
     if not sources.systems:
         (file,) = sources.files
         return read_table(parse(file, options, alone=True), options)

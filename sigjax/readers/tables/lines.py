@@ -27,15 +27,13 @@ _LINE = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 _BETWEEN = re.compile(r"\s*[,\t]\s*")
 
 
-def read_numbers(sources: Sources, options: Options) -> Reading:
+def read_numbers(sources: Sources, _: Options) -> Reading:
     """One file per system, with as many numbers on each line."""
-    del options
     return partial(_evaluate, {name: (file, _numbers(file, None)) for name, file in sources.systems.items()}, _BY_WIDTH)
 
 
-def read_paired(sources: Sources, options: Options) -> Reading:
+def read_paired(sources: Sources, _: Options) -> Reading:
     """One file with the numbers of the systems A and B."""
-    del options
     (file,) = sources.files
     table = _numbers(file, _BETWEEN)
     if table.shape[1] not in (2, 4):

@@ -57,7 +57,8 @@ def system_column(table: Table, options: Options) -> str | None:
     if not usual:
         return None
     ids = [name for name in table.columns if name not in usual and is_id_name(name)]
-    repeated = [name for name in usual if any(_repeats(table, each) for each in (name, *ids))]
+    count = len(table.lines)
+    repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
     scores = _score_columns(table, [name for name in free if name not in usual])
     if len(repeated) == 1 and (len(scores) == 1 or options.score or options.counts or _INPUTS & {*free}):
         return repeated[0]
@@ -143,7 +144,6 @@ def _names(table: Table, name: str) -> np.ndarray:
 
 
 def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
-    """Name of each system -> its rows."""
     index = {name: k for k, name in enumerate(dict.fromkeys(systems))}
     codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
     rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
@@ -160,7 +160,6 @@ class _Roles(NamedTuple):
 def _roles(
     tables: Sequence[Table], options: Options, metric: Metric | SampleMetric, system: str | None
 ) -> tuple[_Roles, ...]:
-    """The roles of the columns of each table."""
     counts = options.counts or {}
     inputs = [*counts.values(), *(counts.get(name, name) for name in metric.inputs)]
     free = [
@@ -235,13 +234,7 @@ def _score_columns(table: Table, free: Sequence[str]) -> list[str]:
     return numeric
 
 
-def _repeats(table: Table, name: str) -> bool:
-    """Whether a name stands on several rows."""
-    return len(set(table.columns[name])) < len(table.lines)
-
-
 def _note(table: Table, roles: _Roles, options: Options, metric: Metric | SampleMetric, system: str | None) -> str:
-    """What was taken from which columns."""
     counts = options.counts or {}
     scores = [roles.score] if roles.score else [counts.get(name, name) for name in metric.inputs]
     about = {"systems": "are the files" if system is None else f"from column {show(system)}"}

@@ -9,16 +9,17 @@ import math
 import zipfile
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from sigjax.files.opening import ZIP_MAGIC, growth_limit, naming, read_bytes
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.columns import file_labels
+from sigjax.readers.columns import asked_labels, file_labels
 from sigjax.readers.formats import NO_ENDING, Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, select_systems, show, suggest
-from sigjax.readers.tables.saved import OPTIONS, is_saved, read_saved, saved_metrics
+from sigjax.readers.tables.saved import is_saved, read_saved, saved_metrics
 from sigjax.records import Evaluation, InputError
 
 NPY_MAGIC = b"\x93NUMPY"
@@ -80,16 +81,16 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
     others = {*RESERVED, options.id, options.cluster, options.strata, *options.ignore}
     names = select_systems(file, [name for name in arrays if name not in others], options)
     num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
-    labels = {}
-    for field, name in (("clusters", options.cluster), ("strata", options.strata)):
-        if name is None or name in arrays:
-            labels[field] = _array_labels(file, arrays, name or field)
-        else:
-            option = OPTIONS[field]
-            labels[field] = file_labels(file, name, option=option, known=arrays, num_instances=num_instances)
-    ids = _array_labels(file, arrays, options.id or "ids")
+
+    def asked(name: str, option: str) -> Any:
+        if name in arrays:
+            return _array_labels(file, arrays, name)
+        return file_labels(file, name, option, known=arrays, num_instances=num_instances)
+
+    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id or "ids")} | asked_labels(options, asked)
+    labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
     with naming(file):
-        return evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, ids=ids, **labels)
+        return evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
 
 
 def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tuple[str, ...] | None:
@@ -113,8 +114,7 @@ def _is_text(array: np.ndarray) -> bool:
     return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF)))
 
 
-def _read_npz(sources: Sources, options: Options) -> Reading:
-    del options
+def _read_npz(sources: Sources, _: Options) -> Reading:
     (file,) = sources.files
     return partial(read_npz, file, load_npz(file, read_bytes(file)))
 

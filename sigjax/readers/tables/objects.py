@@ -1,14 +1,13 @@
 """Tables as JSON: one object per line (jsonl), or a list of objects (json)."""
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import partial
 
 from sigjax.files.opening import naming, read_text
-from sigjax.readers.formats import NO_ENDING, Format, looks_like
+from sigjax.readers.formats import NO_ENDING, looks_like
 from sigjax.readers.json_files import Item, load_entries, parse_json_lines
 from sigjax.readers.options import Options
 from sigjax.readers.table import Nested, Table, check_characters, check_filled
-from sigjax.readers.tables.layouts import TABLE_OPTIONS, read_tables
+from sigjax.readers.tables.layouts import table_format
 from sigjax.records import InputError
 
 _WORDS = {True: "true", False: "false", None: ""}
@@ -64,32 +63,20 @@ def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
 
 
 def _parse_lines(file: str, options: Options, *, alone: bool) -> Table:
-    del alone
     return parse_jsonl(file, read_text(file), ignore=options.ignore)
 
 
 def _parse_list(file: str, options: Options, *, alone: bool) -> Table:
-    del alone
     return _table(file, load_entries(file, spelled=True), None, "row", options.ignore)
 
 
-JSONL = Format(
+JSONL = table_format(
     "jsonl",
     "table, one JSON object per line",
-    "file",
-    partial(read_tables, _parse_lines),
+    _parse_lines,
     looks_like(rb"^\s*\{", ending=".jsonl"),
-    options=TABLE_OPTIONS,
-    names=rf"{NO_ENDING}|.*\.jsonl",
-    parts=True,
+    rf"{NO_ENDING}|.*\.jsonl",
 )
-JSON = Format(
-    "json",
-    "table, a JSON list of objects",
-    "file",
-    partial(read_tables, _parse_list),
-    looks_like(rb"^\s*\[\s*\{"),
-    options=TABLE_OPTIONS,
-    names=rf"{NO_ENDING}|.*\.json",
-    parts=True,
+JSON = table_format(
+    "json", "table, a JSON list of objects", _parse_list, looks_like(rb"^\s*\[\s*\{"), rf"{NO_ENDING}|.*\.json"
 )

@@ -7,15 +7,14 @@ which ends it where a page is, reads no files here (its frames are taken like ot
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from sigjax.files.opening import growth_limit, read_bytes
-from sigjax.readers.formats import Format, looks_like
+from sigjax.readers.formats import looks_like
 from sigjax.readers.options import Options, show
 from sigjax.readers.table import Table
 from sigjax.readers.tables.frames import frame_table, refuse_repeats
-from sigjax.readers.tables.layouts import TABLE_OPTIONS, read_tables
+from sigjax.readers.tables.layouts import table_format
 from sigjax.records import InputError
 
 _MOST_ROWS = 2**16
@@ -141,7 +140,6 @@ def _decoded_size(file: str, name: str, column: Any) -> int:
 
 
 def _check_size(file: str, data: bytes, size: int) -> None:
-    """Refuse a file that unpacks to more bytes than any data of its size has."""
     limit = growth_limit(len(data))
     if size > limit:
         raise InputError(
@@ -150,16 +148,7 @@ def _check_size(file: str, data: bytes, size: int) -> None:
 
 
 def _parse_parquet(file: str, options: Options, *, alone: bool) -> Table:
-    del options, alone
     return frame_table(parquet_frame(file, read_bytes(file)), file=file)
 
 
-PARQUET = Format(
-    "parquet",
-    "table of Apache Parquet",
-    "file",
-    partial(read_tables, _parse_parquet),
-    looks_like(rb"^PAR1", ending=".parquet"),
-    options=TABLE_OPTIONS,
-    parts=True,
-)
+PARQUET = table_format("parquet", "table of Apache Parquet", _parse_parquet, looks_like(rb"^PAR1", ending=".parquet"))

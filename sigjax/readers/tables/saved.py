@@ -5,19 +5,19 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
 from sigjax.files.opening import naming
-from sigjax.files.writing import replacing
+from sigjax.files.writing import refusing_unwritable, replacing, text_or_file
 from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric, stack_inputs
-from sigjax.readers.columns import file_labels
+from sigjax.readers.columns import asked_labels, file_labels
 from sigjax.readers.options import Options, listing, select_systems, show, suggest
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Unit
 
 SCHEMA = "sigjax-evaluation/1"
-OPTIONS = {"clusters": "--cluster", "strata": "--strata"}
 _FRAME = ("ids", "clusters", "strata", "runs")
 """What all metrics of a file share, `[instance]` each, or null."""
 
@@ -53,11 +53,8 @@ def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
     ]
     arrays = {f"stats_{i}": each.stats for i, each in enumerate(evaluations)}
     encoded = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    try:
-        with replacing(path) as file:
-            np.savez_compressed(file, header=encoded, **arrays)  # pyright: ignore[reportArgumentType]
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); give another file") from None
+    with refusing_unwritable(path), replacing(path) as file:
+        np.savez_compressed(file, header=encoded, **arrays)  # pyright: ignore[reportArgumentType]
 
 
 def save_table(path: str, evaluation: Evaluation) -> None:
@@ -79,11 +76,7 @@ def save_table(path: str, evaluation: Evaluation) -> None:
     for name, stats in zip(evaluation.systems, evaluation.stats.tolist(), strict=True):
         rows = zip(*labels.values(), stats, strict=True)
         writer.writerows([name, *row, *numbers] for *row, numbers in rows)
-    try:
-        with replacing(path) as file:
-            file.write(text.getvalue().encode())
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); give another file") from None
+    text_or_file(text.getvalue(), path)
 
 
 def is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
@@ -107,10 +100,7 @@ def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) ->
     names = [name for name in header["systems"] if name not in options.ignore]
     names = select_systems(file, names, options)
     labels = {field: header[field] for field in _FRAME}
-    for field, name in (("clusters", options.cluster), ("strata", options.strata)):
-        if name is not None:
-            option, num_instances = OPTIONS[field], stats.shape[1]
-            labels[field] = file_labels(file, name, option=option, known=(), num_instances=num_instances)
+    labels |= asked_labels(options, partial(file_labels, file, known=(), num_instances=stats.shape[1]))
     by_system = dict(zip(header["systems"], stats, strict=True))
     with naming(file):
         evaluation = evaluation_from_arrays(
@@ -185,7 +175,6 @@ def _is_metric(value: object) -> bool:
 
 
 def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
-    """The metric of the file."""
     found = known_metric(saved["name"], saved["stat_names"])
     if found is None:
         raise InputError(

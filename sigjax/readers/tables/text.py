@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import NoReturn
 
@@ -14,7 +13,7 @@ from sigjax.readers.formats import Format
 from sigjax.readers.numerals import is_missing, is_text
 from sigjax.readers.options import Options, show
 from sigjax.readers.table import Table
-from sigjax.readers.tables.layouts import TABLE_OPTIONS, read_tables
+from sigjax.readers.tables.layouts import table_format
 from sigjax.records import InputError
 
 _CHUNK = 1024
@@ -203,8 +202,7 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: st
 def _delimited(kind: str) -> Format:
     between, other = {"tsv": ("tabs", "csv"), "csv": ("commas or semicolons", "tsv"), "spaces": ("blanks", "csv")}[kind]
 
-    def parse(file: str, options: Options, *, alone: bool) -> Table:
-        del options
+    def parse(file: str, _: Options, *, alone: bool) -> Table:
         return parse_delimited(file, read_text(file), kind=kind, alone=alone)
 
     def looks(name: str, head: bytes) -> bool:
@@ -217,16 +215,8 @@ def _delimited(kind: str) -> Format:
             return False
         return DELIMITERS[kind].encode() in first or (kind == "csv" and _has_semicolons(head))
 
-    return Format(
-        kind,
-        f"table, {between} between columns",
-        "file",
-        partial(read_tables, parse),
-        looks,
-        options=TABLE_OPTIONS,
-        names=rf"(?!.*\.({other}|tsv|csv)$).*" if kind == "spaces" else rf"(?!.*\.{other}$).*",
-        parts=True,
-    )
+    names = rf"(?!.*\.({other}|tsv|csv)$).*" if kind == "spaces" else rf"(?!.*\.{other}$).*"
+    return table_format(kind, f"table, {between} between columns", parse, looks, names)
 
 
 def _is_spaced(head: bytes) -> bool:

@@ -50,13 +50,8 @@ class Columns(NamedTuple):
         return replace(self.tokens, words=words, tags=self.gold)
 
 
-def read_columns(file: str) -> Columns:
-    """The tokens of a file of at least two columns."""
-    return parse_columns(file, read_text(file))
-
-
 def parse_columns(file: str, text: str) -> Columns:
-    r"""As `read_columns`, of text.
+    r"""The tokens of a file of at least two columns.
 
     Example:
         >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n").tokens
@@ -140,7 +135,7 @@ def _read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
     gold, systems = None, {}
     for name, file in sources.chosen(options).items():
-        columns = read_columns(file)
+        columns = parse_columns(file, read_text(file))
         truth = columns.gold_tokens()
         gold = gold or truth
         for check in (check_words, _check_sentences, _check_tags):
@@ -152,7 +147,6 @@ def _read_pairs(sources: Sources, options: Options) -> Reading:
 
 
 def _check_sentences(gold: Tokens, other: Tokens) -> None:
-    """Refuse other sentences than those of `gold`, in files with the same tokens."""
     different = np.setxor1d(gold.sentences, other.sentences)
     if different.size:
         first = int(different[0])
@@ -164,7 +158,6 @@ def _check_sentences(gold: Tokens, other: Tokens) -> None:
 
 
 def _check_tags(gold: Tokens, other: Tokens) -> None:
-    """Refuse other gold tags than those of the first file, in files with the same tokens."""
     first = first_difference(other.tags, gold.tags)
     if first is not None:
         raise InputError(
@@ -175,7 +168,10 @@ def _check_tags(gold: Tokens, other: Tokens) -> None:
 
 def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
     """Refuse last columns of other annotation, such as entities after chunks: they share no type with the gold tags."""
-    truth, *guessed = (_types(tokens) for tokens in (gold, *systems))
+    # Tags without types count as their own.
+    truth, *guessed = (
+        {tag.partition("-")[2] or tag for tag in set(tokens.tags) - OUTSIDE} for tokens in (gold, *systems)
+    )
     found = set().union(*guessed)
     if truth and found and not truth & found:
         raise InputError(
@@ -184,13 +180,7 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
         )
 
 
-def _types(tokens: Tokens) -> set[str]:
-    """The types of the tags; tags without types count as their own."""
-    return {tag.partition("-")[2] or tag for tag in set(tokens.tags) - OUTSIDE}
-
-
-def _looks_pairs(name: str, head: bytes) -> bool:
-    del name
+def _looks_pairs(_: str, head: bytes) -> bool:
     columns = head_columns(head)
     return columns is not None and _mark_spans({*columns.gold, *columns.tokens.tags})
 
@@ -209,7 +199,7 @@ def _mark_spans(tags: set[str]) -> bool:
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
-_read_gold = partial(read_tagged, lambda file, options: read_columns(file).tokens, (_check_sentences,))
+_read_gold = partial(read_tagged, lambda file, _: parse_columns(file, read_text(file)).tokens, (_check_sentences,))
 CONLL = Format(
     "conll",
     "tagged tokens, gold and guess as the last columns",

@@ -17,7 +17,7 @@ import numpy as np
 
 from sigjax.files.opening import read_text
 from sigjax.readers.formats import Format, looks_like
-from sigjax.readers.options import Options, show, suggest
+from sigjax.readers.options import show, suggest
 from sigjax.readers.tagging.tokens import TAG_METRICS, TAG_OPTIONS, Tokens, read_tagged
 from sigjax.records import InputError
 
@@ -82,15 +82,11 @@ def _plain(tags: list[str]) -> list[str]:
     return [plain[tag] for tag in tags]
 
 
-def _parse(file: str, options: Options) -> Tokens:
-    return parse_hipe(file, read_text(file), options.filter or COLUMN)
-
-
 HIPE = Format(
     "hipe",
     "tagged tokens of HIPE",
     "gold",
-    partial(read_tagged, _parse, ()),
+    partial(read_tagged, lambda file, options: parse_hipe(file, read_text(file), options.filter or COLUMN), ()),
     looks_like(rb"^TOKEN\tNE-"),
     TAG_METRICS,
     TAG_OPTIONS | {"filter", "tolerant"},

@@ -20,7 +20,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, listing
 from sigjax.readers.tables.text import looks_tabular
 from sigjax.readers.tagging.conll import head_columns, split_blanks
-from sigjax.readers.tagging.tokens import encode
+from sigjax.readers.tagging.tokens import encode, first_difference
 from sigjax.records import Evaluation, InputError
 
 LABEL_METRICS = ("accuracy", *CLASS_METRICS, "fscore", "precision", "recall")
@@ -76,8 +76,7 @@ def _numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mappi
     ]
 
 
-def _read_label_files(sources: Sources, options: Options) -> Reading:
-    del options
+def _read_label_files(sources: Sources, _: Options) -> Reading:
     file = sources.gold()
     gold = read_labels(file)
     systems = {name: (own, read_labels(own)) for name, own in sources.systems.items()}
@@ -144,8 +143,7 @@ def _split_commas(line: str) -> list[str]:
     return [field.strip() for field in line.split(",")] if " " in line else line.split(",")
 
 
-def _read_timbl(sources: Sources, options: Options) -> Reading:
-    del options
+def _read_timbl(sources: Sources, _: Options) -> Reading:
     files = [parse_instances(file, read_text(file)) for file in sources.systems.values()]
     for other in files[1:]:
         _check_same(other, files[0])
@@ -167,24 +165,20 @@ def _check_header(files: Sequence[Instances]) -> None:
 
 
 def _check_same(other: Instances, first: Instances) -> None:
-    """Refuse other instances or gold labels than those of the first file."""
     if len(other.gold) != len(first.gold):
         raise InputError(
             f"{other.file}: has {len(other.gold)} instances, but {first.file} has {len(first.gold)}; expected the same"
         )
-    if other.features == first.features:
-        return
-    pairs = zip(other.features, first.features, strict=True)
-    line = next(i for i, (own, expected) in enumerate(pairs, start=1) if own != expected)
-    raise InputError(
-        f"{other.file}, line {line}: differs from {first.file} before the last field; expected the same features and "
-        "gold labels in the same order"
-    )
+    i = first_difference(other.features, first.features)
+    if i is not None:
+        raise InputError(
+            f"{other.file}, line {i + 1}: differs from {first.file} before the last field; expected the same features "
+            "and gold labels in the same order"
+        )
 
 
-def _looks_like_timbl(name: str, head: bytes) -> bool:
+def _looks_like_timbl(_: str, head: bytes) -> bool:
     """Whether all lines have as many fields, three or more; the last two are words, and the same on some line."""
-    del name
     columns = head_columns(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
     if columns is None or len(columns.tokens.sentences) > 1 or columns.width < 3:
         return False
@@ -196,29 +190,20 @@ def _looks_like_timbl(name: str, head: bytes) -> bool:
 
 def _read_terms(sources: Sources, options: Options) -> Reading:
     files = sources.chosen(options)
-    lists = [_term_list(file) for file in (sources.gold(), *files.values())]
+    lines = map(read_lines, (sources.gold(), *files.values()))
+    lists = [[term for line in own if (term := line.strip())] for own in lines]
     notes = tuple(
         f"{name}: {count} of {len(own)} lines repeat a term, which counts once"
         for name, own in zip(("the gold list", *files), lists, strict=True)
         if (count := len(own) - len(set(own)))
     )
     terms = list(dict.fromkeys(term for own in lists for term in own))
-    right, *returned = (_membership(terms, own) for own in lists)
+    right, *returned = (np.array([term in own for term in terms], float) for own in map(frozenset, lists))
     sheets = [
         Sheet(name, file, {"tp": own * right, "predicted": own, "gold": right}, ids=terms)
         for (name, file), own in zip(files.items(), returned, strict=True)
     ]
     return join_sheets(sheets, options, notes=notes)
-
-
-def _term_list(file: str) -> list[str]:
-    return [term for line in read_lines(file) if (term := line.strip())]
-
-
-def _membership(terms: Sequence[str], own: Sequence[str]) -> np.ndarray:
-    """1 for each term `[term]` that is in a list, else 0."""
-    members = frozenset(own)
-    return np.array([term in members for term in terms], dtype=np.float64)
 
 
 LABELS = Format(

@@ -35,8 +35,6 @@ _OBJECT = re.compile(rf"\s*\{{\s*{_PAIR},\s*{_PAIR}(?:[,}}]|\Z)")
 
 
 class _Labels(NamedTuple):
-    """What a file says."""
-
     file: str
     labels: Mapping[str, str]
     """id -> label, in the order of the file."""
@@ -175,17 +173,12 @@ def _checked(name: str, own: _Labels, gold: _Labels) -> str:
     if len(unknown) == len(used):
         raise InputError(
             f"{own.file}: none of its labels ({listing(unknown, 3)}) is among those of {gold.file} "
-            f"({listing(_distinct(gold), 3)}); expected the same spelling"
+            f"({listing(dict.fromkeys(gold.labels.values()), 3)}); expected the same spelling"
         )
     number = sum(used[label] for label in unknown)
     return f"{name}: {number} of {used.total()} labels never occur in the gold file: {listing(unknown, 3)}" * bool(
         unknown
     )
-
-
-def _distinct(gold: _Labels) -> list[str]:
-    """The distinct labels of a file, in its order."""
-    return list(dict.fromkeys(gold.labels.values()))
 
 
 def _looks(name: str, head: bytes) -> bool:
@@ -217,9 +210,8 @@ def _looks(name: str, head: bytes) -> bool:
     return repeated and not several_words if blanks else repeated or not several_words
 
 
-def _confirmed(files: Sequence[str], outputs: Sequence[str]) -> bool:
+def _confirmed(files: Sequence[str], _: Sequence[str]) -> bool:
     """Whether an object is one of labels: none of its names is that of a field, and labels are short or few."""
-    del outputs
     file = files[0]
     if not read_head(file)[1].lstrip().startswith(b"{"):
         return True

@@ -158,7 +158,6 @@ def evaluate_tags(
 
 
 def _check_metric(options: Options) -> None:
-    """Refuse combinations that mean nothing."""
     for name, default in (("unit", "instance"), ("match", "strict")):
         chosen = getattr(options, name)
         if options.metric == "accuracy" and chosen != default:

@@ -36,8 +36,6 @@ _MOST_LACKING = 10
 
 @dataclass(frozen=True, eq=False)
 class _Links:
-    """What one file holds."""
-
     keys: np.ndarray
     """[link] int64: sentence, source and target, each from 0, in the bits of one number."""
     is_sure: np.ndarray

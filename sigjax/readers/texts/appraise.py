@@ -59,7 +59,6 @@ def _ratings(file: str) -> Iterator[_Rating]:
 
 
 def _why_not(kind: str, system: str, document: str) -> str:
-    """Why a rating does not count."""
     if kind != "TGT":
         return "an attention check"
     if "tutorial" in system:

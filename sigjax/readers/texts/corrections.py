@@ -23,7 +23,6 @@ from sigjax.records import InputError
 Edits = Counter[tuple[int, int, str]]
 """Start, end and correction, and how often it stands there."""
 _NUMBER = re.compile(r"-?\d{1,9}")
-_LOOKS = re.compile(rb"\A\s*S .*?^A -?\d+ -?\d+\|\|\|", re.DOTALL | re.MULTILINE)
 _LEFT_OUT = ("noop", "UNK")
 """Types that do not count: what is not an error, and errors whose correction is not known."""
 _HINT = "errant_parallel writes M2 from texts"
@@ -127,16 +126,12 @@ def _check_same(file: str, own: Sequence[_Sentence], gold_file: str, gold: Seque
         raise InputError(f"{file}: has {len(own)} sentences, but {gold_file} has {len(gold)}; expected the same")
 
 
-def _looks(name: str, head: bytes) -> bool:
-    return name.endswith(".m2") or _LOOKS.search(head) is not None
-
-
 CORRECTIONS = Format(
     "m2",
     "edits of grammatical error correction (M2, ERRANT)",
     "gold",
     _read,
-    _looks,
+    looks_like(rb"(?sm)\A\s*S .*?^A -?\d+ -?\d+\|\|\|", ending=".m2"),
     ("f0.5", "precision", "recall", "fscore"),
     frozenset({"filter"}),
     begins=(b"S",),
@@ -152,8 +147,7 @@ _ORIGINAL = "Original sentence "
 _TOTALS = re.compile(r"(\d{1,9})\t(\d{1,9})\t(\d{1,9})(\t[\d.]+){3}")
 
 
-def _errant(file: str, options: Options) -> list[Result]:
-    del options
+def _errant(file: str, _: Options) -> list[Result]:
     rows, sums, totals, several = list[Row](), [0, 0, 0], list[int](), False
     counts, pair, text = dict[Any, list[int]](), None, None
     for line, content in enumerate(read_text(file).split("\n"), start=1):
@@ -180,7 +174,6 @@ def _errant(file: str, options: Options) -> list[Result]:
 
 
 def _check_totals(file: str, sums: Sequence[int] | None, totals: Sequence[int]) -> None:
-    """Refuse counts of sentences that are not those of the summary at the end."""
     if sums is None:
         raise InputError(f"{file}: has no counts of single sentences; expected what errant_compare prints with -v")
     if not totals:

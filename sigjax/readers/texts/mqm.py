@@ -25,8 +25,7 @@ _ATTENTION = "hotw"
 """Severities that begin so say how raters did on errors that were planted."""
 
 
-def _mqm(file: str, options: Options) -> Iterator[Result]:
-    del options
+def _mqm(file: str, _: Options) -> Iterator[Result]:
     header, *rows = read_text(file).rstrip("\n").split("\n")
     names = _names(header)
     lacking = [name for name in _NEEDED if name not in names]
@@ -51,7 +50,8 @@ def _mqm(file: str, options: Options) -> Iterator[Result]:
     if not tenths:
         raise InputError(f"{file}: has a header but no rows; expected one per error")
     for system, segments in tenths.items():
-        yield Result(file, [_row(*key, raters) for key, raters in segments.items()], system, published=_direction)
+        rows = [_row(*key, raters) for key, raters in segments.items()]
+        yield Result(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
 
 
 def _names(header: str) -> list[str]:
@@ -79,14 +79,7 @@ def _row(document: str, number: str, raters: dict[str, int]) -> Row:
     return Row({_SCORE: sum(raters.values()) / (10 * len(raters))}, id, labels=labels)
 
 
-def _direction(score: str, mean: float) -> tuple[list[str], bool]:
-    """Lower is better."""
-    del mean
-    return [], score == _SCORE
-
-
-def _looks(name: str, head: bytes) -> bool:
-    del name
+def _looks(_: str, head: bytes) -> bool:
     return {*_NEEDED} <= {*_names(head.partition(b"\n")[0].decode("utf-8", "replace"))}
 
 

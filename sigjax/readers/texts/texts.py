@@ -6,12 +6,14 @@ position, so every system needs a score for each.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
+from typing import Any
 
 from sigjax.files.opening import read_segments, read_text
 from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
 from sigjax.metrics.texts import check_lengths
-from sigjax.readers.columns import file_labels
+from sigjax.readers.columns import asked_labels, file_labels
 from sigjax.readers.formats import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import Item, load_item
@@ -32,27 +34,13 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     texts = _texts(files)
     gold, outputs = texts[: len(sources.files)], texts[len(before) :]
     source = texts[len(gold)] if options.source else None
-    clusters, strata = (
-        file_labels(first, name, option=option, known=(), num_instances=len(gold[0])) if name else None
-        for name, option in ((options.cluster, "--cluster"), (options.strata, "--strata"))
-    )
+    labels = asked_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
 
     def evaluate(options: Options) -> Evaluation:
         metric = metric_name(options)
         by_file = {sources.systems[name]: own for name, own in zip(chosen, outputs, strict=True)}
         check_lengths(metric, dict(zip(sources.files, gold, strict=True)), by_file, place="line")
-        evaluation = evaluation_from_texts(
-            dict(zip(chosen, outputs, strict=True)),
-            gold,
-            metric=metric,
-            source=source,
-            tokenize=options.tokenize,
-            lowercase=options.lowercase,
-            clusters=clusters,
-            strata=strata,
-            cache=options.cache,
-            progress=options.progress,
-        )
+        evaluation = count_texts(dict(zip(chosen, outputs, strict=True)), gold, options, source=source, **labels)
         return replace(evaluation, notes=(*evaluation.notes, *_marks(files, texts)))
 
     return evaluate
@@ -87,6 +75,14 @@ def metric_name(options: Options) -> str:
     raise InputError(f"a format of texts takes no metric of your own; it gives {', '.join(TEXT_METRICS)}")
 
 
+def count_texts(
+    systems: Mapping[str, Sequence[str]], references: Sequence[Any], options: Options, **more: Any
+) -> Evaluation:
+    """The evaluation of texts by the metric, and otherwise as the options say."""
+    same = {name: getattr(options, name) for name in ("tokenize", "lowercase", "cache", "progress")}
+    return evaluation_from_texts(systems, references, metric=metric_name(options), **same, **more)
+
+
 def _looks(name: str, head: bytes) -> bool:
     """Any text but tables; reading says whatever else is wrong with it."""
     return b"\0" not in head and not looks_tabular(name, head)
@@ -107,13 +103,12 @@ _COMET = "COMET"
 _MISSING = "None"
 
 
-def _comet(file: str, options: Options) -> list[Result]:
+def _comet(file: str, _: Options) -> list[Result]:
     """comet-score: an object of file of each system -> segments with src, mt, ref and the score."""
-    del options
     found = load_item(file)
     if not found.fields:
         raise InputError(f'{file}: expected an object such as {{"system.txt": [{{"{_COMET}": 0.8}}]}}')
-    names, _ = name_systems(list(found.fields))
+    names = name_systems(list(found.fields))[0]
     systems = {
         name: [_segment(segment) for segment in found.items(field, f"system {show(name)}, segment")]
         for name, field in zip(names, found.fields, strict=True)

@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.files.opening import head_lines, read_text
-from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
+from sigjax.metrics import METRICS, TEXT_METRICS
 from sigjax.metrics.sclite import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths
 from sigjax.readers.formats import Format, Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show
-from sigjax.readers.texts.texts import metric_name
+from sigjax.readers.texts.texts import count_texts, metric_name
 from sigjax.records import Evaluation, InputError, Transcripts
 
 _TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)")
@@ -98,7 +98,6 @@ def _read(split: Split, sources: Sources, options: Options) -> Reading:
 
 
 def _check_known(own: Utterances, gold: Utterances) -> None:
-    """Refuse utterances that the gold file does not have."""
     stray = [id for id in own.words if id not in gold.words]
     if stray:
         more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
@@ -133,15 +132,7 @@ def evaluate(
     references = list(gold.words.values())
     by_file = {own.file: texts[name] for name, own in systems.items()}
     check_lengths(metric, {gold.file: references}, by_file, place="utterance")
-    counted = evaluation_from_texts(
-        texts,
-        references,
-        metric=metric,
-        tokenize=options.tokenize,
-        lowercase=options.lowercase,
-        cache=options.cache,
-        progress=options.progress,
-    )
+    counted = count_texts(texts, references, options)
     sheets, notes = [], list(counted.notes)
     for stats, (name, own) in zip(counted.stats, systems.items(), strict=True):
         absent = np.array([id not in own.words for id in ids])
@@ -184,9 +175,8 @@ def _head(head: bytes) -> str:
     return b"\n".join(head_lines(head)).decode("utf-8", "replace").replace("\r", "")
 
 
-def _looks_like_kaldi(name: str, head: bytes) -> bool:
+def _looks_like_kaldi(_: str, head: bytes) -> bool:
     """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
-    del name
     lines = [line.split() for _, line in numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
     return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
