@@ -79,7 +79,7 @@ def test_an_interval_that_ends_at_a_bound_of_the_metric_does_not_shrink():
         sides.append(replace(one, systems=(replace(first, interval=interval),)))
     (one,) = diff(*sides, margin=1.0).changes
     shorter = Z / 1.959963984540054
-    expected = [0.05 - np.hypot(0.2 * shorter, 0.1), 0.05 + np.hypot(0.05, 0.2)]
+    expected = [0.05 - np.hypot(0.2 * shorter, 0.1), 0.05 + np.hypot(0.05, 0.2 * shorter)]
     np.testing.assert_allclose(one.limits, expected, rtol=1e-9)
 
 

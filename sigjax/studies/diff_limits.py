@@ -90,8 +90,8 @@ def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], 
 def _arms(one: SystemScore, report: Report, tail: float) -> tuple[float, float] | None:
     """How far the limits of a score that each err with this probability lie below and above it.
 
-    Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal law, whichever is wider; what
-    may end at a bound of the metric does not shrink, as it would lie farther without.
+    Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal law, whichever is wider.
+    What ends at a bound of the metric does not shrink: without the bound it would end farther away.
     """
     if one.interval is None:
         return None
