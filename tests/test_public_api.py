@@ -11,6 +11,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+from importlib.metadata import distributions
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
 from sigjax.studies.size import Size
 from sigjax.studies.size_laws import Fitted, SizeLaw, ThresholdAt
 from sigjax.studies.thresholds import Threshold, ThresholdDifference
+from sigjax.version import installed_version
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
 STUDY_CALLS = {
@@ -193,6 +195,12 @@ def test_a_small_comparison_loads_neither_jax_nor_scipy(tmp_path, digits, option
     finally:
         os.chdir(here)
     assert not {"jax", "scipy"} & set(loaded)
+
+
+def test_versions_are_those_of_the_metadata():
+    for each in distributions():
+        assert installed_version(each.name) == each.version
+    assert installed_version("no-such-package") is None
 
 
 def test_importing_changes_no_setting():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -76,6 +75,8 @@ def check_workload(evaluations: Sequence[Evaluation], settings: Settings, *, war
             f"--memory {needed:g}"
         )
     if warns and load.seconds > _WORTH_A_LINE:
+        import logging
+
         logging.getLogger("sigjax").warning("%s", load)
 
 

@@ -220,7 +220,7 @@ def _first(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -
     """The first whole number from `low` to `high` for which a monotone condition holds; high + 1 if none."""
     high += 1.0
     while high - low > 0.5:
-        points = np.unique(np.floor(np.linspace(low, high - 1.0, _FAN)))
+        points = np.floor(np.linspace(low, high - 1.0, _FAN))
         held = holds(points)
         if not held.any():
             low = float(points[-1]) + 1.0

@@ -3,7 +3,6 @@
 import errno
 import os
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
@@ -130,7 +129,7 @@ def _target(path: str | os.PathLike[str]) -> Path | None:
 
 def _beside(target: Path, *, alone: bool) -> Path:
     """A name in the same folder, which a file system with names of 255 bytes takes."""
-    return target.with_name(f".{target.name}.tmp" if alone else f".{target.name[:50]}.{secrets.token_hex(4)}.tmp")
+    return target.with_name(f".{target.name}.tmp" if alone else f".{target.name[:50]}.{os.urandom(4).hex()}.tmp")
 
 
 def _created(temporary: Path, target: Path) -> IO[bytes]:

@@ -1,5 +1,6 @@
 """Where arrays come in: they are checked and become an `Evaluation` that later parts rely on."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -76,7 +77,7 @@ def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -
 
 def _numbers(name: str, values: object) -> np.ndarray:
     """Values of one system -> float64 or int64 `[instance, input]`."""
-    if np.ma.is_masked(values):
+    if "numpy.ma" in sys.modules and np.ma.is_masked(values):
         raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")
     try:
         array = np.asarray(values)

@@ -12,7 +12,6 @@ interpreter that read JSON and write numbers: forks are not safe beside the thre
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -218,6 +217,8 @@ def _from_workers(
 @contextmanager
 def _worker(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[IO[bytes]]:
     """The stdout of a process that works on a request; it does not outlive this context."""
+    import subprocess
+
     with TemporaryFile() as request:
         content = {"recipe": asdict(recipe), "references": references, "systems": systems}
         request.write(json.dumps(content).encode())

@@ -194,9 +194,9 @@ def _heading(test: str, resamples: np.ndarray, adjusted_over: int, settings: Set
 def _method_line(methods: Repeated, resamples: np.ndarray, only: Comparison | None) -> str:
     """How the p-values of a family were computed."""
     drawn = resamples[resamples >= 0]
-    numbers = [count(number, "resample") for number in np.unique(drawn).tolist()]
-    if len(numbers) > 1:
-        numbers = [f"{drawn.min():,} to {numbers[-1]}"]
+    numbers = [count(drawn.max(), "resample")] if drawn.size else []
+    if numbers and drawn.min() < drawn.max():
+        numbers = [f"{drawn.min():,} to {numbers[0]}"]
     if only is not None:
         return f"method: {', '.join([METHODS[only.method], *numbers])} ({only.reason})"
     exact, parts = [method for method in methods.present() if method != "montecarlo"], []

@@ -12,16 +12,18 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import numpy as np
 
 from sigjax.records import Array, Settings
 from sigjax.run.devices import devices
 from sigjax.version import installed_version, versions
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 _MANY = 32
 """Items from which threads pay."""
@@ -52,6 +54,8 @@ def num_cores() -> int:
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
     """The threads of a process; a forked process has none of its parent's."""
+    from concurrent.futures import ThreadPoolExecutor
+
     del process
     return ThreadPoolExecutor(num_cores(), "sigjax")
 
