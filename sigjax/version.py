@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 
 __version__ = "0.1.0"
@@ -11,10 +12,11 @@ __version__ = "0.1.0"
 def installed_version(package: str) -> str | None:
     """The version of an installed package, without importing it; None where there is none."""
     name = package.replace("-", "_")
-    for folder in filter(os.path.isdir, sys.path):
-        for entry in os.listdir(folder):
-            if entry.startswith(f"{name}-") and entry.endswith(".dist-info"):
-                return entry.removesuffix(".dist-info").removeprefix(f"{name}-")
+    for folder in sys.path:
+        with suppress(OSError):
+            for entry in os.listdir(folder or "."):
+                if entry.startswith(f"{name}-") and entry.endswith(".dist-info"):
+                    return entry.removesuffix(".dist-info").removeprefix(f"{name}-")
     from importlib.metadata import PackageNotFoundError, version  # it takes longer than many a comparison
 
     try:

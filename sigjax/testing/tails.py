@@ -80,10 +80,8 @@ def _t_ratio(slope: float, degrees: float) -> float:
     """
     scale = 1.0 / degrees + 1.0 / math.sqrt(degrees)
     return scale * math.fsum(
-        x
-        * weight
-        * math.exp(-degrees * math.log1p(2.0 * math.sinh(0.5 * scale * x) ** 2 + slope * math.sinh(scale * x)))
-        for x, weight in _NODES
+        weight * math.exp(-degrees * math.log1p(2.0 * math.sinh(0.5 * s) ** 2 + slope * math.sinh(s)))
+        for s, weight in ((scale * x, x * weight) for x, weight in _NODES)
     )
 
 
