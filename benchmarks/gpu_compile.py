@@ -39,9 +39,9 @@ from recorded import Program, programs
 from workloads import NUM_PAIRS, SYSTEMS, f1_workload, translations
 
 import sigjax
-from sigjax.exact.charfun import grid_lengths, line_probabilities, plane_probabilities
+from sigjax.exact.charfun import line_probabilities
 from sigjax.exact.convolution import dp_null, tree_null
-from sigjax.exact.lattice import Lattice, pair_lattice
+from sigjax.exact.lattice import Lattice
 from sigjax.run.backend import jax_scope, program, sharding
 
 
@@ -78,13 +78,9 @@ def cases() -> list[Case]:
     samples = {name: each for name, each in zip("ab", pair.stats, strict=True)}
     options = {"metric": "fscore", "method": "montecarlo", "device": "gpu", "resamples": 2**20}
     unpaired = partial(sigjax.unpaired, samples, **options)
-    tp_and_predicted = pair_lattice(pair.stats[0], pair.stats[1], pair.metric.stat_names)
-    assert isinstance(tp_and_predicted, Lattice)
-    plane, grades = (tp_and_predicted.rows, tp_and_predicted.multiplicity), np.arange(1, 6)
+    nine, grades = f1_workload(9).evaluation, np.arange(1, 6)  # 36 pairs, most of which have windows of one shape
     group = np.tile(grades, (NUM_PAIRS, 1)), np.full((NUM_PAIRS, 5), 80), np.full(NUM_PAIRS, 0.01)
-    none, of_pair = np.zeros(NUM_PAIRS, np.int64), grid_lengths(tp_and_predicted)
-    lines = partial(line_probabilities, *group, 640, none, "gpu")
-    on_plane = partial(plane_probabilities, *plane, np.zeros(2), of_pair, none[:2], "gpu")
+    lines = partial(line_probabilities, *group, 640, np.zeros(NUM_PAIRS, np.int64), "gpu")
     return [
         Case("swap, 2 systems", compare(pair, swaps), "_swap_tile"),
         Case(f"swap, {SYSTEMS} systems", compare(board, swaps), "_swap_tile"),
@@ -101,7 +97,7 @@ def cases() -> list[Case]:
         Case("summary, products", compare(board, many), "products"),
         Case("summary, counts", compare(board, many), "count_at_most"),
         Case(f"exact, one statistic, {NUM_PAIRS} pairs", lines, "_inverted"),
-        Case("exact, F1, a pair", on_plane, "_inverted"),
+        Case("exact, F1, 36 pairs", partial(sigjax.compare, nine, method="exact", device="gpu"), "_inverted"),
         Case("dp", partial(dp_null, counts), "_add_units"),
         Case("tree", partial(tree_null, counts), "_multiply"),
     ]

@@ -10,7 +10,8 @@ from oracles import random_counts
 from sigjax import Evaluation, compare, unpaired
 from sigjax.bootstrap import replicates
 from sigjax.exact import spectrum
-from sigjax.exact.charfun import plane_probabilities
+from sigjax.exact.charfun import plane_probabilities, plane_sums
+from sigjax.exact.spectrum import Points
 from sigjax.resample import engine
 from sigjax.run.backend import Backend, jax_scope, program
 from sigjax.testing import runner
@@ -87,6 +88,17 @@ def test_exact_tests_gather_the_spectrum_and_scatter_nothing(lowered, lengths):
     plane_probabilities(rows, np.array([40, 30, 20]), np.full(axes, 0.01), lengths, np.zeros(axes, np.int64), "gpu")
     text = lowered["_inverted"]
     assert "stablehlo.fft" in text
+    assert "f32" not in text
+    assert not scatters(text)
+    assert not products(text)
+
+
+def test_pairs_with_two_statistics_are_added_up_together(lowered):
+    one = np.array([[1, 2], [3, 1], [1, -1]]), np.array([40, 30, 20]), np.full(2, 0.01), np.zeros(2, np.int64)
+    points = Points(np.ones((50, 60), np.int8), np.zeros(50), np.zeros(60), 0.0, (0, 0))
+    plane_sums([one] * 5, (96, 80), [points] * 5, "gpu")
+    text = lowered["_inverted"]
+    assert re.search(r"@main.*-> \(?tensor<5x6xf64>", text)  # six numbers of a pair go back
     assert "f32" not in text
     assert not scatters(text)
     assert not products(text)

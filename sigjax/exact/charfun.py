@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sigjax.exact.lattice import Lattice
-from sigjax.exact.spectrum import MOST_LEAN, SignSums, centred, characteristic, inverse, on_device, places
+from sigjax.exact.spectrum import MOST_LEAN, Points, SignSums, centred, characteristic, inverse, on_device, places
 
 DEVIATIONS = 9.0
 """Half-width of the window in standard deviations of S."""
@@ -110,6 +110,20 @@ def plane_probabilities(
         platform: where JAX computes; None for NumPy.
     """
     return _probabilities([_sum_of(rows, multiplicity, theta, first)], lengths, platform)[0]
+
+
+def plane_sums(
+    sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]],
+    lengths: tuple[int, ...],
+    points: Sequence[Points],
+    platform: str,
+) -> np.ndarray:
+    """What JAX adds up of `points` of the probabilities of several pairs `[pair, 6]`, see `spectrum.added_up`.
+
+    Each of `sums` has the arguments rows, multiplicity, theta and first of `plane_probabilities`.
+    """
+    signs = [_sum_of(*each) for each in sums]
+    return on_device(signs, [_significant(each, lengths) for each in signs], lengths, platform, points)
 
 
 def _sum_of(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray) -> SignSums:

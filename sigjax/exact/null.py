@@ -5,7 +5,7 @@ monotone in the sum. Exchanging the systems turns S into -S and delta into -delt
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,7 @@ from sigjax.exact.bracket import Bracket
 from sigjax.exact.charfun import DEVIATIONS, EPSILON
 from sigjax.exact.lattice import Lattice, plane_axes
 from sigjax.exact.masses import Mass, join_lines, line_values, upper_mass
-from sigjax.exact.planes import Plane, make_plane, plane_mass
 from sigjax.exact.signs import sign_sums
-from sigjax.exact.tilt import log_moment, plane_tilt
 from sigjax.records import Alternative
 from sigjax.resample.tally import extreme
 
@@ -27,12 +25,6 @@ SetMass = Callable[[np.ndarray, np.ndarray], Mass]
 
 _MOST_COINS = 50
 """With so few coins a p-value times 2^coins is a whole number that a double can hold."""
-_SPARE = 30.0
-"""The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
-_FAR = 40.0
-"""The first box serves p-values above exp(-50)."""
-_BLOCK = 2**15
-"""Points of a plane that are scored at a time, to stay in cache."""
 
 
 class Criterion(NamedTuple):
@@ -97,46 +89,7 @@ def line_ps(
         below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
         return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
 
-    return _settle(mass, _sets(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
-
-
-def plane_p(lattice: Lattice, delta: Delta, criterion: Criterion, platform: str | None = None) -> ExactP:
-    """Exact p-value of a pair with two axes."""
-    theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
-    rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
-    exponent = _SPARE + min(rate, _FAR) + 10.0
-    while True:
-        plane = make_plane(lattice, exponent, platform)
-        answer = _on_plane(plane, delta, criterion)
-        needed = math.inf if answer is None else _SPARE - answer.log10_p * math.log(10.0)
-        if answer is not None and plane.log_outside < -needed:
-            return answer
-        exponent = min(2.0 * exponent, needed + 2.0)
-
-
-def _on_plane(plane: Plane, delta: Delta, criterion: Criterion) -> ExactP | None:
-    """The p-value from the points of a box; None where no point of it is extreme."""
-
-    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        estimate = plane_mass(plane, hit.view(np.int8) + mirrored.view(np.int8))
-        return Mass(np.array([estimate.log_p]), np.array([estimate.log_error]))
-
-    height, width = len(plane.first), len(plane.second)
-    both, at_all, sets = criterion._replace(alternative="two-sided"), False, []
-    rows = max(1, _BLOCK // width)
-    for start in range(0, height, rows):
-        part = slice(start, start + rows)
-        first, inside = plane.first[part, None], plane.inside[part]
-        if inside.all():
-            deltas = delta(first[None], plane.second[None, None])[0]
-        else:  # a score need not be a number where S cannot be
-            deltas, at = np.full(inside.shape, np.nan), np.nonzero(inside)
-            deltas[at] = delta(first[None, at[0], 0], plane.second[None, at[1]])[0]
-        sets.append(_sets(deltas, criterion, valid=inside, mirrored=inside & (first > 0)))
-        at_all |= bool(both.met(deltas).any())
-    if not at_all:
-        return None
-    return _settle(mass, [np.concatenate(parts) for parts in zip(*sets, strict=True)], [plane.lattice.coins])[0]
+    return _settle(mass, sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
 
 
 def full_p(
@@ -165,7 +118,7 @@ def full_p(
         with np.errstate(divide="ignore"):
             return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
-    return _settle(mass, _sets(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
+    return _settle(mass, sets_of(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
 
 
 def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Criterion) -> ExactP:
@@ -179,7 +132,7 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: C
             log_p = np.log((chances * hit).sum(axis=1))
         return Mass(log_p, log_p + math.log(error + EPSILON))
 
-    return _settle(mass, _sets(delta[None], criterion, mirrored=False), [_MOST_COINS + 1])[0]
+    return _settle(mass, sets_of(delta[None], criterion, mirrored=False), [_MOST_COINS + 1])[0]
 
 
 def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
@@ -195,7 +148,7 @@ def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
             log_p = np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins)
         return Mass(log_p, np.full(1, -np.inf))
 
-    return _settle(mass, _sets(delta, criterion), [coins])[0]
+    return _settle(mass, sets_of(delta, criterion), [coins])[0]
 
 
 def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
@@ -211,7 +164,7 @@ Sets = list[np.ndarray]
 """[pair, value]: extreme values, those whose mirror images are, the rest of both, and for mid-p the ties of both."""
 
 
-def _sets(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirrored: Any = True) -> Sets:
+def sets_of(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirrored: Any = True) -> Sets:
     """The sets of differences of scores `[pair, value]`; valid values are `mirrored` that are not their own mirror."""
     met = criterion.met(delta)
     image = met if criterion.alternative == "two-sided" else criterion.met(-delta)
@@ -223,16 +176,29 @@ def _sets(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirrore
 
 def _settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
     """P-values of pairs."""
+    asking, reply = settling(sets, coins), None
+    while True:
+        try:
+            hit, image = next(asking) if reply is None else asking.send(reply)
+        except StopIteration as stop:
+            return stop.value
+        reply = mass(hit, image)
+
+
+def settling(
+    sets: Sets, coins: Sequence[int] | np.ndarray
+) -> Generator[tuple[np.ndarray, np.ndarray], Mass, list[ExactP]]:
+    """P-values of pairs, to whoever answers which masses the sets have that it yields, as `SetMass` does."""
     hit, image, missed, missed_image, *tied = sets
-    log_p, log_error = mass(hit, image)
+    log_p, log_error = yield hit, image
     if (likely := log_p > math.log(0.5)).any():
         # Close to 1 the complement is the small number, and has more digits.
-        rest = mass(missed & likely[:, None], missed_image & likely[:, None])
+        rest = yield missed & likely[:, None], missed_image & likely[:, None]
         with np.errstate(divide="ignore"):  # pairs that are not likely
             log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
         log_error = np.where(likely, rest.log_error, log_error)
     if tied:
-        ties = mass(*tied)
+        ties = yield tied[0], tied[1]
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
     with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so

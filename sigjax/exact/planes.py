@@ -1,76 +1,27 @@
 """Probabilities of sets of values of the random-sign sum S on two axes, for one pair.
 
 S is symmetric, so half of the plane is enough: a point counts twice where its mirror image is in the set too, and each
-stands for whichever of both the tilt makes likelier. The set is covered by one tilt, rarely by more. Each gives all
-points of a window around its mean, with an error that grows with the distance on the near side. Of the points outside
-only bounds are counted, as error: Chernoff's, P(S = s) <= M(theta) exp(-theta.s), or the mass outside times the largest
-of these factors. While the error is too large, one more tilt has its mean at the worst point.
+stands for whichever of both the tilt makes likelier. The set is covered by one tilt (see `tails`), rarely by more:
+while the error is too large, one more tilt has its mean at the worst point.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Generator
+from typing import Any
 
 import numpy as np
 
-from sigjax.exact.charfun import EPSILON, fft_length, plane_probabilities, rounding
 from sigjax.exact.lattice import Lattice, plane_axes
 from sigjax.exact.masses import Mass
+from sigjax.exact.tails import Plane, Tail, Tilted, add_tilts, tilted_at, worst
 from sigjax.exact.tilt import log_moment, plane_tilt, spread, windows
 
 _ACCURACY = 1e-9
 """Relative error from which one more tilt is worth its time."""
 _MOST_TILTS = 12
 _SEARCHES = 8
-_LARGEST_EXPONENT = 600.0
 _NEAR = 2.0
 """Rates below this need no tilt: probabilities of one in ten."""
-_BLOCK = 2**15
-"""Points of a plane that are added up at a time, to stay in cache."""
-_WINDOW = 41.0
-"""The mass outside a window is below exp(-41) = 2e-18 on each side."""
-
-
-class Plane(NamedTuple):
-    """The points that S can reach in half a box around 0."""
-
-    lattice: Lattice
-    first: np.ndarray
-    """[first] int64: every other value from 0 or 1 on."""
-    second: np.ndarray
-    """[second] int64: every other value from minus to plus the half-width."""
-    inside: np.ndarray
-    """[first, second] bool: whether S can be there."""
-    log_outside: float
-    """Logarithm of a bound on the mass outside the box."""
-    platform: str | None = None
-    """Where JAX computes; None for NumPy."""
-
-
-class Tilted(NamedTuple):
-    """A plane under one tilt: probabilities in a window, and Chernoff's bound everywhere."""
-
-    theta: np.ndarray
-    """[axis]"""
-    log_moment: float
-    probability: np.ndarray = np.zeros((0, 0))
-    """P_theta(S = s) in the window."""
-    begin: tuple[int, int] = (0, 0)
-    """Where the plane begins in the window."""
-    noise: float = 1.0
-    """Bound on the rounding error of the probabilities in the 2-norm."""
-    outside: float = 1.0
-    """Bound on the mass outside the window, which also comes round into it."""
-
-    def held(self, block: Sequence[slice]) -> tuple[tuple[slice, ...], np.ndarray]:
-        """The points of a block of the plane that are in the window, and their probabilities."""
-        here, there = [], []
-        for part, begin, length in zip(block, self.begin, self.probability.shape, strict=True):
-            start = max(part.start, -begin)
-            stop = max(start, min(part.stop, length - begin))
-            here.append(slice(start - part.start, stop - part.start))
-            there.append(slice(start + begin, stop + begin))
-        return tuple(here), self.probability[tuple(there)]
 
 
 def make_plane(lattice: Lattice, exponent: float, platform: str | None = None) -> Plane:
@@ -83,26 +34,32 @@ def make_plane(lattice: Lattice, exponent: float, platform: str | None = None) -
     return Plane(lattice, *plane_axes(lattice, half), log_outside, platform)
 
 
-def plane_mass(plane: Plane, times: np.ndarray) -> Mass:
-    """The sum of times P(S = s) over the points, `times` `[first, second]` being 0, 1 or 2."""
+def plane_mass(plane: Plane, times: np.ndarray) -> Generator[Tail, Mass, Mass]:
+    """The sum of times P(S = s) over the points, `times` `[first, second]` being 0, 1 or 2.
+
+    Yields what `add_up` adds up, and takes the mass.
+    """
     lattice, counted = plane.lattice, np.flatnonzero(times)
     if not counted.size:
         return Mass(-math.inf, plane.log_outside)
     theta, start = _likeliest(plane, counted)
     scale, (plane, times) = -float(theta @ _at(plane, start)), _ahead(plane, times, theta)
-    tilts = [_tilted(plane, theta)]
+    tilts = [tilted_at(plane, theta)]
     scale += tilts[0].log_moment
+    estimate = yield Tail(plane, times, tilts[0], scale)
     while True:
-        estimate = _sum(plane, tilts, times, scale)
         if len(tilts) == _MOST_TILTS or estimate.log_error < estimate.log_p + math.log(_ACCURACY):
             return Mass(estimate.log_p, float(np.logaddexp(estimate.log_error, plane.log_outside)))
-        mean = _worst(plane, tilts, times)
+        if len(tilts) == 1:
+            tilts[0] = tilts[0].filled(lattice, plane.platform)
+        mean = worst(plane, tilts, times)
         theta = plane_tilt(lattice.rows, lattice.multiplicity, mean)
         # Where Chernoff's bound alone makes the points negligible, their probabilities are not needed.
         moment = float(log_moment(lattice.rows @ theta, lattice.multiplicity))
         most = moment - float(theta @ mean) + math.log(len(counted))
         negligible = most < estimate.log_p + math.log(0.1 * _ACCURACY)
-        tilts.append(Tilted(theta, moment) if negligible else _tilted(plane, theta))
+        tilts.append(Tilted(theta, moment) if negligible else tilted_at(plane, theta).filled(lattice, plane.platform))
+        estimate = add_tilts(plane, tilts, times, scale)
 
 
 def _ahead(plane: Plane, times: np.ndarray, theta: np.ndarray) -> tuple[Plane, np.ndarray]:
@@ -114,65 +71,6 @@ def _ahead(plane: Plane, times: np.ndarray, theta: np.ndarray) -> tuple[Plane, n
         back = back[:-1]
     first = np.concatenate([-plane.first[::-1][: len(back)], plane.first])
     return plane._replace(first=first), np.concatenate([back, front])
-
-
-def _blocks(times: np.ndarray) -> Iterator[tuple[slice, slice]]:
-    """Blocks that hold all points that count, each small enough to stay in cache."""
-    height, width = times.shape
-    rows = max(1, _BLOCK // width)
-    for start in range(0, height, rows):
-        part = slice(start, min(start + rows, height))
-        columns = np.flatnonzero(times[part].any(axis=0))
-        if columns.size:
-            yield part, slice(int(columns[0]), int(columns[-1]) + 1)
-
-
-def _exponent(plane: Plane, tilted: Tilted, block: tuple[slice, slice]) -> np.ndarray:
-    """Log of M(theta) exp(-theta.s) for the points of a block."""
-    first, second = plane.first[block[0]], plane.second[block[1]]
-    return (tilted.log_moment - tilted.theta[0] * first)[:, None] - tilted.theta[1] * second
-
-
-def _levels(plane: Plane, tilts: Sequence[Tilted], block: tuple[slice, slice]) -> np.ndarray:
-    """Log of a bound on the error of each point of a block under each tilt."""
-    levels = np.stack([_exponent(plane, tilted, block) for tilted in tilts])
-    for level, tilted in zip(levels, tilts, strict=True):
-        level[tilted.held(block)[0]] += math.log(tilted.noise + tilted.outside)
-    return levels
-
-
-def _worst(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray) -> np.ndarray:
-    """The point `[axis]` with the largest bound on its error."""
-    found = []
-    for block in _blocks(times):
-        level = np.where(times[block] > 0, _levels(plane, tilts, block).min(axis=0), -np.inf)
-        row, column = np.unravel_index(int(level.argmax()), level.shape)
-        found.append((float(level[row, column]), plane.first[block[0]][row], plane.second[block[1]][column]))
-    return np.array(max(found)[1:], np.float64)
-
-
-def _sum(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray, scale: float) -> Mass:
-    """Add up the points, each by the tilt with the least bound on its error."""
-    total = squares = 0.0
-    inside, outside, bounded = np.zeros((3, len(tilts)))  # the largest weights, and the sum of those outside
-    for block in _blocks(times):
-        best = None if len(tilts) == 1 else _levels(plane, tilts, block).argmin(axis=0)
-        for which, tilted in enumerate(tilts):
-            weight = np.exp(np.minimum(_exponent(plane, tilted, block) - scale, _LARGEST_EXPONENT))
-            weight *= times[block] if best is None else times[block] * (best == which)
-            window, probability = tilted.held(block)
-            held = weight[window]
-            if held.size:
-                total += float(np.einsum("ij,ij->", held, probability))
-                squares += tilted.noise**2 * float(np.einsum("ij,ij->", held, held))
-                inside[which] = max(inside[which], held.max())
-                held[...] = 0.0
-            outside[which], bounded[which] = max(outside[which], weight.max()), bounded[which] + weight.sum()
-    mass = np.array([tilted.outside for tilted in tilts])
-    # By Cauchy's inequality, within each tilt and once more over the tilts.
-    error = math.sqrt(len(tilts) * squares) + float((np.minimum(bounded, mass * outside) + mass * inside).sum())
-    with np.errstate(divide="ignore"):
-        return Mass(float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale))
 
 
 def _at(plane: Plane, position: Any) -> np.ndarray:
@@ -211,25 +109,3 @@ def _closest(plane: Plane, counted: np.ndarray, mean: np.ndarray, theta: np.ndar
     column = np.clip((lowest - plane.second[0]) / 2.0, -1.0, width).astype(np.int64)
     middle = np.searchsorted(counted, np.arange(len(plane.first)) * width + column)
     return counted[np.unique(np.clip(middle[:, None] + np.arange(-2, 3), 0, len(counted) - 1))]
-
-
-def _tilted(plane: Plane, theta: np.ndarray) -> Tilted:
-    """Tilted probabilities in a window around the tilted mean, Chernoff's bound elsewhere."""
-    lattice, lean = plane.lattice, plane.lattice.rows @ theta
-    mean, total = (lattice.multiplicity * np.tanh(lean)) @ lattice.rows, lattice.multiplicity @ lattice.rows
-    below, above = windows(lattice.rows, lattice.multiplicity, theta, _WINDOW).T
-    lowest = np.maximum(np.floor((mean - below + total) / 2).astype(np.int64), (total - lattice.reach) // 2)
-    highest = np.minimum(np.ceil((mean + above + total) / 2).astype(np.int64), (total + lattice.reach) // 2)
-    lengths = tuple(fft_length(int(count)) for count in highest - lowest + 1)
-    on_grid = plane_probabilities(lattice.rows, lattice.multiplicity, theta, lengths, lowest, plane.platform)
-    # The change of measure subtracts large numbers.
-    error = float(rounding(lattice.coins, lengths)) + EPSILON * 2.0 * float(np.abs(theta) @ lattice.reach)
-    return Tilted(
-        theta,
-        float(log_moment(lean, lattice.multiplicity)),
-        on_grid,
-        # Neighbours are one step apart in the plane and on the grid.
-        begin=tuple((np.array([plane.first[0], plane.second[0]]) + total) // 2 - lowest),
-        noise=min(error * float(np.linalg.norm(on_grid)), 0.5),
-        outside=2.0 * np.count_nonzero(highest - lowest < lattice.reach) * math.exp(-_WINDOW),
-    )

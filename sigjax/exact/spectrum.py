@@ -14,6 +14,8 @@ from sigjax.exact.convolution import padded_size
 from sigjax.records import Array
 from sigjax.run.backend import compiled
 
+LARGEST_EXPONENT = 600.0
+"""Of weights, which might overflow."""
 MOST_LEAN = 300.0
 """Coins with a larger lean are certain, and cosh would overflow."""
 
@@ -86,10 +88,31 @@ def inverse(held: Array, place: Array, lengths: tuple[int, ...]) -> Array:
     return xp.fft.irfft(spectrum if len(lengths) == 1 else xp.fft.ifft(spectrum, axis=1), n=lengths[-1])
 
 
+class Points(NamedTuple):
+    """What is to be added up of the probabilities of a pair: times exp(left - right - scale) of each point."""
+
+    times: np.ndarray
+    """[first, second] int8."""
+    left: np.ndarray
+    """[first] float64."""
+    right: np.ndarray
+    """[second] float64."""
+    scale: float
+    begin: tuple[int, ...]
+    """[axis]: where the points begin among the probabilities."""
+
+
 def on_device(
-    sums: Sequence[SignSums], kept: Sequence[np.ndarray], lengths: tuple[int, ...], platform: str
+    sums: Sequence[SignSums],
+    kept: Sequence[np.ndarray],
+    lengths: tuple[int, ...],
+    platform: str,
+    points: Sequence[Points] = (),
 ) -> np.ndarray:
-    """The same by JAX, from batches of one pair and the frequencies that count `[axis, frequency]` of each."""
+    """The same by JAX, from batches of one pair and the frequencies that count `[axis, frequency]` of each.
+
+    With `points` of each pair, what `added_up` says of them.
+    """
     most = [
         padded_size(max(sizes))
         for sizes in zip(
@@ -97,7 +120,8 @@ def on_device(
         )
     ]
     width = min(padded_size(1 + max(int(part[-1].max()) for part in kept)), lengths[-1] // 2 + 1)
-    count, axes = padded_size(len(sums)) if len(sums) > 1 else 1, len(lengths)
+    axes, number = len(lengths), len(sums)
+    count = padded_size(number) if axes == 1 and number > 1 else padded_size(64 * number) // 64
     rows, multiplicity = np.zeros((count, most[0], axes), np.int64), np.zeros((count, most[0]), np.int64)
     lean, first = np.zeros((count, most[0])), np.zeros((count, axes), np.int64)
     frequencies = np.zeros((count, axes, most[1]))
@@ -110,7 +134,20 @@ def on_device(
         place[(pair, *part)] = np.arange(part.shape[1])
     # With the wide vectors that `compiled` sets for a CPU, XLA's arc tangent is wrong (JAX 0.10.2).
     run = compiled(_inverted, (("lengths", lengths),), platform=None if platform == "cpu" else platform)
-    return np.asarray(run(rows, multiplicity, lean, first, frequencies, place))[: len(sums)]
+    padded = _padded(points, count) if points else ()
+    return np.asarray(run(rows, multiplicity, lean, first, frequencies, place, *padded))[:number]
+
+
+def _padded(points: Sequence[Points], count: int) -> tuple[np.ndarray, ...]:
+    """Points of so many pairs, as the columns of `Points`."""
+    height, width = (padded_size(max(each.times.shape[axis] for each in points)) for axis in range(2))
+    times, left, right = np.zeros((count, height, width), np.int8), np.zeros((count, height)), np.zeros((count, width))
+    scale, begin = np.zeros(count), np.zeros((count, 2), np.int64)
+    for pair, each in enumerate(points):
+        rows, columns = map(slice, each.times.shape)
+        times[pair, rows, columns], left[pair, rows], right[pair, columns] = each[:3]
+        scale[pair], begin[pair] = each.scale, each.begin
+    return times, left, right, scale, begin
 
 
 def _inverted(
@@ -120,11 +157,39 @@ def _inverted(
     first: Array,
     frequencies: Array,
     place: Array,
-    *,
+    *points: Array,
     lengths: tuple[int, ...],
 ) -> Array:
-    """The kernel: probabilities `[pair, *lengths]`."""
-    return inverse(characteristic(SignSums(rows, multiplicity, lean, first), frequencies, lengths), place, lengths)
+    """The kernel: probabilities `[pair, *lengths]`, or what points of them add up to."""
+    sums = SignSums(rows, multiplicity, lean, first)
+    found = inverse(characteristic(sums, frequencies, lengths), place, lengths)
+    return added_up(found, *points) if points else found
+
+
+def added_up(probability: Array, times: Array, left: Array, right: Array, scale: Array, begin: Array) -> Array:
+    """Sums and maxima `[pair, 6]` of weights and probabilities `[pair, *lengths]`, from columns of `Points`.
+
+    They are the 2-norm of all probabilities, the sum of weight times probability, that of the squares of weights, the
+    largest weight, and of points that have no probability the largest weight and the sum of weights.
+    """
+    xp = times.__array_namespace__()
+    weight = xp.exp(xp.minimum(left[:, :, None] - right[:, None] - scale[:, None, None], LARGEST_EXPONENT))
+    weight *= times.astype(xp.float64)
+    row, column = (xp.arange(size) + begin[:, axis, None] for axis, size in enumerate(times.shape[1:]))
+    here = ((row >= 0) & (row < probability.shape[1]))[:, :, None] & ((column >= 0) & (column < probability.shape[2]))[
+        :, None
+    ]
+    at = xp.clip(row, 0, probability.shape[1] - 1)[:, :, None], xp.clip(column, 0, probability.shape[2] - 1)[:, None]
+    held, outside = xp.where(here, weight, 0.0), xp.where(here, 0.0, weight)
+    parts = (
+        xp.sqrt((probability * probability).sum(axis=(1, 2))),
+        (held * probability[(xp.arange(len(times))[:, None, None], *at)]).sum(axis=(1, 2)),
+        (held * held).sum(axis=(1, 2)),
+        held.max(axis=(1, 2)),
+        outside.max(axis=(1, 2)),
+        outside.sum(axis=(1, 2)),
+    )
+    return xp.stack(parts, axis=1)
 
 
 def centred(number: Array, whole: int) -> Array:

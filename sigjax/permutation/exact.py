@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -9,8 +10,9 @@ from sigjax.exact.bracket import BRACKET_WIDTH, Bracket, Tail, bracket_tail, fin
 from sigjax.exact.convolution import dp_null, tree_error, tree_null
 from sigjax.exact.counted import pair_lattices
 from sigjax.exact.lattice import Lattice, NotEligible
-from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, line_ps, plane_p, signs_p
+from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, line_ps, signs_p
 from sigjax.exact.plan import Plan, plan_pair, plan_signs
+from sigjax.exact.plane_p import plane_ps
 from sigjax.exact.signs import count_from, few_units, log_share
 from sigjax.records import Metric, Settings
 from sigjax.testing.p_values import Outcome
@@ -126,7 +128,16 @@ def _p_values(case: Case, plans: dict[Pair, Plan], platform: str | None) -> dict
         lattices = [lines[pair].lattice for pair in pairs]
         answers = line_ps(lattices, pair_deltas(case, pairs, lines), _asked(case, pairs), platform)
         found |= zip(pairs, answers, strict=True)
-    return found | {pair: _one(case, pair, plan, platform) for pair, plan in plans.items() if plan.way != "line"}
+    planes = {pair: plan for pair, plan in plans.items() if plan.way == "plane"}
+    # On a GPU, as many as fit into half of the memory, or one pair.
+    held = np.cumsum([plan.num_bytes for plan in planes.values()])
+    groups = held // (case.settings.memory * 2**29) if platform else np.arange(len(held))
+    for _, group in groupby(zip(planes, groups.tolist(), strict=True), key=itemgetter(1)):
+        pairs = [pair for pair, _ in group]
+        deltas = [pair_deltas(case, [pair], planes) for pair in pairs]
+        asked = [_asked(case, [pair]) for pair in pairs]
+        found |= zip(pairs, plane_ps([planes[pair].lattice for pair in pairs], deltas, asked, platform), strict=True)
+    return found | {pair: _one(case, pair, plan) for pair, plan in plans.items() if pair not in found}
 
 
 def _outcome(case: Case, pair: Pair, plan: Plan, found: ExactP | NotEligible) -> Outcome | NotEligible:
@@ -193,14 +204,12 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
     return delta
 
 
-def _one(case: Case, pair: Pair, plan: Plan, platform: str | None) -> ExactP | NotEligible:
+def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
     """The exact test of one pair by itself."""
     lattice = plan.lattice
     asked, delta = _asked(case, [pair]), pair_deltas(case, [pair], {pair: plan})
     if plan.way == "identical":
         return ExactP(1.0, 0.0, 0.0)
-    if plan.way == "plane":
-        return plane_p(lattice, delta, asked, platform)
     if plan.way == "signs":
         return signs_p(lattice, delta, asked)
     if plan.way == "dp":
