@@ -86,7 +86,7 @@ def test_bootstrap_p_of_a_mean_is_nearly_normal():
 def test_clusters_are_resampled_whole():
     """One value a cluster is the same as the clusters' sums: equal p, equal interval."""
     rng = np.random.default_rng(0)
-    a, b = rng.integers(0, 2, (2, 12))
+    a, b = rng.integers(0, 3, (2, 12))
     clusters = np.repeat(["x", "y", "z", "u"], 3)
     clustered = compare(
         Evaluation.from_arrays({"a": a, "b": b}, clusters=clusters.tolist()), test=["permutation", "bootstrap"]
