@@ -1,11 +1,14 @@
 """Units: exact fixed point, clusters summed, strata sorted."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
-from sigjax import Evaluation, InputError
+from sigjax import Evaluation, InputError, compare, permutation_test
 from sigjax.metrics import MEAN
 from sigjax.units.units import make_units, observed_scores
 
@@ -28,6 +31,33 @@ def test_reals_are_rounded_within_the_stated_error(numbers):
     scores, tolerances = observed_scores(units, MEAN)
     error = np.abs(scores - evaluation.stats[:, :, 0].mean(axis=1))
     assert (error <= tolerances + 1e-300).all()
+
+
+@pytest.mark.parametrize("large", [1e5, 1e7, 1e8])
+def test_small_numbers_of_one_system_make_no_ties_beside_large_ones_of_another(large):
+    """All swaps of 14 reals, added up as fractions."""
+    rng = np.random.default_rng(5)
+    b = np.exp(rng.normal(3, 0.6, 14))
+    a = b * np.exp(rng.normal(0.05, 0.2, 14))
+    a[0] = large * np.pi
+    sums = [Fraction(0)]
+    for x, y in zip(a.tolist(), b.tolist(), strict=True):
+        d = Fraction(x) - Fraction(y)
+        sums = [each + swapped for each in sums for swapped in (d, -d)]
+    expected = sum(each >= sums[0] for each in sums) / len(sums)
+    assert permutation_test(a, b, alternative="greater", method="exact").p_value == expected
+
+
+@pytest.mark.parametrize("size", [0.05, 5.0, 1e3])
+def test_a_system_of_small_numbers_changes_nothing_between_others(size):
+    rng = np.random.default_rng(1)
+    a = 1e4 + rng.normal(0, 1e-3, 30)
+    b = a - 4e-4 + rng.normal(0, 1e-3, 30)
+    two, three = {"A": a, "B": b}, {"A": a, "B": b, "C": size * (rng.random(30) + 0.5)}
+    (alone,) = compare(two, correction="none")
+    assert compare(three, correction="none")["A", "B"] == alone
+    normal = 2 * norm.sf(abs(np.sum(a - b)) / np.sqrt(np.sum((a - b) ** 2)))
+    assert alone.p_value == pytest.approx(normal, rel=0.2)
 
 
 def test_whole_numbers_need_no_divisor():

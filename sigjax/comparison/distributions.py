@@ -109,7 +109,8 @@ def _of_pair(case: Case | SampleCase, pair: list[int]) -> Case | SampleCase:
         return case._replace(units=units, question=question)
     units, outputs = case.units, case.units.outputs
     outputs = outputs and outputs._replace(values=outputs.values[pair])
-    units = replace(units, values=units.values[pair], outputs=outputs)
+    errors = units.relative_error[pair]
+    units = replace(units, values=units.values[pair], relative_error=errors, outputs=outputs)
     return case._replace(units=units, question=question)
 
 

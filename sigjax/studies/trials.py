@@ -140,7 +140,9 @@ def run_classical(
 
 def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> Case:
     """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., and the pairs within each trial."""
-    units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata)
+    # Outputs of both systems may be in a trial's.
+    errors = np.full(len(values) * values.shape[1], pilot.units.relative_error.max())
+    units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata, relative_error=errors)
     within = np.stack(np.triu_indices(values.shape[1], 1), axis=1)
     pairs = (np.arange(len(values))[:, None, None] * values.shape[1] + within).reshape(-1, 2).astype(np.int32)
     return Case.of(units, pilot.metric, pairs, settings)

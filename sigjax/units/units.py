@@ -59,8 +59,8 @@ class Units:
     """[unit]: code of the stratum, ascending from 0."""
     sizes: np.ndarray
     """[unit] how many instances each unit has, or the sum of their weights."""
-    relative_error: float
-    """Bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
+    relative_error: np.ndarray
+    """[system]: bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
     exact: bool
     """Whether the values are the statistics, whole numbers or decimals, and not rounded reals."""
     outputs: Outputs | None = None
@@ -110,14 +110,14 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
     elif evaluation.strata is not None:
         values = values[:, np.argsort(unit)]
     divisors = np.array([column.divisor for column in columns])
-    error = max(float(column.error.max()) for column in columns)
+    error = np.max([column.error for column in columns], axis=0)
     return Units(
         values=values,
         divisors=None if np.all(divisors == 1.0) else divisors,
         strata=strata,
         sizes=np.bincount(unit, evaluation.weights),
         relative_error=_SCORE_ROUNDING + error,
-        exact=error == 0.0,
+        exact=not error.any(),
         outputs=outputs,
     )
 
