@@ -1,6 +1,7 @@
 """Exact tests of 200 tables, from p = 1 to 1e-300, against how many sign vectors are extreme, in whole numbers."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -39,6 +40,30 @@ def test_log10_p_by_whole_numbers(kind, band, number):
     assert abs(found.log10_p - expected) * math.log(10) <= found.error_bound + rounding
     assert found.error_bound < 2e-9
     assert found.p_value == pytest.approx(10**expected, rel=2e-9)
+
+
+@pytest.mark.parametrize("units", [45, 300, 3000])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("digits", [6, 15])
+def test_a_system_that_is_ahead_nearly_everywhere(units, alternative, digits):
+    """Among all signs the extreme ones are those whose minus signs add up to no more: all sets of small units tried."""
+    rng = np.random.default_rng(units)
+    wins = rng.uniform(0.5, 9.0, units).round(digits)
+    wins[:11] = rng.uniform(0.01, 0.2, 11).round(digits)
+    deltas = np.where(np.arange(units) < 3, -wins, wins)
+    small = [Fraction(each) if digits > 6 else Fraction(f"{each:.6f}") for each in wins[:11].tolist()]
+    sums = [Fraction(0)]
+    for each in small:
+        sums += [one + each for one in sums]
+    assert sum(small[:3]) < 0.5  # so that no other unit is among them
+    extreme = sum(one <= sum(small[:3]) for one in sums)
+    found = permutation_test(deltas, np.zeros(units), alternative=alternative)
+    assert (found.method, found.reason) == ("exact", "few swaps are as extreme (value)")
+    if alternative == "less":
+        assert found.p_value == 1 - sum(one < sum(small[:3]) for one in sums) / 2**units
+        return
+    expected = (alternative == "two-sided") + math.log2(extreme) - units
+    assert found.log10_p == pytest.approx(expected * math.log10(2), rel=1e-14)
 
 
 def shown(stats: np.ndarray, metric: str) -> np.ndarray:

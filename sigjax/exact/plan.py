@@ -13,10 +13,10 @@ from sigjax.exact.bracket import Step, choose_step
 from sigjax.exact.charfun import grid_lengths
 from sigjax.exact.convolution import dp_cost, tree_cost
 from sigjax.exact.lattice import Lattice, NotEligible
-from sigjax.exact.signs import MOST_COINS
+from sigjax.exact.signs import MOST_COINS, count_extreme
 from sigjax.exact.tilt import windows
 
-Way = Literal["identical", "line", "plane", "halves", "signs", "bracket", "dp", "tree"]
+Way = Literal["identical", "line", "plane", "halves", "signs", "extreme", "bracket", "dp", "tree"]
 
 _PATIENCE = 1.0
 """Nominal seconds that an exact value may take where a bracket would be narrow enough."""
@@ -72,7 +72,7 @@ def _on_one_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan |
     quick = [plan for plan in plans if plan.seconds <= _PATIENCE and plan.num_bytes <= num_bytes]
     if quick:
         return min(quick, key=lambda plan: plan.seconds)
-    plans.append(_bracket(lattice))
+    plans += [*_extreme(lattice), _bracket(lattice)]
     fitting = [plan for plan in plans if plan.num_bytes <= num_bytes]
     if not fitting:
         return _too_large(min(plans, key=lambda plan: plan.num_bytes), num_bytes)
@@ -107,6 +107,11 @@ def _halves(lattice: Lattice) -> list[Plan]:
         return []
     sums = 2 ** (lattice.coins // 2 + 1)  # to sort and to look up
     return [Plan("halves", lattice, 3e-4 + 1.5e-8 * sums, 40.0 * sums)]
+
+
+def _extreme(lattice: Lattice) -> list[Plan]:
+    count = count_extreme(lattice, abs(int(lattice.observed[0])))
+    return [] if count is None else [Plan("extreme", lattice, 2e-4 + 1e-6 * (count + lattice.coins), 40.0 * count)]
 
 
 def _bracket(lattice: Lattice) -> Plan:

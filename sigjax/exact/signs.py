@@ -4,7 +4,8 @@
 the middle: the sums of one half of the units are sorted, and each sum of the other half is looked up. So n units take
 2^(n/2) steps, and the count is a whole number, whatever the differences. References: Horowitz and Sahni (1974),
 "Computing partitions with applications to the knapsack problem"; as the split-up algorithm for permutation tests, van
-de Wiel (2001). `sign_law` gives the probability of every value, for callers that need all of them.
+de Wiel (2001). `count_extreme` counts the few that are as extreme where one system is ahead nearly everywhere, of any
+number of units. `sign_law` gives the probability of every value, for callers that need all of them.
 """
 
 import math
@@ -18,6 +19,7 @@ MOST_SIGNS = 20
 """2^19 sums, and their mirror images."""
 MOST_COINS = 44
 """Half of them have 2^22 sums: 32 MiB."""
+MOST_EXTREME = 2**16
 _MOST_POINTS = 2**22
 _SECONDS = 1e-7
 """Nominal, to score a point and sort the scores."""
@@ -63,6 +65,25 @@ def count_from(lattice: Lattice, edge: int) -> int:
     one, other = _sums(steps[:half]), _sums(steps[half:])
     # Ascending order on both sides walks through memory instead of jumping.
     return int((len(one) - np.searchsorted(np.sort(one), edge - np.sort(other)[::-1])).sum())
+
+
+def count_extreme(lattice: Lattice, edge: int) -> int | None:
+    """`count_from` where the edge is near the reach, for any number of units: the minus signs add up to little.
+
+    None where more than `MOST_EXTREME` sign vectors do.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> values = np.arange(1, 101)[:, None]
+        >>> count_extreme(pair_lattice(values, np.zeros_like(values), ("value",)), 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
+        5
+    """
+    spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
+    for step in np.sort(np.repeat(lattice.rows[:, 0], lattice.multiplicity)).tolist():
+        if step > spare or len(sums) > MOST_EXTREME:
+            break
+        sums = np.concatenate([sums, sums[sums <= spare - step] + step])
+    return None if len(sums) > MOST_EXTREME else len(sums) * (spare >= 0)
 
 
 def log_share(count: int, coins: int) -> float:

@@ -38,8 +38,9 @@ NUMBERS
 - Statistics are held as whole numbers (decimals in steps of their last digit),
   so sums are exact in any order. Other reals are rounded to a fine common grid,
   and refused where it would be too coarse. Their exact p is counted where few
-  units differ. Otherwise `p_value` is the upper end of a bracket (`p_interval`)
-  that holds p, at most 1% wide; where it would be wider, p is sampled.
+  units differ or few swaps are as extreme. Otherwise `p_value` is the upper end
+  of a bracket (`p_interval`) that holds p, at most 1% wide; where it would be
+  wider, p is sampled.
 - Deltas closer to each other than rounding are ties: for a mean within about
   1e-13 of the average size of the numbers; for n reals on the common grid
   within about n times 3e-14 of it.

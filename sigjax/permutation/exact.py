@@ -1,5 +1,6 @@
 """The permutation test without sampling: the method for each pair, and its p-value."""
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -13,7 +14,7 @@ from sigjax.exact.lattice import Lattice, NotEligible
 from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, line_ps, signs_p
 from sigjax.exact.plan import Plan, plan_pair, plan_signs
 from sigjax.exact.plane_p import plane_ps
-from sigjax.exact.signs import count_from, few_units, log_share
+from sigjax.exact.signs import count_extreme, count_from, few_units, log_share
 from sigjax.records import Metric, Settings
 from sigjax.testing.p_values import Outcome
 from sigjax.testing.problem import Case, NotExact, Pair, check_finite
@@ -34,6 +35,7 @@ _WAYS = {
     "plane": "two statistics differ",
     "halves": "few units differ",
     "signs": "few units differ",
+    "extreme": "few swaps are as extreme",
     "bracket": "one statistic differs",
     "dp": "dynamic program over units",
     "tree": "tree of products",
@@ -224,7 +226,7 @@ def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
 
 
 def _tail_p(plan: Plan, asked: Criterion, delta: Delta) -> ExactP | NotEligible:
-    """The test by the tail of a monotone score: few units, or a bracket."""
+    """The test by the tail of a monotone score: few units, few swaps as extreme, or a bracket."""
     lattice = plan.lattice
     edges = find_edges(
         lattice,
@@ -236,12 +238,18 @@ def _tail_p(plan: Plan, asked: Criterion, delta: Delta) -> ExactP | NotEligible:
     if edges is None:
         return NotEligible("the score is not monotone in the statistic that differs")
     found = threshold_p(edges, _tail(plan), asked.alternative, mid_p=asked.mid_p)
-    return bracketed_p(found, lattice.coins if plan.way == "halves" else None)
+    return bracketed_p(found, None if plan.way == "bracket" else lattice.coins)
 
 
 def _tail(plan: Plan) -> Tail:
-    lattice = plan.lattice
-    if plan.step is not None:
-        step = plan.step
+    lattice, step = plan.lattice, plan.step
+    if step is not None:
         return lambda edge: bracket_tail(lattice, edge, step)
-    return lambda edge: Bracket(*2 * (log_share(count_from(lattice, int(edge)), lattice.coins),))
+
+    def counted(edge: float) -> Bracket:
+        count = (count_extreme if plan.way == "extreme" else count_from)(lattice, int(edge))
+        if count is None:  # so many are ties with the observed sum
+            return Bracket(-math.inf, 0.0)
+        return Bracket(*2 * (log_share(count, lattice.coins),))
+
+    return counted
