@@ -182,6 +182,8 @@ BAD = {
     "alpha": (["compare", "{wide}", "--alpha", "0.01"], "Unknown option: --alpha. Did you mean --level 0.99?"),
     "alpha =": (["compare", "{wide}", "--alpha=.1"], "Unknown option: --alpha. Did you mean --level 0.9?"),
     "ci": (["compare", "{wide}", "--ci", "95%"], "Unknown option: --ci. Did you mean --level 0.95?"),
+    "required": (["power", "{wide}"], "--instances is required; see `sigjax power --help`"),
+    "without value": (["compare", "{wide}", "--level"], "parameter --level requires an argument"),
     "option of sacrebleu": (["compare", "{wide}", "--paired-bs"], "Did you mean --test bootstrap?"),
     "unknown choice": (["compare", "{wide}", "--test", "anova"], "anova"),
     "not a number": (

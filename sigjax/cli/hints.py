@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclopts import CycloptsError, UnknownOptionError
+from cyclopts import CycloptsError, MissingArgumentError, UnknownOptionError
 
 from sigjax.records import InputError
 from sigjax.records.visible import visible
@@ -73,6 +73,8 @@ def failure(error: Exception, tokens: Sequence[str]) -> tuple[str, int]:
     """A failed command, as it was typed -> the line that says why, and the exit code."""
     if isinstance(error, UnknownOptionError):
         text = _unknown_option(error, tokens)
+    elif isinstance(error, MissingArgumentError) and error.argument and not error.argument.tokens and not error.keyword:
+        text = f"{error.argument.name} is required; see `sigjax {' '.join(error.command_chain or tokens[:1])} --help`"
     else:
         text = " ".join((error.flags if isinstance(error, InputError) else str(error)).split())
     if not isinstance(error, InputError | CycloptsError | ProcessLost):

@@ -143,7 +143,7 @@ def permutation_test(a: Any, b: Any, options: PermutationOptions) -> Comparison:
         options: see `PermutationOptions`.
 
     Returns:
-        The `Comparison` of systems "a" and "b", without intervals of the scores.
+        The `Comparison` of systems "a" and "b", without intervals and standard errors.
 
     Raises:
         InputError: see `compare`.

@@ -81,6 +81,7 @@ def _numbers(name: str, values: object) -> np.ndarray:
         raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")
     try:
         array = np.asarray(values)
+        array = np.asarray(array.tolist()) if array.dtype.kind == "O" else array
     except ValueError:
         raise InputError(f"system {name!r}: rows have different lengths; expected a rectangular array") from None
     except TypeError as error:  # of JAX, whose traced arrays have no values
@@ -99,7 +100,9 @@ def _numbers(name: str, values: object) -> np.ndarray:
         array = array.astype(np.float64)
     else:
         got = {"U": "text", "S": "bytes"}.get(array.dtype.kind, str(array.dtype))
-        got = type(array.flat[0]).__name__ if array.dtype.kind == "O" and array.size else got
+        if array.dtype.kind == "O":
+            kinds = (type(each).__name__ for each in array.flat if not isinstance(each, int | float))
+            got = next(kinds, "whole numbers beyond 2**53")
         raise InputError(f"system {name!r}: expected numbers, got {got}")
     if array.ndim == 1:
         array = array[:, None]

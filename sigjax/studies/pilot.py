@@ -43,7 +43,7 @@ def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evalua
     names = evaluation.systems if systems is None else tuple(systems)
     if len(names) != 2:
         raise InputError(
-            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them (systems)"
+            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them (--systems)"
         )
     return select(evaluation, names)
 
