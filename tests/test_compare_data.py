@@ -83,7 +83,10 @@ WRONG = {
     "arrays": (lambda: Evaluation.from_arrays(None), "expected numbers by system, .*, got NoneType"),
     "an array": (lambda: Evaluation.from_arrays({"A": None, "B": [1]}), "system 'A': expected numbers, got NoneType"),
     "a gap": (lambda: sigjax.permutation_test([1, None], [1, 0]), "system 'a': expected numbers, got NoneType"),
-    "large": (lambda: sigjax.permutation_test([2**70, 1], [1, 0]), "system 'a': expected numbers, got whole numbers beyond"),
+    "large": (
+        lambda: sigjax.permutation_test([2**70, 1], [1, 0]),
+        "system 'a': expected numbers, got whole numbers beyond",
+    ),
     "texts": (lambda: sigjax.permutation_test("a", "b"), "system 'a': expected numbers, got text"),
     "audit": (lambda: sigjax.audit(None), EVALUATION),
     "power": (lambda: sigjax.power(None, instances=[9]), EVALUATION),
