@@ -14,6 +14,7 @@ from sigjax.cli import _run
 from sigjax.exact.samples import sample_law
 from sigjax.metrics import METRICS
 from sigjax.resample import engine
+from sigjax.studies.samples_show import unpaired_text
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -211,6 +212,9 @@ def test_instances_in_common_are_taken_for_different_ones_when_asked():
     (alike,) = unpaired({"A": [1, 2, 3], "B": [3, 4, 4]})
     assert alike.p_value == one.p_value
     assert "as many instances without ids" in alike.notes[0]
+    several = unpaired_text(unpaired({name: {"x": 1, "y": 2, "z": 4} for name in "ABCDE"}, overlap=True))
+    assert several.count("in common, taken for different ones") == 6
+    assert "warning: 4 more like these; --format json has them all" in several
     assert unpaired({"A": [1], "B": [2, 3, 4]})[0].interval is None  # the 1 is no right answer
     (same,) = unpaired({"A": [1, 1, 1], "B": [1]})
     assert (same.p_value, same.log10_p, same.standard_error, same.rank_sum.p_value) == (1.0, 0.0, None, 1.0)

@@ -24,6 +24,7 @@ from sigjax.studies.text import NAME, WIDTH, adjusted_p, joined_lines, results_j
 from sigjax.studies.unpaired import Unpaired
 from sigjax.version import __version__
 
+_MOST_NOTES = 6
 _TESTS = {
     "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
     "sign-flip": "sign-flip: permutation test against a system with the number on every instance ({}); takes "
@@ -133,7 +134,9 @@ def _ranked(results: Sequence[Unpaired]) -> str:
 
 
 def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool = False) -> list[str]:
-    notes = dict.fromkeys(note for one in results for note in one.notes if is_warning(note) == warnings)
+    notes = list(dict.fromkeys(note for one in results for note in one.notes if is_warning(note) == warnings))
+    if more := len(notes[_MOST_NOTES:]):
+        notes[_MOST_NOTES:] = [f"{'warning: ' if warnings else ''}{more} more like these; --format json has them all"]
     return [line for note in notes for line in _wrapped(note if warnings else f"note: {note}")]
 
 
