@@ -79,7 +79,11 @@ def count_extreme(lattice: Lattice, edge: int) -> int | None:
         5
     """
     spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
-    for step in np.sort(np.repeat(lattice.rows[:, 0], lattice.multiplicity)).tolist():
+    steps = np.sort(np.repeat(lattice.rows[:, 0], lattice.multiplicity))
+    few = steps[: MOST_EXTREME.bit_length()]
+    if 2 ** len(few) > MOST_EXTREME and few.sum() <= spare:
+        return None  # any of these may have a minus sign
+    for step in steps.tolist():
         if step > spare or len(sums) > MOST_EXTREME:
             break
         sums = np.concatenate([sums, sums[sums <= spare - step] + step])
