@@ -176,10 +176,11 @@ def sets_of(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirro
 
 def _settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
     """P-values of pairs."""
-    asking, reply = settling(sets, coins), None
+    asking = settling(sets, coins)
+    reply: Any = None  # begins
     while True:
         try:
-            hit, image = next(asking) if reply is None else asking.send(reply)
+            hit, image = asking.send(reply)
         except StopIteration as stop:
             return stop.value
         reply = mass(hit, image)

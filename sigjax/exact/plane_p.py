@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Generator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -73,10 +74,10 @@ def _on_plane(plane: Plane, delta: Delta, criterion: Criterion) -> Generator[Tai
     if not at_all:
         return None
     asking = settling([np.concatenate(parts) for parts in zip(*sets, strict=True)], [plane.lattice.coins])
-    reply = None
+    reply: Any = None  # begins
     while True:
         try:
-            hit, image = next(asking) if reply is None else asking.send(reply)
+            hit, image = asking.send(reply)
         except StopIteration as stop:
             return stop.value[0]
         found = yield from plane_mass(plane, hit.view(np.int8) + image.view(np.int8))
