@@ -28,7 +28,8 @@ from workloads import matched_words, tagged_words
 import sigjax
 from sigjax.exact.charfun import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice
-from sigjax.exact.null import Criterion, ExactP, line_ps
+from sigjax.exact.lines import line_ps
+from sigjax.exact.null import Criterion, ExactP
 from sigjax.records import Comparison, InputError
 
 FULL = {

@@ -24,7 +24,7 @@ _STEPS = {
     "Clopper-Pearson intervals": [("tails", "clopper_pearson")],
 }
 """Step -> its functions (file, name), none of which calls another."""
-_ON_GRID = ("masses", "planes", "plane_p", "tails", "null")
+_ON_GRID = ("lines", "planes", "null")
 """Files whose own time is that of choosing values of S and adding up their probabilities."""
 
 _COLORS = {

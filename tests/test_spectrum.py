@@ -9,7 +9,7 @@ import pytest
 from oracles import enumerate_swaps, f1, random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.exact import planes, spectrum, tails
+from sigjax.exact import planes, spectrum
 from sigjax.exact.bracket import _grid_tails
 from sigjax.exact.charfun import line_probabilities, plane_probabilities
 from sigjax.exact.lattice import Lattice
@@ -124,7 +124,7 @@ def test_pairs_with_two_statistics_are_those_of_numpy_on_jax(monkeypatch, togeth
     evaluation = Evaluation.from_arrays(arrays, metric="fscore")
     expected = compare(evaluation, method="exact", interval="none", **options)
     monkeypatch.setattr(Runner, "gpu", lambda self: "cpu")
-    monkeypatch.setattr(tails, "_TOGETHER", together)
+    monkeypatch.setattr(planes, "_TOGETHER", together)
     for one, other in zip(compare(evaluation, method="exact", interval="none", **options), expected, strict=True):
         assert one.p_value == pytest.approx(other.p_value, rel=1e-12)
         assert one.log10_p == pytest.approx(other.log10_p, rel=1e-12)

@@ -5,26 +5,33 @@ monotone in the sum. Exchanging the systems turns S into -S and delta into -delt
 """
 
 import math
-from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sigjax.exact.bracket import Bracket
-from sigjax.exact.charfun import DEVIATIONS, EPSILON
+from sigjax.exact.charfun import EPSILON
 from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.masses import Mass, join_lines, line_values, upper_mass
 from sigjax.exact.signs import sign_sums
 from sigjax.records import Alternative
 from sigjax.resample.tally import extreme
 
 Delta = Callable[..., np.ndarray]
 """Values of S on each axis, of shapes [pair, ...] that broadcast -> differences of scores [pair, ...]."""
-SetMass = Callable[[np.ndarray, np.ndarray], Mass]
+SetMass = Callable[[np.ndarray, np.ndarray], "Mass"]
 """(values hit [pair, value], values whose mirror image is hit [pair, value]) -> their mass."""
 
 _MOST_COINS = 50
 """With so few coins a p-value times 2^coins is a whole number that a double can hold."""
+
+
+class Mass(NamedTuple):
+    """Natural logarithms of a probability (-inf for an empty set) and of a bound on its error."""
+
+    log_p: Any
+    """[pair], or a number for one pair."""
+    log_error: Any
 
 
 class Criterion(NamedTuple):
@@ -64,34 +71,6 @@ class ExactP(NamedTuple):
     """Certain bounds on the p-value, where it is not known more closely; `p_value` is the upper one."""
 
 
-def line_ps(
-    lattices: Sequence[Lattice], delta: Delta, criterion: Criterion, platform: str | None = None
-) -> list[ExactP]:
-    """Exact p-values of pairs with one axis, together on a common grid.
-
-    Example:
-        >>> from sigjax.exact.lattice import pair_lattice
-        >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
-        >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
-        >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
-        0.125
-    """
-    lines = join_lines(lattices, platform)
-    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
-    farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * lines.deviation / 2).astype(np.int64))
-    values = line_values(lines, farthest)
-    valid = np.ones(values.shape, bool)
-    valid[:, 1:] = values[:, 1:] > values[:, :-1]
-
-    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
-        above, other = upper_mass(lines, hit), (hit != mirrored).any(axis=1)
-        below = upper_mass(lines, mirrored & other[:, None]) if other.any() else above
-        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
-        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
-
-    return _settle(mass, sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
-
-
 def full_p(
     lattice: Lattice,
     probabilities: np.ndarray,
@@ -118,7 +97,7 @@ def full_p(
         with np.errstate(divide="ignore"):
             return Mass(np.log(masses), np.log(np.array([error(float(each)) for each in masses])))
 
-    return _settle(mass, sets_of(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
+    return settle(mass, sets_of(delta(*values.T[:, None]), criterion, mirrored=values[:, 0] > 0), [lattice.coins])[0]
 
 
 def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: Criterion) -> ExactP:
@@ -132,7 +111,7 @@ def chances_p(delta: np.ndarray, chances: np.ndarray, error: float, criterion: C
             log_p = np.log((chances * hit).sum(axis=1))
         return Mass(log_p, log_p + math.log(error + EPSILON))
 
-    return _settle(mass, sets_of(delta[None], criterion, mirrored=False), [_MOST_COINS + 1])[0]
+    return settle(mass, sets_of(delta[None], criterion, mirrored=False), [_MOST_COINS + 1])[0]
 
 
 def signs_p(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactP:
@@ -148,7 +127,7 @@ def outcomes_p(delta: np.ndarray, criterion: Criterion, coins: int) -> ExactP:
             log_p = np.log((hit.sum(axis=1) + mirrored.sum(axis=1)) / 2.0**coins)
         return Mass(log_p, np.full(1, -np.inf))
 
-    return _settle(mass, sets_of(delta, criterion), [coins])[0]
+    return settle(mass, sets_of(delta, criterion), [coins])[0]
 
 
 def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
@@ -160,46 +139,49 @@ def bracketed_p(bracket: Bracket, coins: int | None) -> ExactP:
     return ExactP(ends[1], bracket.log_high / math.log(10.0) + 0.0, width + 0.0, ends)
 
 
-Sets = list[np.ndarray]
-"""[pair, value]: extreme values, those whose mirror images are, the rest of both, and for mid-p the ties of both."""
+Kind = Literal["extreme", "rest", "ties"]
+Sets = dict[Kind, tuple[np.ndarray, np.ndarray]]
+"""Which values `[pair, value]` are extreme, which are not, and for mid-p which tie; and whose mirror images are."""
 
 
 def sets_of(delta: np.ndarray, criterion: Criterion, *, valid: Any = True, mirrored: Any = True) -> Sets:
     """The sets of differences of scores `[pair, value]`; valid values are `mirrored` that are not their own mirror."""
     met = criterion.met(delta)
     image = met if criterion.alternative == "two-sided" else criterion.met(-delta)
-    sets = [met & valid, image & mirrored, ~met & valid, ~image & mirrored]
+    sets: Sets = {"extreme": (met & valid, image & mirrored), "rest": (~met & valid, ~image & mirrored)}
     if criterion.mid_p:
-        sets += [sets[0] & criterion.tied(delta), sets[1] & criterion.tied(-delta)]
+        hit, mirror = sets["extreme"]
+        sets["ties"] = hit & criterion.tied(delta), mirror & criterion.tied(-delta)
     return sets
 
 
-def _settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
-    """P-values of pairs."""
-    asking = settling(sets, coins)
-    reply: Any = None  # begins
-    while True:
-        try:
-            hit, image = asking.send(reply)
-        except StopIteration as stop:
-            return stop.value
-        reply = mass(hit, image)
+def settle(mass: SetMass, sets: Sets, coins: Sequence[int] | np.ndarray) -> list[ExactP]:
+    """P-values of pairs on a common grid; `mass` gives the mass of (values hit, values whose mirror image is)."""
+
+    def masses(kind: Kind, wanted: np.ndarray) -> Mass:
+        hit, image = sets[kind]
+        return mass(hit, image) if wanted.all() else mass(hit & wanted[:, None], image & wanted[:, None])
+
+    return settle_together(masses, coins, mid_p="ties" in sets)
 
 
-def settling(
-    sets: Sets, coins: Sequence[int] | np.ndarray
-) -> Generator[tuple[np.ndarray, np.ndarray], Mass, list[ExactP]]:
-    """P-values of pairs, to whoever answers which masses the sets have that it yields, as `SetMass` does."""
-    hit, image, missed, missed_image, *tied = sets
-    log_p, log_error = yield hit, image
+def settle_together(
+    masses: Callable[[Kind, np.ndarray], Mass],
+    coins: Sequence[int] | np.ndarray,
+    *,
+    mid_p: bool,
+) -> list[ExactP]:
+    """P-values of pairs; `masses` gives the mass of a set of each pair that is wanted `[pair]`."""
+    everyone = np.ones(len(coins), bool)
+    log_p, log_error = masses("extreme", everyone)
     if (likely := log_p > math.log(0.5)).any():
         # Close to 1 the complement is the small number, and has more digits.
-        rest = yield missed & likely[:, None], missed_image & likely[:, None]
+        rest = masses("rest", likely)
         with np.errstate(divide="ignore"):  # pairs that are not likely
             log_p = np.where(likely, np.log1p(-np.exp(np.minimum(rest.log_p, 0.0))), log_p)
         log_error = np.where(likely, rest.log_error, log_error)
-    if tied:
-        ties = yield tied[0], tied[1]
+    if mid_p:
+        ties = masses("ties", everyone)
         log_p = log_p + np.log1p(-0.5 * np.exp(ties.log_p - log_p))
         log_error = np.logaddexp(log_error, ties.log_error)
     with np.errstate(invalid="ignore", over="ignore"):  # -inf where everything underflows, or nearly so

@@ -1,21 +1,35 @@
-"""Probabilities of sets of values of the random-sign sum S on two axes, for one pair.
+"""Exact p-values of pairs with two axes: one by one in NumPy, many at a time on a GPU.
 
-S is symmetric, so half of the plane is enough: a point counts twice where its mirror image is in the set too, and each
-stands for whichever of both the tilt makes likelier. The set is covered by one tilt (see `tails`), rarely by more:
-while the error is too large, one more tilt has its mean at the worst point.
+The score is evaluated on the points of a box around 0 that holds all but a negligible mass. S is symmetric, so half of
+the plane is enough: a point counts twice where its mirror image is in the set too, and each stands for whichever of
+both the tilt makes likelier. The probabilities of a set come from one tilt, rarely from more: while the error is too
+large, one more tilt has its mean at the _worst point. Each tilt gives all points of a window around its mean, with an
+error that grows with the distance on the near side. Of the points outside only bounds are counted, as error:
+Chernoff's, P(S = s) <= M(theta) exp(-theta.s), or the mass outside times the largest of these factors.
 """
 
 import math
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sigjax.exact.charfun import EPSILON, fft_length, plane_probabilities, plane_sums, rounding
 from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.masses import Mass
-from sigjax.exact.tails import Plane, Tail, Tilted, add_tilts, tilted_at, worst
+from sigjax.exact.null import Criterion, Delta, ExactP, Kind, Mass, Sets, sets_of, settle_together
+from sigjax.exact.spectrum import LARGEST_EXPONENT, Points
 from sigjax.exact.tilt import log_moment, plane_tilt, spread, windows
 
+_SPARE = 30.0
+"""The mass outside the box is below exp(-30) = 1e-13 of the p-value."""
+_FAR = 40.0
+"""The first box serves p-values above exp(-50)."""
+_BLOCK = 2**15
+"""Points of a plane that are scored or added up at a time, to stay in cache."""
+_TOGETHER = 2**24
+"""Points of planes, or of their windows, that a GPU gets at a time: it takes about 20 bytes for each (compiled)."""
+_WINDOW = 41.0
+"""The mass outside a window is below exp(-41) = 2e-18 on each side."""
 _ACCURACY = 1e-9
 """Relative error from which one more tilt is worth its time."""
 _MOST_TILTS = 12
@@ -24,7 +38,100 @@ _NEAR = 2.0
 """Rates below this need no tilt: probabilities of one in ten."""
 
 
-def make_plane(lattice: Lattice, exponent: float, platform: str | None = None) -> Plane:
+class Plane(NamedTuple):
+    """The points that S can reach in half a box around 0."""
+
+    lattice: Lattice
+    first: np.ndarray
+    """[first] int64: every other value from 0 or 1 on."""
+    second: np.ndarray
+    """[second] int64: every other value from minus to plus the half-width."""
+    inside: np.ndarray
+    """[first, second] bool: whether S can be there."""
+    log_outside: float
+    """Logarithm of a bound on the mass outside the box."""
+    platform: str | None = None
+    """Where JAX computes; None for NumPy."""
+
+
+class Tilted(NamedTuple):
+    """A plane under one tilt: probabilities in a window, and Chernoff's bound everywhere."""
+
+    theta: np.ndarray
+    """[axis]"""
+    log_moment: float
+    probability: np.ndarray = np.zeros((0, 0))
+    """P_theta(S = s) in the window."""
+    begin: tuple[int, int] = (0, 0)
+    """Where the plane begins in the window."""
+    noise: float = 1.0
+    """Bound on the rounding error of the probabilities in the 2-norm; relative to theirs while there are none."""
+    outside: float = 1.0
+    """Bound on the mass outside the window, which also comes round into it."""
+    lengths: tuple[int, ...] = ()
+    """Of the window."""
+    lowest: np.ndarray = np.zeros(2, np.int64)
+    """[axis]: the first value of K in the window."""
+
+    def filled(self, lattice: Lattice, platform: str | None) -> "Tilted":
+        """With the probabilities."""
+        sums = lattice.rows, lattice.multiplicity, self.theta
+        on_grid = plane_probabilities(*sums, self.lengths, self.lowest, platform)
+        noise = min(self.noise * float(np.linalg.norm(on_grid)), 0.5)
+        return self._replace(probability=on_grid, noise=noise)
+
+    def held(self, block: Sequence[slice]) -> tuple[tuple[slice, ...], np.ndarray]:
+        """The points of a block of the plane that are in the window, and their probabilities."""
+        here, there = [], []
+        for part, begin, length in zip(block, self.begin, self.probability.shape, strict=True):
+            start = max(part.start, -begin)
+            stop = max(start, min(part.stop, length - begin))
+            here.append(slice(start - part.start, stop - part.start))
+            there.append(slice(start + begin, stop + begin))
+        return tuple(here), self.probability[tuple(there)]
+
+
+class Tail(NamedTuple):
+    """What is to be added up: times exp(scale) P(S = s), by one tilt."""
+
+    plane: Plane
+    times: np.ndarray
+    """[first, second]: 0, 1 or 2."""
+    tilted: Tilted
+    """Without probabilities."""
+    scale: float
+
+
+def plane_ps(
+    lattices: Sequence[Lattice], deltas: Sequence[Delta], criteria: Sequence[Criterion], platform: str | None = None
+) -> list[ExactP]:
+    """Exact p-values of pairs with two axes; what they add up is added up together."""
+    exponents = {pair: _first_exponent(lattice) for pair, lattice in enumerate(lattices)}
+    found: dict[int, ExactP] = {}
+    while exponents:
+        planes = {pair: _make_plane(lattices[pair], exponent, platform) for pair, exponent in exponents.items()}
+        sets = {pair: _score(plane, deltas[pair], criteria[pair]) for pair, plane in planes.items()}
+        hit = {pair: (planes[pair], each) for pair, each in sets.items() if each is not None}
+        p_values = dict(zip(hit, _p_values(list(hit.values())), strict=True))
+        larger = {}
+        for pair, exponent in exponents.items():
+            needed = _SPARE - p_values[pair].log10_p * math.log(10.0) if pair in hit else math.inf
+            if pair in hit and planes[pair].log_outside < -needed:
+                found[pair] = p_values[pair]
+            else:
+                larger[pair] = min(2.0 * exponent, needed + 2.0)
+        exponents = larger
+    return [found[pair] for pair in range(len(lattices))]
+
+
+def _first_exponent(lattice: Lattice) -> float:
+    """Of a box that serves the p-value that the observed sum suggests."""
+    theta = plane_tilt(lattice.rows, lattice.multiplicity, lattice.observed.astype(np.float64))
+    rate = float(theta @ lattice.observed - log_moment(lattice.rows @ theta, lattice.multiplicity))
+    return _SPARE + min(rate, _FAR) + 10.0
+
+
+def _make_plane(lattice: Lattice, exponent: float, platform: str | None = None) -> Plane:
     """The box outside which less than exp(-exponent) lies on each side, or all that S can reach."""
     reach = lattice.reach
     widest = windows(lattice.rows, lattice.multiplicity, np.zeros(2), exponent).max(axis=1)
@@ -34,32 +141,83 @@ def make_plane(lattice: Lattice, exponent: float, platform: str | None = None) -
     return Plane(lattice, *plane_axes(lattice, half), log_outside, platform)
 
 
-def plane_mass(plane: Plane, times: np.ndarray) -> Generator[Tail, Mass, Mass]:
-    """The sum of times P(S = s) over the points, `times` `[first, second]` being 0, 1 or 2.
+def _score(plane: Plane, delta: Delta, criterion: Criterion) -> Sets | None:
+    """What is extreme among the points of a box; None where no point of it is."""
+    height, width = len(plane.first), len(plane.second)
+    both, at_all, blocks = criterion._replace(alternative="two-sided"), False, []
+    rows = max(1, _BLOCK // width)
+    for start in range(0, height, rows):
+        block = slice(start, start + rows)
+        first, inside = plane.first[block, None], plane.inside[block]
+        if inside.all():
+            deltas = delta(first[None], plane.second[None, None])[0]
+        else:  # a score need not be a number where S cannot be
+            deltas, at = np.full(inside.shape, np.nan), np.nonzero(inside)
+            deltas[at] = delta(first[None, at[0], 0], plane.second[None, at[1]])[0]
+        blocks.append(sets_of(deltas, criterion, valid=inside, mirrored=inside & (first > 0)))
+        at_all |= bool(both.met(deltas).any())
+    if not at_all:
+        return None
+    return {
+        kind: (np.concatenate([each[kind][0] for each in blocks]), np.concatenate([each[kind][1] for each in blocks]))
+        for kind in blocks[0]
+    }
 
-    Yields what `add_up` adds up, and takes the mass.
-    """
-    lattice, counted = plane.lattice, np.flatnonzero(times)
-    if not counted.size:
-        return Mass(-math.inf, plane.log_outside)
-    theta, start = _likeliest(plane, counted)
+
+def _p_values(pairs: Sequence[tuple[Plane, Sets]]) -> list[ExactP]:
+    """P-values of pairs from the points of their boxes."""
+
+    def masses(kind: Kind, wanted: np.ndarray) -> Mass:
+        indices = np.flatnonzero(wanted)
+        requests = []
+        for index in indices.tolist():
+            hit, image = pairs[index][1][kind]
+            requests.append((pairs[index][0], hit.view(np.int8) + image.view(np.int8)))
+        log_p, log_error = np.full((2, len(pairs)), -np.inf)
+        for index, mass in zip(indices, _plane_masses(requests), strict=True):
+            log_p[index], log_error[index] = mass
+        return Mass(log_p, log_error)
+
+    coins = [plane.lattice.coins for plane, _ in pairs]
+    return settle_together(masses, coins, mid_p=any("ties" in sets for _, sets in pairs))
+
+
+def _plane_masses(requests: Sequence[tuple[Plane, np.ndarray]]) -> list[Mass]:
+    """The sum of times P(S = s) over the points of each plane; times `[first, second]` is 0, 1 or 2."""
+    first = {index: _first_tail(*each) for index, each in enumerate(requests) if each[1].any()}
+    estimates = dict(zip(first, _add_up(list(first.values())), strict=True))
+    return [
+        _refined(first[index], estimates[index], int(np.count_nonzero(times)))
+        if index in first
+        else Mass(-math.inf, plane.log_outside)
+        for index, (plane, times) in enumerate(requests)
+    ]
+
+
+def _first_tail(plane: Plane, times: np.ndarray) -> Tail:
+    """By the tilt whose mean is the likeliest point."""
+    theta, start = _likeliest(plane, np.flatnonzero(times))
     scale, (plane, times) = -float(theta @ _at(plane, start)), _ahead(plane, times, theta)
-    tilts = [tilted_at(plane, theta)]
-    scale += tilts[0].log_moment
-    estimate = yield Tail(plane, times, tilts[0], scale)
-    while True:
-        if len(tilts) == _MOST_TILTS or estimate.log_error < estimate.log_p + math.log(_ACCURACY):
-            return Mass(estimate.log_p, float(np.logaddexp(estimate.log_error, plane.log_outside)))
+    tilted = _tilted_at(plane, theta)
+    return Tail(plane, times, tilted, scale + tilted.log_moment)
+
+
+def _refined(tail: Tail, estimate: Mass, count: int) -> Mass:
+    """The mass by as many more tilts as its error needs; `count` points count."""
+    (plane, times, tilted, scale), lattice = tail, tail.plane.lattice
+    tilts = [tilted]
+    while len(tilts) < _MOST_TILTS and not estimate.log_error < estimate.log_p + math.log(_ACCURACY):
         if len(tilts) == 1:
             tilts[0] = tilts[0].filled(lattice, plane.platform)
-        mean = worst(plane, tilts, times)
+        mean = _worst(plane, tilts, times)
         theta = plane_tilt(lattice.rows, lattice.multiplicity, mean)
         # Where Chernoff's bound alone makes the points negligible, their probabilities are not needed.
         moment = float(log_moment(lattice.rows @ theta, lattice.multiplicity))
-        most = moment - float(theta @ mean) + math.log(len(counted))
+        most = moment - float(theta @ mean) + math.log(count)
         negligible = most < estimate.log_p + math.log(0.1 * _ACCURACY)
-        tilts.append(Tilted(theta, moment) if negligible else tilted_at(plane, theta).filled(lattice, plane.platform))
-        estimate = add_tilts(plane, tilts, times, scale)
+        tilts.append(Tilted(theta, moment) if negligible else _tilted_at(plane, theta).filled(lattice, plane.platform))
+        estimate = _add_tilts(plane, tilts, times, scale)
+    return Mass(estimate.log_p, float(np.logaddexp(estimate.log_error, plane.log_outside)))
 
 
 def _ahead(plane: Plane, times: np.ndarray, theta: np.ndarray) -> tuple[Plane, np.ndarray]:
@@ -109,3 +267,121 @@ def _closest(plane: Plane, counted: np.ndarray, mean: np.ndarray, theta: np.ndar
     column = np.clip((lowest - plane.second[0]) / 2.0, -1.0, width).astype(np.int64)
     middle = np.searchsorted(counted, np.arange(len(plane.first)) * width + column)
     return counted[np.unique(np.clip(middle[:, None] + np.arange(-2, 3), 0, len(counted) - 1))]
+
+
+def _tilted_at(plane: Plane, theta: np.ndarray) -> Tilted:
+    """A window around the tilted mean, still without probabilities, and Chernoff's bound elsewhere."""
+    lattice, lean = plane.lattice, plane.lattice.rows @ theta
+    mean, total = (lattice.multiplicity * np.tanh(lean)) @ lattice.rows, lattice.multiplicity @ lattice.rows
+    below, above = windows(lattice.rows, lattice.multiplicity, theta, _WINDOW).T
+    lowest = np.maximum(np.floor((mean - below + total) / 2).astype(np.int64), (total - lattice.reach) // 2)
+    highest = np.minimum(np.ceil((mean + above + total) / 2).astype(np.int64), (total + lattice.reach) // 2)
+    lengths = tuple(fft_length(int(count)) for count in highest - lowest + 1)
+    return Tilted(
+        theta,
+        float(log_moment(lean, lattice.multiplicity)),
+        # Neighbours are one step apart in the plane and on the grid.
+        begin=tuple((np.array([plane.first[0], plane.second[0]]) + total) // 2 - lowest),
+        # The change of measure subtracts large numbers.
+        noise=float(rounding(lattice.coins, lengths)) + EPSILON * 2.0 * float(np.abs(theta) @ lattice.reach),
+        outside=2.0 * np.count_nonzero(highest - lowest < lattice.reach) * math.exp(-_WINDOW),
+        lengths=lengths,
+        lowest=lowest,
+    )
+
+
+def _add_up(tails: Sequence[Tail]) -> list[Mass]:
+    """The mass of each, but for what is outside the box; on a GPU, those with like windows together."""
+    platform = tails[0].plane.platform if tails else None
+    if platform is None:
+        return [_by_numpy(each) for each in tails]
+    found: dict[int, Mass] = {}
+    for lengths in {each.tilted.lengths for each in tails}:
+        alike = [index for index, each in enumerate(tails) if each.tilted.lengths == lengths]
+        most = max(math.prod(lengths), *(tails[index].times.size for index in alike))
+        many = max(1, _TOGETHER // most)
+        for start in range(0, len(alike), many):
+            some = alike[start : start + many]
+            found |= zip(some, _by_device([tails[index] for index in some], platform), strict=True)
+    return [found[index] for index in range(len(tails))]
+
+
+def _by_numpy(tail: Tail) -> Mass:
+    return _add_tilts(tail.plane, [tail.tilted.filled(tail.plane.lattice, None)], tail.times, tail.scale)
+
+
+def _by_device(tails: Sequence[Tail], platform: str) -> Iterator[Mass]:
+    sums, points = [], []
+    for plane, times, tilted, scale in tails:
+        sums.append((plane.lattice.rows, plane.lattice.multiplicity, tilted.theta, tilted.lowest))
+        left, right = tilted.log_moment - tilted.theta[0] * plane.first, tilted.theta[1] * plane.second
+        points.append(Points(times, left, right, scale, tilted.begin))
+    for each, found in zip(tails, plane_sums(sums, tails[0].tilted.lengths, points, platform), strict=True):
+        (norm, total, squares), of_tilt = found[:3].tolist(), found[3:, None]
+        noise = min(each.tilted.noise * norm, 0.5)
+        yield _mass(total, noise**2 * squares, np.array([each.tilted.outside]), of_tilt, each.scale)
+
+
+def _add_tilts(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray, scale: float) -> Mass:
+    """Add up the points, each by the tilt with the least bound on its error."""
+    total = squares = 0.0
+    inside, outside, bounded = np.zeros((3, len(tilts)))  # the largest weights, and the sum of those outside
+    for block in _blocks(times):
+        best = None if len(tilts) == 1 else _levels(plane, tilts, block).argmin(axis=0)
+        for which, tilted in enumerate(tilts):
+            weight = np.exp(np.minimum(_exponent(plane, tilted, block) - scale, LARGEST_EXPONENT))
+            weight *= times[block] if best is None else times[block] * (best == which)
+            window, probability = tilted.held(block)
+            held = weight[window]
+            if held.size:
+                total += float(np.einsum("ij,ij->", held, probability))
+                squares += tilted.noise**2 * float(np.einsum("ij,ij->", held, held))
+                inside[which] = max(inside[which], held.max())
+                held[...] = 0.0
+            outside[which], bounded[which] = max(outside[which], weight.max()), bounded[which] + weight.sum()
+    mass = np.array([tilted.outside for tilted in tilts])
+    # By Cauchy's inequality, within each tilt and once more over the tilts.
+    return _mass(total, len(tilts) * squares, mass, np.stack([inside, outside, bounded]), scale)
+
+
+def _mass(total: float, squares: float, mass: np.ndarray, of_tilts: np.ndarray, scale: float) -> Mass:
+    """The mass, and a bound on its error: rounding, and for each tilt what is outside its window and comes round."""
+    inside, outside, bounded = of_tilts
+    error = math.sqrt(squares) + float((np.minimum(bounded, mass * outside) + mass * inside).sum())
+    with np.errstate(divide="ignore"):
+        return Mass(float(np.log(max(total, 0.0)) + scale), float(np.log(error) + scale))
+
+
+def _worst(plane: Plane, tilts: Sequence[Tilted], times: np.ndarray) -> np.ndarray:
+    """The point `[axis]` with the largest bound on its error."""
+    found = []
+    for block in _blocks(times):
+        level = np.where(times[block] > 0, _levels(plane, tilts, block).min(axis=0), -np.inf)
+        row, column = np.unravel_index(int(level.argmax()), level.shape)
+        found.append((float(level[row, column]), plane.first[block[0]][row], plane.second[block[1]][column]))
+    return np.array(max(found)[1:], np.float64)
+
+
+def _levels(plane: Plane, tilts: Sequence[Tilted], block: tuple[slice, slice]) -> np.ndarray:
+    """Log of a bound on the error of each point of a block under each tilt."""
+    levels = np.stack([_exponent(plane, tilted, block) for tilted in tilts])
+    for level, tilted in zip(levels, tilts, strict=True):
+        level[tilted.held(block)[0]] += math.log(tilted.noise + tilted.outside)
+    return levels
+
+
+def _exponent(plane: Plane, tilted: Tilted, block: tuple[slice, slice]) -> np.ndarray:
+    """Log of M(theta) exp(-theta.s) for the points of a block."""
+    first, second = plane.first[block[0]], plane.second[block[1]]
+    return (tilted.log_moment - tilted.theta[0] * first)[:, None] - tilted.theta[1] * second
+
+
+def _blocks(times: np.ndarray) -> Iterator[tuple[slice, slice]]:
+    """Blocks that hold all points that count, each small enough to stay in cache."""
+    height, width = times.shape
+    rows = max(1, _BLOCK // width)
+    for start in range(0, height, rows):
+        part = slice(start, min(start + rows, height))
+        columns = np.flatnonzero(times[part].any(axis=0))
+        if columns.size:
+            yield part, slice(int(columns[0]), int(columns[-1]) + 1)

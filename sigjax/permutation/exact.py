@@ -11,9 +11,10 @@ from sigjax.exact.bracket import BRACKET_WIDTH, Bracket, Tail, bracket_tail, fin
 from sigjax.exact.convolution import dp_null, tree_error, tree_null
 from sigjax.exact.counted import pair_lattices
 from sigjax.exact.lattice import Lattice, NotEligible
-from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, line_ps, signs_p
+from sigjax.exact.lines import line_ps
+from sigjax.exact.null import Criterion, Delta, ExactP, bracketed_p, full_p, signs_p
 from sigjax.exact.plan import Plan, plan_pair, plan_signs
-from sigjax.exact.plane_p import plane_ps
+from sigjax.exact.planes import plane_ps
 from sigjax.exact.signs import count_extreme, count_from, few_units, log_share
 from sigjax.records import Metric, Settings
 from sigjax.testing.p_values import Outcome

@@ -1,4 +1,4 @@
-"""Probabilities of sets of values of the random-sign sum S on one axis, for many pairs at once.
+"""Exact p-values of pairs with one axis, many at once: probabilities of sets of values of the random-sign sum S.
 
 S is symmetric, so half of the values are enough. A set above 0 is summed from its lowest value upwards under a tilt
 whose mean is there, so that every term is of ordinary size; sets below 0 are mirrored.
@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.charfun import fft_length, grid_values, line_probabilities, rounding, window_mass
+from sigjax.exact.charfun import DEVIATIONS, fft_length, grid_values, line_probabilities, rounding, window_mass
 from sigjax.exact.lattice import Lattice
+from sigjax.exact.null import Criterion, Delta, ExactP, Mass, sets_of, settle
 from sigjax.exact.tilt import line_tilts, log_moment
 
 
@@ -39,15 +40,35 @@ class Lines(NamedTuple):
         return Lines(*columns)
 
 
-class Mass(NamedTuple):
-    """Natural logarithms of a probability (-inf for an empty set) and of a bound on its error."""
+def line_ps(
+    lattices: Sequence[Lattice], delta: Delta, criterion: Criterion, platform: str | None = None
+) -> list[ExactP]:
+    """Exact p-values of pairs with one axis, together on a common grid.
 
-    log_p: Any
-    """[pair], or a number for one pair."""
-    log_error: Any
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
+        >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
+        >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
+        0.125
+    """
+    lines = _join_lines(lattices, platform)
+    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
+    farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * lines.deviation / 2).astype(np.int64))
+    values = _line_values(lines, farthest)
+    valid = np.ones(values.shape, bool)
+    valid[:, 1:] = values[:, 1:] > values[:, :-1]
+
+    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+        above, other = _upper_mass(lines, hit), (hit != mirrored).any(axis=1)
+        below = _upper_mass(lines, mirrored & other[:, None]) if other.any() else above
+        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
+        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
+
+    return settle(mass, sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
 
 
-def join_lines(lattices: Sequence[Lattice], platform: str | None = None) -> Lines:
+def _join_lines(lattices: Sequence[Lattice], platform: str | None = None) -> Lines:
     """Pairs with one axis on a common grid, rows padded to the longest."""
     most = max(len(lattice.rows) for lattice in lattices)
     steps, multiplicity = np.zeros((2, len(lattices), most), np.int64)
@@ -62,20 +83,20 @@ def join_lines(lattices: Sequence[Lattice], platform: str | None = None) -> Line
     )
 
 
-def line_values(lines: Lines, farthest: np.ndarray) -> np.ndarray:
+def _line_values(lines: Lines, farthest: np.ndarray) -> np.ndarray:
     """Values of S `[pair, value]` from 0 or 1 up to `farthest` `[pair]`, then repeating the last."""
     lowest = lines.reach % 2
     count = int(((farthest - lowest) // 2).max()) + 1
     return np.minimum(lowest[:, None] + 2 * np.arange(count), farthest[:, None])
 
 
-def upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
-    """Probability of the values `hit` `[pair, value]` among `line_values`; repetitions are not hit."""
+def _upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
+    """Probability of the values `hit` `[pair, value]` among `_line_values`; repetitions are not hit."""
     some = np.asarray(hit.any(axis=1))
     if not some.all():
         found = np.full((2, len(hit)), -np.inf)
         if some.any():
-            found[:, some] = upper_mass(lines.at(some), hit[some])
+            found[:, some] = _upper_mass(lines.at(some), hit[some])
         return Mass(*found)
     start = hit.argmax(axis=1)
     edge = lines.reach % 2 + 2 * start
