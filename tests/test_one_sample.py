@@ -81,7 +81,37 @@ def test_other_metrics_get_the_test_of_their_interval():
         (side,) = one_sample({"F": COUNTS}, against=end, metric="fscore", alternative=alternative)
         assert (two.p_value, side.p_value) == (pytest.approx(0.05), pytest.approx(0.025))
     (alike,) = one_sample({"F": [[1, 2, 2]] * 4}, against=0.9, metric="fscore")
-    assert (alike.p_value, alike.notes) == (1.0, ("all units are alike, which says nothing about others: p is 1",))
+    assert (alike.p_value, alike.notes[-1]) == (1.0, "a test by t of units that are all alike shows nothing: p is 1")
+
+
+ALIKE = "'{}': an interval of no length: all units are alike, which says nothing of other units"
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ([3, 3, 3, 3], {"against": 2}),
+        ([1 / 3] * 7, {"against": 0.3}),
+        ([1e9 + 0.1] * 5, {"against": 1e9}),
+        ([[1, 2, 2]] * 4, {"against": 0.9, "metric": "fscore"}),
+        ([[3, 5]] * 6, {"against": 0.5, "metric": "ratio"}),
+    ],
+)
+def test_an_interval_of_no_length_has_a_note(values, options):
+    (one,) = one_sample({"A": values}, **options)
+    assert one.interval.low == one.interval.high
+    assert ALIKE.format("A") in one.notes
+    values = np.array(values, float)
+    values.flat[0] -= 1.0
+    (other,) = one_sample({"A": values}, **options)
+    assert other.interval.low < other.interval.high
+    assert not any("no length" in note for note in other.notes)
+
+
+def test_answers_that_are_all_right_have_an_interval_and_no_such_note():
+    (one,) = one_sample([1, 1, 1, 1], against=0.5)
+    assert one.interval.low < one.interval.high
+    assert not any("no length" in note for note in one.notes)
 
 
 def test_win_rates_of_battles_are_tested_against_one_half(tmp_path):

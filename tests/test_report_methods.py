@@ -3,6 +3,7 @@
 import re
 from importlib.resources import files
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from sigjax import Evaluation, compare
 from sigjax.records import Settings
 from sigjax.report import to_methods, to_sentences
 
+ROOT = Path(__file__).parent.parent
+
 
 def report(metric="accuracy", **options):
     rng = np.random.default_rng(0)
@@ -19,16 +22,49 @@ def report(metric="accuracy", **options):
     return compare(Evaluation.from_arrays(values, metric=metric), device="numpy", progress=False, **options)
 
 
+def _cited(paragraph):
+    return list(dict.fromkeys(key for keys in re.findall(r"cite{(.*?)}", paragraph) for key in keys.split(",")))
+
+
+PAPERS = {  # as README names them: which tests cite each, and where it was published (ACL Anthology)
+    "Yeh (2000)": ("permutation", "Yeh, Alexander", "947--953", "C00-2137"),
+    "Berg-Kirkpatrick et al. (2012)": (
+        "bootstrap",
+        "Berg-Kirkpatrick, Taylor and Burkett, David and Klein, Dan",
+        "995--1005",
+        "D12-1091",
+    ),
+    "Zmigrod et al. (2022)": ("permutation", "Zmigrod, Ran and Vieira, Tim and Cotterell, Ryan", "", ""),
+}
+
+
+@pytest.mark.parametrize(("name", "paper"), PAPERS.items())
+def test_the_papers_that_the_front_page_names_are_cited_where_their_test_is(name, paper):
+    test, authors, pages, anthology = paper
+    front = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert name in front.partition("These are ")[2].partition(" above all")[0]
+    paragraphs = {
+        each: to_methods(report(test=each, resamples=200)).split("\n\n") for each in ("permutation", "bootstrap")
+    }
+    for each, (paragraph, *entries) in paragraphs.items():
+        found = [entry for entry in entries if f"author = {{{authors}}}" in entry]
+        assert len(found) == (each == test)
+        for entry in found:
+            assert pages in entry
+            assert anthology in entry
+            assert re.match(r"@\w+{(\w+),", entry)[1] in _cited(paragraph)
+
+
 def test_the_paragraph_as_a_whole():
     paragraph, *entries = to_methods(report()).strip().split("\n\n")
     assert re.sub(r"sigjax \d+\.\d+\.\d+", "sigjax V", paragraph) == (
         r"We compared 3 systems on 40 instances, all pairs of them, by accuracy. The p-values of two-sided paired "
-        r"permutation tests~\cite{noreen1989} were computed exactly~\cite{zmigrod2022}. They were adjusted for the 3 "
-        r"comparisons by the method of Holm~\cite{holm1979}. We call differences with $p < 0.05$ significant. The 95\% "
-        r"intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences are Tango's score "
-        r"interval~\cite{tango1998}. We used sigjax V~\cite{sigjax}."
+        r"permutation tests~\cite{noreen1989,yeh2000} were computed exactly~\cite{zmigrod2022}. They were adjusted for "
+        r"the 3 comparisons by the method of Holm~\cite{holm1979}. We call differences with $p < 0.05$ significant. "
+        r"The 95\% intervals of scores are Wilson's score interval~\cite{wilson1927} and of differences are Tango's "
+        r"score interval~\cite{tango1998}. We used sigjax V~\cite{sigjax}."
     )
-    assert [re.match(r"@\w+{(\w+),", entry)[1] for entry in entries] == re.findall(r"cite{(\w+)}", paragraph)
+    assert [re.match(r"@\w+{(\w+),", entry)[1] for entry in entries] == _cited(paragraph)
 
 
 def test_it_is_true_to_the_settings():
@@ -71,7 +107,7 @@ def test_every_citation_has_its_entry(correction, interval):
     paragraph, *entries = to_methods(report("mean", correction=correction, interval=interval, resamples=200)).split(
         "\n\n"
     )
-    assert len(entries) == len({*re.findall(r"cite{(\w+)}", paragraph)})
+    assert len(entries) == len(_cited(paragraph))
     assert ("intervals" in paragraph) == (interval != "none")
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import logs
 import numpy as np
 import pytest
 from scipy import stats
@@ -152,6 +153,34 @@ def test_errors_of_very_small_and_very_large_numbers(exponent):
     )
     assert np.ldexp(scaled.points[0].simulated_error, -exponent) == pytest.approx(plain.points[0].simulated_error)
     json.loads(scaled.to_json())
+
+
+def _shuffled_logs(folder, rng):
+    """Logs of three systems, each with its own order of the same questions, as harnesses that run in parallel write."""
+    right = rng.random((3, 80)) < np.array([[0.7], [0.55], [0.6]])
+    for name, values in zip("abc", right.astype(int).tolist(), strict=True):
+        lines = logs.lm_eval(values).splitlines(keepends=True)
+        (folder / name).mkdir()
+        (folder / name / "samples_x.jsonl").write_text("".join(rng.permutation(lines)))
+    return [str(folder / name) for name in "abc"]
+
+
+@pytest.mark.parametrize("pair", [("b", "c"), ("c", "b"), ("c", "a")])
+def test_systems_may_be_chosen_when_reading_or_later(tmp_path, pair):
+    """Resamples go by the order of the instances, which depends on the files that are given, not on who is compared."""
+    files = _shuffled_logs(tmp_path, np.random.default_rng(4))
+    options = {"instances": [30, 60], "repetitions": 100, "device": "numpy", "progress": False}
+    later = sigjax.power(sigjax.read(*files), systems=pair, **options)
+    at_once = sigjax.power(sigjax.read(*files, systems=pair), **options)
+    assert at_once.points == later.points
+    assert at_once.pilots == later.pilots
+    assert 0.0 < at_once.points[0].power < 1.0
+    everyone, chosen = (
+        sigjax.compare(sigjax.read(*files, **own), method="montecarlo", resamples=500, device="numpy")
+        for own in ({}, {"systems": pair})
+    )
+    (known,) = (one.p_value for one in everyone if {one.a, one.b} == {*pair})
+    assert chosen.comparisons[0].p_value == known
 
 
 def test_bad_input():

@@ -5,6 +5,10 @@ THE SAME NUMBERS
 - The same seed gives the same report on NumPy, CPU and GPU, with any number of
   devices and processes. Seeds are whole numbers, 0 included; the default is
   12345. More resamples extend the list of those already drawn.
+- Draws go by the order of the instances: that of the files as they are given,
+  whichever systems are chosen. In another order the same instances meet other
+  draws, so sampled numbers differ by Monte Carlo error (a study of 500
+  repetitions by some hundredths).
 - The last line of a report is its signature: with the same data, systems and
   columns it gives the same numbers again.
 - `sigjax verify out.json FILES...` compares the files again: exit code 0 if the

@@ -45,13 +45,14 @@ def join_sheets(
         options: all but the metric, which is left to the result.
         scores: whether `metric` may name a column of numbers, whose mean is taken.
         notes: for the evaluation.
-        order: the keys of all instances in their order; by default the order in which the sheets name them.
+        order: the keys of all instances in their order; by default the order in which the sheets name them, also those
+            of systems that are not compared: resamples go by the order of the instances.
     """
-    sheets = _chosen(sheets, options)
+    given, sheets = sheets, _chosen(sheets, options)
     if options.seen is not None:
         options.seen[:] = sheets
     file, systems = sheets[0].file, tuple(sheet.system for sheet in sheets)
-    keys, rows = _match(sheets, order)
+    keys, rows = _match(sheets, _named(given, sheets) if order is None else order)
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
     labels = asked_labels(options, partial(instance_labels, sheets, keys, rows, used))
@@ -94,9 +95,16 @@ def join_sheets(
     return evaluate
 
 
+def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[Key]:
+    """The keys that chosen sheets have, in the order in which all that are given name them."""
+    every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
+    named = dict.fromkeys(own)
+    return [*filter(named.__contains__, every), *named]
+
+
 def labels_of(sheets: Sequence[Sheet], name: str) -> Sequence[str]:
     """The labels `[instance]` that sheets hold under a name, one for each instance; else they are refused."""
-    keys, rows = _match(sheets, None)
+    keys, rows = _match(sheets, _named(sheets, sheets))
     return instance_labels(sheets, keys, rows, np.arange(len(keys)), name, "--cluster")
 
 
@@ -109,7 +117,7 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options)]
 
 
-def _match(sheets: Sequence[Sheet], order: Iterable[Key] | None) -> tuple[list[Key], list[np.ndarray]]:
+def _match(sheets: Sequence[Sheet], order: Iterable[Key]) -> tuple[list[Key], list[np.ndarray]]:
     """The keys of all instances, and the instance of each row `[row]` of each sheet."""
     for sheet in sheets[1:]:
         if (sheet.ids is None) != (sheets[0].ids is None):
@@ -122,16 +130,23 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key] | None) -> tuple[list[K
                 f"{sheet.file}: has {sheet.num_rows} instances, but {sheets[0].file} has {sheets[0].num_rows}; without "
                 "ids they are joined by position, so expected as many"
             )
-    by_ids: dict[int, Sequence[Key]] = {}
-    for sheet in sheets:  # the columns of a wide table share one list of ids
-        if id(sheet.ids) not in by_ids:
-            by_ids[id(sheet.ids)] = _keys(sheet)
-    every = list(dict.fromkeys(chain.from_iterable(by_ids.values()) if order is None else order))
+    every = list(dict.fromkeys(order))
     index = dict(zip(every, range(len(every)), strict=True))
-    rows = {which: np.fromiter(map(index.__getitem__, keys), np.int64, len(keys)) for which, keys in by_ids.items()}
+    rows = {
+        which: np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
+        for which, keys in _distinct_keys(sheets).items()
+    }
     for sheet in sheets:
         _check_once(sheet, every, rows[id(sheet.ids)])
     return every, [rows[id(sheet.ids)] for sheet in sheets]
+
+
+def _distinct_keys(sheets: Sequence[Sheet]) -> dict[int, Sequence[Key]]:
+    """The keys `[row]` of sheets by the identity of their ids, which the columns of a wide table share."""
+    distinct: dict[int, Sheet] = {}
+    for sheet in sheets:
+        distinct.setdefault(id(sheet.ids), sheet)
+    return {which: _keys(sheet) for which, sheet in distinct.items()}
 
 
 def _keys(sheet: Sheet) -> Sequence[Key]:

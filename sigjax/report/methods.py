@@ -41,6 +41,11 @@ INTERVALS = {
     "two-way": "$t$ with the variances of instances and of runs and Satterthwaite's degrees of freedom"
     "~\\cite{satterthwaite1946}",
 }
+SOURCES = {
+    "permutation": ("noreen1989,yeh2000", "permutations"),
+    "bootstrap": ("efron1993,bergkirkpatrick2012", "bootstrap resamples"),
+}
+"""What each test is by, and what it draws."""
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
 DRAWN = {"percentile", "basic", "bca", "studentized", "inversion"}
 """Intervals from resamples, but for metrics whose bootstrap needs no sampling."""
@@ -119,7 +124,7 @@ def _of_notes(report: Report) -> Iterator[str]:
 def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     """Which test, and how its p-values were computed."""
     alternative = ALTERNATIVES[settings.alternative]
-    source, drawn = ("noreen1989", "permutations") if test == "permutation" else ("efron1993", "bootstrap resamples")
+    source, drawn = SOURCES[test]
     resamples = pairs.column("resamples")
     sampled = resamples[resamples >= 0]
     parts = []

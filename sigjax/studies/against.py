@@ -126,7 +126,7 @@ def _by_t(case: Case, spread: Spread, against: float) -> Found:
     if degrees == 0.0:
         raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
     if error == 0.0:
-        return Found("t", "t", 0.0, 1.0, notes=("all units are alike, which says nothing about others: p is 1",))
+        return Found("t", "t", 0.0, 1.0, notes=("a test by t of units that are all alike shows nothing: p is 1",))
     skewed = skewness(influences(case)[0])
     p_value = skewed_tail(case.question.scores[0], error, skewed, against, degrees, case.settings.alternative)
     return Found("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)

@@ -162,5 +162,5 @@ def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleO
         *(name, sample.metric.name, against, units, score, score - against),
         *(found.p_value, found.log_p / math.log(10.0) + 0.0, found.p_interval, found.p_value),
         *(found.test, found.method, found.exceed, spread.standard_error if units > 1 else None, spread.interval),
-        *((*notes_of(name, sample, units), *found.notes), settings),
+        *((*notes_of(name, sample, units, spread.interval), *found.notes), settings),
     )

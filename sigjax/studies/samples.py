@@ -15,7 +15,7 @@ from sigjax.comparison.metric_kinds import make_case
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.readers import read_metrics
 from sigjax.readers.join import PAIRWISE
-from sigjax.records import Evaluation, InputError, SampleMetric, Settings
+from sigjax.records import Evaluation, InputError, Interval, SampleMetric, Settings
 from sigjax.records.metric import AnyMetric
 from sigjax.report.words import count
 from sigjax.studies.pilot import on_instances
@@ -111,12 +111,15 @@ def _check(samples: Sequence[Evaluation], what: str) -> None:
             raise InputError(f"{what} takes one task, and this is a suite of several")
 
 
-def notes_of(name: str, sample: Evaluation, num_units: int) -> tuple[str, ...]:
-    """The notes of a system, and what its units are where they are not its instances."""
-    if num_units == sample.num_instances:
-        return sample.notes
-    what = "runs" if sample.clusters is None else "instances"
-    return (*sample.notes, f"{name!r}: {count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole")
+def notes_of(name: str, sample: Evaluation, num_units: int, interval: Interval | None) -> tuple[str, ...]:
+    """The notes of a system, what its units are where they are not its instances, and whether all are alike."""
+    notes = sample.notes
+    if num_units != sample.num_instances:
+        what = "runs" if sample.clusters is None else "instances"
+        notes += (f"{name!r}: {count(num_units, 'unit')} of {sample.num_instances:,} {what}, taken whole",)
+    if interval is not None and interval.low == interval.high:
+        notes += (f"{name!r}: an interval of no length: all units are alike, which says nothing of other units",)
+    return notes
 
 
 def are_answers(samples: Iterable[Evaluation]) -> bool:

@@ -200,7 +200,7 @@ def _test(
         outcome = two_sample_test(case, first, runner)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
-    about = [note for of in zip(names, samples, (first, second), strict=True) for note in notes_of(*of)]
+    about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
     score_a, score_b = case.question.scores
     exceed, resamples = outcome.exceed, settings.fixed_resamples
     ends = None if exceed is None else share_interval(exceed, resamples, settings.level)
