@@ -135,7 +135,7 @@ def test_ratings_that_are_all_one_are_no_answers():
     alone, *beside = *one_sample([1] * 8, against=3), *one_sample({"A": [1] * 8, "B": [1, 2, 5] * 2}, against=3)
     assert [(one.test, one.interval) for one in (alone, beside[0])] == [("sign-flip", (1.0, 1.0))] * 2
     assert (alone.p_value, beside[0].p_value) == (2 / 2**8, 2 / 2**8)
-    assert alone.notes == ("warning: all numbers of 'a' are 0 or 1: is 3 on this scale?",)
+    assert alone.notes[-1] == "warning: all numbers of 'a' are 0 or 1: is 3 on this scale?"
     assert [one.test for one in one_sample({"A": [1] * 8, "B": [1, 2, 5]}, against=0.7)] == ["sign-flip"] * 2
 
 
