@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import digest_data as data
 
 from sigjax import Evaluation, compare
+from sigjax.records import CORRECTIONS
 
 BOTH = ("permutation", "bootstrap")
 SAMPLED = {"method": "montecarlo", "resamples": 20_000, "test": BOTH}
@@ -17,7 +18,6 @@ SWAPPED = {"method": "montecarlo", "resamples": 5_000, "interval": "none"}
 NO_INTERVAL = {"interval": "none"}
 ALTERNATIVES = ("two-sided", "greater", "less")
 INTERVALS = ("auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous")
-CORRECTIONS = ("holm", "hochberg", "bonferroni", "bh", "by", "maxt", "minp", "none")
 NEEDS = {"bleu": "sacrebleu", "chrf": "sacrebleu", "chrf++": "sacrebleu", "ter": "sacrebleu"}
 NEEDS |= dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum(stem=true)"), "rouge_score") | {"sari": "sacrebleu"}
 

@@ -37,9 +37,7 @@ MUTANTS = {
         "return (exceed + 1) / (resamples + 1)", "return exceed / resamples", "test_inference.py"
     ),
     "Holm's multiplier is one too small": Mutant(
-        "np.maximum.accumulate(times(ascending, count - rank + 1, 1))",
-        "np.maximum.accumulate(times(ascending, count - rank, 1))",
-        "test_inference.py",
+        "np.maximum.accumulate(_falling(p))", "np.maximum.accumulate(_falling(p) - p)", "test_inference.py"
     ),
     "a step of maxT may have a smaller p than the one before": Mutant(
         "np.maximum.accumulate(p_values[self.order][::-1])[::-1]", "p_values[self.order]", "test_maxt.py"

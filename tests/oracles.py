@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 Score = Callable[[np.ndarray], np.ndarray]
+STATSMODELS = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
+"""What statsmodels calls corrections."""
 
 
 def extreme(delta: np.ndarray, observed: float, alternative: str, tolerance: float = 1e-12) -> np.ndarray:

@@ -14,13 +14,14 @@ from statsmodels.stats.multitest import multipletests
 from sigjax import Evaluation, compare
 from sigjax.multiple.decision import MOST_RESAMPLES, SETTLED, decisions
 from sigjax.multiple.maxt import StepDown
-from sigjax.records import Metric, Settings
-from sigjax.testing.p_values import Outcome, Outcomes, adjust
+from sigjax.records import CORRECTIONS, Metric, Settings
+from sigjax.records.corrections import adjust
+from sigjax.testing.p_values import Outcome, Outcomes
 from sigjax.testing.stopping import ERROR
 
 pytestmark = pytest.mark.slow
 
-CORRECTIONS = ("holm", "hochberg", "bonferroni", "bh", "by", "none")
+OF_P_VALUES = [name for name, each in CORRECTIONS.items() if not each.is_resampled]
 RESAMPLES = 2000
 COUNTS = st.lists(st.sampled_from([0, 1, 3, 10, 30, 60, 100, 130, 200, 900, RESAMPLES]), min_size=1, max_size=3)
 
@@ -76,7 +77,7 @@ def step_down(order, p_values):
     return found
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("correction", OF_P_VALUES)
 @settings(max_examples=30)
 @given(COUNTS, st.lists(st.sampled_from([0.0, 0.002, 0.015, 0.03, 0.06, 0.4]), max_size=2))
 def test_settled_means_that_all_p_values_in_the_intervals_decide_alike(correction, counts, known):
@@ -103,7 +104,7 @@ def test_settled_by_maxt_means_that_all_steps_in_the_intervals_decide_alike(orde
 
 
 @settings(max_examples=50)
-@given(COUNTS, st.sampled_from(CORRECTIONS))
+@given(COUNTS, st.sampled_from(OF_P_VALUES))
 def test_as_many_resamples_as_needed_settle_and_the_number_before_does_not(counts, correction):
     """With the same share of hits, by the intervals of SciPy; shares are counted from half a hit."""
     found = decide([sampled(count) for count in counts], None, Settings(correction=correction, resamples=RESAMPLES))
@@ -136,7 +137,7 @@ def test_without_resamples_there_is_nothing_to_settle():
 
 
 @settings(max_examples=40)
-@given(st.integers(10, 400), st.integers(0, 2**32), st.sampled_from(CORRECTIONS))
+@given(st.integers(10, 400), st.integers(0, 2**32), st.sampled_from(OF_P_VALUES))
 def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pairs, seed, correction):
     rng = np.random.default_rng(seed)
     counts = rng.binomial(RESAMPLES, rng.beta(0.4, 3, num_pairs))
@@ -145,7 +146,7 @@ def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pa
     assert [each.settled for each in found] == (low == high).tolist()
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("correction", OF_P_VALUES)
 def test_settled_decisions_of_counts_are_wrong_with_the_stated_probability_at_most(correction, monkeypatch):
     """With an error of a tenth, and 250 families of p-values near their thresholds."""
     monkeypatch.setattr("sigjax.multiple.decision.ERROR", 0.1)
@@ -234,7 +235,7 @@ def test_minp_says_nothing_of_endless_resamples():
     assert "settle" not in str(report).replace("? not settled", "")
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.data(), st.sampled_from(CORRECTIONS))
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.data(), st.sampled_from(OF_P_VALUES))
 def test_no_adjusted_p_value_falls_when_one_p_value_rises(p_values, data, correction):
     place = data.draw(st.integers(0, len(p_values) - 1))
     raised = p_values.copy()

@@ -6,25 +6,25 @@ import re
 
 import numpy as np
 import pytest
-from oracles import random_counts, swapped_deltas
+from oracles import STATSMODELS, random_counts, swapped_deltas
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
 from sigjax.comparison.families import others_of
 from sigjax.records import Metric, Settings
+from sigjax.records.corrections import adjust
 from sigjax.resample import sampling
 from sigjax.resample.bits import row_keys
 from sigjax.resample.plans import draws_from_strata, swap
 from sigjax.testing import stopping
-from sigjax.testing.p_values import Outcome, Outcomes, adjust
+from sigjax.testing.p_values import Outcome, Outcomes
 from sigjax.testing.stopping import ERROR, count_until_settled
 
 pytestmark = pytest.mark.slow
 
 RESAMPLES = 1500  # not a multiple of any tile
 SIGNS = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}
-METHODS = {"hochberg": "simes-hochberg", "bh": "fdr_bh", "by": "fdr_by"}
 
 
 def evaluations(*, clusters=None, num_instances=70):
@@ -45,7 +45,7 @@ def run(data, **options):
     return compare(data, progress=False, **options)
 
 
-@pytest.mark.parametrize("correction", ["holm", "hochberg", "bonferroni", "bh", "by"])
+@pytest.mark.parametrize("correction", STATSMODELS)
 def test_p_values_of_all_metrics_are_adjusted_together(correction):
     """As statsmodels does for all of them at once; each test has its own family."""
     report = run(evaluations(), correction=correction, test=["bootstrap", "permutation"])
@@ -54,7 +54,7 @@ def test_p_values_of_all_metrics_are_adjusted_together(correction):
         p = [one.p_value for one in rows]
         assert len(rows) == 18
         assert p != sorted(p)
-        expected = multipletests(p, method=METHODS.get(correction, correction))[1]
+        expected = multipletests(p, method=STATSMODELS[correction])[1]
         np.testing.assert_allclose([one.p_adjusted for one in rows], expected, rtol=1e-12)
 
 

@@ -3,27 +3,34 @@
 import json
 import math
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import STATSMODELS
 from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
 from sigjax.bootstrap.intervals import quantile_levels, quantiles, standard_errors
 from sigjax.bootstrap.replicates import bootstrap_exceed
-from sigjax.testing.p_values import adjust, log10_adjusted, montecarlo_p
+from sigjax.records import CORRECTIONS, Correction
+from sigjax.records.corrections import adjust, log10_adjusted
+from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.tails import clopper_pearson
 
-NAMES = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
+
+def test_every_correction_has_its_record_and_its_name_in_statsmodels():
+    assert get_args(Correction) == tuple(CORRECTIONS)
+    assert {*STATSMODELS, "none"} == {name for name, each in CORRECTIONS.items() if not each.is_resampled}
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.sampled_from(sorted(NAMES)))
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.sampled_from(sorted(STATSMODELS)))
 def test_corrections_are_those_of_statsmodels(p_values, correction):
-    expected = multipletests(p_values, method=NAMES[correction])[1]
+    expected = multipletests(p_values, method=STATSMODELS[correction])[1]
     np.testing.assert_allclose(adjust(np.array(p_values), correction), expected, rtol=1e-12, atol=1e-300)
 
 
@@ -52,7 +59,7 @@ def adjusted_fractions(p_values, correction):
     return found
 
 
-@pytest.mark.parametrize("correction", [*NAMES, "none"])
+@pytest.mark.parametrize("correction", [*STATSMODELS, "none"])
 def test_logarithms_of_adjusted_p_values_are_those_of_rational_arithmetic(correction):
     """Some p-values are far below the smallest double, some are equal, some are adjusted to 1."""
     rng = np.random.default_rng(7)
@@ -68,9 +75,9 @@ def test_logarithms_of_adjusted_p_values_are_those_of_rational_arithmetic(correc
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.floats(1e-200, 1), min_size=1, max_size=30), st.sampled_from(sorted(NAMES)))
+@given(st.lists(st.floats(1e-200, 1), min_size=1, max_size=30), st.sampled_from(sorted(STATSMODELS)))
 def test_logarithms_of_adjusted_p_values_are_those_of_statsmodels(p_values, correction):
-    expected = np.log10(multipletests(p_values, method=NAMES[correction])[1])
+    expected = np.log10(multipletests(p_values, method=STATSMODELS[correction])[1])
     p_values = np.array(p_values)
     found = log10_adjusted(adjust(p_values, correction), np.log10(p_values), correction)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

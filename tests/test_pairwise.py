@@ -8,8 +8,8 @@ import pytest
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.__main__ import main
+from sigjax.records.corrections import adjust
 from sigjax.report import Report
-from sigjax.testing.p_values import adjust
 
 SAME = ("score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval", "method", "exceed", "error_bound")
 SAME += ("standard_error", "standard_error_unclustered", "interval", "interval_kind")

@@ -11,7 +11,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.stats
-from oracles import enumerate_tables, extreme, montecarlo_error, random_counts, random_sign_counts
+from oracles import STATSMODELS, enumerate_tables, extreme, montecarlo_error, random_counts, random_sign_counts
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import (
@@ -35,7 +35,6 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 RNG = np.random.default_rng(20)
 X = RNG.normal(0.0, 5.0, 12).round(2)
 PLAIN_MEAN = SampleMetric("plain mean", lambda x: x.mean(), ("value",))
-STATSMODELS = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 
 
 def of(**arrays):

@@ -4,9 +4,16 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import STATSMODELS
+from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
+from sigjax.comparison.reach import out_of_reach, too_few_units
+from sigjax.records import Settings
 from sigjax.report import to_sentences
+from sigjax.testing.p_values import Outcome, Outcomes
 
 
 def counts() -> dict[str, dict[str, list[int]]]:
@@ -77,3 +84,39 @@ def test_one_unit_can_show_nothing(systems, options):
         assert all(one.p_value >= 0.25 for one in report)
         assert "probability" not in str(report) + to_sentences(report)
         assert len(to_sentences(report).splitlines()) == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(sorted(STATSMODELS)),
+    st.lists(st.sampled_from([1e-9, 0.001, 0.004, 0.02, 0.03, 0.2, 1.0]), max_size=5),
+    st.integers(1, 3),
+    st.integers(2, 60),
+)
+def test_the_resamples_named_are_the_fewest_with_which_a_decision_is_possible(correction, exact, sampled, drawn):
+    """By statsmodels, with no extreme resample: one fewer is not enough, and without a note those drawn are."""
+    known = [Outcome(p, np.log10(p), "exact", "", None) for p in exact]
+    drawn_ones = [Outcome(1 / (drawn + 1), 0.0, "montecarlo", "", 0)] * sampled
+    notes = out_of_reach(
+        {"permutation": Outcomes.of(known + drawn_ones)}, "pairs", Settings(correction=correction, resamples=drawn)
+    )
+
+    def is_possible(resamples):
+        p_values = exact + [1 / (resamples + 1)] * sampled
+        return min(multipletests(p_values, method=STATSMODELS[correction])[1][-sampled:]) < 0.05 * (1 - 1e-12)
+
+    named = [int(number) for note in notes for number in re.findall(r"use --resamples (\d+)$", note)]
+    assert len(named) == len(notes) <= 1
+    fewest = named[0] if named else drawn
+    assert is_possible(fewest)
+    assert not named or (fewest > drawn and not is_possible(fewest - 1))
+
+
+@pytest.mark.parametrize("correction", STATSMODELS)
+@pytest.mark.parametrize("units", range(5, 12))
+def test_few_units_are_told_by_the_least_adjusted_p_value(correction, units):
+    """Six pairs, all with the least p of so many units, by statsmodels."""
+    least = multipletests([2.0 ** (1 - units)] * 6, method=STATSMODELS[correction])[1][0]
+    notes = too_few_units(units, 6, Settings(correction=correction))
+    assert bool(notes) == (least >= 0.05)
+    assert all(f"adjusted at least {least:.3g}" in note for note in notes if least > 2.0 ** (1 - units))

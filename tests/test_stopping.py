@@ -14,20 +14,20 @@ from scipy.stats import beta, betabinom, binom
 
 from sigjax import Evaluation, InputError, association_test, bootstrap_test, compare, permutation_test
 from sigjax.cli import main
-from sigjax.records import Settings
+from sigjax.records import CORRECTIONS, Settings
+from sigjax.records.corrections import adjust
 from sigjax.testing import stopping
-from sigjax.testing.p_values import adjust
 from sigjax.testing.stopping import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
 
 pytestmark = pytest.mark.slow
 
-CORRECTIONS = ("holm", "hochberg", "bonferroni", "bh", "by", "none")
+OF_P_VALUES = [name for name, each in CORRECTIONS.items() if not each.is_resampled]
 SHORT = (64, 128, 256, 512, 1024)
 CAP = LOOKS[-1]
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=12), st.sampled_from(CORRECTIONS))
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=12), st.sampled_from(OF_P_VALUES))
 def test_no_adjusted_p_value_falls_when_p_values_rise(pairs, correction):
     low, high = np.sort(np.array(pairs), axis=1).T
     assert np.all(adjust(low, correction) <= adjust(high, correction))
@@ -159,7 +159,7 @@ def binomial_count(shares, seed, calls):
 @given(
     st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.03, 0.05, 0.1, 0.5, 1.0]), min_size=1, max_size=6),
     st.lists(st.floats(0, 1), max_size=4),
-    st.sampled_from(CORRECTIONS),
+    st.sampled_from(OF_P_VALUES),
     st.integers(0, 2**32),
 )
 def test_pairs_stop_once_and_keep_the_decision_of_their_bounds(shares, exact, correction, seed):
@@ -225,7 +225,7 @@ def test_counts_are_those_of_as_many_resamples(report):
         ]
 
 
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("correction", OF_P_VALUES)
 def test_settled_decisions_are_those_of_exact_tests(correction):
     """Fails by chance for one seed in a thousand at most."""
     evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(5), 8, 60), metric="fscore")

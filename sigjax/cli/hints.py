@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cyclopts import CycloptsError, MissingArgumentError, UnknownOptionError
 
-from sigjax.records import InputError
+from sigjax.records import CORRECTIONS, InputError
 from sigjax.records.visible import visible
 from sigjax.run.resume import kept_in
 from sigjax.run.share import ProcessLost
@@ -53,8 +53,7 @@ OTHER_OPTIONS = {
     "--bootstrap": "--test bootstrap",
     "--permutation": "--test permutation",
     "--one-sided": "--alternative greater",
-    "--bonferroni": "--correction bonferroni",
-    "--holm": "--correction holm",
+    **{f"--{name}": f"--correction {name}" for name in CORRECTIONS if name != "none"},
     "--chrf-word-order": "--metric chrf++",
     "--level-for-rel": "--metric 'ap(rel=2)'",
     "-l": "--metric 'ap(rel=2)'",

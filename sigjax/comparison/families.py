@@ -32,8 +32,9 @@ from sigjax.metrics.suites import is_part
 from sigjax.multiple.decision import Decisions, decisions, known_bounds
 from sigjax.multiple.maxt import StepDown, joint_maxt, maxt, num_columns
 from sigjax.multiple.minp import minp
-from sigjax.records import Comparisons, Evaluation, Settings, Test
-from sigjax.testing.p_values import Outcomes, adjust, log10_adjusted, montecarlo_p, p_intervals
+from sigjax.records import CORRECTIONS, Comparisons, Evaluation, Settings, Test
+from sigjax.records.corrections import adjust, log10_adjusted
+from sigjax.testing.p_values import Outcomes, montecarlo_p, p_intervals
 from sigjax.testing.problem import Case, SampleCase
 from sigjax.testing.runner import Runner, numpy_seconds, swap_seconds
 
@@ -169,7 +170,7 @@ def _reach(families: Sequence[Family], settings: Settings) -> list[str]:
 def _steps(family: Sequence[tuple[Evaluation, Sequence[Tested]]], runner: Runner) -> StepDown | None:
     """What maxt or minp counts over the pairs of a family; None for other corrections."""
     settings = runner.settings
-    if settings.correction not in ("maxt", "minp"):
+    if not CORRECTIONS[settings.correction].is_resampled:
         return None
     cases = [one.case for _, own in family for one in own if isinstance(one.case, Case)]
     own = runner.part(family[0][0].metric.name) if settings.family == "metric" else runner

@@ -15,7 +15,7 @@ import numpy as np
 from sigjax.comparison.metric_kinds import pairs_of
 from sigjax.metrics.suites import is_part
 from sigjax.permutation.exact import exact_budget
-from sigjax.records import Evaluation, InputError, Settings
+from sigjax.records import CORRECTIONS, Evaluation, InputError, Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ def check_parts(evaluations: Sequence[Evaluation], settings: Settings, *, extend
     if all(each.present is None for each in evaluations):
         return
     for refused, instead in (
-        (settings.correction in ("maxt", "minp") and f"correction {settings.correction}", "use holm"),
+        (CORRECTIONS[settings.correction].is_resampled and f"correction {settings.correction}", "use holm"),
         (settings.interval == "simultaneous" and "interval simultaneous", "use auto"),
         (settings.leaderboard and "the leaderboard", "leave it out"),
         (settings.design != "together" and f"design {settings.design}", "use together"),

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sigjax.permutation.exact import exact_budget
-from sigjax.records import Comparisons, Settings, Test
+from sigjax.records import CORRECTIONS, Comparisons, Settings, Test
+from sigjax.records.corrections import adjust
 from sigjax.testing.p_values import Outcomes
 from sigjax.testing.stopping import most_resamples
 
@@ -22,8 +23,8 @@ def out_of_reach(
     `wanting` is what would make the permutation tests of the family exact.
     """
     notes: list[str] = []
-    if settings.correction not in ("holm", "bonferroni"):
-        return notes  # the others do not multiply the smallest p-values when there are many of them
+    if CORRECTIONS[settings.correction].is_resampled:
+        return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
     for test, of_test in outcomes.items():
         if not of_test.is_sampled.any():
             continue
@@ -43,12 +44,12 @@ def out_of_reach(
 
 def _needed(outcomes: Outcomes, drawn: int, settings: Settings) -> int:
     """The number of resamples, no fewer than `drawn`, with which the least sampled p-value is significant."""
-    # Holm multiplies by the number of hypotheses that are not smaller: exact p-values may be.
-    exact = np.sort(outcomes.p_value[~outcomes.is_sampled])
     while True:
-        smaller = int(np.searchsorted(exact, 1.0 / (drawn + 1))) if settings.correction == "holm" else 0
+        least = 1.0 / (drawn + 1)
+        p_values = np.where(outcomes.is_sampled, least, outcomes.p_value)
+        times = adjust(p_values, settings.correction)[outcomes.is_sampled].min() / least
         # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
-        needed = math.floor((len(outcomes.p_value) - smaller) / settings.alpha * (1.0 + 1e-12))
+        needed = math.floor(times / settings.alpha * (1.0 + 1e-12))
         if needed <= drawn:
             return drawn
         drawn = needed  # a smaller least p-value, which fewer exact ones are below
@@ -87,11 +88,12 @@ def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list
 
 def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
     """A note where the chance `least` of one exchange, and of its mirror image, is too large for a decision."""
-    times = num_hypotheses if settings.correction in ("holm", "bonferroni") else 1
     least *= 2 if settings.alternative == "two-sided" else 1
-    if times * least < settings.alpha:
+    joint = CORRECTIONS[settings.correction].is_resampled
+    of_all = least if joint else adjust(np.full(num_hypotheses, least), settings.correction).min()
+    if of_all < settings.alpha:
         return []
-    adjusted = f", adjusted at least {min(1.0, times * least):.3g}" if times > 1 else ""
+    adjusted = f", adjusted at least {of_all:.3g}" if of_all > least else ""
     few = f"{what} are too few for a decision at {settings.alpha:.3g}"
     return [f"warning: permutation test: {few}: p is at least {least:.3g}{adjusted}"]
 

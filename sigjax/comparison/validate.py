@@ -11,13 +11,11 @@ from operator import attrgetter
 
 from sigjax.bootstrap.registry import KINDS
 from sigjax.metrics.suites import is_part
-from sigjax.records import Design, Evaluation, InputError, SampleMetric, Settings
+from sigjax.records import CORRECTIONS, Design, Evaluation, InputError, SampleMetric, Settings
 from sigjax.records.names import meant
 from sigjax.testing.problem import NotExact, NotFinite
 from sigjax.testing.runner import NotTraceable, Runner
 
-_RESAMPLED = ("maxt", "minp")
-"""Corrections by the resamples of all pairs together."""
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""
 
@@ -32,7 +30,7 @@ def check_together(settings: Settings) -> None:
         raise InputError(
             "mid-p belongs to exact permutation tests; use method exact, dp or tree with it, and no other test"
         )
-    if settings.correction in _RESAMPLED:
+    if CORRECTIONS[settings.correction].is_resampled:
         _check_resampled(settings)
     _check_design(settings)
 
@@ -43,7 +41,7 @@ def _check_design(settings: Settings) -> None:
     if settings.design == "crossed":
         if "permutation" not in settings.tests:
             raise InputError("design crossed belongs to the permutation test; ask for it, or use design nested")
-        if settings.correction in _RESAMPLED:
+        if CORRECTIONS[settings.correction].is_resampled:
             raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design crossed")
         if interval.needs == "swaps":
             raise InputError(f"interval {settings.interval} swaps whole instances; use percentile with design crossed")
@@ -55,7 +53,7 @@ def _check_design(settings: Settings) -> None:
     if settings.design == "models":
         if settings.tests != ("permutation",):
             raise InputError("design models has no bootstrap test; leave it out (its intervals are two-way intervals)")
-        if settings.correction in _RESAMPLED:
+        if CORRECTIONS[settings.correction].is_resampled:
             raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design models")
         if settings.leaderboard:
             raise InputError("the leaderboard draws instances, not runs; leave it out with design models")
@@ -82,7 +80,7 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
         raise InputError("there is no evaluation to compare on")
     first, names = evaluations[0], [each.metric.name for each in evaluations]
     if all(map(is_part, evaluations)):
-        if settings.family == "report" and settings.correction in _RESAMPLED:
+        if settings.family == "report" and CORRECTIONS[settings.correction].is_resampled:
             raise InputError(f"correction {settings.correction} needs the same instances; use holm, or family metric")
     elif any(_frame(other) != _frame(first) for other in evaluations[1:]):
         raise InputError(
@@ -125,7 +123,7 @@ def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
 def _check_sample(metric: str, settings: Settings) -> None:
     """Refuse what needs sums, for a metric of whole samples."""
     for option, needs_sums, instead in (
-        ("correction", settings.correction in _RESAMPLED, "holm"),
+        ("correction", CORRECTIONS[settings.correction].is_resampled, "holm"),
         ("interval", KINDS[settings.interval].of_sums, "bca"),
         ("design", settings.design != "together", "together"),
     ):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sigjax.bootstrap.registry import draws_intervals, in_closed_form
 from sigjax.permutation.exact import exact_budget
-from sigjax.records import Evaluation, InputError, Settings
+from sigjax.records import CORRECTIONS, Evaluation, InputError, Settings
 from sigjax.run.host import gib
 from sigjax.testing.problem import num_problems, ones_of
 from sigjax.testing.stopping import LOOKS
@@ -140,4 +140,4 @@ def _seconds(part: _Part, pairs: int, settings: Settings) -> float:
     seconds = _RECORD * pairs * len(settings.tests) + _PROBLEM * part.problems
     seconds += _INFLUENCE * pairs * part.moved
     seconds += _RESAMPLE * pairs * (part.swaps * swaps + part.draws * resamples)
-    return seconds + (_TOGETHER * pairs * resamples if settings.correction in ("maxt", "minp") else 0.0)
+    return seconds + (_TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0)

@@ -10,23 +10,13 @@ CORRECTIONS (--correction)
 
 They bound the probability of any false finding:
 
-holm         The default. Holds however the tests depend on each other.
-bonferroni   The same guarantee, with larger p.
-hochberg     Smaller p; where tests do not depend negatively on each other.
-maxt         Westfall and Young: by the largest standardised delta on each
-             permutation, for all pairs. Uses how the pairs depend on each
-             other. As minp, for metrics of sums.
-minp         By the smallest p on each permutation, where pairs or metrics have
-             null distributions of different shapes. For m pairs that are
-             sampled, or of reals on more than 20 units, take 100 m resamples or
-             more.
+{familywise}
 
 They bound the expected share of false findings among the findings:
 
-bh           Where tests depend positively on each other, or not at all.
-by           However they depend.
+{false discovery}
 
-none         p as it is: for one pair chosen before looking.
+{None}
 
 RANKS AND LETTERS
 
@@ -54,3 +44,19 @@ the number of pairs may exceed 0.05: a warning on top of the report then says
 which --resamples to give. --resamples auto goes on until decisions are settled
 (sigjax help reproducibility).
 """
+
+from textwrap import fill
+
+from sigjax.records import CORRECTIONS
+
+
+def _listed(rate: str | None) -> str:
+    """The corrections that bound an error rate, and when to take each."""
+    return "\n".join(
+        fill(each.about, 80, initial_indent=f"{each.name:<13}", subsequent_indent=13 * " ")
+        for each in CORRECTIONS.values()
+        if each.bounds == rate
+    )
+
+
+__doc__ = (__doc__ or "").format_map({str(rate): _listed(rate) for rate in ("familywise", "false discovery", None)})

@@ -41,8 +41,11 @@ an interval    A subclass of `Percentile` in a file of bootstrap/ (example:
                `Basic`); its name in `IntervalKind` and, in the same order, a
                line in bootstrap/registry.py; its sentence in the help of
                `Settings.interval`.
-a correction   `adjust` in testing/p_values.py, its name in `Correction`, its
-               title in report/words.py (example: Hochberg's).
+a correction   Its name in `PValueCorrection` and its record in `CORRECTIONS`
+               (records/corrections.py); the entry that the record cites in
+               data/references.bib; what statsmodels calls it in `STATSMODELS`
+               of tests/oracles.py (example: Hochberg's). Flags, pages and all
+               outputs are made from the record.
 an option      A field of `Settings` (records/settings.py): flag, check, help
                and signature are made from it (example: `mid_p`).
 a design       Its name in `Design`; its units (units/units.py), test

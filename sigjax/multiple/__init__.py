@@ -1,5 +1,5 @@
 """Many pairs at once: Westfall-Young adjustments from shared swaps, and how sure each decision is.
 
 Read `maxt` and `minp`, then `decision`. Adjustments of p-values alone are in
-`testing.p_values`.
+`records.corrections`.
 """

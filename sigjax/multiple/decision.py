@@ -31,7 +31,8 @@ import numpy as np
 
 from sigjax.multiple.maxt import StepDown
 from sigjax.records import Settings
-from sigjax.testing.p_values import Outcomes, adjust
+from sigjax.records.corrections import adjust
+from sigjax.testing.p_values import Outcomes
 from sigjax.testing.stopping import ERROR, agree, bounds
 
 MOST_RESAMPLES = 10**9

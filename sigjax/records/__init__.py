@@ -13,6 +13,8 @@ from sigjax.records.comparisons import Column as Column
 from sigjax.records.comparisons import Comparisons as Comparisons
 from sigjax.records.comparisons import Repeated as Repeated
 from sigjax.records.comparisons import column_of as column_of
+from sigjax.records.corrections import CORRECTIONS as CORRECTIONS
+from sigjax.records.corrections import Correction as Correction
 from sigjax.records.distribution import Distribution as Distribution
 from sigjax.records.distribution import bin_edges as bin_edges
 from sigjax.records.metric import Evaluation as Evaluation
@@ -22,7 +24,6 @@ from sigjax.records.metric import Transcripts as Transcripts
 from sigjax.records.options import InputError as InputError
 from sigjax.records.settings import Alternative as Alternative
 from sigjax.records.settings import Array as Array
-from sigjax.records.settings import Correction as Correction
 from sigjax.records.settings import Design as Design
 from sigjax.records.settings import Device as Device
 from sigjax.records.settings import Family as Family

@@ -5,6 +5,7 @@ from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from sigjax.records.corrections import CORRECTIONS, Correction
 from sigjax.records.options import option
 
 Array = Any
@@ -13,7 +14,6 @@ Array = Any
 Test = Literal["permutation", "bootstrap"]
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
-Correction = Literal["holm", "hochberg", "bonferroni", "bh", "by", "maxt", "minp", "none"]
 Family = Literal["metric", "report"]
 IntervalKind = Literal[
     "auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "two-way", "none"
@@ -27,6 +27,12 @@ Device = Literal["auto", "numpy", "cpu", "gpu"]
 Library = Literal["pandas", "polars", "pyarrow"]
 Resamples = int | Literal["auto"]
 DEFAULT_RESAMPLES = 100_000
+
+
+def _bounding(rate: str) -> str:
+    """The corrections of p-values alone that bound an error rate, in words."""
+    names = [f'"{each.name}"' for each in CORRECTIONS.values() if each.bounds == rate and not each.is_resampled]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 class Interval(NamedTuple):
@@ -77,9 +83,9 @@ class Settings:
     correction: Correction = option(
         "holm",
         "How p-values are adjusted for the number of pairs.",
-        'They are adjusted within the `family` and test. "holm", "hochberg" (smaller; for tests that do not depend '
-        'negatively) and "bonferroni" bound the probability of any false positive, "bh" and "by" the false discovery '
-        'rate. "maxt" (Westfall and Young) bounds the former too, with more power where pairs depend on each other: '
+        f"They are adjusted within the `family` and test. {_bounding('familywise')} bound the probability of any false "
+        f"positive, {_bounding('false discovery')} the false discovery rate (see `sigjax help corrections`). "
+        '"maxt" (Westfall and Young) bounds the former too, with more power where pairs depend on each other: '
         "all pairs of a Monte Carlo permutation test are judged by the largest standardised delta on each resample, "
         'also those whose own p-value is exact. "minp" judges by the smallest p-value on each resample, for pairs or '
         "metrics whose deltas have laws of different shapes: by the exact p-value where the pair is tested exactly, "

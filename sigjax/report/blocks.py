@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sigjax.multiple.decision import MOST_RESAMPLES
-from sigjax.records import Comparison, Comparisons, Repeated, Settings, SystemScore
+from sigjax.records import CORRECTIONS, Comparison, Comparisons, Repeated, Settings, SystemScore
 from sigjax.report.pairs import Family, Table
 from sigjax.report.peers import peers_of
 from sigjax.report.sentences import board_sentence, lone_sentence, pair_sentence
 from sigjax.report.words import (
     ALTERNATIVES,
-    CORRECTIONS,
     DASH,
     METHODS,
     count,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 MAX_LETTERS = 8
 """Letters of one system; nobody reads more."""
 OPTIONAL = ("unclustered", "std. error", "letters", "ranks", "boot. ranks", "MCS p")  # left out in this order
-FAMILYWISE = ("holm", "hochberg", "bonferroni", "maxt", "minp")
 DESIGNS = {
     ("permutation", "crossed"): ", outputs exchanged within units",
     ("bootstrap", "nested"): ", runs drawn within units",
@@ -155,7 +153,8 @@ def _systems_table(systems: tuple[SystemScore, ...], settings: Settings) -> tupl
 def _key_of_ranks(settings: Settings, *, has_letters: bool) -> str:
     adjusted = "" if settings.correction == "none" else "adjusted "
     by = f"by the {settings.tests[0]} test at {adjusted}p < {settings.alpha:g}"
-    joint = f" (joint {percent(settings.level)} confidence)" if settings.correction in FAMILYWISE else ""
+    together = CORRECTIONS[settings.correction].bounds == "familywise"
+    joint = f" (joint {percent(settings.level)} confidence)" if together else ""
     ranks = f"Ranks are the positions that all significant differences allow{joint}"
     letters = "; systems that share a letter do not differ significantly" if has_letters else ""
     return f"{ranks}, {by}{letters}."
@@ -185,8 +184,8 @@ def _heading(test: str, resamples: np.ndarray, adjusted_over: int, settings: Set
     pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > len(resamples) else "")
     if settings.correction == "none":
         return f"{text}; p not adjusted for {pairs}"
-    text += f"; p adjusted by {CORRECTIONS[settings.correction]} over {pairs}"
-    if settings.correction in ("maxt", "minp") and (resamples < 0).any():
+    text += f"; p adjusted by {CORRECTIONS[settings.correction].title} over {pairs}"
+    if CORRECTIONS[settings.correction].is_resampled and (resamples < 0).any():
         text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names none for exact p-values
     return text
 

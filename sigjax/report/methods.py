@@ -9,25 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.records import Comparisons, Settings
+from sigjax.records import CORRECTIONS, Comparisons, Settings
 from sigjax.records.visible import visible
 from sigjax.report.blocks import blocks
 from sigjax.report.sentences import lone_sentence, pair_sentence
 from sigjax.report.typeset import escape_latex
-from sigjax.report.words import ALTERNATIVES, CORRECTIONS, count, joined, percent
+from sigjax.report.words import ALTERNATIVES, count, joined, percent
 
 if TYPE_CHECKING:
     from sigjax.report.report import Report
 
-CITED = {
-    "holm": "holm1979",
-    "hochberg": "hochberg1988",
-    "bonferroni": "dunn1961",
-    "bh": "benjamini1995",
-    "by": "benjamini2001",
-    "maxt": "westfall1993",
-    "minp": "westfall1993",
-}
 INTERVALS = {
     "wilson": "Wilson's score interval~\\cite{wilson1927}",
     "tango": "Tango's score interval~\\cite{tango1998}",
@@ -154,8 +145,9 @@ def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterat
         yield f"They were not adjusted for the {over:,} comparisons."
     elif over > 1:
         per = " of each metric" if settings.family == "metric" and everything > over else ""
-        by = rf"{CORRECTIONS[settings.correction]}~\cite{{{CITED[settings.correction]}}}"
-        yield f"They were adjusted for the {over:,} comparisons{per} by the method of {by}."
+        by = CORRECTIONS[settings.correction]
+        method = rf"{escape_latex(by.title)}~\cite{{{by.cites}}}"
+        yield f"They were adjusted for the {over:,} comparisons{per} by the method of {method}."
     yield f"We call differences with $p < {alpha}$ significant."
 
 

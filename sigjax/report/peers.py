@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.records import Comparison, Comparisons, InputError, Settings
+from sigjax.records import CORRECTIONS, Comparison, Comparisons, InputError, Settings
 from sigjax.records.peers import PeerTest
-from sigjax.report.words import CORRECTIONS, count, format_p, is_significant
+from sigjax.report.words import count, format_p, is_significant
 
 _KEYS = ("name", "metric", "test", "about")
 _NAMED = 5
@@ -61,9 +61,8 @@ def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float | None]], sett
     if not adjusted:
         return about
     which = "" if adjusted == len(others) else f" (which alone explains {adjusted:,})"
-    return (
-        f"It does not adjust p for the number of pairs{which}, and we do by {CORRECTIONS[settings.correction]}. {about}"
-    )
+    ours = CORRECTIONS[settings.correction].title
+    return f"It does not adjust p for the number of pairs{which}, and we do by {ours}. {about}"
 
 
 def _decides(p_value: float | None, settings: Settings) -> bool:

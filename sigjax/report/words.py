@@ -11,15 +11,6 @@ from sigjax.testing.stopping import ERROR
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}
-CORRECTIONS = {
-    "holm": "Holm",
-    "hochberg": "Hochberg",
-    "bonferroni": "Bonferroni",
-    "bh": "Benjamini-Hochberg",
-    "by": "Benjamini-Yekutieli",
-    "maxt": "Westfall-Young maxT",
-    "minp": "Westfall-Young minP",
-}
 DASH = "–"
 SMALLEST_SHOWN = 1e-300
 """Below this a double loses digits; only log10 of the p-value is right."""

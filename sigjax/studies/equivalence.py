@@ -15,14 +15,14 @@ from sigjax.comparison.options import BootstrapOptions, CompareOptions
 from sigjax.comparison.validate import baseline_of, check_evaluations, check_units, named_errors
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, Evaluation, InputError, Settings, Variant
+from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
 from sigjax.run.backend import host_scope
 from sigjax.studies.formulas import share_interval
-from sigjax.studies.records import Adjustment, Claim, Equivalence, EquivalenceMethod
+from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.studies.tost import Tested, bootstrap_tests, closed_tests, interval_level
-from sigjax.testing.p_values import adjust
 from sigjax.testing.problem import Case, Pair, SampleCase
 from sigjax.testing.runner import Runner
 
@@ -70,7 +70,9 @@ class EquivalencePairsOptions(EquivalenceOptions):
     """The options of `equivalence`."""
 
     baseline: str | None = same(Settings, "baseline")
-    correction: Adjustment = same(Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.')
+    correction: PValueCorrection = same(
+        Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.'
+    )
 
 
 @takes(EquivalencePairOptions)

@@ -14,15 +14,14 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import named_errors
 from sigjax.records import Alternative, Device, Evaluation, Interval, Settings
 from sigjax.records.brief import Brief, SciPyNames
+from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
 from sigjax.run.backend import host_scope
 from sigjax.studies.against import OneSampleTest, against_number, takes_answers
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.records import Adjustment
 from sigjax.studies.samples import notes_of, samples_of, spread_of
-from sigjax.testing.p_values import adjust
 from sigjax.testing.runner import Runner
 
 _WHAT = "a test against a number"
@@ -86,7 +85,9 @@ class OneSampleOptions:
     )
     resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
     seed: int = same(Settings, "seed")
-    correction: Adjustment = same(EquivalencePairsOptions, "correction", doc="How p is adjusted for several systems.")
+    correction: PValueCorrection = same(
+        EquivalencePairsOptions, "correction", doc="How p is adjusted for several systems."
+    )
     level: float = same(Settings, "level")
     device: Device = same(CompareOptions, "device")
 

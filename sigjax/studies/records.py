@@ -9,8 +9,6 @@ from sigjax.records import Interval, Settings, Test
 from sigjax.records.brief import Brief, SciPyNames
 from sigjax.studies.study import Study
 
-Adjustment = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
-"""The corrections that take p-values alone."""
 Claim = Literal["equivalence", "non-inferiority"]
 EquivalenceMethod = Literal["auto", "bootstrap"]
 Null = Literal["swaps", "splits"]

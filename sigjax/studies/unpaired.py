@@ -17,15 +17,14 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.permutation.two_samples import two_sample_test
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings
 from sigjax.records.brief import Brief, SciPyNames
+from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same, values
 from sigjax.records.signatures import takes
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import share_interval
 from sigjax.studies.one_sample import OneSampleDataOptions
-from sigjax.studies.records import Adjustment
 from sigjax.studies.samples import are_answers, notes_of, samples_of, spread_of
-from sigjax.testing.p_values import adjust
 from sigjax.testing.problem import Case
 from sigjax.testing.runner import Runner
 from sigjax.units.units import make_units
@@ -102,7 +101,7 @@ class UnpairedOptions:
     resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
     seed: int = same(Settings, "seed")
     baseline: str | None = same(Settings, "baseline")
-    correction: Adjustment = same(EquivalencePairsOptions, "correction")
+    correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
     level: float = same(Settings, "level")
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")

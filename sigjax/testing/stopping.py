@@ -49,7 +49,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.records import Settings
-from sigjax.testing.p_values import adjust
+from sigjax.records.corrections import adjust
 from sigjax.testing.tails import clopper_pearson
 
 LOOKS = tuple(2**k for k in range(13, 21))

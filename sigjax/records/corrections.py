@@ -1,0 +1,192 @@
+r"""The corrections for many pairs: each is declared here, once.
+
+From the records are made the adjusted p-values, the flag and its refusals, the words of every output, the citation of
+the methods paragraph, the JSON Schema, the pages of help, and the lists in tests.
+
+To add one that takes p-values alone: its name in `PValueCorrection`, its record, and the BibTeX entry that the record
+cites in `data/references.bib`. Its function must never lower an adjusted p-value when a p-value rises: decisions of
+sampled p-values are settled by adjusting the ends of their intervals. Far below 1 it must be a multiple of them, as
+every bound of an error rate is: so it serves p-values that are too small for a double, too.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+PValueCorrection = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
+"""The corrections that take p-values alone."""
+Correction = Literal[PValueCorrection, "maxt", "minp"]
+Adjust = Callable[[np.ndarray], np.ndarray]
+"""Ascending p-values `[pair]` -> adjusted ones, in this order; what is above 1 is cut."""
+_SMALLEST = 1e-300
+"""Below this doubles lose digits."""
+_MOVED, _SPAN = -20.0, 250.0
+"""log10 of what the largest of some tiny p-values becomes, and by how much others may be below it."""
+
+
+@dataclass(frozen=True)
+class CorrectionMethod:
+    """One correction.
+
+    Attributes:
+        name: as it is asked for.
+        title: as people read it, after "adjusted by".
+        cites: key of its entry in `data/references.bib`.
+        bounds: which error rate: that of any false finding ("familywise"), or the expected share of false findings
+            among all ("false discovery"); None for neither.
+        about: when to take it, for the page of help.
+        adjust: adjusted p-values; None where they are counts of the resamples of all pairs together.
+    """
+
+    name: Correction
+    title: str
+    cites: str
+    bounds: Literal["familywise", "false discovery", None]
+    about: str
+    adjust: Adjust | None
+
+    @property
+    def is_resampled(self) -> bool:
+        """Whether adjusted p-values are made from the resamples of all pairs together."""
+        return self.adjust is None
+
+
+def _falling(p: np.ndarray) -> np.ndarray:
+    """[pair] multiples of ascending p-values by the number of those that are not smaller."""
+    return p * np.arange(len(p), 0, -1)
+
+
+def _least_from_here(values: np.ndarray) -> np.ndarray:
+    """[pair] the least of each value and all after it."""
+    return np.minimum.accumulate(values[::-1])[::-1]
+
+
+def _by_rank(p: np.ndarray, factor: float = 1.0) -> np.ndarray:
+    """[pair] steps up from the largest p-value: multiples by the number of pairs over the rank."""
+    return _least_from_here(p * len(p) * factor / np.arange(1, len(p) + 1))
+
+
+def _harmonic(count: int) -> float:
+    return float(np.sum(1.0 / np.arange(1, count + 1)))
+
+
+CORRECTIONS: dict[Correction, CorrectionMethod] = {
+    each.name: each
+    for each in (
+        CorrectionMethod(
+            "holm",
+            "Holm",
+            "holm1979",
+            "familywise",
+            "The default. Holds however the tests depend on each other.",
+            lambda p: np.maximum.accumulate(_falling(p)),
+        ),
+        CorrectionMethod(
+            "hochberg",
+            "Hochberg",
+            "hochberg1988",
+            "familywise",
+            "Smaller p; where tests do not depend negatively on each other.",
+            lambda p: _least_from_here(_falling(p)),
+        ),
+        CorrectionMethod(
+            "bonferroni",
+            "Bonferroni",
+            "dunn1961",
+            "familywise",
+            "Holds as Holm's does, with larger p.",
+            lambda p: p * len(p),
+        ),
+        CorrectionMethod(
+            "bh",
+            "Benjamini-Hochberg",
+            "benjamini1995",
+            "false discovery",
+            "Where tests depend positively on each other, or not at all.",
+            _by_rank,
+        ),
+        CorrectionMethod(
+            "by",
+            "Benjamini-Yekutieli",
+            "benjamini2001",
+            "false discovery",
+            "However they depend.",
+            lambda p: _by_rank(p, _harmonic(len(p))),
+        ),
+        CorrectionMethod("none", "none", "", None, "p as it is: for one pair chosen before looking.", lambda p: p),
+        CorrectionMethod(
+            "maxt",
+            "Westfall-Young maxT",
+            "westfall1993",
+            "familywise",
+            "Westfall and Young: by the largest standardised delta on each permutation, for all pairs. Uses how the "
+            "pairs depend on each other. As minp, for metrics of sums.",
+            None,
+        ),
+        CorrectionMethod(
+            "minp",
+            "Westfall-Young minP",
+            "westfall1993",
+            "familywise",
+            "By the smallest p on each permutation, where pairs or metrics have null distributions of different "
+            "shapes. For m pairs that are sampled, or of reals on more than 20 units, take 100 m resamples or more.",
+            None,
+        ),
+    )
+}
+
+
+def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
+    r"""Adjusted p-values `[pair]`, in the order of `p_values` `[pair]`.
+
+    `holm`: family-wise error, $\max_{j \le i} \min(1, (m - j + 1) p_{(j)})$ (Holm 1979), valid under any dependence.
+    `hochberg`: the same error, $\min_{j \ge i} \min(1, (m - j + 1) p_{(j)})$ (Hochberg 1988), never above Holm's, under
+    independence or positive dependence, which two-sided tests of all pairs need not have. `bonferroni`: $\min(1, m p)$,
+    under any dependence. `bh`: false discovery rate (Benjamini and Hochberg 1995), under independence or positive
+    dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: as they are.
+
+    `maxt` and `minp` are not functions of p-values; see `sigjax.multiple`.
+
+    Example:
+        >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
+        array([0.06, 0.03, 0.06])
+        >>> adjust(np.array([0.04, 0.01, 0.03]), "hochberg")
+        array([0.04, 0.03, 0.04])
+    """
+    order, found = np.argsort(p_values, kind="stable"), np.empty(len(p_values))
+    found[order] = _adjusted(p_values[order], correction)
+    return found
+
+
+def _adjusted(ascending: np.ndarray, correction: Correction) -> np.ndarray:
+    """`adjust` for ascending p-values `[pair]`."""
+    adjusted = CORRECTIONS[correction].adjust
+    if adjusted is None:
+        raise ValueError(f"{correction} needs resamples of all pairs together; see {correction}.py")
+    with np.errstate(divide="ignore"):  # logarithms of 1 - p, where p is 1
+        return np.minimum(1.0, adjusted(ascending))
+
+
+def log10_adjusted(p_adjusted: np.ndarray, log10_p: np.ndarray, correction: Correction) -> np.ndarray:
+    """Base-10 logarithms `[pair]` of adjusted p-values `[pair]`, right also where these are too small for a double.
+
+    There p-values are multiplied by a power of ten, as many at a time as doubles hold, and the factor that the
+    correction then gives is that of the logarithms `[pair]`.
+
+    Example:
+        >>> log10_adjusted(np.array([0.0, 0.02]), np.array([-400.0, np.log10(0.02)]), "holm").round(3)
+        array([-399.699,   -1.699])
+    """
+    found = np.array([math.log10(p) if p > _SMALLEST else -math.inf for p in p_adjusted.tolist()])
+    order = np.argsort(log10_p, kind="stable")
+    ascending, tiny = log10_p[order], (found == -math.inf)[order] & (log10_p[order] > -math.inf)
+    while tiny.any():
+        largest = ascending[tiny].max()
+        here = tiny & (ascending > largest - _SPAN)
+        moved = 10.0 ** np.minimum(ascending + (_MOVED - largest), 0.0)
+        found[order[here]] = ascending[here] + np.log10(_adjusted(moved, correction)[here] / moved[here])
+        tiny &= ~here
+    return found

@@ -1,0 +1,184 @@
+"""What `sigjax help development` says of adding things, followed to the letter in a copy: every output has them.
+
+Sidak's correction, 1 - (1 - p)^m for m pairs, is no multiple of p, and bounds the familywise error.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+import sigjax
+
+PACKAGE = Path(sigjax.__file__).parent
+NAME = ('PValueCorrection = Literal["holm", ', 'PValueCorrection = Literal["sidak", "holm", ')
+RECORD = (
+    'for each in (\n        CorrectionMethod(\n            "holm",',
+    'for each in (\n        CorrectionMethod("sidak", "Šidák", "sidak1967", "familywise",\n'
+    '            "Where tests are independent.", lambda p: -np.expm1(len(p) * np.log1p(-p))),\n'
+    '        CorrectionMethod(\n            "holm",',
+)
+ENTRY = "\n@article{sidak1967, author = {Šidák, Zbyněk}, title = {Rectangular Confidence Regions}, year = {1967}}\n"
+SCORES = {name: [int((i * k) % 7 < 4 + k) for i in range(60)] for k, name in enumerate("ABCD", 1)}
+CORRECTED = """
+import contextlib, io, json, sys
+import sigjax
+from sigjax.cli import main
+from sigjax.records.corrections import log10_adjusted
+scores = json.loads(sys.argv[1])
+
+def run(*words):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            code = main(list(words)) or 0
+        except SystemExit as error:
+            code = error.code
+    return code, out.getvalue(), err.getvalue()
+
+def of(results):
+    return {"p": [one.p_value for one in results], "adjusted": [one.p_adjusted for one in results]}
+
+report = sigjax.compare(scores, metric="accuracy", correction="sidak", progress=False)
+few = sigjax.compare(scores, metric="accuracy", correction="sidak", method="montecarlo", resamples=80, progress=False)
+auto = sigjax.compare(scores, metric="accuracy", correction="sidak", method="montecarlo", resamples="auto",
+                      family="report", progress=False)
+small = sigjax.compare({name: values[:6] for name, values in scores.items()}, correction="sidak", progress=False)
+far = sigjax.compare({"A": [1] * 2000, "B": [0] * 2000, "C": [1] * 500 + [0] * 1500}, correction="sidak",
+                     interval="none", progress=False)
+path = "table.csv"
+with open(path, "w") as file:
+    print("A,B,C,D", *map(",".join, zip(*[map(str, scores[name]) for name in "ABCD"])), sep="\\n", file=file)
+for name in "ABC":
+    with open(f"{name}.scores", "w") as file:
+        print(*scores[name], sep="\\n", file=file)
+figures = {kind: type(report.plot(kind)).__name__ for kind in sys.argv[2].split()}
+sigjax.Report.from_json(report.to_json())
+print(json.dumps({
+    "report": of(report),
+    "few": of(few), "few notes": few.notes, "small notes": small.notes, "auto": of(auto),
+    "far": [one.log10_p_adjusted for one in far], "far p": [one.log10_p for one in far],
+    "text": str(report), "markdown": report.to_markdown(), "latex": report.to_latex(), "html": report.to_html(),
+    "methods": report.to_methods(), "sentences": report.to_sentences(), "json": report.to_json(),
+    "csv": report.to_csv(), "frame": list(report.to_dataframe()["p_adjusted"]),
+    "again": sigjax.Report.from_json(report.to_json()) == report,
+    "figures": figures,
+    "equivalence": of(sigjax.equivalence(sigjax.Evaluation.from_arrays(scores), margin=0.2, correction="sidak")),
+    "one_sample": of(sigjax.one_sample(scores, against=0.5, correction="sidak")),
+    "unpaired": of(sigjax.unpaired(scores, correction="sidak")),
+    "hint": run("compare", path, "--sidak"),
+    "refused": run("compare", path, "--correction", "sidac"),
+    "compare": run("compare", path, "-m", "accuracy", "--correction", "sidak"),
+    "equivalence text": run("equivalence", path, "--margin", "0.2", "--correction", "sidak"),
+    "unpaired text": run("unpaired", "A.scores", "B.scores", "C.scores", "--correction", "sidak"),
+    "help": run("compare", "--help"), "page": run("help", "corrections"),
+    "doc": sigjax.compare.__doc__,
+}))
+"""
+
+
+def copied(folder, *changes):
+    """A copy of the package with changes: path, what stands there once, what stands there then."""
+    shutil.copytree(PACKAGE, folder / "sigjax", ignore=shutil.ignore_patterns("__pycache__"))
+    for name, old, new in changes:
+        path = folder / "sigjax" / name
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, (name, old)
+        path.write_text(text.replace(old, new), encoding="utf-8")
+    return folder
+
+
+def run_in(folder, code, *arguments):
+    environment = os.environ | {"PYTHONPATH": str(folder), "JAX_PLATFORMS": "cpu", "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def sidak(tmp_path_factory):
+    """Every output with Sidak's correction, added where the page says."""
+    corrections, references = "records/corrections.py", (PACKAGE / "data" / "references.bib").read_text("utf-8")
+    last = references.strip().split("\n\n")[-1]
+    folder = copied(
+        tmp_path_factory.mktemp("sidak"),
+        (corrections, *NAME),
+        (corrections, *RECORD),
+        ("data/references.bib", last, f"{last}\n{ENTRY}"),
+    )
+    return run_in(folder, CORRECTED, json.dumps(SCORES), "scores forest heatmap groups null")
+
+
+@pytest.mark.parametrize("kind", ["report", "few", "auto", "equivalence", "one_sample", "unpaired"])
+def test_an_added_correction_adjusts_everywhere(sidak, kind):
+    with np.errstate(divide="ignore"):  # statsmodels warns where p is 1
+        expected = multipletests(sidak[kind]["p"], method="sidak")[1]
+    np.testing.assert_allclose(sidak[kind]["adjusted"], expected, rtol=1e-9)
+    assert sidak[kind]["adjusted"] != sidak[kind]["p"]
+
+
+def test_p_values_below_the_smallest_double_are_adjusted_by_it(sidak):
+    """Sidak's correction of a tiny p is m p."""
+    np.testing.assert_allclose(sidak["far"][:2], np.array(sidak["far p"][:2]) + np.log10(3), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown", "latex", "html", "methods", "sentences"])
+def test_an_added_correction_is_named_in_every_output(sidak, kind):
+    assert "Šidák" in sidak[kind]
+
+
+def test_what_a_familywise_correction_says_of_ranks_is_said(sidak):
+    for kind in ("text", "markdown", "html"):
+        assert "joint 95% confidence" in sidak[kind].replace("\\", "")
+
+
+def test_an_added_correction_is_cited(sidak):
+    paragraph, *entries = sidak["methods"].split("\n\n")
+    assert r"by the method of Šidák~\cite{sidak1967}" in paragraph
+    assert any(entry.startswith("@article{sidak1967,") for entry in entries)
+
+
+def test_numbers_for_programs_have_it(sidak):
+    assert sidak["again"]
+    assert sidak["frame"] == sidak["report"]["adjusted"]
+    report = json.loads(sidak["json"])
+    assert report["settings"]["correction"] == "sidak"
+    assert "|correction:sidak|" in report["signature"]
+    assert [pair["p_adjusted"] for pair in report["pairs"]] == sidak["report"]["adjusted"]
+    assert all(repr(p) in sidak["csv"] for p in sidak["report"]["adjusted"])
+
+
+def test_figures_are_drawn_with_it(sidak):
+    assert set(sidak["figures"].values()) == {"ReportFigure"}
+
+
+def test_what_is_out_of_reach_is_said_of_it(sidak):
+    """1 - (1 - 1/81)^6 = .0718 and 1 - (1 - 2/2^6)^6 = .173: neither can be below .05, and 117 resamples would do."""
+    assert any("cannot become significant" in note and "use --resamples 117" in note for note in sidak["few notes"])
+    assert 1 - (1 - 1 / 118) ** 6 < 0.05 <= 1 - (1 - 1 / 117) ** 6
+    assert any("adjusted at least 0.173" in note for note in sidak["small notes"])
+
+
+def test_the_command_line_takes_it(sidak):
+    assert [sidak[kind][0] for kind in ("compare", "equivalence text", "unpaired text")] == [0, 0, 0]
+    assert "p adjusted by Šidák over 6 pairs" in sidak["compare"][1]
+    assert "p (sidak)" in sidak["equivalence text"][1]
+    assert "correction:sidak" in sidak["unpaired text"][1]
+    assert "Did you mean --correction sidak?" in sidak["hint"][2]
+    assert "sidak" in sidak["refused"][2]
+    assert "sidak" in sidak["help"][1]
+    assert "\nsidak        Where tests are independent.\n" in sidak["page"][1]
+    assert '"sidak", "holm", "hochberg" and "bonferroni" bound' in " ".join(sidak["doc"].split())
