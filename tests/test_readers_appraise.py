@@ -107,6 +107,18 @@ def test_items_numbered_in_batches_are_joined_by_their_place_in_the_document(wri
     assert "left out 1 documents that some annotator rated in part" in found.notes[0]
 
 
+def test_numbers_of_items_may_have_any_number_of_digits(write):
+    """Python makes no number of more than 4,300: such names are no numbers in a batch."""
+    rows = [
+        rating(f"u{system}", system, f"{k}{'0' * 5000}{i}", i, document)
+        for k, system in enumerate("AB", start=1)
+        for document in "xy"
+        for i in range(3)
+    ]
+    with pytest.raises(InputError, match="systems have different instances"):
+        read(write("t", "".join(rows)))
+
+
 def test_ratings_without_documents(write):
     rows = [f"u,{system},{i},TGT,ces,ukr,{50 + i},1.5,2.5\n" for system in "AB" for i in (1, 2)]
     assert read(write("t", "".join(rows))).ids == ("1", "2")

@@ -71,6 +71,20 @@ def test_ways_to_write_a_file(write, change):
     assert evaluation.stats.sum(axis=1).tolist() == [[1, 2, 2], [2, 2, 2]]
 
 
+@pytest.mark.parametrize("pads", ["\t", "\t\t\t", " ", "\t \t"])
+def test_comments_and_empty_lines_may_be_padded(write, pads):
+    """As a program writes them that fills every row of a table."""
+    padded = "".join(
+        f"{line}{pads}\n" if not line or line.startswith("# ") else f"{line}\n"
+        for line in HIPE_GOLD.removesuffix("\n").split("\n")
+    )
+    files = {"a": write("a.tsv", padded), "b": write("b.tsv", HIPE_GOLD)}
+    for gold in files.values():
+        evaluation = read(gold, input=files, cluster="document")
+        assert evaluation.clusters == ("one", "one", "two")
+        assert evaluation.stats.tolist() == [[[1, 1, 1], [0, 0, 0], [1, 1, 1]]] * 2
+
+
 def table(words, tags):
     return "\n".join(["TOKEN\tNE-COARSE-LIT", *map("\t".join, zip(words, tags, strict=True)), ""])
 

@@ -23,6 +23,16 @@ SPELT = {
 }
 
 
+LONG = ("0" * 5000 + "9007199254740993", "9007199254740993." + "0" * 5000, "-" + "0" * 5000 + "1" * 309)
+
+
+@pytest.mark.parametrize("text", LONG, ids=lambda text: f"{text[:3]}...{text[-3:]}")
+def test_whole_numbers_of_more_digits_than_python_makes_are_refused(text):
+    with pytest.raises(InputError, match=r"whole numbers beyond 2\*\*53 are not exact"):
+        parse_number(text)
+    assert parse_number(text.replace("9007199254740993", "7").replace("1" * 309, "7")) in (7, -7)
+
+
 def inspect(cell):
     return logs.inspect([0.25, 0.5]).replace("0.25", cell)
 

@@ -84,15 +84,27 @@ class Sheet:
         return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
 
 
-def looks_like(pattern: bytes = rb"(?!)", *, ending: str | tuple[()] = ()) -> Callable[[str, bytes], bool]:
-    r"""A `Format.looks`: whether the name has an ending, or the first bytes hold a pattern; by default, neither.
+def looks_like(*patterns: bytes, ending: str | tuple[()] = ()) -> Callable[[str, bytes], bool]:
+    r"""A `Format.looks`: whether the name has an ending, or the first bytes hold patterns, one after the other.
+
+    One pattern with `.*` for what stands between would try every beginning with every end.
 
     Example:
         >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
         >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
         (True, True, False)
     """
-    return lambda name, head: name.endswith(ending) or re.search(pattern, head) is not None
+
+    def holds(head: bytes) -> bool:
+        start = 0
+        for pattern in patterns:
+            found = re.compile(pattern).search(head, start)
+            if found is None:
+                return False
+            start = found.end()
+        return bool(patterns)
+
+    return lambda name, head: name.endswith(ending) or holds(head)
 
 
 def lines_like(*patterns: bytes) -> Callable[[str, bytes], bool]:

@@ -11,7 +11,9 @@ from sigjax.readers.options import MISSING, hint_for_number, show
 from sigjax.records import InputError
 
 TRUTH = {"true": 1.0, "false": 0.0}
-_WHOLE = re.compile(r"\s*[+-]?(\d+)\.?0*\s*")
+_WHOLE = re.compile(r"\s*[+-]?(\d+)(?:\.0*)?\s*")
+_MOST_DIGITS = 309
+"""Digits of the largest double before the point; Python makes no number of more than 4,300."""
 _TINY = "." + "0" * 300
 """A fraction without an exponent starts like this before it is too small for a double."""
 
@@ -49,7 +51,7 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
     if value == 0 and _is_more_than_zero(text):
         raise InputError(f"the number {show(text)} is too small for a double; write 0, or rescale the numbers")
     whole = _WHOLE.fullmatch(text)
-    if whole and int(whole[1]) > LARGEST_WHOLE:
+    if whole and int(whole[1][-_MOST_DIGITS:]) > LARGEST_WHOLE:
         raise InputError(
             f"whole numbers beyond 2**53 are not exact, got {show(text)}; rescale the numbers (divide by 1000, say)"
         )

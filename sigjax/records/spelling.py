@@ -13,7 +13,7 @@ _SHORT = {"i": "input", "m": "metric", "o": "output"}
 _EXACT = r"[A-Z][A-Z:]*(?![\w-])|\d[\w.+-]*|[\w.-]+=[A-Z]+|'[^']*'"
 _WORD = r"(?!out|instead)[a-z][\w@.+-]*(?=$|[,;:)]|\.(?: |$)| (?:or|and) -)"
 _FLAG = rf"(?<![\w'\"./-])(?:--([a-z][a-z-]*)(?![\w-])|-([imo])(?!\w))(?:=([\w@+-]+)|((?: (?:{_EXACT}))+)| ({_WORD}))?"
-_COMMAND = r"sigjax compare ([^`;()]*[^`;() ])"
+_COMMAND = r"sigjax compare ([^`;() ]+(?: [^`;() ]+)*)"
 _MESSAGE = re.compile(rf"(`[^`]*`)|{_COMMAND}|{_FLAG}")
 
 

@@ -106,7 +106,7 @@ def _mathematics(cell: str) -> str:
         >>> print(_mathematics("[-0.01, 0.02]"), _mathematics("3.1e-12*"), _mathematics("2–4"))
         [$-0.01$, 0.02] $3.1\times10^{-12}{}^{*}$ 2--4
     """
-    return re.sub(r"([<>+-]*)(\d+(?:\.\d+)?)(?:e([+-]?\d+))?(\*?)", _number, cell).replace(DASH, "--")
+    return re.sub(r"([<>+-]{0,2})(\d+(?:\.\d+)?)(?:e([+-]?\d+))?(\*?)", _number, cell).replace(DASH, "--")
 
 
 def _number(match: re.Match[str]) -> str:

@@ -50,7 +50,7 @@ DESIGNS = {
 def to_methods(report: Report) -> str:
     """The paragraph, and after it the BibTeX entries of what it cites."""
     paragraph = " ".join(_sentences(report))
-    cited = dict.fromkeys(key for keys in re.findall(r"\\cite{(.*?)}", paragraph) for key in keys.split(","))
+    cited = dict.fromkeys(key for keys in re.findall(r"\\cite{([^{}\\]*)}", paragraph) for key in keys.split(","))
     entries = (files("sigjax") / "data" / "references.bib").read_text(encoding="utf-8").strip().split("\n\n")
     known = {re.match(r"@\w+{(\w+)", entry)[1]: entry for entry in entries}  # pyright: ignore[reportOptionalSubscript]
     return "\n\n".join([paragraph, *(known[key] for key in cited)]) + "\n"
@@ -105,7 +105,8 @@ def _of_notes(report: Report) -> Iterator[str]:
             yield f"Of {lost[2]} instances, {lost[1]} that some system lacks were left out."
         elif filled := re.match(r"counted ([\d,]+ missing results?) as 0", note):
             yield f"We counted {filled[1]} as 0."
-    signatures = [found[1] for note in report.notes if (found := re.fullmatch(r"\w\S*: (\S+\|version:\S+)", note))]
+    words = [note.split() for note in report.notes]
+    signatures = [each[1] for each in words if len(each) == 2 and "|version:" in each[1]]
     if signatures:
         broken = [escape_latex(each).replace(r"\textbar{}", r"\textbar\allowbreak{}") for each in signatures]
         shown = joined([rf"\texttt{{{each}}}" for each in dict.fromkeys(broken)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -36,7 +35,6 @@ MIN_NAME = 12
 MAX_GRID_NAME = 30
 SYMBOLS = "█▓▒"
 BOLD, GREEN = "1", "1;32"
-_STARRED = re.compile(r"\S+\*(?= |$)")
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,7 @@ def draw_table(page: Page, table: Table) -> None:
     table, dropped = _fitting(page, table)
     page.add()
     for line in table_lines(table, _width_of_names(page, table)):
-        page.add(_STARRED.sub(lambda star: page.styled(star[0], GREEN), line))
+        page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
     page.add()
     if dropped:
         say(page, f"Left out on this terminal: {', '.join(dropped)}; --output FILE has all columns.")

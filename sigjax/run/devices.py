@@ -78,7 +78,7 @@ def driver_in(text: str) -> str:
         >>> driver_in("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023")
         '535.104.05'
     """
-    version = re.search(r"NVRM.*?\s(\d{3,}(?:\.\d+)+)\s", text)
+    version = re.search(r"\s(\d{3,}(?:\.\d+)+)(?!\S)", text.partition("NVRM")[2].partition("\n")[0])
     return version[1] if version else ""
 
 

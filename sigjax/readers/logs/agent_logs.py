@@ -43,7 +43,7 @@ TERMINAL_BENCH = Format(
     "results.json of terminal-bench",
     "systems",
     log_reader(_terminal_bench, files_are_runs=True, main="resolved"),
-    looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"(?s:.*?)"is_resolved"'),
+    looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
     folder="*/results.json",
     tasks=True,
     begins=(b"{",),

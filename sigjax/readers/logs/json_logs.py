@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from sigjax.files.opening import files_inside
-from sigjax.readers.formats import Format
+from sigjax.readers.formats import Format, looks_like
 from sigjax.readers.json_files import Item, load_entries, load_item
 from sigjax.readers.logs.driver import Result, Row, Unusable, choose, log_reader
 from sigjax.readers.options import Options, show
@@ -162,8 +162,11 @@ def _task(file: str, options: Options) -> Row:
     return Row({"main_score": sum(values) / len(values)}, found.text("task_name"))
 
 
+_has_scores = looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{')
+
+
 def _looks_mteb(name: str, head: bytes) -> bool:
-    return PurePath(name).name == _META or re.search(rb'"mteb_version"\s*:(?s:.*?)"scores"\s*:\s*\{', head) is not None
+    return PurePath(name).name == _META or _has_scores(name, head)
 
 
 MTEB = Format(

@@ -106,6 +106,6 @@ DEEPEVAL = Format(
     "test runs of DeepEval",
     "systems",
     log_reader(_deepeval, content="input", main=_SUCCESS),
-    looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{(?s:.*?)"metricsData"\s*:'),
+    looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
     begins=(b"{",),
 )

@@ -33,7 +33,7 @@ EMPTY_ELEMENT = "-NONE-"
 NOTE = "brackets without roots (TOP, ROOT, S1), function tags and empty elements (-NONE-), but with punctuation"
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _FUNCTION_TAG = re.compile(r"(?<=.)[-=].*")
-_FIRST_TREE = rb"^\s*\(\s*[^\s()]*\s*\([^\n]*\)[ \t\r]*(?:\n|\Z)"
+_FIRST_TREE = rb"^\s*\(\s*(?:[^\s()]+\s*)?\([^\n]*\)[ \t\r]*(?:\n|\Z)"
 
 
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
@@ -232,6 +232,6 @@ BRACKETS = Format(
     "output of evalb",
     "systems",
     _read_evalb,
-    looks_like(rb"(?m)^\s*ID\s+Len\.\s+Stat\.\s+Recal\s"),
+    looks_like(rb"(?m)^[ \t]*ID\s+Len\.\s+Stat\.\s+Recal\s"),
     ("fscore", "precision", "recall"),
 )

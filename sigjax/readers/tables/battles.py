@@ -22,7 +22,7 @@ from sigjax.readers.tables.roles import SHOWN, columns_note, ids_from, is_words
 from sigjax.records import Evaluation, InputError
 
 WIN_RATE = "win_rate"
-_SIDE = r"(model|system|player|bot)[_ ]?(name[_ ]?)?"
+_SIDES = [re.compile(rf"(model|system|player|bot)[_ ]?(name[_ ]?)?({side})") for side in ("a|1", "b|2")]
 _WINNERS = ("winner", "win", "preference", "verdict")
 _SPLIT = ("winner_model_a", "winner_model_b", "winner_tie")
 """Three columns in place of one, of which a row has 1 in one and 0 in the others."""
@@ -49,7 +49,7 @@ def battle_columns(table: Table) -> Columns | None:
         >>> battle_columns(Table("t.csv", columns | {"model_a": ["0.5"]}, [2]))
     """
     lower = {name.strip().lower(): name for name in table.columns}
-    sides = [[own for low, own in lower.items() if re.fullmatch(_SIDE + side, low)] for side in ("(a|1)", "(b|2)")]
+    sides = [[own for low, own in lower.items() if side.fullmatch(low)] for side in _SIDES]
     if any(len(own) != 1 or not is_words(table, own[0]) for own in sides):
         return None
     if all(name in lower for name in _SPLIT):

@@ -5,7 +5,7 @@ in one file, as rycolab/paired-perm-test writes it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -22,20 +22,20 @@ from sigjax.records import Evaluation, InputError
 _BY_WIDTH = {1: "mean", 2: "ratio", 4: "fscore-ratios"}
 """How many numbers a line has -> their metric by default."""
 _PAIRED = {1: "mean", 2: "fscore-errors"}
-_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+_NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _LINE = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
-_BETWEEN = re.compile(r"\s*[,\t]\s*")
 
 
 def read_numbers(sources: Sources, _: Options) -> Reading:
     """One file per system, with as many numbers on each line."""
-    return partial(_evaluate, {name: (file, _numbers(file, None)) for name, file in sources.systems.items()}, _BY_WIDTH)
+    tables = {name: (file, _numbers(file, str.split)) for name, file in sources.systems.items()}
+    return partial(_evaluate, tables, _BY_WIDTH)
 
 
 def read_paired(sources: Sources, _: Options) -> Reading:
     """One file with the numbers of the systems A and B."""
     (file,) = sources.files
-    table = _numbers(file, _BETWEEN)
+    table = _numbers(file, _between_marks)
     if table.shape[1] not in (2, 4):
         raise InputError(
             f"{file}, line 1: expected 2 numbers (correct of A and of B) or 4 (correct and incorrect of A, then of B), "
@@ -62,10 +62,16 @@ def _evaluate(tables: Mapping[str, tuple[str, np.ndarray]], usual: Mapping[int, 
     return join_sheets(sheets, options)(options)
 
 
-def _numbers(file: str, between: re.Pattern[str] | None) -> np.ndarray:
+def _between_marks(line: str) -> list[str]:
+    """What stands between commas, or else between tabs, which may be several."""
+    parts = [list(filter(None, map(str.strip, part.split("\t")))) for part in line.split(",")]
+    return [field for part in parts for field in part or [""]]
+
+
+def _numbers(file: str, fields_of: Callable[[str], list[str]]) -> np.ndarray:
     """Numbers `[line, number]`, as many on each line."""
     lines = read_text(file).removesuffix("\n").split("\n")
-    rows = [line.split() if between is None else between.split(line.strip()) for line in lines]
+    rows = list(map(fields_of, lines))
     width = len(rows[0])
     for line, row in enumerate(rows, start=1):
         if len(row) != width or not row:

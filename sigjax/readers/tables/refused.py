@@ -1,7 +1,7 @@
 """Tables of something else than systems on instances, which would pass for such: metrics, numbers, exchanged axes."""
 
-import re
 from collections.abc import Iterable, Sequence
+from string import digits
 
 from sigjax.metrics import METRICS
 from sigjax.readers.options import Options, listing, show
@@ -20,7 +20,8 @@ _MEASURES = frozenset(name.lower() for name in METRICS) | frozenset(
 """Names of metrics, which are not instances: in lower case and without a cut-off (@10)."""
 FEWEST_TURNED = 4
 """Columns from which q1, q2, ... are taken for instances, where there are half as many rows or fewer."""
-_NUMBERED = re.compile(r"(.*?)(\d+)")
+_LONGEST = 18
+"""Digits of a number that is counted up, such as a time stamp."""
 _INSTANCES = frozenset(
     "doc document ex example id instance item q query question seg segment sent sentence topic".split()
 )
@@ -46,12 +47,14 @@ def are_measures(names: Iterable[str]) -> bool:
 
 def check_turned(table: Table, systems: Sequence[str]) -> None:
     """Refuse columns that are numbered one after the other (q1, q2, ...), as instances are, and systems seldom."""
-    found = [_NUMBERED.fullmatch(name.strip()) for name in systems]
-    parts = [(match[1], int(match[2])) for match in found if match]
-    first = parts[0] if parts else ("", 0)
-    numbered = parts == [(first[0], first[1] + k) for k in range(len(systems))]
+    names = [name.strip() for name in systems]
+    words = {name.rstrip(digits) for name in names}
+    numbers = [name[len(name.rstrip(digits)) :] for name in names]
+    if len(words) > 1 or not all(0 < len(number) <= _LONGEST for number in numbers):
+        return
+    numbered = list(map(int, numbers)) == [*range(int(numbers[0]), int(numbers[0]) + len(numbers))]
     few = len(systems) >= FEWEST_TURNED and 2 * len(table.lines) <= len(systems)
-    if numbered and (few or first[0].strip("_-. ").lower() in _INSTANCES):
+    if numbered and (few or words.pop().strip("_-. ").lower() in _INSTANCES):
         raise InputError(
             f"{table.file}: columns {listing(systems[:3])}{', ...' if len(systems) > 3 else ''} are numbered like "
             f"instances, in a table of {len(table.lines)} rows; expected one row per instance and one column per "

@@ -1,6 +1,6 @@
 """Tables of the HIPE campaigns (entities in historical newspapers): one token per line, one column per kind of tag.
 
-The first line names the columns. Lines that begin with "#" and have no tabs are comments, of which
+The first line names the columns. Lines that begin with "#" and have nothing in other columns are comments, of which
 `# hipe2022:document_id = NAME` starts a document; `EndOfSentence` in the column MISC ends a sentence, and so do empty
 lines. Systems may leave out comments and MISC: documents and sentences are those of the gold file, and tokens are
 aligned by position. As in the campaign's scorer, the case of types does not count, "_" and "-" are O, and entities may
@@ -10,7 +10,6 @@ The scorer of the campaign takes tokens by position, however they are written, a
 `tolerant` we take up to 20 other spellings, too, and put back tokens that a file lacks, as O.
 """
 
-import re
 from functools import partial
 
 import numpy as np
@@ -23,7 +22,7 @@ from sigjax.records import InputError
 
 COLUMN = "NE-COARSE-LIT"
 WORD, NOTES, END = "TOKEN", "MISC", "EndOfSentence"
-_DOCUMENT = re.compile(r"#\s*[\w.-]*:?document_id\s*=\s*(.*\S)\s*")
+_DOCUMENT = "document_id"
 
 
 def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
@@ -47,10 +46,12 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
     documents: list[str] = []
     document, fresh, begins = "", True, True
     for line, found in enumerate(content[1:], start=2):
-        if "\t" not in found and (found.startswith("#") or not found.strip()):
+        plain = found.strip()
+        if not plain or (plain.startswith("#") and "\t" not in plain):  # tables pad both with tabs
             fresh = True
-            if match := _DOCUMENT.fullmatch(found):
-                document, begins = match[1], True
+            key, _, name = plain.partition("=")
+            if name and key.rstrip().endswith(_DOCUMENT):
+                document, begins = name.lstrip(), True
             continue
         row = found.split("\t")
         if len(row) != len(header):

@@ -17,10 +17,10 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show, suggest
 from sigjax.records import InputError
 
-_LABELLED = rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SP](\s.*)?)?\s*"
-_PHARAOH = rb"\s*([0-9]+[-p?][0-9]+(\s+|$))*"
+_LABELLED = rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SP](\s.*)?|\s*)"
+_PHARAOH = rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
 _LINK = re.compile(r"([0-9]{1,9})([-p?])([0-9]{1,9})")
-_LINKS = re.compile(r"(?:[0-9]{1,9}+[-p?][0-9]{1,9}+(?=\s|\Z)|\s++)*+", re.ASCII)
+_LINKS = re.compile(r"(?:[0-9]{1,9}+[-p?][0-9]{1,9}+(?=\s|\Z)|\s)*+", re.ASCII)
 _NAACL = re.compile(r"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SsPp]))?(?:\s+([-+]?[0-9.][-+.eE0-9]*))?\s*")
 _TOKEN = re.compile(r"\S+", re.ASCII)
 _NO_SIGNS = str.maketrans("-p?", "   ")

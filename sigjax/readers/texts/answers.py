@@ -17,7 +17,8 @@ from sigjax.readers.json_files import Item, item_at, kind_of, parse_json, text
 from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
-_LOOKS = rb'(?s)^\s*\{(.*"paragraphs"\s*:\s*\[.*"qas"\s*:|\s*"(?:[^"\\]|\\.)*"\s*:\s*\[\s*["\]])'
+_ARTICLES = (rb'"paragraphs"\s*:\s*\[', rb'"qas"\s*:')
+_BY_ID = rb'(?s)^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[\s*["\]]'
 _HAS_NONE = "is_impossible"
 
 
@@ -122,7 +123,7 @@ ANSWERS = Format(
     "answers to questions as JSON (SQuAD)",
     "gold",
     _read,
-    looks_like(_LOOKS),
+    lambda name, head: looks_like(*_ARTICLES)(name, head) or looks_like(_BY_ID)(name, head),
     ("exact_match", "f1"),
     begins=(b"{",),
 )

@@ -25,6 +25,8 @@ _WITH_DOCUMENTS = (11, 12, 13, 14)
 """The same with a document, and whether the row rates all of it, before start; next error spans; two of the batch."""
 _MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
 """What WMT appends to the names of documents that do not count -> what their ratings are."""
+_LONGEST = 18
+"""Digits of the number of an item."""
 
 
 class _Rating(NamedTuple):
@@ -124,7 +126,9 @@ def _is_shifted(items: _Items) -> bool:
     """Whether each annotator has consecutive items of a document, and systems have different ones."""
     systems: dict[str, set[str]] = {}
     for (system, _), own in items.items():
-        if not all(map(str.isdecimal, own)) or int(own[-1]) - int(own[0]) + 1 != len(own):
+        if not all(each.isdecimal() and len(each) <= _LONGEST for each in own):
+            return False
+        if int(own[-1]) - int(own[0]) + 1 != len(own):
             return False
         systems.setdefault(system, set()).update(own)
     return 2 * len(set().union(*systems.values())) >= 3 * max(map(len, systems.values()))

@@ -17,7 +17,7 @@ from sigjax.readers.options import Options, show
 from sigjax.readers.texts.transcripts import Utterances, evaluate, numbered_lines
 from sigjax.records import InputError
 
-_TIME = rb"\d*\.?\d+"
+_TIME = rb"(?:\d+(?:\.\d+)?|\.\d+)"
 _STM = re.compile(rb"(?:\S+\s+){3}(%s)\s+(%s)(?:\s.*)?" % (_TIME, _TIME))
 _CTM = re.compile(rb"(?:\S+\s+){2}(?:(?:%s\s+){2}|\*\s+\*\s+(?=<ALT))\S+(?:\s+[\d.]+)?(?:\s.*)?" % _TIME, re.I)
 _STM_LINE, _CTM_LINE = "FILE CHANNEL SPEAKER BEGIN END WORD ...", "FILE CHANNEL BEGIN DURATION WORD"
@@ -126,7 +126,7 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
             text = " / ".join(" ".join(each.text for each in part) or "@" for part in alternatives)
             own.append(_Word(f"{{ {text} }}", inside[0].begin, max(each.middle for each in inside)))
             alternatives = None
-        elif mark.startswith("<ALT") or re.search("[{}/]" if alternatives else "[{}]", word):
+        elif mark.startswith("<ALT") or any(each in word for each in ("{}/" if alternatives else "{}")):
             expected = "a word, or alternatives from <ALT_BEGIN> to <ALT_END>"
             raise InputError(f"{where}: expected {expected}, got {show(word)}")
         else:

@@ -29,8 +29,7 @@ from sigjax.readers.options import Options, show
 from sigjax.readers.texts.texts import count_texts, metric_name
 from sigjax.records import Evaluation, InputError, Transcripts
 
-_TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)")
-_ALTERNATIVES = re.compile(r"\{[^{}]*/[^{}]*\}")
+_ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
 _SPEAKER = re.compile(r"[^_-]+(?=[_-])")
 _ID = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 _PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
@@ -63,8 +62,11 @@ def _split_kaldi(line: str) -> tuple[str, str] | None:
 
 
 def _split_trn(line: str) -> tuple[str, str] | None:
-    found = _TRN.fullmatch(line.strip())
-    return None if found is None else (found[2], " ".join(found[1].split()))
+    words, bracket, end = line.strip().rpartition("(")
+    id = end.removesuffix(")")
+    if not bracket or id == end or ")" in id or id.split() != [id]:
+        return None
+    return id, " ".join(words.split())
 
 
 def numbered_lines(text: str, comment: str = "\n") -> Iterator[tuple[int, str]]:
