@@ -1,12 +1,15 @@
 """A run that was killed goes on and gives the same report."""
 
+import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from sigjax import InputError, compare
 from sigjax.cli import _run
 from sigjax.run import checkpoint
 from sigjax.run.checkpoint import Checkpoint
+from sigjax.run.resume import kept_in
 
 pytestmark = pytest.mark.slow
 
@@ -204,10 +208,43 @@ def test_a_killed_command_goes_on(moment, tmp_path):
         assert code == -signal.SIGKILL
         kills += 1
         assert header(path)["schema"] == "sigjax-checkpoint/1"  # it can be read
-        assert {name for name in os.listdir(tmp_path) if "ckpt" in name} <= {"run.ckpt", ".run.ckpt.tmp"}
+        left = [name for name in os.listdir(tmp_path) if "ckpt" in name and name != "run.ckpt"]
+        assert len(left) <= kills
+        assert all(re.fullmatch(r"\.run\.ckpt\.[0-9a-f]{8}\.tmp", name) for name in left)
     assert kills > 2
     with open(plain, "rb") as one, open(output, "rb") as other:
         assert one.read() == other.read()
+
+
+SHARED = """
+import sys
+from sigjax.run import checkpoint
+from sigjax.cli import main
+checkpoint._SECONDS, checkpoint._SHARE = 0.0, 1e9
+main(sys.argv[1:])
+"""
+
+
+def test_processes_that_run_the_same_may_share_a_checkpoint(tmp_path):
+    """Each writes a file of its own and renames it: the last one wins, and none writes into another's."""
+    table, path = tmp_path / "table.tsv", tmp_path / "run.ckpt"
+    rows = [f"i{i}\t{i * 7 % 11 / 3}\t{i * 5 % 13 / 7}\n" for i in range(200)]
+    table.write_text("id\tA\tB\n" + "".join(rows))
+    command = ["compare", str(table), "--device", "numpy", "--method", "montecarlo", "--resamples", "200000"]
+    outputs = [tmp_path / f"{k}.json" for k in range(6)]
+    arguments = [sys.executable, "-c", SHARED, *command, "--checkpoint", str(path), "-o"]
+    with contextlib.ExitStack() as stack:
+        processes = [
+            stack.enter_context(subprocess.Popen([*arguments, str(output)], stderr=subprocess.PIPE, text=True))
+            for output in outputs
+        ]
+        said = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 6
+    assert not any("cannot be written" in each for each in said), said
+    assert len({output.read_bytes() for output in outputs}) == 1
+    assert header(path)["schema"] == "sigjax-checkpoint/1"
+    assert set(done(path).values()) - {0} == {200_000}
+    assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] == []
 
 
 def wait_for_a_write(path, process):
@@ -250,6 +287,23 @@ def test_a_damaged_file_is_refused_and_left_alone(damage, tmp_path):
     with pytest.raises(InputError, match=r"run\.ckpt: is no checkpoint"):
         compare(FSCORE, resamples=500, checkpoint=path)
     assert path.read_bytes() == before
+
+
+def test_a_packed_file_is_refused_before_it_grows(tmp_path):
+    """A checkpoint is not packed: 260 kB that say they are 256 MB take no memory."""
+    path = tmp_path / "run.ckpt"
+    compare(FSCORE, resamples=500, checkpoint=path)
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = dict(archive)
+    with open(path, "wb") as file:
+        np.savez_compressed(file, **arrays, x=np.zeros(2**28, np.uint8))
+    assert path.stat().st_size < 2**20
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"run\.ckpt: is no checkpoint, or a damaged one"):
+        compare(FSCORE, resamples=500, checkpoint=path)
+    assert kept_in(path) == ""
+    assert tracemalloc.get_traced_memory()[1] < 2**25
+    tracemalloc.stop()
 
 
 def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sigjax import Evaluation, InputError, compare
+from sigjax import Evaluation, InputError, compare, read
 from sigjax.__main__ import main
 from sigjax.records.corrections import adjust
 from sigjax.report import Report
@@ -173,6 +173,16 @@ def test_pairs_without_a_common_instance_are_left_out_and_named():
     assert "not compared" in report.to_text()
     with pytest.raises(InputError, match="no two systems have an instance in common"):
         both({"A": {"x": 1}, "B": {"y": 1}}, metric="mean", missing="pairwise")
+
+
+@pytest.mark.parametrize("content", ["id,A,B,C\nx,1,0,\n", "id,C,A,B\nx,,1,0\ny,NaN,1,1\n", "id,A,C\nx,1,\ny,0,\n"])
+def test_a_system_without_any_instance_is_named(tmp_path, content):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"t\.csv: system 'C' has no instance; leave it out"):
+        read(path, missing="pairwise")
+    if "B" in content:
+        assert read(path, missing="pairwise", systems=["A", "B"]).systems == ("A", "B")
 
 
 def test_a_run_goes_on_from_its_checkpoint_and_is_read_back(tmp_path):

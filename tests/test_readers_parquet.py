@@ -146,3 +146,20 @@ def test_small_numbers_count_as_the_doubles_that_they_become(write):
     zeros = pyarrow.Array.from_buffers(pyarrow.int8(), 40_000_000, [None, pyarrow.py_buffer(bytes(40_000_000))])
     with pytest.raises(InputError, match=r"t\.parquet: \d+ bytes unpack to more than 268435456: this is no data"):
         read(write("t.parquet", packed({"A": zeros, "B": zeros})))
+
+
+WIDE = 10_001
+
+
+def test_a_table_of_too_many_columns_is_refused_before_it_is_decoded(tmp_path, monkeypatch):
+    """As CSV is; who names the systems, or their column, gets them."""
+    path = tmp_path / "t.parquet"
+    columns = {"id": ["x", "y"]} | {f"c{i}.{i % 7}": [i % 2, 1] for i in range(WIDE)}
+    path.write_bytes(packed(columns))
+    names = ["c3.3", "c4.4"]
+    found = read(path, systems=names)
+    assert (found.systems, found.ids) == (tuple(names), ("x", "y"))
+    assert found.stats[:, :, 0].tolist() == [[1, 1], [0, 1]]
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", None)
+    with pytest.raises(InputError, match=f"has {WIDE + 1} columns of systems, expected at most 10000: one row per"):
+        read(path)

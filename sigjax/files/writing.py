@@ -5,8 +5,10 @@ import os
 import re
 import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import IO
 
@@ -16,18 +18,18 @@ _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/(?:stdout|stderr|fd/(\d+))")
 """Standard output, and `>(command)` of a shell."""
 _FIXED = (errno.EBUSY, errno.EPERM, errno.EACCES)
 """A file that can be written but not replaced: mounted by itself (into a container), or another user's in /tmp."""
+_NAME = 50
+"""Characters of the name of a file that the name of its temporary file has."""
+_ABANDONED = 3600.0
+"""Seconds after its last change from which a temporary file is taken for one that a kill has left."""
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], *, alone: bool = False) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write, which takes the place of `path` once all is written, and is removed if anything goes wrong.
 
     Links are followed, and an existing file keeps its mode. Standard output, devices, and files in a folder that cannot
-    be written are written directly.
-
-    Args:
-        path: where the content will be.
-        alone: nobody else writes this file at the same time, so what an earlier kill has left is written over.
+    be written are written directly. Of several processes that write the same file, the last one to end it wins.
 
     Raises:
         OSError: it cannot be written.
@@ -39,7 +41,7 @@ def replacing(path: str | os.PathLike[str], *, alone: bool = False) -> Iterator[
         with open(path if descriptor is None else os.dup(descriptor), "wb") as file:
             yield file
         return
-    temporary = _beside(target, alone=alone)
+    temporary = _beside(target)
     try:
         with _created(temporary, target) as file:
             yield file
@@ -86,7 +88,7 @@ def check_place(path: str | os.PathLike[str]) -> None:
     with refusing_unwritable(path):
         target = _target(path)
         if target is not None:
-            temporary = _beside(target, alone=False)
+            temporary = _beside(target)
             _created(temporary, target).close()
             temporary.unlink()
 
@@ -127,9 +129,18 @@ def _target(path: str | os.PathLike[str]) -> Path | None:
     return target if replaceable else None
 
 
-def _beside(target: Path, *, alone: bool) -> Path:
-    """A name in the same folder, which a file system with names of 255 bytes takes."""
-    return target.with_name(f".{target.name}.tmp" if alone else f".{target.name[:50]}.{os.urandom(4).hex()}.tmp")
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """Remove what writers of a file that were killed have left beside it."""
+    target = Path(os.path.realpath(path))
+    for left in target.parent.glob(f".{escape(target.name[:_NAME])}.{'?' * 8}.tmp"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _ABANDONED:
+                left.unlink()
+
+
+def _beside(target: Path) -> Path:
+    """A name of its own in the same folder, which a file system with names of 255 bytes takes."""
+    return target.with_name(f".{target.name[:_NAME]}.{os.urandom(4).hex()}.tmp")
 
 
 def _created(temporary: Path, target: Path) -> IO[bytes]:

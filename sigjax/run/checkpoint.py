@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from sigjax.files.writing import replacing
+from sigjax.files.writing import remove_leftovers, replacing
 from sigjax.records import Evaluation, InputError, Settings
 from sigjax.version import __version__
 
@@ -127,6 +127,7 @@ class Checkpoint:
         self._due = time.monotonic() + _SECONDS
         if path is None:
             return
+        remove_leftovers(path)
         if os.path.lexists(path):
             self.states |= _load(path, identity)
             return
@@ -148,7 +149,7 @@ class Checkpoint:
 
     def _write(self) -> None:
         started = time.monotonic()
-        with replacing(self._path or "", alone=True) as file:
+        with replacing(self._path or "") as file:
             pack(file, self._identity, self.states)
             file.flush()
             os.fsync(file.fileno())
@@ -211,7 +212,11 @@ def pack(file: IO[bytes], identity: Identity, states: Mapping[Name, State]) -> N
 
 def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Name, State]]:
     """The header and states written by `pack`; a damaged file may raise any error."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
     with np.load(file, allow_pickle=False) as archive:
+        if sum(member.file_size for member in archive.zip.infolist()) > size:
+            raise ValueError("packed")  # `pack` packs nothing, so that this would grow without limit
         arrays = {name: archive[name] for name in archive.files}
         # NumPy misses damage that shortens an array, and returns bytes where no array begins.
         if archive.zip.testzip() is not None or not all(isinstance(each, np.ndarray) for each in arrays.values()):

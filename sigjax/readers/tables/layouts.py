@@ -96,11 +96,7 @@ def _read_wide(table: Table, options: Options) -> Reading:
 
 def _wide_columns(table: Table, options: Options) -> tuple[str | None, Sequence[str], str]:
     """The column of instance ids, those of the systems to compare, and the note on them."""
-    if options.systems is None and len(free := unused(table, options)) > MOST_SYSTEMS:
-        raise InputError(
-            f"{table.file}: has {len(free)} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance "
-            "and one column per system; exchange rows and columns, or name the columns with --systems"
-        )
+    check_width(table.file, len(unused(table, options)), options)
     roles = wide_roles(table, options)
     used = {roles.ids, options.cluster, options.strata, options.runs, *options.ignore}
     known = roles.systems if options.systems is None else [name for name in table.columns if name not in used]
@@ -115,6 +111,15 @@ def _wide_columns(table: Table, options: Options) -> tuple[str | None, Sequence[
         check_turned(table, systems)
     about = {"instance ids": ids_from(roles.ids), "systems": listing(systems, SHOWN)}
     return roles.ids, systems, columns_note(about, roles.others, "id, systems, ignore")
+
+
+def check_width(file: str, count: int, options: Options) -> None:
+    """Refuse so many columns of systems that instances stand in columns."""
+    if options.systems is None and count > MOST_SYSTEMS:
+        raise InputError(
+            f"{file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and one "
+            "column per system; exchange rows and columns, or name the columns with --systems"
+        )
 
 
 def _check_header(table: Table, id_column: str | None, systems: Sequence[str], options: Options) -> None:

@@ -14,7 +14,7 @@ from sigjax.readers.formats import looks_like
 from sigjax.readers.options import Options, show
 from sigjax.readers.table import Table
 from sigjax.readers.tables.frames import frame_table, refuse_repeats
-from sigjax.readers.tables.layouts import table_format
+from sigjax.readers.tables.layouts import check_width, table_format
 from sigjax.records import InputError
 
 _MOST_ROWS = 2**16
@@ -23,8 +23,13 @@ _WIDEST = 32
 """Bytes of a number of any type."""
 
 
-def parquet_frame(file: str, data: bytes) -> Any:
+def parquet_frame(file: str, data: bytes, check: Callable[[Sequence[str]], None] = lambda names: None) -> Any:
     """A Parquet table as a table of pyarrow; columns of lists and objects are there as lists that are null.
+
+    Args:
+        file: for messages.
+        data: the content of the file.
+        check: refuses names of columns before any is decoded.
 
     Raises:
         InputError: pyarrow is not installed, the file is damaged, text is not UTF-8, or it unpacks to far more than its
@@ -34,6 +39,7 @@ def parquet_frame(file: str, data: bytes) -> Any:
 
     def flat(schema: Any) -> list[str]:
         refuse_repeats(file, schema.names)
+        check(schema.names)
         names.extend(schema.names)
         return [field.name for field in schema if is_flat(field.type)]
 
@@ -106,18 +112,17 @@ def is_flat(kind: Any) -> bool:
 
 def _plain(decoded: Any, names: Sequence[str]) -> Any:
     """A decoded table without dictionaries, with all columns that the file names."""
-    from pyarrow import large_string, list_, null, nulls, types  # pyright: ignore[reportMissingImports]
+    from pyarrow import Table, large_string, list_, null, nulls, types  # pyright: ignore[reportMissingImports]
 
-    table = decoded.select([])
-    for name in names:
-        column = nulls(decoded.num_rows, list_(null()))
-        if name in decoded.column_names:
-            column = decoded.column(name)
-            if types.is_dictionary(column.type):
-                kind = column.type.value_type
-                column = column.cast(large_string() if types.is_string(kind) else kind)
-        table = table.append_column(name, column)
-    return table.replace_schema_metadata(decoded.schema.metadata)
+    columns = dict(zip(decoded.column_names, decoded.columns, strict=True))
+    for name, column in columns.items():
+        if types.is_dictionary(column.type):
+            kind = column.type.value_type
+            columns[name] = column.cast(large_string() if types.is_string(kind) else kind)
+    # One by one, the columns before each would be copied for it.
+    absent = nulls(decoded.num_rows, list_(null()))
+    given = [columns.get(name, absent) for name in names]
+    return Table.from_arrays(given, names=names, metadata=decoded.schema.metadata)
 
 
 def _decoded_size(file: str, name: str, column: Any) -> int:
@@ -148,7 +153,11 @@ def _check_size(file: str, data: bytes, size: int) -> None:
 
 
 def _parse_parquet(file: str, options: Options, *, alone: bool) -> Table:
-    return frame_table(parquet_frame(file, read_bytes(file)), file=file)
+    def check(names: Sequence[str]) -> None:
+        if alone and options.system is None:
+            check_width(file, len(names), options)
+
+    return frame_table(parquet_frame(file, read_bytes(file), check), file=file)
 
 
 PARQUET = table_format("parquet", "table of Apache Parquet", _parse_parquet, looks_like(rb"^PAR1", ending=".parquet"))
