@@ -44,8 +44,8 @@ def modules():
     return [(room, ast.parse(path.read_text(encoding="utf-8")), path) for room, path in zip(rooms, paths, strict=True)]
 
 
-def imports(tree):
-    """(module, within a function) of every import that runs."""
+def imports(tree, *, everything=False):
+    """(module, within a function) of every import that runs; of `everything`, also those for type checkers."""
     inside = {
         id(child)
         for function in ast.walk(tree)
@@ -59,7 +59,7 @@ def imports(tree):
         for child in ast.walk(branch)
     }
     for node in ast.walk(tree):
-        if id(node) in checking:
+        if id(node) in checking and not everything:
             continue
         if isinstance(node, ast.ImportFrom):
             for module in (node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)):
@@ -69,12 +69,15 @@ def imports(tree):
                 yield alias.name, id(node) in inside
 
 
-def graph_of_imports():
+def graph_of_imports(*, everything=False):
     """The modules that each module imports, wherever in it."""
     trees = {".".join(path.relative_to(ROOT.parent).with_suffix("").parts): tree for _, tree, path in modules()}
     trees = {name.removesuffix(".__init__"): tree for name, tree in trees.items()}
     # A package that imports a module of its own names itself.
-    return {name: {module for module, _ in imports(tree)} & set(trees) - {name} for name, tree in trees.items()}
+    return {
+        name: {module for module, _ in imports(tree, everything=everything)} & set(trees) - {name}
+        for name, tree in trees.items()
+    }
 
 
 def test_no_imports_go_in_a_circle():
