@@ -7,7 +7,15 @@ from statistics import NormalDist
 
 import pytest
 
-from sigjax.testing.tails import binomial_upper, chi_square_tail, normal_tail, t_quantile, t_tail
+from sigjax.testing.tails import (
+    binomial_upper,
+    chi_square_tail,
+    normal_below,
+    normal_quantile,
+    normal_tail,
+    t_quantile,
+    t_tail,
+)
 
 
 def tail_of_t(t, degrees):
@@ -55,6 +63,43 @@ def test_tails_of_the_normal_and_chi_square_laws(z):
     assert normal_tail(-z, "two-sided") == pytest.approx(both, rel=1e-12, abs=0.0)
     assert normal_tail(z, "greater") == normal_tail(-z, "less") == pytest.approx(both / 2.0, rel=1e-12, abs=0.0)
     assert chi_square_tail(z * z) == pytest.approx(both, rel=1e-12, abs=0.0)
+
+
+def below(z):
+    """The probability of a normal variable below z, a `Fraction` with an error below 1e-40 for |z| <= 8.
+
+    Integral of the Taylor series of the density (Abramowitz and Stegun 26.2.10); pi by Machin's formula.
+    """
+    z, one = Fraction(z), 10**100
+    arcs = [sum((-1) ** k * one // ((2 * k + 1) * n ** (2 * k + 1)) for k in range(80)) for n in (5, 239)]
+    root = Fraction(math.isqrt(2 * 4 * (4 * arcs[0] - arcs[1]) * one), one)
+    step, total, term = -(round(z * z * one)), 0, round(z * one)
+    for k in range(300):
+        total += term // (2 * k + 1)
+        term = term * step // (2 * one * (k + 1))
+    return Fraction(1, 2) + Fraction(total, one) / root
+
+
+@pytest.mark.parametrize("scale", [1e-9, 0.5, 2.0, 4.5, 8.0])
+def test_the_normal_law_is_correctly_rounded(scale):
+    """So that it cannot depend on a library: `NormalDist.cdf` of Python 3.13 and of 3.14 fail, and differ."""
+    for k in range(-20, 21):
+        z = scale * math.sin(k * k * k)
+        assert normal_below(z) == float(below(z))
+    assert (normal_below(-math.inf), normal_below(-1e300), normal_below(8.1)) == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "p", [1e-15, 1e-9, 0.005, 0.025, 0.0749, 0.0751, 1 / 3, 0.5 - 2**-30, 0.5, 0.9, 0.975, 1 - 1e-9]
+)
+def test_quantiles_of_the_normal_law_are_correctly_rounded(p):
+    z = normal_quantile(p)
+    low, high = ((Fraction(z) + Fraction(math.nextafter(z, end))) / 2 for end in (-math.inf, math.inf))
+    assert below(low) <= Fraction(p) <= below(high)
+
+
+def test_quantiles_of_the_normal_law_where_it_ends():
+    assert [normal_quantile(p) for p in (1e-300, 1e-17)] == [NormalDist().inv_cdf(p) for p in (1e-300, 1e-17)]
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(9, 10), (77, 100), (900, 1000), (700, 700)])

@@ -6,7 +6,6 @@ Reference: Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibs
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 
@@ -15,9 +14,9 @@ from sigjax.bootstrap.replicates import of_targets
 from sigjax.metrics import sample_scores
 from sigjax.records import Interval
 from sigjax.testing.problem import Case, SampleCase, check_finite
+from sigjax.testing.tails import normal_below, normal_quantile
 from sigjax.units.sums import total
 
-_NORMAL = NormalDist()
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 """Bound of the relative rounding error of a jackknife score."""
 
@@ -132,8 +131,8 @@ def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, 
     """
     if not 0.0 < below < 1.0:
         return None
-    bias = _NORMAL.inv_cdf(below)
-    half = _NORMAL.inv_cdf((1.0 + level) / 2.0)
+    bias = normal_quantile(below)
+    half = normal_quantile((1.0 + level) / 2.0)
     low, high = (_corrected(bias, bias + z, acceleration) for z in (-half, half))
     return low, high
 
@@ -141,7 +140,7 @@ def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, 
 def _corrected(bias: float, z: float, acceleration: float) -> float:
     """The level for the normal quantile z; past the pole of the formula its limit there."""
     shrink = 1.0 - acceleration * z
-    return _NORMAL.cdf(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
+    return normal_below(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
 
 
 def share_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:

@@ -13,7 +13,6 @@ Lydersen and Laake (2014), "Recommended tests and confidence intervals for paire
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from sigjax.bootstrap.jackknife import (
 from sigjax.metrics.ratios import mean_score
 from sigjax.records import Interval
 from sigjax.testing.problem import Case
-from sigjax.testing.tails import t_quantile
+from sigjax.testing.tails import normal_quantile, t_quantile
 
 _FEW_UNITS = 10
 """With fewer, correlations of deltas are too uncertain to be used."""
@@ -138,7 +137,8 @@ def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple
         >>> low.round(4), high.round(4)
         (array([0.2993, 0.8389]), array([0.7007, 1.    ]))
     """
-    square = _normal_quantile(level) ** 2
+    z = normal_quantile((1.0 + level) / 2.0)
+    square = z * z
     failures = trials - successes
     middle = successes + square / 2.0
     half = np.sqrt(square * (successes * (failures / trials) + square / 4.0))
@@ -169,7 +169,7 @@ def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: f
         >>> low.round(4), high.round(4)
         (array([-0.1546, -0.5172]), array([ 0.1546, -0.026 ]))
     """
-    z = _normal_quantile(level)
+    z = normal_quantile((1.0 + level) / 2.0)
     only_a, only_b = np.broadcast_arrays(np.asarray(only_a, np.float64), np.asarray(only_b, np.float64))
     return _tango_low(only_a, only_b, trials, z), -_tango_low(only_b, only_a, trials, z)
 
@@ -209,7 +209,3 @@ def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
     if deviation == 0.0:
         return float(distance <= 0.0)
     return 0.5 * math.erfc(distance / deviation / math.sqrt(2.0))
-
-
-def _normal_quantile(level: float) -> float:
-    return NormalDist().inv_cdf((1.0 + level) / 2.0)

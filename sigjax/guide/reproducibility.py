@@ -15,12 +15,13 @@ THE SAME NUMBERS
   data and the numbers are the same (to the last bit, or up to 1e-9 of
   rounding), 3 if anything differs, with the first difference.
 - Other versions of Python, NumPy, SciPy and JAX, and other processors, give the
-  same draws, counts, scores, standard errors and bootstrap intervals, to the
-  last digit. p-values of exact tests that are not counted, limits of p
-  (`p_interval`), intervals by t, and those whose levels come from normal
-  quantiles (BCa, and summaries) agree to ten digits, since libraries and
-  processors round functions such as exp differently. Functions of your own
-  round as the libraries that they call. JSON names the versions (`versions`).
+  same draws, counts, scores, standard errors, bootstrap intervals (BCa
+  included) and score intervals (Wilson, Tango), to the last digit. p-values of
+  exact tests that are not counted, limits of p (`p_interval`), intervals by t,
+  simultaneous ones, and those from summaries (--memory) agree to ten digits,
+  since libraries and processors round functions such as exp differently.
+  Functions of your own round as the libraries that they call. JSON names the
+  versions (`versions`).
 
 AS MANY RESAMPLES AS THE DECISION NEEDS
 

@@ -8,7 +8,7 @@ written with them, and so do spaces of all kinds. Source: Unicode Technical Repo
 import html
 import json
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _JOINERS = "\u200c\u200d"
@@ -43,6 +43,18 @@ def escape_html(text: str) -> str:
         &lt;b&gt; &quot;\u202e&quot;
     """
     return html.escape(visible(text))
+
+
+def shared_length(texts: Sequence[str]) -> int:
+    """Number of characters with which all texts begin.
+
+    Example:
+        >>> shared_length(["seed-1", "seed-22", "seed-2"]), shared_length([])
+        (5, 0)
+    """
+    first, last = min(texts, default=""), max(texts, default="")
+    pairs = zip(first, last, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), len(first))
 
 
 def _escaped(text: str, escape: Callable[[str], str]) -> str:

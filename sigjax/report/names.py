@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from os.path import commonprefix
 
-from sigjax.records.visible import visible
+from sigjax.records.visible import shared_length, visible
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
@@ -22,7 +21,7 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
         ['my-…rge#1', 'my-…rge#2', 'other#3']
     """
     shown = [visible(name) for name in names]
-    shared = len(commonprefix(shown))
+    shared = shared_length(shown)
     bare = [f"…{name[shared:]}" for name in shown] if shared > 1 else shown
     for written in (shown, bare):
         cut = [middle_cut(name, width) for name in written]

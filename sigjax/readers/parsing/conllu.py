@@ -6,7 +6,6 @@ the text without blanks. Where multiword tokens of either side overlap, they mak
 match by a longest common subsequence of their forms in lower case, and words that stick out of it do not match.
 """
 
-import os
 import re
 from collections.abc import Sequence
 
@@ -18,6 +17,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, show
 from sigjax.readers.parsing.treebank import ROOT, Treebank, parse_conllu
 from sigjax.records import Evaluation, InputError
+from sigjax.records.visible import shared_length
 
 METRICS = ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex")
 _OF_CONTENT = frozenset(("clas", "mlas", "blex"))
@@ -152,7 +152,7 @@ def _within(side: Treebank, start: int, end: int) -> range:
 
 
 def _different_text(gold: Treebank, system: Treebank) -> InputError:
-    place = len(os.path.commonprefix([gold.text, system.text]))
+    place = shared_length([gold.text, system.text])
     lines = [side.lines[max(int(np.searchsorted(side.starts, place, side="right")) - 1, 0)] for side in (gold, system)]
     texts = [show(side.text[place : place + _EXCERPT]) for side in (gold, system)]
     return InputError(
