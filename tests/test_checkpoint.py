@@ -10,15 +10,16 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from runs import COUNTS, FSCORE, OTHERS, REPEATED, RUNS, report
 
-from sigjax import InputError, compare
+from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.run import checkpoint
-from sigjax.run.checkpoint import Checkpoint
+from sigjax.run.checkpoint import Checkpoint, data_hash
 from sigjax.run.resume import kept_in
 
 pytestmark = pytest.mark.slow
@@ -267,6 +268,28 @@ def test_other_data_and_settings_are_refused(message, tmp_path):
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
     assert path.read_bytes() == before
+
+
+PLAIN = Evaluation.from_arrays({"A": [1, 0, 1, 0], "B": [0, 0, 1, 1]}, metric="accuracy")
+OF_THE_DATA = {
+    "systems": ("A", "C"),
+    "stats": PLAIN.stats[:, ::-1],
+    "ids": tuple("wxyz"),
+    "clusters": tuple("xxyy"),
+    "strata": tuple("xxyy"),
+    "runs": tuple("1234"),
+    "metric": replace(PLAIN.metric, name="other"),
+    "present": np.array([[True, True, True, True], [True, True, True, False]]),
+    "unit": "response",
+}
+
+
+def test_all_that_the_data_say_is_in_their_hash():
+    changed = [replace(PLAIN, **{name: value}) for name, value in OF_THE_DATA.items()]
+    hashes = {data_hash([each]) for each in (PLAIN, *changed, replace(changed[7], present=changed[7].present[::-1]))}
+    assert len(hashes) == len(OF_THE_DATA) + 2
+    others = {each.name for each in fields(PLAIN)} - OF_THE_DATA.keys()
+    assert others == {"notes", "title", "weights", "transcripts"}
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "flipped", "text", "another archive", "renamed"])

@@ -178,6 +178,23 @@ def test_rounded_reals_keep_their_ties():
         assert result[test.name].p_value == pytest.approx(test.p_value, rel=1e-9)
 
 
+def test_reals_that_are_equal_but_for_rounding_are_ties_of_the_sign_test():
+    """Multiples of 0.1, written and added up; three units out of eight differ."""
+    rng, apart = np.random.default_rng(0), 0
+    for _ in range(30):
+        steps = rng.integers(30, 90, 8)
+        written, added = steps / 10, np.cumsum(np.full(90, 0.1))[steps - 1]
+        written[0] += np.pi  # so that no decimals hold them
+        added[0] = written[0]
+        apart += (written != added).any()
+        a, b = written.copy(), added.copy()
+        a[:3] += 1.0
+        result = classical_tests(a, b, alternative="greater", resamples=99)
+        assert (result["sign (exact)"].statistic, result["sign (exact)"].p_value) == (3.0, 0.125)
+        assert result["Wilcoxon signed rank"].p_value == 0.125
+    assert apart > 20
+
+
 def test_paired_t_over_folds():
     a, b = [81.2, 79.9, 83.0, 80.5, 82.1], [80.7, 79.1, 82.9, 80.6, 81.0]
     result = classical_tests(a, b, alternative="greater")

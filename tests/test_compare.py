@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,8 +131,6 @@ def test_systems_are_sorted_best_first_and_pairs_keep_the_order_of_the_data():
 
 
 def test_lower_is_better():
-    from dataclasses import replace
-
     from sigjax.metrics import MEAN
 
     metric = replace(MEAN, name="errors", higher_is_better=False)
@@ -283,6 +282,10 @@ def test_evaluations_must_belong_together():
     longer = Evaluation.from_arrays({"a": [1, 1, 1, 0], "b": [1, 0, 0, 1]}, metric="accuracy")
     with pytest.raises(InputError, match="differ in their systems, instances"):
         compare([EVALUATION, longer])
+    other = replace(EVALUATION.metric, name="other")
+    for name, labels in (("ids", "xyz"), ("clusters", "xxy"), ("strata", "xxy"), ("runs", "123")):
+        with pytest.raises(InputError, match="differ in their systems, instances"):
+            compare([EVALUATION, replace(EVALUATION, metric=other, **{name: tuple(labels)})])
     with pytest.raises(InputError, match="two evaluations have the metric 'mean'"):
         compare([EVALUATION, EVALUATION])
     with pytest.raises(InputError, match="no evaluation"):

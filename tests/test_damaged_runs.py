@@ -65,6 +65,19 @@ def test_damage_that_numpy_does_not_see(kept):
     assert {answer(kind, path, data) for data in emptied + shorter} == {None}
 
 
+def test_long_arrays_that_claim_to_be_shorter(tmp_path):
+    """zipfile compares the checksum where it reads to the end, and it reads 4,096 bytes at a time."""
+    answers = {f"s{k:02}": CHANCE.integers(0, 2, 12) for k in range(40)}
+    evaluation, path = Evaluation.from_arrays(answers, metric="accuracy"), tmp_path / "kept"
+    compare(evaluation, **OPTIONS, checkpoint=path)
+    content = path.read_bytes()
+    shorter = content.replace(b"'shape': (780,)", b"'shape': (280,)")
+    assert shorter != content
+    path.write_bytes(shorter)
+    with pytest.raises(InputError, match="kept: is no checkpoint, or a damaged one"):
+        compare(evaluation, **OPTIONS, checkpoint=path)
+
+
 @pytest.mark.parametrize("kept", ["extend"], indirect=True)
 @pytest.mark.parametrize("change", ["200.0", "true", "null", '"200"', "1e999", "-200", "2" * 5000])
 def test_resamples_that_are_no_number(kept, change):

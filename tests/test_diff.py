@@ -217,8 +217,9 @@ def test_instances_are_joined_by_id():
     other = Evaluation.from_arrays({"A": a, "B": b}, metric="accuracy", ids=[*ids[:-1], "q99"])
     with pytest.raises(InputError, match=r"1 of 30 instances are only on the old side \(the first is 'q29'\)"):
         diff(old, other, margin=0.01)
-    with pytest.raises(InputError, match="the clusters of the instances differ"):
-        diff(old, replace(old, clusters=tuple(ids)), margin=0.01)
+    for labels in ("clusters", "strata"):
+        with pytest.raises(InputError, match=f"the {labels} of the instances differ"):
+            diff(old, replace(old, **{labels: tuple(ids)}), margin=0.01)
     with pytest.raises(InputError, match="other statistics on both sides"):
         diff(old, replace(old, metric=replace(old.metric, stat_names=("x", "y"))), margin=0.01)
 

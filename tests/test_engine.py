@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from oracles import extreme, f1, random_counts, swapped_deltas
 
-from sigjax import Evaluation, InputError, compare
+from sigjax import Evaluation, InputError, Metric, compare
 from sigjax.metrics.matches import FSCORE
 from sigjax.permutation import montecarlo as permutation
 from sigjax.resample import engine, sampling
@@ -62,6 +62,19 @@ def test_counts_of_many_columns_are_those_of_the_masks(factor, kind, monkeypatch
         a, b = (many.stats[many.systems.index(name)] for name in (c.a, c.b))
         assert c.exceed == extreme(swapped_deltas(mask[:, :70], a, b, f1), c.delta, "two-sided").sum()
     assert kinds == {kind}
+
+
+@pytest.mark.parametrize("device", ["numpy", "cpu"])
+def test_a_score_that_is_not_finite_on_one_resample_is_refused(device, monkeypatch):
+    """On few of 3,000, in tiles of which others have none."""
+    monkeypatch.setattr(engine, "_TILE_ELEMENTS", {"numpy": 2**12, "cpu": 2**12})
+    mask = swap(row_keys(12345, np.arange(RESAMPLES)), draws_from_strata(np.zeros(70, int)), np.dtype(np.int64))
+    ones = mask[:, :70].sum(axis=1)
+    rare = int(ones[np.isin(ones, np.flatnonzero(np.bincount(ones) == 1))][0])
+    metric = Metric("broken", lambda s: 1.0 / (s[..., 0] - rare), ("x",), lambda x: x[:, None], ("x",))
+    data = Evaluation.from_arrays({"a": np.zeros(70, int), "b": np.ones(70, int)}, metric=metric)
+    with pytest.raises(InputError, match="metric 'broken' is not a finite number for 'a' and 'b'"):
+        run(data, test="permutation", interval="none", device=device)
 
 
 def test_replicates_are_those_of_the_counts(evaluation):

@@ -66,6 +66,18 @@ def test_a_system_that_is_ahead_nearly_everywhere(units, alternative, digits):
     assert found.log10_p == pytest.approx(expected * math.log10(2), rel=1e-14)
 
 
+@pytest.mark.parametrize("units", [45, 60])
+def test_a_system_that_is_ahead_everywhere(units):
+    """No swaps are more extreme: mid-p halves the ties, and a test of the other side has p = 1."""
+    wins = np.random.default_rng(units).uniform(0.5, 9.0, units).round(6)
+    for alternative, ties in (("two-sided", 2), ("greater", 1)):
+        options = {"method": "exact", "alternative": alternative, "mid_p": True}
+        found = permutation_test(wins, np.zeros(units), **options)
+        assert (found.method, found.reason) == ("exact", "few swaps are as extreme (value)")
+        assert found.log10_p == pytest.approx((math.log2(ties / 2) - units) * math.log10(2), rel=1e-14)
+    assert permutation_test(wins, np.zeros(units), alternative="less").p_value == 1.0
+
+
 def shown(stats: np.ndarray, metric: str) -> np.ndarray:
     """What sigjax takes: values, or counts (tp, predicted, gold)."""
     return stats[:, :1] if FRACTIONS[metric] is MEAN else stats @ [[1, 1, 0], [0, 1, 0], [0, 0, 1]]

@@ -1,6 +1,7 @@
 """A report gets more resamples as a fresh run would have them; a system more leaves the counts of others alone."""
 
 import json
+import math
 import pickle
 
 import pytest
@@ -108,6 +109,22 @@ def test_another_function_of_the_same_name_is_refused(tmp_path):
             compare(Evaluation.from_arrays(COUNTS, metric=metric), **again)
 
 
+@pytest.mark.parametrize(("factor", "refused"), [(1 + 1e-7, True), (1 + 1e-12, False)])
+def test_scores_of_the_run_that_goes_on_may_differ_by_rounding_only(factor, refused):
+    def metric(sums):
+        return scale * sums[..., 0] / sums[..., 1]
+
+    scale = 1.0
+    data = Evaluation.from_arrays(COUNTS, metric=metric)
+    old = compare(data, resamples=500)
+    scale = factor
+    if refused:
+        with pytest.raises(InputError, match="'metric' gives other scores"):
+            compare(data, resamples=600, extend=old)
+    else:
+        assert compare(data, resamples=600, extend=old).settings.resamples == 600
+
+
 def test_there_must_be_something_to_add(tmp_path):
     old = compare(FSCORE, resamples=500)
     for resamples in (500, 499):
@@ -133,6 +150,10 @@ def _of_first_pair(**changes):
     return lambda report: report["pairs"][0].update(changes)
 
 
+def _last_digit(row):
+    row["p_value"] = math.nextafter(row["p_value"], 1.0)
+
+
 CHANGED = {
     "more than there are": (_of_first_pair(exceed=501), "'s0' and 's1' are not those of 500 resamples"),
     "less than none": (_of_first_pair(exceed=-1), "'s0' and 's1' are not those of"),
@@ -140,6 +161,7 @@ CHANGED = {
     "text": (_of_first_pair(exceed="3"), "'s0' and 's1' are not those of"),
     "no whole number": (_of_first_pair(exceed=3.0), "'s0' and 's1' are not those of"),
     "no count": (_of_first_pair(exceed=None), "'s0' and 's1' are not those of"),
+    "a digit of p": (lambda report: _last_digit(report["pairs"][0]), "'s0' and 's1' are not those of"),
     "another p": (_of_first_pair(p_value=0.5), "'s0' and 's1' are not those of"),
     "other resamples": (_of_first_pair(resamples=400), "'s0' and 's1' are not those of"),
     "exact": (_of_first_pair(method="exact"), "'s0' and 's1' are not those of"),

@@ -115,6 +115,14 @@ def test_clopper_pearson_is_that_of_scipy(trials, level):
         assert most == pytest.approx(expected.high, rel=1e-7)
 
 
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_the_interval_of_p_has_the_level_that_is_asked_for(level):
+    values = np.random.default_rng(3).integers(0, 9, (2, 30))
+    (one,) = compare(dict(zip("AB", values, strict=True)), method="montecarlo", resamples=999, level=level)
+    expected = binomtest(one.exceed, 999).proportion_ci(level, method="exact")
+    assert one.p_interval == pytest.approx((expected.low, expected.high), rel=1e-7)
+
+
 def test_montecarlo_p_is_never_zero_and_at_most_one():
     assert montecarlo_p(np.array([0, 99]), 99).tolist() == [0.01, 1.0]
 

@@ -74,6 +74,7 @@ BAD = {
         "'a': accuracy takes 0 or 1 .* got 2 at instance 2",
     ),
     "tp": ({"a": [[3, 2, 4]], "b": [[1, 1, 1]]}, {"metric": "fscore"}, "'a': tp must lie between 0 and predicted"),
+    "negative": ({"a": [[-1, 2, 4]], "b": [[1, 1, 1]]}, {"metric": "fscore"}, "and predicted, got tp = -1"),
     "gold": ({"a": [[3, 4, 2]], "b": [[1, 1, 1]]}, {"metric": "recall"}, "'a': tp must lie between 0 and gold"),
 }
 

@@ -16,8 +16,10 @@ from sigjax.resample.plans import bootstrap, draws_from_strata, swap
 from sigjax.resample.project import (
     DrawsProduct,
     SwapProduct,
+    crossed_projection,
     distinct_columns,
     draws_projection,
+    nested_projection,
     swap_projection,
 )
 
@@ -104,6 +106,19 @@ def test_the_type_follows_the_bound(monkeypatch):
         assert make(column + 1, draws).matrix.dtype == np.float64
 
 
+@pytest.mark.parametrize("sizes", [[3, 3], [1, 4, 2]])
+def test_with_runs_the_type_follows_the_largest_sum_of_outputs(sizes):
+    """An exchange takes each output once at most, a nested draw all outputs from one output of the largest unit."""
+    count, draws = sum(sizes), draws_from_strata(np.zeros(len(sizes), int))
+    for most, make in (
+        (count, partial(crossed_projection, sizes=np.array(sizes))),
+        (len(sizes) * max(sizes), partial(nested_projection, draws=draws, sizes=np.array(sizes))),
+    ):
+        for value, dtype in (((2**24 - 1) // most, np.float32), (2**24 // most + 1, np.float64)):
+            column = np.full((1, count), -value)
+            assert make(column, compiled=True).matrix.dtype == make(column, compiled=False).matrix.dtype == dtype
+
+
 @pytest.mark.parametrize("num_units", [1, 50, 64, 65, 300])
 @pytest.mark.parametrize("count", [5, 8, 21])
 def test_products_of_bytes_are_exact(count, num_units):
@@ -151,6 +166,17 @@ def test_products_of_several_bytes_are_exact(largest, num_units):
         assert found.dtype == np.float64
         assert found[:7].tolist() == by_whole_numbers(plan, values, draws)
         assert not found[7:].any()
+
+
+@pytest.mark.parametrize("largest", [1, 128])
+def test_sums_of_bytes_stay_below_two_to_the_31(largest):
+    """-128 as often as fits, weighted by what is most: one more would pass the last int32."""
+    fits = (2**31 - 1) // (128 * largest)
+    column = np.full((1, fits + 1), -128, np.int64)
+    assert bytes_of(column, 1, largest=largest, padded=fits + 1) is None
+    column[0, 0] = -127
+    matrix = bytes_of(column, 1, largest=largest, padded=fits + 1).matrix
+    assert -(2**31) < largest * int(matrix[0].astype(np.int64).sum()) < 2**31
 
 
 def test_sums_of_bytes_stay_within_their_type(monkeypatch):

@@ -238,11 +238,28 @@ def test_verify_runs_a_report_again(written, capsys):
     assert verified(capsys, "r.json", "t.tsv") == (0, rounded, "")
 
 
+@pytest.mark.parametrize(("delta", "code"), [(1e-15, 0), (1e-10, 3)])
+def test_verify_rounds_beside_0(written, capsys, delta, code):
+    Path("t.tsv").write_text("id\tA\tB\n" + "".join(f"q{i}\t{i % 3}\t{(i + 1) % 3}\n" for i in range(30)))
+    assert _run(["compare", "t.tsv", "--device", "numpy", "-o", "r.json"], debug=True) == 0
+    report = json.loads(written.read_text())
+    assert report["pairs"][0]["delta"] == 0.0
+    report["pairs"][0]["delta"] = delta
+    written.write_text(json.dumps(report))
+    assert verified(capsys, "r.json", "t.tsv")[0] == code
+
+
+def _scale(row, key, factor):
+    row[key] *= factor
+
+
 CHANGED = {
     "p": (
         lambda report: report["pairs"][1].update(p_value=0.01),
         "p_value of 'A' and 'C' by mean (permutation) is 0.01",
     ),
+    "a digit": (lambda report: _scale(report["pairs"][0], "standard_error", 1 + 1e-8), "standard_error of "),
+    "a digit beside 0": (lambda report: report["systems"][0].update(score=1e-10), "score of 'C' by mean is 1e-10"),
     "a limit": (lambda report: report["systems"][2]["interval"].__setitem__(1, 9.0), "interval of "),
     "a rank": (lambda report: report["systems"][0].update(letters="c"), "letters of 'C' by mean is c there and a here"),
     "the seed": (lambda report: report["settings"].update(seed=7), "the same data, but other numbers: "),

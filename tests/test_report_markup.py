@@ -1,6 +1,7 @@
 """Markdown, LaTeX and HTML: names are shown as they are, in every format."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
 
@@ -8,7 +9,8 @@ import pytest
 from markdown_it import MarkdownIt
 from reports import NOTE, SIGNATURE, STRANGE, make_report, without_intervals
 
-from sigjax import Report
+from sigjax import Evaluation, Report, compare
+from sigjax.metrics import MEAN
 from sigjax.records import Settings
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 
@@ -127,6 +129,14 @@ def test_html_is_well_formed_and_escapes(format_, scripts):
     assert page.titles[0].startswith(
         "[bold]red[/bold] - a_b & c%: delta +0.0100, 95% interval [-0.0060, +0.0263], p = "
     )
+
+
+@pytest.mark.parametrize("format_", [NOTEBOOK, WHOLE])
+def test_names_of_metrics_are_escaped_in_the_table_of_all(format_):
+    metrics = [replace(MEAN, name=name) for name in ("<b>&amp;", "x<sub>2</sub>")]
+    data = [Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, metric=metric) for metric in metrics]
+    cells = Page(format_(compare(data, interval="none"))).cells
+    assert cells[:3] == ["system", "<b>&amp;", "x<sub>2</sub>"]
 
 
 @pytest.mark.parametrize("format_", [NOTEBOOK, WHOLE])

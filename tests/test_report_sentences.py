@@ -1,10 +1,14 @@
 """Sentences: what a test says of all systems of a metric."""
 
+import math
+from decimal import Decimal
+
 import pytest
 from reports import make_report
 
 from sigjax.records import Settings
 from sigjax.report.blocks import blocks
+from sigjax.report.words import format_p
 
 NAMES = list("abcde")
 
@@ -58,6 +62,25 @@ def test_systems_against_a_baseline():
     assert sentence(significant={(0, 2)}, settings=one_sided) == expected
     expected = "a, b, d and e are not shown to be worse than c."
     assert sentence(settings=one_sided, lower_is_better=("accuracy",)) == expected
+
+
+@pytest.mark.parametrize(
+    ("alpha", "p", "shown"),
+    [
+        (0.05, 0.05, "0.050"),
+        (0.05, 0.04996, "0.04996"),
+        (0.05, 0.0500004, "0.050"),
+        (0.05, 0.0499999999, "0.0499999999"),
+        (0.05, math.nextafter(0.05, 0.0), "0.049999999999999996"),
+        (0.0625, 0.0625, "0.0625"),
+        (1e-4, 1e-4, "1e-4"),
+        (1e-4, 9.99996e-5, "9.99996e-5"),
+        (1e-4, 1.00004e-4, "1e-4"),
+    ],
+)
+def test_p_near_alpha_is_shown_with_the_digits_that_tell_its_side(alpha, p, shown):
+    text = format_p(p, threshold=alpha)
+    assert (text, Decimal(text) < Decimal(repr(alpha))) == (shown, p < alpha)
 
 
 def test_one_sided_pairs():

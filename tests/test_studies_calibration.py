@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
+from statsmodels.stats.proportion import proportion_confint
 
 import sigjax
 from sigjax import Evaluation, InputError
@@ -132,6 +133,15 @@ def test_the_interval_of_a_share_covers_it():
         held += low <= share <= high
     assert 0.92 < held / 2000 < 0.98
     assert clustered_share(np.array([1, 0]), np.array([1, 0]), 0.95) == pytest.approx((0.2065, 1.0), abs=1e-4)
+
+
+def test_clusters_of_one_size_count_by_the_variance_of_their_shares():
+    """Wilson's interval for the trials that give the variance (ddof = 1) of the mean share of a cluster."""
+    successes = np.array([3, 5, 1, 4, 2])
+    variance = np.var(successes / 6, ddof=1) / 5
+    trials = 0.5 * 0.5 / variance
+    expected = proportion_confint(trials / 2, trials, method="wilson")
+    assert clustered_share(successes, np.full(5, 6), 0.95) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(

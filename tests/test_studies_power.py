@@ -96,6 +96,35 @@ def test_a_lower_score_may_be_the_effect():
     assert study.points[0].simulated_detectable > 0
 
 
+@pytest.mark.parametrize(("one", "other"), [("greater", "less"), ("two-sided", "two-sided")])
+def test_a_pilot_turned_upside_down_has_the_same_power(one, other):
+    """Differences are skewed: what is detectable upwards is not what is detectable downwards."""
+    gain = np.random.default_rng(4).exponential(size=60) - 0.6
+    up, down = (
+        sigjax.power(
+            Evaluation.from_arrays({"A": sign * gain, "B": 0 * gain}),
+            instances=[30],
+            repetitions=400,
+            resamples=199,
+            alternative=alternative,
+        ).points[0]
+        for sign, alternative in ((1, one), (-1, other))
+    )
+    assert (up.power, up.detectable) == (down.power, down.detectable)
+    assert up.simulated_detectable == pytest.approx(down.simulated_detectable, rel=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_simulated_effect_of_two_sided_tests_has_the_sign_of_the_pilot(sign):
+    """Of 30 draws X, binomial, have a gain of 30: the errors are X - 2, of which 90% are within 2 and 35% up to -1."""
+    chances = stats.binom.cdf([0, 1, 2, 3, 4], 30, 4 / 60)
+    assert chances[3] - chances[0] < 0.88 < 0.92 < chances[4]
+    assert chances[0] < 0.32 < 0.38 < chances[1]
+    gains = Evaluation.from_arrays({"A": sign * 30 * np.repeat([1, 0], [4, 56]), "B": np.zeros(60, int)})
+    study = sigjax.power(gains, instances=[30], repetitions=4000, resamples=99, level=0.9, target=0.65)
+    assert study.points[0].simulated_detectable == 3.0
+
+
 def test_same_seed_same_study_on_every_device():
     options = {"instances": [70], "repetitions": 15, "resamples": 99, "test": ["permutation", "bootstrap"]}
     assert sigjax.power(pilot(), **options, device="cpu") == sigjax.power(pilot(), **options, device="numpy")

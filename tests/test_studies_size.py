@@ -7,6 +7,7 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError
+from sigjax.resample import bits
 from sigjax.studies import gains, size
 from sigjax.studies.size_laws import Drawn, ThresholdAt, fit_law, power_law, root_law
 
@@ -97,6 +98,22 @@ def test_random_subsets_grow_and_differ():
     assert found[0, 60] != found[1, 60]
     assert study == size(normal(6, 120), sizes=[60, 120], **how)
     assert f"units:{study.num_units} instances" in study.signature
+
+
+def test_random_words_of_studies_are_those_of_no_test_and_of_no_other_study(monkeypatch):
+    """Each has room for 2^38 resamples, trials, draws or orders; 2^42 is the last that the cipher tells apart."""
+    rows, rows_of = [], bits.rows_of
+    monkeypatch.setattr(bits, "rows_of", lambda key, resamples: (rows.append(resamples), rows_of(key, resamples))[1])
+    data = Evaluation.from_arrays({name: np.random.default_rng(k).normal(size=40) for k, name in enumerate("ABC")})
+    two = {"systems": ["A", "B"], "repetitions": 3, "resamples": 99}
+    sigjax.power(data, instances=[20], **two)
+    sigjax.studies.audit(data, **two)
+    sigjax.studies.audit(data, null="splits", **two)
+    drawn = {int(each.min()) for each in rows}
+    sigjax.studies.size(data, resamples=99, sizes=[20, 40], subsets="random", orders=2, p_range=(0.001, 0.999))
+    drawn |= {int(each.min()) for each in rows}
+    assert len(drawn) == 3
+    assert (np.diff([0, *sorted(drawn), 2**42]) >= 2**38).all()
 
 
 def test_default_sizes_and_gain():

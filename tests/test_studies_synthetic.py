@@ -180,6 +180,16 @@ def test_every_command_takes_what_is_written(capsys, tmp_path, ending):
     assert _run(["study", "synthetic", str(data), "-o", str(data)], debug=False) == 2
 
 
+def test_families_of_systems_with_a_tilde_in_their_names(capsys, tmp_path):
+    data, made, families = tmp_path / "data.npz", tmp_path / "made.npz", tmp_path / "families.tsv"
+    Evaluation.from_arrays({"v1~a": [1, 0, 1, 1, 0, 1], "v1~b": [0, 1, 1, 0, 1, 1]}).save(data)
+    command = ["study", "synthetic", str(data), "--count", "2", "-o", str(made), "--families", str(families)]
+    assert _run(command, debug=True) == 0
+    capsys.readouterr()
+    groups = [line.split("\t") for line in families.read_text().splitlines()]
+    assert groups == [["system", "group"], *([f"v1~{name}~{i}", f"v1~{name}"] for name in "ab" for i in (1, 2))]
+
+
 def test_generators_need_no_files(capsys, tmp_path):
     made = tmp_path / "words.tsv"
     command = ["study", "synthetic", "--generator", "words", "--instances", "50", "--count", "2", "-o", str(made)]

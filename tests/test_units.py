@@ -72,6 +72,23 @@ def test_huge_and_tiny_reals_stay_below_the_bound():
     assert np.abs(units.values).max() * 3 < 2**53
 
 
+@pytest.mark.parametrize("design", ["together", "crossed", "nested", "models"])
+@pytest.mark.parametrize(("units", "runs"), [(2, 3), (5, 2), (3, 12)])
+def test_no_resample_adds_up_to_more_than_doubles_hold(units, runs, design):
+    """The most that a resample can take, in Python's whole numbers: one unit, or one output of it, every time."""
+    numbers = np.random.default_rng(units).normal(size=(2, units * runs))
+    numbers[:, 0] = 1000 * np.pi  # nearly all of the sum
+    ids = np.repeat(np.arange(units), runs).tolist()
+    evaluation = Evaluation.from_arrays(dict(zip("ab", numbers, strict=True)), ids=ids, runs=[*range(runs)] * units)
+    made = make_units(evaluation, design)
+    if design == "nested":
+        largest = units * runs * int(np.abs(made.outputs.values).max())
+    else:
+        largest = max(units * int(np.abs(made.values).max()), int(np.abs(made.values).sum(axis=1).max()))
+    assert not made.exact
+    assert 2**45 < largest < 2**53
+
+
 def test_clusters_are_summed():
     evaluation = Evaluation.from_arrays(
         {"a": [1, 2, 3, 4], "b": [0, 0, 0, 1]}, clusters=["y", "x", "y", "z"], strata=["s", "r", "s", "r"]

@@ -110,12 +110,14 @@ def test_rank_sums_with_ties_are_those_of_all_choices(alternative):
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_metrics_of_several_statistics_are_enumerated_or_sampled(alternative):
+@pytest.mark.parametrize("sizes", [(5, 7), (7, 5)])
+def test_metrics_of_several_statistics_are_enumerated_or_sampled(alternative, sizes):
+    """Whichever sample is the larger: the smaller one is drawn."""
     rng = np.random.default_rng(2)
-    counts = [np.array([[min(p, g), p, g] for p, g in rng.integers(0, 5, (size, 2))]) for size in (5, 7)]
+    counts = [np.array([[min(p, g), p, g] for p, g in rng.integers(0, 5, (size, 2))]) for size in sizes]
     data = dict(zip("AB", counts, strict=True))
     (one,) = unpaired(data, metric="fscore", alternative=alternative)
-    known = enumerated(np.concatenate(counts), 5, METRICS["fscore"].score, alternative)
+    known = enumerated(np.concatenate(counts), sizes[0], METRICS["fscore"].score, alternative)
     assert (one.method, one.rank_sum, one.reason) == ("exact", None, "all 792 choices of units")
     assert one.p_value == pytest.approx(known, rel=1e-12)
     (sampled,) = unpaired(data, metric="fscore", alternative=alternative, method="montecarlo", resamples=20_000)

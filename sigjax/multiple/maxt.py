@@ -40,7 +40,8 @@ from sigjax.testing.problem import Case, Pair, check_finite
 from sigjax.units.sums import norms
 
 _ROUNDING = 1e-12
-"""Statistics of two pairs that differ by less than this part of themselves are ties."""
+"""Statistics of two pairs that differ by less than this part of themselves are ties: the scales are rounded, too. For
+few units the rounding of deltas is more than that; for many, a tie with another pair is no resample's."""
 _CACHED = 2**20
 """Numbers of units that are scored together."""
 

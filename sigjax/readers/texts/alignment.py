@@ -17,7 +17,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show, suggest
 from sigjax.records import InputError
 
-_LABELLED = rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SP](\s.*)?|\s*)"
+_LABELLED = rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)"
 _PHARAOH = rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
 _LINK = re.compile(r"([0-9]{1,9})([-p?])([0-9]{1,9})")
 _LINKS = re.compile(r"(?:[0-9]{1,9}+[-p?][0-9]{1,9}+(?=\s|\Z)|\s)*+", re.ASCII)
