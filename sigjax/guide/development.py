@@ -37,6 +37,8 @@ a reader       A `Format` in a file of readers/ (example: tables/lines.py), in
                tests/mutations.py, and in CASES of tests/matrix.py with a row of
                tests/README.md; a line in `sigjax help formats`. Logs give rows
                to readers/logs/driver.py.
+a column name  A word in readers/tables/vocabulary.py; a new kind of column is a
+               rule in readers/tables/roles.py.
 an interval    A subclass of `Percentile` in a file of bootstrap/ (example:
                `Basic`); its name in `IntervalKind` and, in the same order, a
                line in bootstrap/registry.py; its sentence in the help of

@@ -11,6 +11,7 @@ from sigjax.metrics import check_enough, evaluation_from_arrays, evaluation_from
 from sigjax.readers.mappings import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions
 from sigjax.readers.tables.frames import read_frame
+from sigjax.readers.tables.refused import check_systems
 from sigjax.readers.tables.saved import save_evaluations
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import InputError, Missing
@@ -81,7 +82,7 @@ class Evaluation(EvaluationRecord):
 
         Raises:
             InputError: unequal lengths, text, NaN or infinity, fewer than two systems, no instance, repeated ids,
-                values that the metric cannot take.
+                values that the metric cannot take, systems named like gold labels, predictions or metrics.
 
         Example:
             >>> Evaluation.from_arrays({"A": {"x": 1, "y": 0}, "B": {"y": 1, "x": 1}}).stats[:, :, 0]
@@ -93,10 +94,12 @@ class Evaluation(EvaluationRecord):
             if ids is not None or runs is not None:
                 raise InputError("ids and runs are for arrays; these numbers are given by id")
             made = evaluation_from_mappings(arrays, metric=metric, clusters=clusters, strata=strata, missing=missing)
+            check_systems(made)
             return cls(**vars(made))
         if missing != "error":
             raise InputError("missing is for numbers by id, such as {'A': {'x': 1}}; arrays are joined by position")
         made = evaluation_from_arrays(arrays, metric=metric, ids=ids, clusters=clusters, strata=strata, runs=runs)
+        check_systems(made)
         return cls(**vars(made))
 
     @classmethod

@@ -3,7 +3,8 @@
 Instances that some system lacks are refused, dropped for all, counted as 0, or left out for the pairs of that system.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,8 +16,11 @@ from sigjax.files.opening import naming
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.readers.columns import NOTE, asked_labels, instance_labels, metric_columns, sheet_metric, show_key
 from sigjax.readers.formats import Reading, Sheet
+from sigjax.readers.numerals import as_float
 from sigjax.readers.options import Options, chosen_metric, select_systems, show
 from sigjax.readers.table import check_filled
+from sigjax.readers.tables.vocabulary import is_fold, is_id_name, is_property, is_trial, may_be_system
+from sigjax.readers.totals import check_totals, summary_rows
 from sigjax.records import Evaluation, InputError, Metric, Missing, SampleMetric
 
 MOST_SYSTEMS = 3
@@ -56,6 +60,8 @@ def join_sheets(
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
     labels = asked_labels(options, partial(instance_labels, sheets, keys, rows, used))
+    ids = None if sheets[0].ids is None else [key if sheets[0].runs is None else key[0] for key in keys]
+    totals = summary_rows(ids)
 
     def evaluate(options: Options) -> Evaluation:
         metric = sheet_metric(sheets, options) if scores else chosen_metric(options)
@@ -72,17 +78,17 @@ def join_sheets(
             row = np.flatnonzero(rows[system] == used[instance])
             return f"{named}, {sheets[system].place(row[0])}" if row.size else named
 
+        more = check_totals(values, totals, ids, partial(_place, sheets, keys, rows)) if totals and ids else ""
         with naming(file):
             values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options.missing)
             instances = used[kept].tolist()
-            ids = None if sheets[0].ids is None else [keys[i] for i in instances]
-            runs = None if sheets[0].runs is None else [run for _, run in ids or ()]
+            runs = None if sheets[0].runs is None else [keys[i][1] for i in instances]
             evaluation = evaluation_from_arrays(
                 dict(zip(systems, values, strict=True)),
                 metric=metric,
-                ids=ids if runs is None else [id for id, _ in ids or ()],
+                ids=ids and [ids[i] for i in instances],
                 runs=runs,
-                notes=(*notes, *note),
+                notes=(*notes, *note, *filter(None, [more])),
                 **{field: [own[i] for i in instances] for field, own in labels.items()},
             )
         if present is not None:
@@ -100,6 +106,14 @@ def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[Key]:
     every, own = (chain.from_iterable(_distinct_keys(sheets).values()) for sheets in (given, chosen))
     named = dict.fromkeys(own)
     return [*filter(named.__contains__, every), *named]
+
+
+def _place(sheets: Sequence[Sheet], keys: Sequence[Key], rows: Sequence[np.ndarray], instance: int) -> str:
+    """The instance, and where the first system that has it names it."""
+    for sheet, own in zip(sheets, rows, strict=True):
+        if len(found := np.flatnonzero(own == instance)):
+            return f"{sheet.file}, {sheet.place(int(found[0]))}: {show_key(sheet, keys[instance])}"
+    raise AssertionError("an instance is one of a system")
 
 
 def labels_of(sheets: Sequence[Sheet], name: str) -> Sequence[str]:
@@ -136,8 +150,9 @@ def _match(sheets: Sequence[Sheet], order: Iterable[Key]) -> tuple[list[Key], li
         which: np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
         for which, keys in _distinct_keys(sheets).items()
     }
+    systems = {sheet.system for sheet in sheets}
     for sheet in sheets:
-        _check_once(sheet, every, rows[id(sheet.ids)])
+        _check_once(sheet, every, rows[id(sheet.ids)], systems)
     return every, [rows[id(sheet.ids)] for sheet in sheets]
 
 
@@ -154,15 +169,43 @@ def _keys(sheet: Sheet) -> Sequence[Key]:
     return ids if sheet.runs is None else list(zip(ids, sheet.runs, strict=True))
 
 
-def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray) -> None:
+def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray, systems: Collection[str]) -> None:
     repeated = np.flatnonzero(np.bincount(rows) > 1)
     if repeated.size:
         first, second, *_ = np.flatnonzero(rows == repeated[0]).tolist()
-        hint = "" if sheet.id_column is None else f" (column {show(sheet.id_column)}; see --id, and --runs for trials)"
         raise InputError(
             f"{sheet.file}, {sheet.place(second)}: instance {show_key(sheet, keys[repeated[0]])} of system "
-            f"{show(sheet.system)} is also on {sheet.place(first)}; ids must be unique in each run{hint}"
+            f"{show(sheet.system)} is also on {sheet.place(first)}; {_repeated(sheet, systems)}"
         )
+
+
+def _repeated(sheet: Sheet, systems: Collection[str]) -> str:
+    """What to do about ids that are not unique: often two columns are."""
+    if sheet.id_column is None:
+        return "ids must be unique in each run"
+    column, other = show(sheet.id_column), _other_id(sheet, systems)
+    if other is None:
+        return f"ids must be unique in each run (column {column}; see --id, and --runs for trials)"
+    if is_trial(other):
+        return f"ids must be unique in each run; with --runs {show(other)} those of column {column} are"
+    both = f"columns {column} and {show(other)} together are unique: make one column of both, and name it with --id"
+    return both if is_property(other) else f"{both}; or give --runs {show(other)} if it tells trials apart"
+
+
+def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
+    """The column that tells apart rows with the same id: one that is named so, else one of few names or numbers."""
+    keys = _keys(sheet)
+    named, few = list[str](), list[str]()
+    for name in sheet.labels:
+        with suppress(InputError):  # it has empty cells, lists or objects
+            cells = sheet.labels[name]
+            if name in systems or not len(set(cells)) < len(cells) == len(set(zip(keys, cells, strict=True))):
+                continue
+            if is_id_name(name) or is_trial(name) or is_fold(name):
+                named.append(name)
+            elif not (is_property(name) or may_be_system(name) or any(as_float(cell) % 1 > 0 for cell in cells)):
+                few.append(name)
+    return next(iter((*named, *few)), None)
 
 
 def _settle_missing(

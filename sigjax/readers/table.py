@@ -10,7 +10,7 @@ import numpy as np
 from sigjax.files.opening import naming
 from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.numerals import TRUTH, as_float, is_missing, is_text, parse_number, parse_numbers
-from sigjax.readers.options import MISSING, show
+from sigjax.readers.options import MISSING, hint_for_number, show
 from sigjax.records import InputError
 
 LARGEST_SPARSE = 10_000_000
@@ -141,6 +141,15 @@ def is_numeric(cells: Sequence[str]) -> bool:
         return not bool(cells.missing.all())
     given = [cell for cell in cells if not is_missing(cell)]
     return bool(given) and not any(map(is_text, given))
+
+
+def is_words(table: Table, name: str) -> bool:
+    """Whether a column holds text, lists or objects, and nothing that may be meant as a number."""
+    cells = table.columns[name]
+    if isinstance(cells, Numbers | Nested) or table.parsed[name] is not None:
+        return isinstance(cells, Nested)
+    given = {cell for cell in cells if not is_missing(cell)}
+    return bool(given) and all(is_text(cell) and hint_for_number(cell) is None for cell in given)
 
 
 def check_filled(file: str, *, filled: int, rows: int, columns: int, what: str) -> None:

@@ -84,6 +84,7 @@ HELM = Format(
 )
 
 
+_UNNAMED = "unknown"
 _ANNOTATIONS = re.compile(rb"\s*\[\s*\{")
 _DECIMALS = 15
 """1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal that it stands for."""
@@ -91,14 +92,20 @@ _DECIMALS = 15
 
 def _alpaca_eval(file: str, options: Options) -> list[Result]:
     entries = list(load_entries(file))
-    annotators = [entry.text("annotator", "unknown") for entry in entries]
+    annotators = [entry.text("annotator", _UNNAMED) for entry in entries]
     chosen = choose(file, annotators, options.filter, "annotator")
     by_pair: dict[tuple[str, str], list[Row]] = {}
     for entry, annotator in zip(entries, annotators, strict=True):
         if annotator == chosen:
             pair = entry.text("generator_2"), entry.text("generator_1")
             by_pair.setdefault(pair, []).append(_preference(entry))
-    return [Result(file, rows, model, facts={"reference": reference}) for (model, reference), rows in by_pair.items()]
+    notes, annotator = (), chosen
+    if chosen == _UNNAMED:
+        notes, annotator = (f"warning: {file} names no annotator; compare preferences of the same one only",), None
+    return [
+        Result(file, rows, model, notes, facts={"reference": reference, "annotator": annotator})
+        for (model, reference), rows in by_pair.items()
+    ]
 
 
 def _preference(entry: Item) -> Row:
@@ -122,7 +129,13 @@ ALPACA_EVAL = Format(
     "alpaca-eval",
     "annotations.json of AlpacaEval",
     "systems",
-    log_reader(_alpaca_eval, must_agree={"reference": "compare models by their preferences over the same one"}),
+    log_reader(
+        _alpaca_eval,
+        must_agree={
+            "reference": "compare models by their preferences over the same one",
+            "annotator": "compare models by preferences of the same one; annotate all outputs with it",
+        },
+    ),
     _looks_alpaca_eval,
     options=frozenset({"filter"}),
     folder="annotations.json",

@@ -17,8 +17,9 @@ from sigjax.readers.formats import Reading, Sheet
 from sigjax.readers.join import join_sheets
 from sigjax.readers.numerals import is_missing
 from sigjax.readers.options import Options, listing, select_systems, show
-from sigjax.readers.table import Lazy, Nested, Table, label_column, number_column, place
-from sigjax.readers.tables.roles import SHOWN, columns_note, ids_from, is_words
+from sigjax.readers.table import Lazy, Nested, Table, is_words, label_column, number_column, place
+from sigjax.readers.tables.refused import SHOWN
+from sigjax.readers.tables.roles import columns_note, ids_from
 from sigjax.records import Evaluation, InputError
 
 WIN_RATE = "win_rate"

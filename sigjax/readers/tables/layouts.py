@@ -14,8 +14,9 @@ from sigjax.readers.options import Options, chosen_metric, listing, select_syste
 from sigjax.readers.table import Lazy, Table, label_column, number_column
 from sigjax.readers.tables.battles import battle_columns, read_battles
 from sigjax.readers.tables.long import read_long, read_several, system_column
-from sigjax.readers.tables.refused import are_measures, check_measures, check_turned
-from sigjax.readers.tables.roles import SHOWN, columns_note, ids_from, is_id_name, unused, wide_roles
+from sigjax.readers.tables.refused import SHOWN, check_measures, check_turned
+from sigjax.readers.tables.roles import columns_note, fold_notes, ids_from, unused, wide_roles
+from sigjax.readers.tables.vocabulary import is_id_name
 from sigjax.records import Evaluation, InputError
 
 MOST_SYSTEMS = 10_000
@@ -76,7 +77,7 @@ def _read_wide(table: Table, options: Options) -> Reading:
             numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_HINT))
             return Sheet(name, table.file, numbers, labels, ids, runs, lines, id_column)
 
-        return join_sheets(list(map(sheet, systems)), options, notes=(note,))
+        return join_sheets(list(map(sheet, systems)), options, notes=(note, *fold_notes(table)))
 
     def evaluate(options: Options) -> Evaluation:
         metric = chosen_metric(options)
@@ -103,11 +104,6 @@ def _wide_columns(table: Table, options: Options) -> tuple[str | None, Sequence[
     systems = select_systems(table.file, known, options)
     _check_header(table, roles.ids, systems, options)
     if options.systems is None:
-        if are_measures(systems):
-            raise InputError(
-                f"{table.file}: columns {listing(systems)} seem to hold metrics; expected one column per system, of "
-                "one metric; give --systems with these names if they are systems"
-            )
         check_turned(table, systems)
     about = {"instance ids": ids_from(roles.ids), "systems": listing(systems, SHOWN)}
     return roles.ids, systems, columns_note(about, roles.others, "id, systems, ignore")

@@ -6,7 +6,6 @@ instance ids are the column of `--id`, else one named like ids, else one that ha
 `--score`, else those with their names; a metric with one input takes the only column of numbers that is left.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -19,25 +18,12 @@ from sigjax.readers.formats import Reading, Sheet
 from sigjax.readers.join import join_sheets
 from sigjax.readers.numerals import is_text
 from sigjax.readers.options import Options, chosen_metric, listing, show, with_score
-from sigjax.readers.table import Lazy, Nested, Table, is_numeric, label_column, number_column
-from sigjax.readers.tables.refused import check_measures, check_turned
-from sigjax.readers.tables.roles import (
-    columns_note,
-    find_ids,
-    ids_from,
-    is_id_name,
-    is_property,
-    is_words,
-    tells_apart,
-    unused,
-)
+from sigjax.readers.table import Lazy, Nested, Table, is_numeric, is_words, label_column, number_column
+from sigjax.readers.tables.refused import check_groups, check_measures, check_scores, check_turned
+from sigjax.readers.tables.roles import columns_note, find_ids, fold_notes, ids_from, tells_apart, unused
+from sigjax.readers.tables.vocabulary import is_id_name, is_plain_score, is_property, is_system, may_be_system
 from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 
-_SYSTEM = re.compile(
-    r"(sys|system|model|run|method|approach|algorithm|team|submission|participant|engine)s?([ _.-]?(names?|ids?))?"
-)
-"""Usual names of the column of systems, in lower case."""
-_SCORES = frozenset("score scores value values result results".split())
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
 _HINT = "name the metric's columns with --counts"
 
@@ -52,10 +38,10 @@ def system_column(table: Table, options: Options) -> str | None:
     if options.system or exact:
         return options.system or exact
     free = unused(table, options, [options.id, *(options.systems or ())])
-    usual = [name for name in free if _SYSTEM.fullmatch(name.strip().lower()) and len(set(table.columns[name])) > 1]
+    usual = [name for name in free if is_system(name) and len(set(table.columns[name])) > 1]
     usual = [name for name in usual if is_words(table, name) or name == free[0]]
     if not usual:
-        return None
+        return None if options.single else _likely_system(table, options, free)
     ids = [name for name in table.columns if name not in usual and is_id_name(name)]
     count = len(table.lines)
     repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
@@ -74,6 +60,17 @@ def system_column(table: Table, options: Options) -> str | None:
     )
 
 
+def _likely_system(table: Table, options: Options, free: Sequence[str]) -> str | None:
+    """The column of systems by a name that a property may have, too, where the table cannot be wide."""
+    found = [name for name in free if may_be_system(name) and is_words(table, name)]
+    if {*table.columns} & {*(options.systems or ())}:
+        return None  # they are columns
+    if len(found) != 1 or not 1 < len(set(table.columns[found[0]])) < len(table.lines):
+        return None
+    scores = _score_columns(table, [name for name in free if name not in found])
+    return found[0] if len(scores) == 1 or options.score or options.counts else None
+
+
 def read_long(table: Table, options: Options, system: str) -> Reading:
     """The reading of a table whose column `system` holds the systems."""
     rows_of = _rows_of(label_column(table, system))
@@ -85,6 +82,12 @@ def read_long(table: Table, options: Options, system: str) -> Reading:
 def read_several(tables: Mapping[str, Table], options: Options) -> Reading:
     """The reading of one table per system."""
     asked = (options.score, *(options.counts or {}).values())
+    if options.system is not None:
+        raise InputError(
+            f"{next(iter(tables.values())).file}: --system is for one table of all systems, but each file is taken for "
+            "one system; put the files into one table, with a column of their names, or leave --system out"
+        )
+    check_groups(list(tables.values()), unused(next(iter(tables.values())), options, [options.id, *asked]))
     for table in tables.values():
         names = [name for name in table.columns if name not in asked]
         if table.header is not None and not all(map(is_text, names[1:])):
@@ -134,7 +137,8 @@ def _read_parts(parts: Sequence[tuple[str, Table, np.ndarray]], options: Options
         options = with_score(tables[0].file, options, metric := chosen_metric(options))
         roles = _roles(tables, options, metric, system)
         evaluation = join(roles)(replace(options, metric=metric))
-        return replace(evaluation, notes=(_note(tables[0], roles[0], options, metric, system), *evaluation.notes))
+        notes = (_note(tables[0], roles[0], options, metric, system), *fold_notes(tables[0]))
+        return replace(evaluation, notes=(*notes, *evaluation.notes))
 
     return evaluate
 
@@ -166,7 +170,7 @@ def _roles(
         [
             name
             for name in unused(table, options, [system, *inputs])
-            if not isinstance(table.columns[name], Nested) and not (system is None and _SYSTEM.fullmatch(name.lower()))
+            if not isinstance(table.columns[name], Nested) and not (system is None and is_system(name))
         ]
         for table in tables
     ]
@@ -189,6 +193,8 @@ def _roles(
     scores = [
         usual if name is None and usual in each.columns else name for name, each in zip(scores, tables, strict=True)
     ]
+    if usual is not None and set(scores) == {usual}:
+        check_scores(tables, usual, ids, groups, [name for name in free[0] if name not in ids])
     return tuple(map(_Roles, ids, scores))
 
 
@@ -228,7 +234,7 @@ def _score(table: Table, free: Sequence[str], ids: str | None) -> str | None:
 def _score_columns(table: Table, free: Sequence[str]) -> list[str]:
     """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
     numeric = [name for name in free if is_numeric(table.columns[name])]
-    for chosen in ([n for n in numeric if n.lower() in _SCORES], [n for n in numeric if not is_property(n)]):
+    for chosen in ([n for n in numeric if is_plain_score(n)], [n for n in numeric if not is_property(n)]):
         if len(chosen) == 1:
             return chosen
     return numeric

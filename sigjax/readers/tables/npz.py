@@ -19,6 +19,7 @@ from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.columns import asked_labels, file_labels
 from sigjax.readers.formats import NO_ENDING, Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, select_systems, show, suggest
+from sigjax.readers.tables.refused import check_systems
 from sigjax.readers.tables.saved import is_saved, read_saved, saved_metrics
 from sigjax.records import Evaluation, InputError
 
@@ -90,7 +91,10 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
     labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id or "ids")} | asked_labels(options, asked)
     labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
     with naming(file):
-        return evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
+        evaluation = evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
+    if options.systems is None:
+        check_systems(evaluation, file)
+    return evaluation
 
 
 def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tuple[str, ...] | None:

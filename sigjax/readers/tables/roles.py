@@ -6,70 +6,32 @@ numbers unlike the others (counted up, distinct, of another size) are asked abou
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from sigjax.readers.numerals import is_missing, is_text
-from sigjax.readers.options import Options, hint_for_number, listing, show
-from sigjax.readers.table import Nested, Numbers, Table, place, readable_numbers
+from sigjax.readers.options import Options, listing, show
+from sigjax.readers.table import Nested, Numbers, Table, is_words, place, readable_numbers
+from sigjax.readers.tables.refused import SHOWN, check_labels, check_names, spelled
 from sigjax.readers.tables.spread import FEWEST, Spread
+from sigjax.readers.tables.vocabulary import (
+    is_fold,
+    is_gold,
+    is_id_name,
+    is_numbering,
+    is_plain_property,
+    is_property,
+    is_sure_id,
+)
 from sigjax.records import InputError
 
-_IDS = frozenset(
-    """
-    case doc docno document example instance item key line lineno name problem prompt query question row sample seg
-    segment sent sentence task topic utt utterance word
-    """.split()
-)
-_PROPERTIES = frozenset(
-    """
-    category cluster difficulty epoch fold group label len length n_chars n_tokens n_words num_chars num_tokens
-    num_words seed split stratum timestamp weight year
-    """.split()
-)
-"""Names of what instances have, in lower case; like those of ids above, systems may have them, too."""
-_SURE = re.compile(r"(.*[ _.-]|doc|seg|sent|topic|task|item|case|user|query|row|line|utt|gu|uu|[cipqrstu])?id|idx")
-_CAMEL = re.compile(r".*[a-z]I[dD]")
-_NUMBERING = re.compile(r"|#|index|ix|no|nr|num|number|unnamed: \d+|level_\d+|__index_level_\d+__")
-"""Names of row numbers, which are the ids where no other column is."""
 _COMPARED = 100
 """Columns that a column is compared with, at most."""
-SHOWN = 4
-
-
-def is_id_name(name: str | None) -> bool:
-    """Whether a column is named like ids.
-
-    Example:
-        >>> [name for name in ("docid", "Sent_ID", "exampleId", "Topic", "grid", "A") if is_id_name(name)]
-        ['docid', 'Sent_ID', 'exampleId', 'Topic']
-    """
-    return name is not None and (_is_sure(name) or name.strip().lower() in _IDS)
-
-
-def is_property(name: str) -> bool:
-    """Whether a column is named like ids, or like what else instances have."""
-    return is_id_name(name) or name.strip().lower() in _PROPERTIES
-
-
-def _is_sure(name: str) -> bool:
-    """Whether only ids and row numbers have this name."""
-    return bool(_CAMEL.fullmatch(name.strip()) or _SURE.fullmatch(name.strip().lower())) or _is_numbering(name)
-
-
-def _is_numbering(name: str) -> bool:
-    return _NUMBERING.fullmatch(name.strip().lower()) is not None
-
-
-def is_words(table: Table, name: str) -> bool:
-    """Whether a column holds text, lists or objects, and nothing that may be meant as a number."""
-    cells = table.columns[name]
-    if isinstance(cells, Numbers | Nested) or table.parsed[name] is not None:
-        return isinstance(cells, Nested)
-    given = {cell for cell in cells if not is_missing(cell)}
-    return bool(given) and all(is_text(cell) and hint_for_number(cell) is None for cell in given)
+_FOLD = re.compile(r"([a-zA-Z]+[ _.-]?)?\d{1,3}(\.0)?")
+_MOST_FOLDS = 100
 
 
 def unused(table: Table, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
@@ -89,54 +51,89 @@ class Roles:
     """Columns that are neither."""
 
 
+@dataclass(frozen=True)
+class _Evidence:
+    """What is known of a column beside its name."""
+
+    spread: Spread | None
+    """Of its numbers; None where it holds words."""
+    indexed: bool
+    """Whether it is the index of a data frame."""
+    unlike: bool
+    """Whether its whole numbers are unlike those of the other columns."""
+    among: bool
+    """Whether there are columns that may hold scores."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of its numbers are whole."""
+        return self.spread is not None and self.spread.whole == 1
+
+    @property
+    def counted(self) -> bool:
+        """Whether whole numbers tell all rows apart."""
+        return self.whole and self.spread is not None and self.spread.distinct == self.spread.values.size
+
+
+_Role = Literal["about", "text", "unclear", "system"]
+"""Of the instances (ids, properties); words; to be asked about; a system."""
+_RULES: tuple[tuple[_Role, Callable[[str, _Evidence], bool]], ...] = (
+    ("about", lambda name, own: own.indexed or (own.spread is None and is_id_name(name))),
+    ("text", lambda name, own: own.spread is None),
+    ("about", lambda name, own: own.counted if is_numbering(name) else own.whole and is_sure_id(name)),
+    ("about", lambda name, own: own.unlike and is_property(name) and not is_sure_id(name)),
+    ("unclear", lambda name, own: own.unlike),
+    ("system", lambda name, own: not own.among or is_numbering(name)),
+    ("unclear", lambda name, own: is_sure_id(name) or is_plain_property(name)),
+    ("unclear", lambda name, own: own.whole and own.spread is not None and own.spread.size > 1 and is_id_name(name)),
+    ("system", lambda name, own: True),
+)
+"""The first rule that holds says the role of a column of a wide table."""
+
+
 def wide_roles(table: Table, options: Options) -> Roles:
     """The roles of the columns of a table with one row per instance and one column per system.
 
     Raises:
-        InputError: it is unclear whether a column is a system.
+        InputError: it is unclear whether a column is a system, or the columns hold something else than systems.
     """
-    chosen = options.systems or ()
-    free = unused(table, options, [options.id])
-    looked = [name for name in free if options.systems is None or is_property(name) or name in table.index]
-    spreads = {name: Spread(readable_numbers(table, name)) for name in looked if not is_words(table, name)}
-    scores = [
-        own for name, own in spreads.items() if own.values.size and not (is_property(name) or name in table.index)
-    ]
-    unlike = {name for name, own in spreads.items() if own.is_unlike(scores[:_COMPARED])}
-    believed = {
-        name for name in looked if name in table.index or _is_believed(name, spreads.get(name), unlike=name in unlike)
-    }
-    ids = options.id or _wide_ids(table, options, [name for name in free if name in believed and name not in chosen])
+    chosen, free = options.systems or (), unused(table, options, [options.id])
+    found = _evidence(
+        table, [name for name in free if options.systems is None or is_property(name) or name in table.index]
+    )
+    roles = {name: next(role for role, holds in _RULES if holds(name, own)) for name, own in found.items()}
+    about = [name for name in free if roles.get(name) == "about"]
+    ids = options.id or _wide_ids(table, options, [name for name in about if name not in chosen])
     if options.systems is not None:
         return Roles(ids, tuple(chosen), tuple(name for name in free if name not in (ids, *chosen)))
-    rest = [name for name in free if name != ids]
-    systems = [name for name in rest if name in spreads and name not in believed]
-    if len(systems) < 2 and not believed & {*rest}:
+    rest, about = [name for name in free if name != ids], [name for name in about if name != ids]
+    systems = [name for name in rest if roles[name] in ("system", "unclear")]
+    numbers = {*(systems if len(systems) > 1 else rest)}
+    others = [name for name in free if name in numbers or (name == ids and is_gold(name))]
+    check_labels(table.file, {name: found[name].spread for name in others})
+    if len(systems) < 2 and not about:
         systems = rest  # reading them says what is wrong with their cells
-    unclear = [name for name in systems if name in unlike or (scores and _is_unclear(name, spreads.get(name)))]
+    if len(systems) > 1 or options.single:
+        check_names(table.file, systems)
+    unclear = [name for name in systems if roles[name] == "unclear"]
     if ids is None and rest and _is_numbered(table, rest[0]):
         unclear = rest[:1]
     if len(systems) < 2:
-        unclear += [name for name in rest if name in believed]
+        unclear += about
     if unclear:
         raise _unclear(table, unclear[0], [name for name in systems if name not in unclear])
     return Roles(ids, tuple(systems), tuple(name for name in rest if name not in systems))
 
 
-def _is_believed(name: str, spread: Spread | None, *, unlike: bool) -> bool:
-    """Whether a column is named like ids or a property of instances, and its cells do not contradict it."""
-    if spread is None or not is_property(name):
-        return spread is None and is_id_name(name)
-    if _is_numbering(name):
-        return spread.whole == 1 and spread.distinct == spread.values.size
-    return spread.whole == 1 if _is_sure(name) else unlike
-
-
-def _is_unclear(name: str, spread: Spread | None) -> bool:
-    """Whether the name of numbers makes it doubtful that they are of a system."""
-    if spread is None or not is_property(name) or _is_numbering(name):
-        return False
-    return _is_sure(name) or name.strip().lower() in _PROPERTIES or (spread.whole == 1 and spread.size > 1)
+def _evidence(table: Table, names: Sequence[str]) -> dict[str, _Evidence]:
+    """The evidence on each column."""
+    spreads = {name: None if is_words(table, name) else Spread(readable_numbers(table, name)) for name in names}
+    about = {name for name in names if is_property(name) or name in table.index}
+    scores = [own for name, own in spreads.items() if own is not None and own.values.size and name not in about]
+    return {
+        name: _Evidence(own, name in table.index, own is not None and own.is_unlike(scores[:_COMPARED]), bool(scores))
+        for name, own in spreads.items()
+    }
 
 
 def _is_numbered(table: Table, name: str) -> bool:
@@ -146,10 +143,10 @@ def _is_numbered(table: Table, name: str) -> bool:
 
 
 def _unclear(table: Table, name: str, systems: Sequence[str]) -> InputError:
-    names = " ".join(map(show, systems[:SHOWN])) + (" ..." if len(systems) > SHOWN else "")
     return InputError(
         f"{table.file}: column {show(name)} looks like ids or a property of the instances, not like a system; give "
-        f"--ignore {show(name)} to leave it out, --id {show(name)} to use it as ids, or all systems: --systems {names}"
+        f"--ignore {show(name)} to leave it out, --id {show(name)} to use it as ids, or all systems: "
+        f"--systems {spelled(systems)}"
     )
 
 
@@ -158,7 +155,7 @@ def _wide_ids(table: Table, options: Options, believed: Sequence[str]) -> str | 
     first = unused(table, options)[:1]
     if first and (first[0] in (options.systems or ()) or not (is_id_name(first[0]) or _is_text(table, first[0]))):
         first = []
-    if first and first[0] in table.index and _is_numbering(first[0]):
+    if first and first[0] in table.index and is_numbering(first[0]):
         first = []  # rows of frames that were joined may have the same numbers
     return find_ids(table, options, first, believed)
 
@@ -177,10 +174,10 @@ def find_ids(
     """
     named = [name for name in named if is_id_name(name) or name in table.index]
     must = [*first, *(name for name in named if name.strip().lower() == "id")]
-    sure = [name for name in named if name in table.index or _is_sure(name)]
-    plain = [name for name in dict.fromkeys([*must, *sure, *named]) if not _is_numbering(name)]
+    sure = [name for name in named if name in table.index or is_sure_id(name)]
+    plain = [name for name in dict.fromkeys([*must, *sure, *named]) if not is_numbering(name)]
     must = [name for name in must if name in plain]
-    good = [name for name in (*plain, *filter(_is_numbering, named)) if tells_apart(table, name, options, systems)]
+    good = [name for name in (*plain, *filter(is_numbering, named)) if tells_apart(table, name, options, systems)]
     return next(iter([*(name for name in good if name in plain), *must, *good, *first]), None)
 
 
@@ -203,6 +200,22 @@ def _is_text(table: Table, first: str) -> bool:
             f"{show(cells[texts[0]])}; repair it, or give --id NAME if the column holds the instance ids"
         )
     return bool(texts)
+
+
+def fold_notes(table: Table) -> tuple[str, ...]:
+    """A warning if rows are of the folds of a cross-validation."""
+    return tuple(
+        f"warning: column {show(name)}: folds share training data, so that results on them depend on each other, "
+        "p-values are too small and intervals too short; compare on a separate test set, or on several data sets"
+        for name in table.columns
+        if is_fold(name) and _are_folds(table.columns[name])
+    )
+
+
+def _are_folds(cells: Sequence[str]) -> bool:
+    """Whether cells are the numbers of folds, such as 3 or Fold3: at least two, and not many."""
+    numbers = {*cells} if not isinstance(cells, Nested) else set[str]()
+    return 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD.fullmatch(each.strip()) for each in numbers)
 
 
 def ids_from(column: str | None) -> str:

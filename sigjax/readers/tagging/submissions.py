@@ -15,8 +15,8 @@ from sigjax.readers.formats import Format, Reading, Sources
 from sigjax.readers.json_files import item_at, parse_json, text
 from sigjax.readers.numerals import is_text
 from sigjax.readers.options import Options, listing, show
-from sigjax.readers.tables.roles import is_id_name
 from sigjax.readers.tables.text import csv_records, unquote
+from sigjax.readers.tables.vocabulary import is_id_name
 from sigjax.readers.tagging.labels import LABEL_METRICS, evaluate_labels
 from sigjax.records import InputError
 

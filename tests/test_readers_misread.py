@@ -1,0 +1,578 @@
+"""Tables that would be read as something else without a word: refused alike by every door, or warned of."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+import sigjax
+from sigjax import Evaluation, InputError, read
+from sigjax.cli import _run
+
+ROWS = 20
+IDS = [f"q{i}" for i in range(ROWS)]
+LETTERS = random.Random(26).choices("ABCD", k=20)
+FOLDS = [i % 5 for i in range(ROWS)]
+AS_FILES = "labels are compared as files, gold first: sigjax compare GOLD -i A B --reader id-labels -m accuracy"
+pytestmark = pytest.mark.usefixtures("here")
+
+
+def classes(seed, number=5):
+    return random.Random(seed).choices(range(number), k=ROWS)
+
+
+def bits(seed):
+    return classes(seed, 2)
+
+
+def reals(seed):
+    return [number / 1000 for number in classes(seed, 1000)]
+
+
+def csv(columns):
+    return "\n".join(",".join(map(str, row)) for row in [list(columns), *zip(*columns.values(), strict=True)]) + "\n"
+
+
+def objects(columns):
+    return json.dumps([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+
+
+def encoded(name, columns):
+    return objects(columns) if name.endswith(".json") else csv(columns)
+
+
+@pytest.fixture
+def given(write):
+    """Write tables, by name; gives the names."""
+
+    def write_all(**tables):
+        return [write(name, encoded(name, own)).name for name, own in tables.items()]
+
+    return write_all
+
+
+@pytest.fixture
+def refused(capsys):
+    """What `compare`, `doctor` and `read` say of files, which must be the same, on one line."""
+
+    def refusal(*files, **options):
+        flags = [word for name, value in options.items() for word in (f"--{name}", *flat(value))]
+        assert _run(["compare", *files, *flags], debug=False) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        said = err.removeprefix("sigjax: error: ").removesuffix("\n")
+        assert _run(["doctor", *files, *flags, "--format", "json"], debug=False) == 2
+        diagnosis = json.loads(capsys.readouterr().out)
+        assert (diagnosis["refusal"], diagnosis["command"]) == (said, None)
+        with pytest.raises(InputError) as caught:
+            read(*files, **options)
+        assert caught.value.flags == said
+        return said
+
+    return refusal
+
+
+def flat(value):
+    return [value] if isinstance(value, str) else value
+
+
+def of_frame(columns, **options):
+    return read(pytest.importorskip("pandas").DataFrame(columns), **options)
+
+
+def wide(said, columns):
+    """The refusal of a wide table is that of the same data frame."""
+    with pytest.raises(InputError) as caught:
+        of_frame(columns)
+    assert caught.value.flags.replace("data frame", "t.csv").replace("row ", "line ") == said
+
+
+# Gold labels as the scores of one file per system.
+
+PREDICTED = {name: random.Random(name).choices([*"ABCD", ""], k=ROWS) for name in "ab"}
+MMLU = {"question_id": range(70, 70 + ROWS), "question": IDS, "answer": LETTERS, "category": ["law"] * ROWS}
+
+
+@pytest.mark.parametrize("name", ["answer_index", "answerIndex", "label_idx", "gold", "Gold_Label", "target", "label"])
+def test_gold_labels_are_no_scores(given, refused, name):
+    ending = "json" if name == "answer_index" else "csv"
+    numbers = [*map("ABCD".index, LETTERS)]
+    files = {f"{x}.{ending}": MMLU | {name: numbers, "pred": own} for x, own in PREDICTED.items()}
+    said = refused(*given(**files))
+    assert said == (
+        f"a.{ending}: column {name!r} looks like gold labels, not like scores; expected scores of each system (1 for "
+        f"right and 0 for wrong, or errors); {AS_FILES}; give --score {name!r} if it holds scores"
+    )
+    assert read(*files, score=name).stats[:, :, 0].tolist() == [numbers, numbers]
+
+
+def test_a_column_that_all_systems_have_alike_is_no_score(given, refused):
+    """Joined by id: the second file has the rows in another order."""
+    difficulty = classes(1, 4)
+    one = {"id": IDS, "hops": difficulty, "text": [f"a{i}" for i in IDS]}
+    two = {name: own[::-1] for name, own in one.items()} | {"text": [f"b{i}" for i in IDS]}
+    said = refused(*given(**{"a.csv": one, "b.csv": two}))
+    assert said.startswith("a.csv: column 'hops' is the same for all systems, as gold labels are, and scores are not; ")
+    assert said.endswith("; give --score 'hops' if it holds scores")
+    long = {name: [*own, *two[name]] for name, own in one.items()} | {"system": ["A"] * ROWS + ["B"] * ROWS}
+    said = refused(*given(**{"long.csv": long}))
+    assert said.startswith("long.csv: column 'hops' is the same for all systems")
+    with pytest.raises(InputError, match="data frame: column 'hops' is the same for all systems"):
+        of_frame(long)
+    changed = two | {"hops": [*two["hops"][:-1], 9]}
+    assert read(*given(**{"a.csv": one, "b.csv": changed})).stats[:, 0, 0].tolist() == [difficulty[0], 9]
+
+
+@pytest.mark.parametrize("name", ["score", "correct", "exact_match", "is_correct", "A", "hops"])
+def test_systems_without_any_difference_are_read(given, name):
+    """Where outputs differ, the name says that these are scores; else all columns are the same."""
+    texts = {"text": IDS} if name in ("A", "hops") else {}
+    numbers = reals(3) if name == "A" else bits(3) if texts == {} else classes(3)
+    files = [{"id": IDS, name: numbers} | (texts or {"text": [f"{x}{i}" for i in IDS]}) for x in "ab"]
+    evaluation = read(*given(**{"a.csv": files[0], "b.csv": files[1]}))
+    assert evaluation.stats[:, :, 0].tolist() == [numbers, numbers]
+
+
+# Predictions as the scores of one file per system.
+
+
+@pytest.mark.parametrize(
+    ("id", "name"),
+    [("PassengerId", "Survived"), ("PassengerId", "Transported"), ("id", "Exited"), ("Id", "toxic"), ("ID", "Y/N")],
+)
+def test_submissions_are_no_scores(given, refused, id, name):
+    files = {f"{x}.csv": {id: range(892, 892 + ROWS), name: bits(x)} for x in ("one", "two")}
+    said = refused(*given(**files))
+    assert said == (
+        f"one.csv: column {name!r} may hold scores or predictions: give --score {name!r} if it holds scores (1 for "
+        f"right and 0 for wrong); {AS_FILES}"
+    )
+    assert read(*files, score=name).stats[:, :, 0].tolist() == [bits("one"), bits("two")]
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "said"),
+    [
+        ("SalePrice", lambda x: classes(x, 10**6), "may hold scores or pred"),
+        ("prediction", reals, "looks like predictions, not like scores"),
+        ("y_pred", classes, "looks like predictions"),
+        ("Predicted", bits, "looks like predictions"),
+        ("predicted_label", classes, "looks like predictions"),
+        ("pred", classes, "looks like predictions"),
+        ("target", reals, "looks like gold labels"),
+        ("Label", classes, "looks like gold labels"),
+    ],
+)
+def test_predictions_are_no_scores(given, refused, name, numbers, said):
+    files = {f"{x}.csv": {"id": range(ROWS), name: numbers(x)} for x in "ab"}
+    assert refused(*given(**files)).startswith(f"a.csv: column {name!r} {said}")
+    assert read(*files, score=name).systems == ("a", "b")
+
+
+def test_probabilities_beside_gold_labels_are_no_scores(given, refused):
+    files = {f"{x}.csv": {"id": IDS, "label": bits(1), "prob": reals(x)} for x in "ab"}
+    assert refused(*given(**files)).startswith("a.csv: column 'prob' looks like predictions")
+    alone = {f"{x}.csv": {"id": IDS, "prob": reals(x)} for x in "ab"}  # those of the right answers, say
+    assert read(*given(**alone)).systems == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("A", "B"),
+        *((name, name) for name in ("acc", "resolved", "isCorrect", "passed", "hit@1", "EM", "score", "v", "F1")),
+    ],
+)
+def test_right_and_wrong_of_one_file_per_system_are_read(given, one, two):
+    files = {"a.csv": {"PassengerId": IDS, one: bits(1)}, "b.csv": {"PassengerId": IDS, two: bits(2)}}
+    assert read(*given(**files)).stats[:, :, 0].tolist() == [bits(1), bits(2)]
+
+
+def test_the_command_of_the_refusals_compares_labels(given, compared):
+    """Against accuracy counted here, for both ways to write a submission."""
+    gold, one, two = classes(1, 2), classes(2, 2), classes(3, 2)
+    files = {"GOLD": gold, "A": one, "B": two}
+    given(**{name: {"PassengerId": range(ROWS), "Survived": own} for name, own in files.items()})
+    report = compared("GOLD", "-i", "A", "B", "--reader", "id-labels", "-m", "accuracy")
+    right = {name: np.mean(np.array(own) == gold) for name, own in (("A", one), ("B", two))}
+    assert {each["name"]: each["score"] for each in report["systems"]} == pytest.approx(right)
+
+
+# Gold labels and predictions as systems.
+
+PAIRS = [
+    *(("y_true", "y_pred"), ("yTrue", "yPred"), ("y", "y_hat"), ("actual", "predicted"), ("Actual", "Forecast")),
+    *(("gold", "pred"), ("GOLD", "PREDICTION"), ("gold_label", "predicted_label"), ("target", "output")),
+    *(("Expected", "Calculated"), ("expected_output", "actual_output"), ("ground_truth", "generated")),
+    *(("reference", "hypothesis"), ("label", "prediction"), ("answer", "guess"), ("truth", "pred_bert")),
+]
+
+
+@pytest.mark.parametrize(("gold", "predicted"), PAIRS)
+def test_gold_labels_and_predictions_are_no_systems(given, refused, gold, predicted):
+    for ids, numbers in (({"id": IDS}, bits), ({}, reals)):
+        columns = ids | {gold: numbers(1), predicted: numbers(2)}
+        said = refused(*given(**{"t.csv": columns}))
+        both = "expected_output" == gold
+        look = "gold labels" if both else "gold labels and predictions"
+        assert said.startswith(f"t.csv: columns {gold!r}, {predicted!r} look like {look}, not like ")
+        assert said.endswith(f"; {AS_FILES}; give --systems {gold!r} {predicted!r} if they are systems")
+        wide(said, columns)
+        assert read("t.csv", systems=[gold, predicted]).stats[:, :, 0].tolist() == [numbers(1), numbers(2)]
+
+
+def test_labels_in_words_and_probabilities_are_no_systems(given, refused):
+    columns = {"True_Label": LETTERS, "Predicted_Label": LETTERS[::-1], "Probability": reals(1)}
+    said = refused(*given(**{"t.csv": columns}))
+    assert said.startswith("t.csv: columns 'True_Label', 'Predicted_Label', 'Probability' look like gold labels and pr")
+    wide(said, columns)
+    numbers = columns | {"True_Label": bits(1), "Predicted_Label": bits(2)}
+    wide(refused(*given(**{"t.csv": numbers})), numbers)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"gold": bits(1), "A": bits(2), "B": bits(3)}, "column 'gold' looks like gold labels, not like a system"),
+        ({"A": classes(2), "Target": classes(1), "B": classes(3)}, "column 'Target' looks like gold labels"),
+        ({"actual": reals(1), "arima": reals(2), "prophet": reals(3)}, "column 'actual' looks like gold labels"),
+        ({"ground_truth": bits(1), "A": reals(2), "B": reals(3)}, "column 'ground_truth' looks like gold labels"),
+        (
+            {"pred_bert": bits(1), "pred_gpt": bits(2)},
+            "columns 'pred_bert', 'pred_gpt' look like predictions, not like sc",
+        ),
+    ],
+)
+def test_gold_labels_among_systems_are_no_system(given, refused, columns, said):
+    columns = {"id": IDS, **columns}
+    wide(found := refused(*given(**{"t.csv": columns})), columns)
+    assert found.startswith(f"t.csv: {said}")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"gold-standard-model": bits(1), "predictor": bits(2)},
+        {"output-gpt4": reals(1), "output-llama": reals(2)},
+        {"target-lm": bits(1), "draft-lm": bits(2)},
+        {"reference": classes(1), "bart": classes(2), "pegasus": classes(3)},  # people's texts, rated
+        {"GroundTruth": classes(1), "Tacotron": classes(2), "FastSpeech": classes(3)},
+        {"gold": [1] * ROWS, "A": bits(2), "B": bits(3)},
+        {"gold": reals(1), "A": reals(2), "B": reals(3)},
+        {"X": bits(1), "Y": bits(2), "Z": bits(3)},
+        {"label-smoothing": bits(1), "class-balanced": bits(2)},
+        {"next-token-prediction": bits(1), "multi-token-prediction": bits(2)},
+        {"total": bits(1), "mean": bits(2)},
+        {"bleu": bits(1), "base": bits(2)},
+        {"agent": bits(1), "framework": bits(2)},
+    ],
+)
+def test_systems_with_such_names_are_read(given, columns):
+    for more in ({"id": IDS}, {}):
+        evaluation = read(*given(**{"t.csv": more | columns}))
+        assert (evaluation.systems, evaluation.notes[1:]) == (tuple(columns), ())
+        assert of_frame(more | columns).systems == tuple(columns)
+    assert Evaluation.from_arrays(columns).systems == tuple(columns)
+
+
+@pytest.mark.parametrize("text", [("target", "output"), ("answer", "prediction"), ("gold", "response")])
+def test_texts_beside_systems_are_left_out(given, text):
+    columns = {"id": IDS, text[0]: LETTERS, text[1]: LETTERS, "A": bits(1), "B": bits(2)}
+    assert read(*given(**{"t.csv": columns})).systems == ("A", "B")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"y_true": bits(1), "y_pred": bits(2)}, "systems 'y_true', 'y_pred' look like gold labels and predictions"),
+        ({"gold": bits(1), "A": bits(2)}, "system 'gold' looks like gold labels, not like a system"),
+        (
+            {"faithfulness": reals(1), "answer_relevancy": reals(2)},
+            "systems 'faithfulness', 'answer_relevancy' seem to h",
+        ),
+    ],
+)
+def test_arrays_are_refused_alike(write, refused, arrays, said):
+    by_id = {name: dict(zip(IDS, own, strict=True)) for name, own in arrays.items()}
+    for given in (arrays, {name: np.array(own) for name, own in arrays.items()}, by_id):
+        for door in (sigjax.compare, Evaluation.from_arrays):
+            with pytest.raises(InputError) as caught:
+                door(given)
+            assert str(caught.value).startswith(said)
+            assert str(caught.value).endswith("; rename them if they are systems")
+    np.savez(write("t.npz", b""), **{name: np.array(own) for name, own in arrays.items()})
+    assert refused("t.npz").startswith(f"t.npz: {said}")
+    assert read("t.npz", systems=[*arrays]).systems == tuple(arrays)
+
+
+# Metrics as systems.
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("faithfulness", "answer_relevancy"),
+        ("Faithfulness", "Answer Relevancy", "context_precision", "factual_correctness(mode=f1)", "latency"),
+        ("rouge1_fmeasure", "rougeL_f", "bertscore_f1"),
+        ("val_accuracy", "val_loss"),
+        ("precision@5", "nDCG@10", "MAP"),
+    ],
+)
+def test_metrics_are_no_systems(given, refused, names):
+    columns = {"user_input": [f"What is {i}?" for i in IDS], "response": IDS}
+    columns |= {name: reals(name) for name in names}
+    said = refused(*given(**{"t.csv": columns}))
+    assert said == (
+        f"t.csv: columns {', '.join(map(repr, names))} seem to hold metrics; expected one column per system, of one "
+        "metric: give one such file per system and --score NAME, or give --systems "
+        f"{' '.join(map(repr, names[:4]))}{' ...' * (len(names) > 4)} if they are systems"
+    )
+    wide(said, columns)
+    assert read("t.csv", systems=[*names]).systems == names
+    given(**{"u.csv": columns})
+    assert read("t.csv", "u.csv", score=names[0]).systems == ("t", "u")
+
+
+# Files of games or data sets, each with all systems.
+
+AGENTS = ["DQN", "IQN", "Rainbow", "C51"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Agent", "alg_name", "Algorithm", "classifier_name", "classifier", "framework", "model", "Method", "learner"],
+)
+@pytest.mark.parametrize("rows", ["one", "several"])
+def test_files_of_games_are_no_systems(given, refused, name, rows):
+    times = 5 if rows == "several" else 1
+    columns = {name: AGENTS * times, "Iteration": [i // 4 for i in range(4 * times)]}
+    games = {f"{x}.csv": columns | {"Value": reals(x)[: 4 * times]} for x in ("pong", "breakout")}
+    said = refused(*given(**games))
+    assert said == (
+        f"pong.csv: column {name!r} seems to hold the systems, 'C51', 'DQN', 'IQN' and 1 more, which are in all files, "
+        "so that files would be compared, not systems; put the files into one table, with a column of their names as "
+        f"ids, and give --system {name!r}; or --ignore {name!r} if the files are the systems"
+    )
+    if rows == "one":
+        assert read(*games, ignore=[name]).systems == ("pong", "breakout")
+        both = {own: [cell for game in games.values() for cell in game[own]] for own in (name, "Value")}
+        both["game"] = [game for game in games for _ in AGENTS]
+        evaluation = read(*given(**{"all.csv": both}), system=name)
+        assert (evaluation.systems, evaluation.ids) == (tuple(AGENTS), tuple(games))
+        assert evaluation.stats[:, :, 0].T.tolist() == [own["Value"] for own in games.values()]
+
+
+def test_a_column_of_each_files_own_system_is_read(given):
+    for names in (("DQN", "IQN"), ("DQN", "DQN")):
+        files = {
+            f"{x}.csv": {"id": IDS, "agent": [own] * ROWS, "score": bits(x)} for x, own in zip("ab", names, strict=True)
+        }
+        assert read(*given(**files)).stats[:, :, 0].tolist() == [bits("a"), bits("b")]
+    words = {f"{x}.csv": {"id": IDS, "framework": [f"{x}{i % 3}" for i in range(ROWS)], "score": bits(x)} for x in "ab"}
+    assert read(*given(**words)).systems == ("a", "b")
+
+
+def test_agents_of_one_table_are_its_systems(given):
+    columns = {"Agent": AGENTS * 5, "game": [f"g{i // 4}" for i in range(ROWS)], "Value": reals(1)}
+    assert read(*given(**{"t.csv": columns})).systems == of_frame(columns).systems == tuple(AGENTS)
+    properties = {"id": IDS, "framework": AGENTS * 5, "A": bits(1), "B": bits(2)}
+    assert read(*given(**{"t.csv": properties})).systems == of_frame(properties).systems == ("A", "B")
+
+
+def test_a_column_of_systems_is_not_ignored_where_each_file_is_one(given, refused):
+    files = {f"{x}.csv": {"id": IDS, "who": ["A", "B"] * 10, "score": bits(x)} for x in "ab"}
+    assert refused(*given(**files), system="who") == (
+        "a.csv: --system is for one table of all systems, but each file is taken for one system; put the files into "
+        "one table, with a column of their names, or leave --system out"
+    )
+    assert read(*files).systems == ("a", "b")
+
+
+# Rows that sum up the others.
+
+AN_INSTANCE = ", and would count as an instance; delete it"
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "digits"),
+    [
+        *(("mean", "mean", 17), ("Average", "mean", 2), ("AVG", "mean", 3), ("overall", "mean", 4), ("all", "mean", 2)),
+        *(("Total", "sum", 17), ("total:", "sum", 2), ("macro avg", "mean", 2)),
+    ],
+)
+def test_a_row_of_means_or_sums_is_no_instance(given, refused, name, what, digits):
+    for numbers in (bits, reals):
+        one, two = ([*own, round(float(getattr(np, what)(own)), digits)] for own in (numbers(1), numbers(2)))
+        ids = [*IDS, name]
+        said = refused(*given(**{"t.csv": {"id": ids, "A": one, "B": two}}))
+        assert (
+            said
+            == f"t.csv, line 22: {name!r} is the {what} of the other rows, and would count as an instance; delete it"
+        )
+        wide(said.replace("line 22", "line 21"), {"id": ids, "A": one, "B": two})
+        said = refused(*given(**{"a.csv": {"id": ids, "score": one}, "b.csv": {"id": ids, "score": two}}))
+        assert said.startswith(f"a.csv, line 22: {name!r} is the {what} of the other rows")
+        long = {"model": ["A"] * 21 + ["B"] * 21, "id": ids * 2, "score": [*one, *two]}
+        assert refused(*given(**{"l.csv": long})).startswith(f"l.csv, line 22: {name!r} is the {what} of")
+        with pytest.raises(InputError, match=f"'{name}' is the {what} of the other rows"):
+            Evaluation.from_arrays({"A": dict(zip(ids, one, strict=True)), "B": dict(zip(ids, two, strict=True))})
+
+
+def test_rows_of_describe_are_told_together(given, refused):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"A": reals(1), "B": reals(2)}, index=IDS)
+    both = pandas.concat([frame, frame.describe()])
+    both.to_csv("t.csv", index_label="id")
+    said = refused("t.csv")
+    assert said.startswith(
+        "t.csv, line 23: 'mean' is the mean of the other rows, and would count as an instance; delete"
+    )
+    assert said.endswith("and 'count', 'std', 'min', '25%', '50%', '75%', 'max'")
+
+
+@pytest.mark.parametrize("metric", ["fscore", "precision"])
+def test_a_row_of_the_sums_of_counts_is_no_instance(given, refused, metric):
+    counts = {
+        "tp": [*classes(1), sum(classes(1))],
+        "predicted": [9] * ROWS + [9 * ROWS],
+        "gold": [8] * ROWS + [8 * ROWS],
+    }
+    files = {f"{x}.csv": {"id": [*IDS, "total"], **counts} for x in "ab"}
+    assert "'total' is the sum of the other rows" in refused(*given(**files), metric=metric)
+
+
+def test_a_row_that_is_only_named_so_is_a_warning(given, compared):
+    """The overall accuracy weighs unequal tasks, say; a word may be called so, too."""
+    ids, numbers = [*IDS, "overall"], [*reals(1), 0.9]
+    name = given(**{"t.csv": {"task": ids, "A": numbers, "B": [*reals(2), 0.2]}})[0]
+    note = "warning: the last row is named 'overall', and counts as an instance; delete it if it sums up the others"
+    assert note in read(name).notes
+    assert note in compared(name)["notes"]
+    for words in (["total", *IDS], [*IDS, "meaning"], [*IDS[:10], "mean", *IDS[10:]]):
+        evaluation = read(*given(**{"t.csv": {"word": words, "A": [*bits(1), 1], "B": [*bits(2), 0]}}))
+        assert (evaluation.num_instances, len(evaluation.notes)) == (21, 1)
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_the_last_of_many_words_may_be_total(given, right):
+    """Nearly all systems are right, or wrong, on nearly all words: still no mean."""
+    columns = {"word": [*IDS, "total"], "A": [1 - right, *[right] * ROWS], "B": [right, 1 - right, *[right] * 19]}
+    assert read(*given(**{"t.csv": columns})).num_instances == 21
+
+
+# Folds.
+
+FOLD = (
+    "warning: column {!r}: folds share training data, so that results on them depend on each other, p-values are too "
+    "small and intervals too short; compare on a separate test set, or on several data sets"
+)
+
+
+@pytest.mark.parametrize("name", ["fold", "Fold", "cv_fold", "fold_id"])
+def test_folds_are_warned_of(capsys, given, compared, name):
+    """On top of the report, whatever the fold is taken for."""
+    ids, own = {"id": IDS}, {name: FOLDS, "A": reals(1), "B": reals(2)}
+    text = own | {name: [f"Fold{k}" for k in FOLDS]}
+    systems = {"systems": ["A", "B"]}
+    for columns, options in ((ids | own, systems), (ids | text, {}), (ids | own, {"cluster": name, **systems})):
+        assert FOLD.format(name) in read(*given(**{"t.csv": columns}), **options).notes
+        assert FOLD.format(name) in of_frame(columns, **options).notes
+    long = {"model": ["A", "B"] * 10, name: [i // 2 for i in range(ROWS)], "acc": reals(3)}
+    path = given(**{"t.csv": long})[0]
+    assert FOLD.format(name) in compared(path)["notes"]
+    assert _run(["doctor", path, "--format", "json"], debug=False) == 0
+    assert FOLD.format(name) in json.loads(capsys.readouterr().out)["notes"]
+    assert _run(["compare", path], debug=False) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.index("folds share training data") < out.index("delta")
+    files = {f"{x}.csv": {name: range(10), "acc": reals(x)[:10]} for x in "ab"}
+    assert FOLD.format(name) in read(*given(**files)).notes
+    ids = {name: range(10), "A": reals(1)[:10], "B": reals(2)[:10]}
+    assert FOLD.format(name) in read(*given(**{"t.csv": ids}), id=name).notes
+
+
+@pytest.mark.parametrize("cells", [["a.1.1", "b.2.3"] * 10, ["alpha/beta", "beta"] * 10, [1] * ROWS, IDS])
+def test_other_folds_are_not_warned_of(given, cells):
+    """Of proteins, of one test set, or ids."""
+    columns = {"id": IDS, "fold": [f"{IDS[0]}/{i}" for i in range(ROWS)] if cells is IDS else cells}
+    columns |= {"A": bits(1), "B": bits(2)}
+    evaluation = read(*given(**{"t.csv": columns}), systems=["A", "B"])
+    assert len(evaluation.notes) == 1
+
+
+# Ids of two columns.
+
+DOCUMENTS, SENTENCES = [i // 4 for i in range(ROWS)], [i % 4 for i in range(ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("one", "two"), [("doc_id", "sent_id"), ("document", "segment"), ("docid", "line"), ("id", "item")]
+)
+def test_ids_of_two_columns_are_told_together(given, refused, one, two):
+    ids = {one: [f"d{i}" for i in DOCUMENTS], two: [f"s{i}" for i in SENTENCES]}
+    columns = ids | {"A": bits(1), "B": bits(2)}
+    said = refused(*given(**{"t.csv": columns}))
+    about = f"columns {one!r} and {two!r} together are unique: make one column of both, and name it with --id"
+    assert said == f"t.csv, line 3: instance 'd0' of system 'A' is also on line 2; {about}"
+    long = {name: own * 2 for name, own in ids.items()} | {"system": ["A"] * ROWS + ["B"] * ROWS, "score": reals(1) * 2}
+    assert refused(*given(**{"l.csv": long})) == said.replace("t.csv", "l.csv")
+    files = {f"{x}.csv": ids | {"score": reals(x)} for x in "ab"}
+    assert refused(*given(**files)) == said.replace("t.csv", "a.csv").replace("'A'", "'a'")
+    with pytest.raises(InputError, match=f"columns '{one}' and '{two}' together are unique"):
+        of_frame(columns)
+    joined = columns | {"key": [f"{d}/{s}" for d, s in zip(DOCUMENTS, SENTENCES, strict=True)]}
+    assert read(*given(**{"t.csv": joined}), id="key", systems=["A", "B"]).num_instances == ROWS
+
+
+@pytest.mark.parametrize("name", ["seed", "run", "trial", "epoch", "annotator"])
+def test_trials_are_told_by_their_name(given, refused, name):
+    columns = {"id": [f"d{i}" for i in DOCUMENTS], name: SENTENCES, "score": reals(1)}
+    files = {f"{x}.csv": columns | {"score": reals(x)} for x in "ab"}
+    said = refused(*given(**files))
+    assert said.endswith(f"ids must be unique in each run; with --runs {name!r} those of column 'id' are")
+    assert read(*files, runs=name).num_instances == ROWS
+
+
+def test_what_may_be_either_is_told_so(given, refused):
+    columns = {"id": [f"d{i}" for i in DOCUMENTS], "turn": [f"t{i}" for i in SENTENCES], "A": bits(1), "B": bits(2)}
+    said = refused(*given(**{"t.csv": columns}))
+    assert said.endswith("; or give --runs 'turn' if it tells trials apart")
+    assert read("t.csv", runs="turn").num_instances == ROWS
+    twice = {"id": ["x", "x", "y", "z"], "text": [*"abcd"], "A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}
+    said = refused(*given(**{"t.csv": twice}))
+    assert said.endswith("ids must be unique in each run (column 'id'; see --id, and --runs for trials)")
+
+
+# Judges.
+
+
+def annotations(model, annotators):
+    rows = [
+        {"dataset": "koala", "instruction": f"say {i}", "generator_1": "gpt4", "generator_2": model, "output_2": "x"}
+        | {"preference": 1 + number}
+        | ({} if annotator is None else {"annotator": annotator})
+        for annotator in annotators
+        for i, number in enumerate(reals(f"{model}{annotator}"))
+    ]
+    return json.dumps(rows)
+
+
+def test_different_judges_are_not_compared(write, refused):
+    write("a.json", annotations("a", ["weighted_gpt4"]))
+    write("b.json", annotations("b", ["claude"]))
+    assert refused("a.json", "b.json") == (
+        "a.json: the systems differ in the annotator: 'weighted_gpt4', 'claude'; compare models by preferences of the "
+        "same one; annotate all outputs with it"
+    )
+    write("b.json", annotations("b", ["claude", "weighted_gpt4"]))
+    assert "say which with --filter NAME" in refused("a.json", "b.json")
+    assert "no annotator 'claude'" in refused("a.json", "b.json", filter="claude")
+    assert read("a.json", "b.json", filter="weighted_gpt4").systems == ("a", "b")
+
+
+def test_judges_without_a_name_are_warned_of(write):
+    write("a.json", annotations("a", ["weighted_gpt4"]))
+    write("b.json", annotations("b", [None]))
+    notes = read("a.json", "b.json").notes
+    assert notes == ("warning: b.json names no annotator; compare preferences of the same one only",)
