@@ -181,7 +181,7 @@ def test_probabilities_beside_gold_labels_are_no_scores(given, refused):
     ("one", "two"),
     [
         ("A", "B"),
-        *((name, name) for name in ("acc", "resolved", "isCorrect", "passed", "hit@1", "EM", "score", "v", "F1")),
+        *((name, name) for name in ("acc", "resolved", "isCorrect", "passed", "hit@1", "EM", "score", "helpful", "F1")),
     ],
 )
 def test_right_and_wrong_of_one_file_per_system_are_read(given, one, two):

@@ -76,7 +76,7 @@ _SCORE_WORDS = frozenset(
     """
     score scores value values val v result results correct incorrect right wrong pass passed fail failed solved resolved
     success successful win wins won reward return hit hits error errors point points grade rating rank match matched
-    exact judgment judgement verdict ok quality utility
+    exact judgment judgement verdict ok quality utility helpful truthful faithful valid accepted answered completed
     """.split()
 )
 _BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
