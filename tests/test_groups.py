@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sigjax.ranking.significance_ranks import LETTERS, compact_letters, rank_intervals, significance_clusters
+from sigjax.ranking.significance_ranks import (
+    LETTERS,
+    compact_letters,
+    rank_intervals,
+    significance_clusters,
+    top_group,
+)
 
 SIZES = st.integers(1, 11)
 
@@ -111,10 +117,11 @@ def test_rank_intervals_hold_all_orders_that_decisions_allow(order, decided):
         for each in permutations(range(6))
         if all(each.index(i) < each.index(j) for i, j in np.argwhere(beats).tolist())
     ]
-    for system, (low, high) in enumerate(rank_intervals(beats)):
+    for system, ((low, high), in_group) in enumerate(zip(rank_intervals(beats), top_group(beats), strict=True)):
         places = [each.index(system) + 1 for each in allowed]
         assert low <= min(places)
         assert max(places) <= high
+        assert in_group == (min(places) == 1)
 
 
 def test_rank_intervals_hold_together_with_the_probability_of_the_level():
@@ -142,3 +149,4 @@ def test_without_decisions_nothing_is_known(size):
     assert compact_letters(nothing) == ("a",) * size
     assert significance_clusters(nothing) == (1,) * size
     assert rank_intervals(nothing) == ((1, size),) * size
+    assert top_group(nothing) == (True,) * size

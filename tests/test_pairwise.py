@@ -106,9 +106,9 @@ def test_letters_and_ranks_follow_the_decisions_on_pairs():
     assert report["C", "A"].better == report["C", "B"].better == "C"
     assert report["C", "A"].score_b == 0
     assert report["A", "B"].delta == 0
-    ranks = {each.name: (each.rank_interval, each.letters) for each in report.systems}
+    ranks = {each.name: (each.rank_interval, each.letters, each.in_top_group) for each in report.systems}
     assert [each.name for each in report.systems] == ["A", "C", "B"]
-    assert ranks == {"A": ((2, 3), "a"), "C": ((1, 1), "b"), "B": ((2, 3), "a")}
+    assert ranks == {"A": ((2, 3), "a", False), "C": ((1, 1), "b", True), "B": ((2, 3), "a", False)}
 
 
 def test_the_family_is_all_pairs_also_where_tests_stop_by_themselves():

@@ -52,8 +52,9 @@ def test_json_holds_the_records_and_exactly_the_agreed_keys():
             "rank_interval": None,
             "letters": None,
             "cluster": None,
+            "in_top_group": None,
+            "bootstrap_ranks": None,
         }
-        | {"bootstrap_ranks": None, "mcs_p": None, "in_confidence_set": None}
         for one in report.systems
     ]
     (pair,) = loaded["pairs"]
@@ -141,8 +142,8 @@ def test_dataframes_of_all_libraries_hold_the_same(monkeypatch, library):
 @pytest.mark.parametrize("library", [None, "pandas", "polars", "pyarrow"])
 def test_systems_as_a_table(library):
     one, *others = make_report(STRANGE).systems
-    board = {"rank_interval": (1, 2), "letters": "ab", "cluster": 1, "bootstrap_ranks": (1, 3), "mcs_p": 1 / 3}
-    report = replace(make_report(STRANGE), systems=(replace(one, **board, in_confidence_set=True), *others))
+    board = {"rank_interval": (1, 2), "letters": "ab", "cluster": 1, "in_top_group": True, "bootstrap_ranks": (1, 3)}
+    report = replace(make_report(STRANGE), systems=(replace(one, **board), *others))
     if library is None:
         rows = list(csv.DictReader(io.StringIO(report.to_csv(of="systems"))))
     else:
@@ -150,13 +151,13 @@ def test_systems_as_a_table(library):
     names = [row["name"] if library else read_back(row["name"]) for row in rows]
     assert names == [system.name for system in report.systems]
     assert [float(row["score"]) for row in rows] == [system.score for system in report.systems]
-    first = {name: rows[0][name] for name in ("rank_interval_high", "letters", "bootstrap_ranks_high", "mcs_p")}
-    assert [str(value) for value in first.values()] == ["2", "ab", "3", repr(1 / 3)]
-    assert str(rows[0]["in_confidence_set"]) == "True"
-    missing = [row[name] for row in rows[1:] for name in ("rank_interval_low", "bootstrap_ranks_low", "mcs_p")]
+    first = {name: rows[0][name] for name in ("rank_interval_high", "letters", "bootstrap_ranks_high")}
+    assert [str(value) for value in first.values()] == ["2", "ab", "3"]
+    assert str(rows[0]["in_top_group"]) == "True"
+    missing = [row[name] for row in rows[1:] for name in ("rank_interval_low", "bootstrap_ranks_low", "in_top_group")]
     assert {str(value) for value in missing} <= {"", "None", "nan", "<NA>"}
     assert "standard_error_unclustered" not in rows[0]
-    assert "mcs_p" not in make_report(2).to_dataframe(of="systems")
+    assert "bootstrap_ranks_low" not in make_report(2).to_dataframe(of="systems")
     with pytest.raises(InputError, match="of must be one of pairs, systems, got 'units'"):
         report.to_csv(of="units")
 

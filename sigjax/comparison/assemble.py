@@ -24,7 +24,6 @@ from sigjax.comparison.reach import Wanting, mixed_floors
 from sigjax.comparison.run_tests import Answers
 from sigjax.comparison.unclustered import unclustered_errors
 from sigjax.multiple.decision import SETTLED, Decisions
-from sigjax.ranking.bootstrap_ranks import BootstrapRank
 from sigjax.ranking.significance_ranks import SignificanceRank, significance_ranks
 from sigjax.records import Column, Comparisons, Evaluation, Repeated, Settings, SystemScore, Test
 from sigjax.testing.p_values import Outcomes
@@ -141,14 +140,13 @@ def _system(
     evaluation: Evaluation, question: Question, answers: Answers, unclustered: np.ndarray, system: int
 ) -> SystemScore:
     """The score of a system, without what decisions say of it."""
-    ranks = BootstrapRank() if answers.ranks is None else answers.ranks[system]
     return SystemScore(
         evaluation.systems[system],
         evaluation.metric.name,
         question.scores[system],
         *answers.systems[system],
         *SignificanceRank(),
-        *ranks,
+        None if answers.ranks is None else answers.ranks[system],
         None if math.isnan(unclustered[system]) else float(unclustered[system]),
         answers.interval_kinds.systems if answers.systems[system].interval else None,
     )

@@ -118,7 +118,7 @@ def without_bootstrap_ranks(num_systems: int, settings: Settings) -> str:
     """A note on replicates that would take too much memory to look at all of them together."""
     needed = memory_for(gib((num_systems, settings.fixed_resamples)))
     return (
-        f"no bootstrap ranks and no model confidence set: they need all {settings.fixed_resamples:,} replicates of "
+        f"no bootstrap ranks: they need all {settings.fixed_resamples:,} replicates of "
         f"{num_systems:,} systems; give --memory {needed:g} (GiB) or more, or fewer resamples"
     )
 

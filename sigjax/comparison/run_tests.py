@@ -15,7 +15,7 @@ from sigjax.bootstrap.sampled import Sampled, SharedDraws, sampled_bootstrap
 from sigjax.comparison.metric_kinds import MetricKind
 from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes
-from sigjax.ranking.bootstrap_ranks import BootstrapRank, bootstrap_ranks
+from sigjax.ranking.bootstrap_ranks import bootstrap_ranks
 from sigjax.records import Repeated, Test
 from sigjax.testing.p_values import Outcome, Outcomes, completed
 from sigjax.testing.problem import Case, NotExact
@@ -34,8 +34,8 @@ class Answers(NamedTuple):
     """How the delta of each pair varies, in the order of the question."""
     interval_kinds: Names = Names(None, None)
     """Of which kinds the intervals are."""
-    ranks: list[BootstrapRank] | None = None
-    """The rank of each system on bootstrap resamples, where these are asked for and fit into memory."""
+    ranks: list[tuple[int, int]] | None = None
+    """The interval of the rank of each system on bootstrap resamples, where these are asked for and fit into memory."""
     wanting: tuple[float, float] | None = None
     """Nominal seconds and GiB with which all permutation tests would be exact; None where they are or cannot be."""
 
@@ -161,8 +161,10 @@ def _inverted(case: Case, runner: Runner, power: int, pairs: list[Spread]) -> li
     return [each._replace(interval=interval) for each, interval in zip(pairs, intervals, strict=True)]
 
 
-def _ranks(kind: MetricKind, runner: Runner, draws: SharedDraws, sampled: Sampled | None) -> list[BootstrapRank] | None:
-    """The rank of each system on bootstrap resamples; None where there is one unit, or too little memory."""
+def _ranks(
+    kind: MetricKind, runner: Runner, draws: SharedDraws, sampled: Sampled | None
+) -> list[tuple[int, int]] | None:
+    """Intervals of the ranks of systems on bootstrap resamples; None with one unit, or too little memory."""
     if len(kind.case.units.strata) == 1:
         return None
     drawn = None if sampled is None else sampled.replicates

@@ -32,7 +32,7 @@ def signature_of(evaluations: Sequence[Evaluation], settings: Settings, num_unit
         "baseline": settings.baseline,
         "correction": settings.correction,
         "family": None if settings.family == "metric" else settings.family,
-        "leaderboard": "mcs" if settings.leaderboard else None,
+        "leaderboard": "ranks" if settings.leaderboard else None,
         "interval": settings.interval,
         "level": settings.level,
         "design": None if settings.design == "together" else settings.design,

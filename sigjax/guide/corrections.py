@@ -1,4 +1,4 @@
-"""Many pairs: adjusted p-values, ranks, letters, leaderboards.
+"""Many pairs: adjusted p, ranks, the top group, leaderboards.
 
 With 25 systems there are 300 pairs. If no two systems differed, 15 of them
 would still fall below 0.05 by luck. So p is adjusted for the number of pairs of
@@ -18,24 +18,34 @@ They bound the expected share of false findings among the findings:
 
 {None}
 
-RANKS AND LETTERS
+RANKS, LETTERS AND THE TOP GROUP
 
 From three systems on, tables show for each system
 
-ranks     the positions that all significant differences allow; of all systems
-          together at 95% confidence, by the corrections of the first list;
+ranks     the positions that all significant differences allow;
 letters   systems that share one do not differ significantly. Tables leave them
           out where a system has more than 8, and beyond 100 systems there are
-          none: the figure `groups` shows who belongs together.
+          none: the figure `groups` shows who belongs together;
+
+and below them the top group: the systems than which no system is significantly
+better. Each of them may be the best (`in_top_group` in JSON and CSV). Ranks,
+letters and the top group need all pairs in both directions: there are none with
+--baseline or a one-sided test.
+
+By the permutation test and a correction of the first list, all ranks hold
+together, and the top group holds every truly best system, with 95% confidence:
+they go wrong only by a false finding. That is so for any number of units, but
+as far as equally good systems could be exchanged, which is what the test tests.
+By the bootstrap test, mid-p or other corrections nothing is promised, and the
+report names no confidence.
 
 That two systems share a letter does not say that they are equal: this test set
 cannot tell them apart. `sigjax equivalence` tests whether they are alike.
 
 LEADERBOARDS (--leaderboard)
 
-adds, from bootstrap resamples, an interval of each system's rank (how stable
-its place is) and the p-value of the model confidence set of Hansen, Lunde and
-Nason (2011): the systems that may be the best.
+adds, from bootstrap resamples, an interval of each system's rank: how stable
+its place is. As an interval of the true rank it is too narrow.
 
 ENOUGH RESAMPLES
 

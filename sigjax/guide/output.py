@@ -41,7 +41,8 @@ score           of each system, with its standard error and interval: how it
                 would vary on other test sets of this size
 delta           score of a minus score of b
 p, adjusted p   sigjax help choosing, sigjax help corrections
-ranks, letters  sigjax help corrections
+ranks, letters, top group
+                sigjax help corrections
 signature       the last line: with the same data, systems and columns it gives
                 the same numbers again
 

@@ -1,4 +1,4 @@
-"""What the decisions on all pairs say of the systems: letters, clusters and ranks.
+"""What the decisions on all pairs say of the systems: letters, clusters, ranks and the top group.
 
 The systems come best first. Nothing is assumed of the decisions: they need not be transitive.
 """
@@ -22,6 +22,7 @@ class SignificanceRank(NamedTuple):
     rank_interval: tuple[int, int] | None = None
     letters: str | None = None
     cluster: int | None = None
+    in_top_group: bool | None = None
 
 
 def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> list[SignificanceRank]:
@@ -35,8 +36,8 @@ def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> lis
     beats = np.zeros((count, count), bool)
     beats[better, worse] = True
     letters = compact_letters(beats | beats.T) if count <= _LETTERED else None
-    each = zip(rank_intervals(beats), letters or [None] * count, significance_clusters(beats), strict=True)
-    return [SignificanceRank(*of_system) for of_system in each]
+    columns = rank_intervals(beats), letters or [None] * count, significance_clusters(beats), top_group(beats)
+    return [SignificanceRank(*of_system) for of_system in zip(*columns, strict=True)]
 
 
 def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
@@ -148,3 +149,22 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
     """
     low, high = 1 + beats.sum(axis=0), len(beats) - beats.sum(axis=1)
     return tuple(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def top_group(beats: np.ndarray) -> tuple[bool, ...]:
+    """Whether each system `[system]` may be the best: no system is significantly better.
+
+    These are the systems whose rank interval begins at 1. A truly best system is left out only by a wrong decision, so
+    the group holds all of them with the probability that no decision is wrong: at least the level, where the correction
+    bounds the familywise error, for any number of units for which the tests keep their level. No system of the group is
+    significantly worse than the one with the best score. It is empty only where each system is significantly worse than
+    some other, which takes pairs on different instances.
+
+    Args:
+        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+
+    Example:
+        >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
+        (True, True, False)
+    """
+    return tuple(not any(losses) for losses in beats.T.tolist())

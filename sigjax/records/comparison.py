@@ -142,21 +142,18 @@ class SystemScore(Brief):
         interval: interval of the score, as in `Comparison`; for "inversion" the percentile interval; for
             "simultaneous" those of all systems hold together.
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
-            are significantly better, and the number of systems that are not significantly worse. All hold together at
-            the report's level if the correction bounds the familywise error. This, `letters` and `cluster` are by the
-            first test, and None with a baseline or a one-sided alternative.
+            are significantly better, and the number of systems that are not significantly worse. By permutation tests
+            and a correction that bounds the familywise error, all hold together at the report's level. This, `letters`,
+            `cluster` and `in_top_group` are by the first test, and None with a baseline or a one-sided alternative.
         letters: two systems share a letter if and only if they do not differ significantly. None also for more than 100
             systems, and where 52 letters do not suffice.
         cluster: the cluster of the system, from 1: every system is significantly better than all of later clusters.
+        in_top_group: whether no system is significantly better, so that this one may be the best. By such tests and
+            corrections the group holds every truly best system with a probability of at least the level.
         bootstrap_ranks: percentile interval, at the report's level, of the system's rank among all systems on a
             bootstrap resample (in ties, the best rank for the low end and the worst for the high end). It shows how
             stable a rank is; as an interval of the true rank of nearly equal systems it is too narrow, see
-            `rank_interval`. This, `mcs_p` and `in_confidence_set` are None without leaderboard=True, with one unit,
-            and with too little memory for all replicates.
-        mcs_p: p-value of the model confidence set: of the hypothesis that this system and all that were not left out
-            before it are equally good (Hansen, Lunde and Nason 2011, T_max). 1 for the last.
-        in_confidence_set: whether `mcs_p` is at least 1 - level: the set of these systems holds the best with a
-            probability of at least the level.
+            `rank_interval`. None without leaderboard=True, with one unit, and with too little memory for replicates.
         standard_error_unclustered: that of the score if instances were independent, as in `Comparison`.
         interval_kind: as in `Comparison`: "wilson" (answers right or wrong), "skew-t" or "percentile".
     """
@@ -169,15 +166,14 @@ class SystemScore(Brief):
     rank_interval: tuple[int, int] | None = None
     letters: str | None = None
     cluster: int | None = None
+    in_top_group: bool | None = None
     bootstrap_ranks: tuple[int, int] | None = None
-    mcs_p: float | None = None
-    in_confidence_set: bool | None = None
     standard_error_unclustered: float | None = None
     interval_kind: str | None = None
 
     def brief(self) -> dict[str, Any]:
         """The score and its precision, and the ranks where there are some."""
         names = ("name", "metric", "score", "standard_error", "interval")
-        ranks = ("rank_interval", "letters", "cluster", "mcs_p")
+        ranks = ("rank_interval", "letters", "cluster", "in_top_group")
         shown = {name: getattr(self, name) for name in (*names, *ranks)}
         return {name: value for name, value in shown.items() if name in names or value is not None}

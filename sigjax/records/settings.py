@@ -161,9 +161,8 @@ class Settings:
     )
     leaderboard: bool = option(
         False,
-        "Add bootstrap intervals of ranks, and which systems may be the best.",
-        "The latter by the model confidence set. Draws the replicates of all systems, which must fit into half the "
-        "`memory`.",
+        "Add bootstrap intervals of ranks.",
+        "They show how stable ranks are. Draws the replicates of all systems, which must fit into half the `memory`.",
         group="Many pairs",
     )
     design: Design = option(

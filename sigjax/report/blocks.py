@@ -15,15 +15,13 @@ from sigjax.multiple.decision import MOST_RESAMPLES
 from sigjax.records import CORRECTIONS, Comparison, Comparisons, Repeated, Settings, SystemScore
 from sigjax.report.pairs import Family, Table
 from sigjax.report.peers import peers_of
-from sigjax.report.sentences import board_sentence, lone_sentence, pair_sentence
+from sigjax.report.sentences import board_sentence, listed, lone_sentence, pair_sentence
 from sigjax.report.words import (
     ALTERNATIVES,
-    DASH,
     METHODS,
     count,
     format_interval,
     format_number,
-    format_p,
     format_ranks,
     number_spec,
     percent,
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 
 MAX_LETTERS = 8
 """Letters of one system; nobody reads more."""
-OPTIONAL = ("unclustered", "std. error", "letters", "ranks", "boot. ranks", "MCS p")  # left out in this order
+OPTIONAL = ("unclustered", "std. error", "letters", "ranks", "boot. ranks")  # left out in this order
 DESIGNS = {
     ("permutation", "crossed"): ", outputs exchanged within units",
     ("bootstrap", "nested"): ", runs drawn within units",
@@ -142,22 +140,26 @@ def _systems_table(systems: tuple[SystemScore, ...], settings: Settings) -> tupl
         columns["letters"] = [one.letters or "" for one in systems]
     if is_resampled:
         columns["boot. ranks"] = [format_ranks(one.bootstrap_ranks) for one in systems]
-        columns["MCS p"] = [DASH if one.mcs_p is None else format_p(one.mcs_p) for one in systems]
-    key = [_key_of_ranks(settings, has_letters=has_letters)] if is_ranked else []
+    key = [_key_of_ranks(systems, settings, has_letters=has_letters)] if is_ranked else []
     key += [_key_of_errors(settings)] if is_clustered else []
     key += [_key_of_bootstrap_ranks(settings)] if is_resampled else []
     rows, optional = list(zip(*columns.values(), strict=True)), tuple(name for name in OPTIONAL if name in columns)
     return Table(tuple(columns), rows, names=(1,), optional=optional), " ".join(key) or None
 
 
-def _key_of_ranks(settings: Settings, *, has_letters: bool) -> str:
-    adjusted = "" if settings.correction == "none" else "adjusted "
+def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings, *, has_letters: bool) -> str:
+    """What ranks, letters and the top group are, and the confidence, where test and correction bound false findings."""
+    adjusted, level = "" if settings.correction == "none" else "adjusted ", percent(settings.level)
     by = f"by the {settings.tests[0]} test at {adjusted}p < {settings.alpha:g}"
-    together = CORRECTIONS[settings.correction].bounds == "familywise"
-    joint = f" (joint {percent(settings.level)} confidence)" if together else ""
-    ranks = f"Ranks are the positions that all significant differences allow{joint}"
+    familywise = CORRECTIONS[settings.correction].bounds == "familywise"
+    sure = familywise and settings.tests[0] == "permutation" and not settings.mid_p
+    ranks = f"Ranks are the positions that all significant differences allow{f' (joint {level} confidence)' * sure}"
     letters = "; systems that share a letter do not differ significantly" if has_letters else ""
-    return f"{ranks}, {by}{letters}."
+    text = f"{ranks}, {by}{letters}."
+    if top := [one.name for one in systems if one.in_top_group]:
+        text += f" Top group (no system is significantly better): {listed(top)}"
+        text += f"; it holds every best system with {level} confidence." if sure else "."
+    return text
 
 
 def _key_of_errors(settings: Settings) -> str:
@@ -166,11 +168,7 @@ def _key_of_errors(settings: Settings) -> str:
 
 
 def _key_of_bootstrap_ranks(settings: Settings) -> str:
-    level = percent(settings.level)
-    return (
-        f"Boot. ranks: the middle {level} of a system's ranks on bootstrap resamples. MCS p: systems with at least "
-        f"{settings.alpha:g} are the model confidence set, which contains the best system with {level} confidence."
-    )
+    return f"Boot. ranks: the middle {percent(settings.level)} of a system's ranks on bootstrap resamples."
 
 
 def _heading(test: str, resamples: np.ndarray, adjusted_over: int, settings: Settings) -> str:

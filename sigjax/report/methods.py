@@ -92,8 +92,6 @@ def _sentences(report: Report) -> Iterator[str]:
         [len(each) for each in groups.values()], len(report.comparisons) // max(1, len(settings.tests)), settings
     )
     yield from _intervals(report)
-    if any(one.mcs_p is not None for one in report.systems):
-        yield r"The systems that may be the best are the model confidence set~\cite{hansen2011}."
     version = re.search(r"sigjax:([^|]+)", report.signature)
     yield rf"We used sigjax{f' {version[1]}' if version else ''}~\cite{{sigjax}}."
 

@@ -18,8 +18,7 @@ _BLOCK = 2**12
 """Pairs that are written together."""
 SYSTEM_KEYS = (
     *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval", "interval_kind"),
-    *("rank_interval", "letters", "cluster"),
-    *("bootstrap_ranks", "mcs_p", "in_confidence_set"),
+    *("rank_interval", "letters", "cluster", "in_top_group", "bootstrap_ranks"),
 )
 PAIR_KEYS = (
     *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),

@@ -115,7 +115,7 @@ def _winners(names: list[str], beats: np.ndarray, pairs: int, otherwise: str) ->
             f"{best:,} of {len(names) - 1:,} others, and {worst:,} beat {names[-1]}, the worst."
         )
     beaten = ([names[j] for j in np.flatnonzero(row)] for row in beats)
-    said = [f"{name} beats {_listed(them)}" for name, them in zip(names, beaten, strict=True) if them]
+    said = [f"{name} beats {listed(them)}" for name, them in zip(names, beaten, strict=True) if them]
     if not said:
         return f"No pair {otherwise}."
     return "; ".join([*said, f"no other pair {otherwise}"] if beats.sum() < pairs else said) + "."
@@ -130,24 +130,24 @@ def _group(names: list[str], beats: np.ndarray, tested: np.ndarray, group: np.nd
     before_worst = group[-1] == len(names) - 2  # and "is worst" says that these are better
     above = "" if last or before_worst else f" beat all {'others' if first else 'that follow'} and"
     if not inside.any():
-        return f"{_listed(members)}{above} cannot be told apart"
+        return f"{listed(members)}{above} cannot be told apart"
     differ = f"{int(inside.sum()):,} of {count(int(tested[np.ix_(group, group)].sum()), 'pair')} differ"
-    return f"{_listed(members)}{above} overlap ({differ})"
+    return f"{listed(members)}{above} overlap ({differ})"
 
 
 def _named(names: list[str], them: set[str]) -> str:
-    return _listed([name for name in names if name in them])
+    return listed([name for name in names if name in them])
 
 
 def _is(them: set[str]) -> str:
     return "is" if len(them) == 1 else "are"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names with "and" before the last; of more than ten the first five and how many more.
 
     Example:
-        >>> _listed(["a"]), _listed(["a", "b", "c"]), _listed([*"abcdefghijkl"])
+        >>> listed(["a"]), listed(["a", "b", "c"]), listed([*"abcdefghijkl"])
         ('a', 'a, b and c', 'a, b, c, d, e and 7 more')
     """
     if len(names) > 10:

@@ -24,7 +24,7 @@ COLUMNS = (*PAIR_KEYS[:4], *SCORE_KEYS, "delta", "better", *PAIR_KEYS[5:])
 """The fields of a comparison in CSV and data frames, in order; intervals become `_low` and `_high`."""
 _INTERVALS = ("interval", "rank_interval", "bootstrap_ranks")
 """The fields of a system that are intervals."""
-_WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks", "mcs_p", "in_confidence_set")
+_WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
 """The fields of a system that have columns only where some system has them."""
 WHOLE: tuple[str, ...] = (
     *("resamples", "exceed", "resamples_needed", "cluster"),
@@ -34,7 +34,7 @@ TEXT: tuple[str, ...] = (
     *("a", "b", "metric", "test", "better", "method", "reason", "interval_kind"),
     *("name", "letters"),
 )
-TRUTH: tuple[str, ...] = ("settled", "in_confidence_set")
+TRUTH: tuple[str, ...] = ("settled", "in_top_group")
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """Spreadsheets run what begins with one of these (also in full width); the quote makes the escape reversible."""
 
