@@ -1,12 +1,16 @@
 """Opening files: what is packed, what is no regular file, what is far too large."""
 
 import gzip
+import json
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 
+from sigjax.cli import _run
 from sigjax.files import opening
 from sigjax.readers import read, read_metrics
 from sigjax.records import InputError
@@ -83,6 +87,37 @@ def test_pipes_do_not_go_on_for_ever(pipe, monkeypatch):
     monkeypatch.setattr("sigjax.files.opening._LARGEST_PIPE", 2**20)
     with pytest.raises(InputError, match="more than 1048576 bytes come out of this pipe"):
         read(pipe(bytes(2**16)))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="no /dev/stdin")
+@pytest.mark.parametrize(
+    ("arguments", "content", "systems"),
+    [
+        (["-"], WIDE, ["A", "B"]),
+        (["-", "--seed", "7", "-m", "accuracy"], gzip.compress(WIDE, mtime=0), ["A", "B"]),
+        (["n.txt", "-"], b"1\n0\n1\n", ["n", "stdin"]),
+        (["t.txt", "-i", "-", "u.txt", "-m", "wer"], b"a b\nc d\n", ["stdin", "u"]),
+        (["t.txt", "-m", "wer", "--input", "u.txt", "-"], b"a b\nc d\n", ["stdin", "u"]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["pipe", "file"])
+def test_a_dash_is_standard_input(tmp_path, kind, arguments, content, systems):
+    for name, lines in {"n.txt": "0\n0\n1\n", "t.txt": "a b\nc c\n", "u.txt": "a\nd\n"}.items():
+        (tmp_path / name).write_text(lines)
+    (tmp_path / "given").write_bytes(content)
+    command = [sys.executable, "-m", "sigjax", "compare", *arguments, "--format", "json"]
+    with open(tmp_path / "given", "rb") as file:
+        given = {"input": content} if kind == "pipe" else {"stdin": file}
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, **given)
+    assert done.returncode == 0, done.stderr
+    assert sorted(each["name"] for each in json.loads(done.stdout)["systems"]) == systems
+
+
+def test_a_dash_is_no_value_of_options(tmp_path, capsys):
+    (tmp_path / "t.csv").write_bytes(WIDE)
+    for option in ("-o", "--output", "--id"):
+        assert _run(["compare", str(tmp_path / "t.csv"), option, "-"], debug=False) == 2
+        assert f"parameter {option} requires an argument" in capsys.readouterr().err
 
 
 def test_a_million_columns_are_refused_in_one_line(tmp_path):

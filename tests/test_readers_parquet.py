@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from sigjax import InputError, read
+from sigjax.readers.tables.parquet import refusing_damage
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -163,3 +164,11 @@ def test_a_table_of_too_many_columns_is_refused_before_it_is_decoded(tmp_path, m
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", None)
     with pytest.raises(InputError, match=f"has {WIDE + 1} columns of systems, expected at most 10000: one row per"):
         read(path)
+
+
+def test_control_characters_of_other_programs_are_escapes():
+    """As pyarrow puts names of columns and of types into its errors, whatever they hold."""
+    with pytest.raises(InputError) as caught, refusing_damage("t.parquet"):
+        raise pyarrow.ArrowInvalid("Field \x1b[31m\u202ename\x07\n\x9b of type\x00")
+    shown = r"t.parquet: not readable as Parquet: Field \x1b[31m\u202ename\x07 \x9b of type\x00; write the file again"
+    assert str(caught.value) == shown

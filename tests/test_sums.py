@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from sigjax.units.sums import total, variance
+from sigjax import Evaluation, InputError, compare
+from sigjax.units.sums import fixed_point, total, variance
 
 WIDTHS = [*range(1, 70), 1000, 1023, 1024, 1025, 8193, 32768, 32769, 100_000]
 
@@ -45,3 +46,14 @@ def test_rounding_grows_slowly():
     mean = exact / len(values)
     expected = math.fsum((values - mean) ** 2) / (len(values) - 1)
     assert abs(float(variance(values)) - expected) <= 16 * math.ulp(expected)
+
+
+@pytest.mark.parametrize("large", [1e300, 5e306, 1.5, 1.0])
+@pytest.mark.parametrize("small", [5e-324, 1e-310, 1e-200])
+def test_numbers_below_any_step_are_refused_without_a_warning(large, small):
+    """A sum of numbers next to 0, counted in steps, is 0 in doubles; pytest makes an error of every warning."""
+    arrays = {"A": [large, 0.0, large], "B": [small, 0.0, 0.0]}
+    with pytest.raises(InputError, match="the numbers of system 'B' are too small beside the largest numbers"):
+        compare(Evaluation.from_arrays(arrays), device="numpy")
+    units = fixed_point(np.array([[large, 0.0], [small, large]]), 2**40)
+    assert units.values[1].tolist() == [0, units.values[0, 0]]

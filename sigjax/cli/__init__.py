@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from sigjax.cli.commands import COMMANDS, app
 from sigjax.cli.help import Help
 
+_INPUT = ("-i", "--input")
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
@@ -61,8 +63,14 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
     print(f"sigjax: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
 
 
+def _without_dash(token: str, before: str) -> str:
+    """An argument, where `-` as a file is standard input; after other options than -i, it is nothing that they take."""
+    return "/dev/stdin" if token == "-" and (before in _INPUT or not before.startswith("-")) else token
+
+
 def _run(tokens: list[str], *, debug: bool) -> int:
     """Run a command; its exit code."""
+    tokens = list(map(_without_dash, tokens, ["", *tokens]))
     if tokens[:1] == ["help"] and tokens[1:2] and tokens[1] in COMMANDS:
         tokens = [*tokens[1:], "--help"]
     try:

@@ -30,7 +30,7 @@ _POWER = re.compile(r"\d{1,20}(\.\d{1,20})?[eE]\+?\d{1,2}", re.ASCII)
 """A number such as 2.5e6."""
 _BROKEN = re.compile(r"(?<=\S)\n *(?=\S)")
 """Where a paragraph of a docstring goes on: help has lines of another width."""
-_FILES = "A table; one file per system; or the gold files, with the files of the systems after -i."
+_FILES = "A table; one file per system; or the gold files, with the files of the systems after -i; - is stdin."
 
 
 def flags(*records: type, files: str = _FILES) -> Callable[[Command], Command]:

@@ -2,9 +2,9 @@
 
 The format is recognized by names, first bytes and metric; --reader NAME says
 which. Systems are named after their files, or by NAME=FILE. All files may be
-packed with gzip. `sigjax info formats` lists the metrics of each format, and
-`sigjax doctor FILES...` says how files are understood, what is wrong with them,
-and which command compares them.
+packed with gzip, and - is standard input. `sigjax info formats` lists the
+metrics of each format, and `sigjax doctor FILES...` says how files are
+understood, what is wrong with them, and which command compares them.
 
 TABLES (tsv, csv, spaces, json, jsonl,     sigjax compare FILE -m accuracy
   parquet, npz)

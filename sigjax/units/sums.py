@@ -91,7 +91,8 @@ def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
             return FixedPoint(whole.astype(np.int64), divisor, np.zeros(len(column)))
     divisor = 2.0 ** min(math.frexp(limit)[1] - 1 - math.frexp(largest)[1], _LARGEST_EXPONENT)
     whole = np.rint(column * divisor)
-    # A value moves by at most half a step, and only where it was rounded.
+    # A value moves by at most half a step, and only where it was rounded: without bound, where all are below any step.
     moved = np.count_nonzero(whole / divisor != column, axis=1) * 0.5
-    error = np.divide(moved, sizes * divisor, out=np.zeros(len(column)), where=moved > 0)
+    with np.errstate(divide="ignore", over="ignore"):
+        error = np.divide(moved, sizes * divisor, out=np.zeros(len(column)), where=moved > 0)
     return FixedPoint(whole.astype(np.int64), divisor, error)

@@ -16,6 +16,7 @@ from sigjax.readers.table import Table
 from sigjax.readers.tables.frames import frame_table, refuse_repeats
 from sigjax.readers.tables.layouts import check_width, table_format
 from sigjax.records import InputError
+from sigjax.records.visible import visible
 
 _MOST_ROWS = 2**16
 """Rows of a batch."""
@@ -99,7 +100,7 @@ def refusing_damage(file: str) -> Iterator[None]:
             f'{file}: Parquet is read by pyarrow, which is not installed; run: pip install "sigjax[parquet]"'
         ) from None
     except Exception as error:  # pyarrow and Python have a dozen kinds for damaged files
-        reason = " ".join(str(error)[:1000].split())[:200] or type(error).__name__
+        reason = visible(" ".join(str(error)[:1000].split())[:200]) or type(error).__name__
         raise InputError(f"{file}: not readable as Parquet: {reason}; write the file again") from None
 
 
