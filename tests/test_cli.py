@@ -6,6 +6,7 @@ import io
 import json
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -13,6 +14,9 @@ import pytest
 
 import sigjax
 from sigjax.cli import _run
+from sigjax.cli.hints import OTHER_OPTIONS
+from sigjax.metrics import METRICS
+from sigjax.readers.retrieval.measures import parse_measure
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
     f"{name}\tq{i}\t{min(i % shift, 2)}\t{2 + i % 2}\t{2 + i % 3}\n"
@@ -210,6 +214,16 @@ BAD = {
     "output": (["compare", "{wide}", "-o", "no/such/folder/out.txt", "--resamples", "50"], "cannot be written"),
     "gpu": (["compare", "{wide}", "--device", "gpu"], "device 'gpu' cannot be used"),
 }
+
+
+@pytest.mark.parametrize("proposed", sorted(set(OTHER_OPTIONS.values())))
+def test_options_that_are_proposed_are_taken(capsys, wide, proposed):
+    name, *value = shlex.split(proposed)
+    if name == "--metric":
+        assert value[0] in {*METRICS, "rouge1(stem=true)"} or parse_measure(value[0]).name == "map"
+        return
+    code, _, err = run(capsys, "compare", wide, "--resamples", "99", name, *value)
+    assert code == 0 if value or name == "--input" else f"parameter {name} requires an argument" in err
 
 
 def test_what_is_interrupted_says_what_was_kept_and_goes_on(capsys, wide, tmp_path, monkeypatch):

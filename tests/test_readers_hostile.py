@@ -25,6 +25,8 @@ BAD = [
     ("t.csv", b"\x1f\x8b" + b"junk" * 9, {}, r"damaged gzip data"),
     ("t.csv", WIDE.encode("utf-16"), {}, r"UTF-16.*save it as UTF-8"),
     ("t.csv", "id,A,B\nx,1,1\nJosé,1,1".encode("latin-1"), {}, r"t.csv, line 3: expected UTF-8 text, got byte 0xe9"),
+    ("t.csv", "\nid,A,B\nJosé,1,1".encode("latin-1"), {}, r"t.csv, line 3: expected UTF-8 text, got byte 0xe9"),
+    ("t.csv", "\nid,A,B\nx,1,\0", {}, r"t.csv, line 3: expected text, got a NUL byte"),
     ("t.csv", "id,A,B\nx,1,\0\n", {}, r"line 2: expected text, got a NUL byte"),
     ("t.csv", bytes(range(256)), {}, r"UTF-8|NUL"),
     ("t", bytes(range(256)), {}, r"UTF-8|NUL"),

@@ -80,9 +80,8 @@ def count_extreme(lattice: Lattice, edge: int) -> int | None:
     """
     spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
     steps = np.sort(np.repeat(lattice.rows[:, 0], lattice.multiplicity))
-    few = steps[: MOST_EXTREME.bit_length()]
-    if 2 ** len(few) > MOST_EXTREME and few.sum() <= spare:
-        return None  # any of these may have a minus sign
+    if steps[: MOST_EXTREME.bit_length()].sum() <= spare:
+        return None  # any of these may have a minus sign, and there are more units: spare is at most half of all
     for step in steps.tolist():
         if step > spare or len(sums) > MOST_EXTREME:
             break
