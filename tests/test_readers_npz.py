@@ -37,8 +37,10 @@ BAD_NPZ = [
     (pack(A=np.array(1), B=np.array(2)), {}, r"got 0 axes"),
     (pack(A=[1.0, np.nan], B=AB["B"]), {}, r"t.npz: system 'A': nan at instance 2"),
     (pack(A=["p", "q"], B=AB["B"]), {}, r"system 'A': expected numbers"),
-    (pack(A=np.array([2**60, 1]), B=AB["B"]), {}, r"array 'A': whole numbers beyond 2\*\*53"),
-    (pack(A=np.array([2**64 - 1], np.uint64), B=AB["B"]), {}, r"array 'A': whole numbers beyond 2\*\*53"),
+    (pack(A=np.array([2**60, 1]), B=AB["B"]), {}, r"t.npz: system 'A': whole numbers must stay within 2\*\*53"),
+    (pack(A=AB["A"], B=np.array([-(2**53) - 1, 1])), {}, r"t.npz: system 'B': whole numbers must stay within 2\*\*53"),
+    (pack(A=np.array([2**64 - 1], np.uint64), B=AB["B"]), {}, r"system 'A': whole numbers must stay within 2\*\*53"),
+    (pack_header(stats=np.full((2, 2, 2), 2**60)), {}, r"t.npz: system 'A': whole numbers must stay within 2\*\*53"),
     (pack(**AB, ids=["x", "x"]), {}, r"t.npz: instance id 'x' occurs more than once"),
     (pack(**AB, ids=["x", " "]), {}, r"array 'ids': label 2 is empty"),
     (pack(**AB, ids=["x"]), {}, r"ids: expected one label for each of the 2 instances, got 1"),
@@ -76,6 +78,11 @@ def test_bad_npz_gets_one_clear_line(write, content, options, message):
     with pytest.raises(InputError, match=message) as caught:
         read(write("t.npz", content), **options)
     assert "\n" not in str(caught.value)
+
+
+def test_ids_may_be_whole_numbers_beyond_doubles(write):
+    ids = np.array([1234567890123456789, -1234567890123456788])
+    assert read(write("t.npz", pack(**AB, ids=ids))).ids == tuple(map(str, ids.tolist()))
 
 
 @pytest.mark.parametrize("order", "<>")

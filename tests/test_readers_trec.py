@@ -180,6 +180,17 @@ def test_a_run_in_the_place_of_judgments_is_refused(write, metric):
         read(write("a", RUN), input=[write("b", OTHER), write("c", RUN)], metric=metric)
 
 
+@pytest.mark.parametrize("judgment", [1000, -1000, 1001, -1001])
+def test_judgments_up_to_1000_are_taken(write, scorer, judgment):
+    files = [write("a", RUN), write("b", OTHER)]
+    qrels = write("qrels", f"7 0 d1 1\n7 0 d2 {judgment}\n")
+    if abs(judgment) > 1000:
+        with pytest.raises(InputError, match=f"relevance: expected a whole number up to 1000, got {judgment}"):
+            read(qrels, input=files, metric="ap")
+    else:
+        assert read(qrels, input=files, metric="ap").ids == ("7",)
+
+
 def test_without_the_library(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pytrec_eval", None)
     with pytest.raises(InputError, match=r'pip install "sigjax\[ir\]"'):

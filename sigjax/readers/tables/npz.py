@@ -15,7 +15,6 @@ import numpy as np
 
 from sigjax.files.opening import ZIP_MAGIC, growth_limit, naming, read_bytes
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.metrics.arrays import LARGEST_WHOLE
 from sigjax.readers.columns import asked_labels, file_labels
 from sigjax.readers.formats import NO_ENDING, Format, Reading, Sources, looks_like
 from sigjax.readers.options import Options, select_systems, show, suggest
@@ -51,8 +50,6 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
             raise InputError(f"{file}: {show(name)} is not an array; expected one array per system")
-        if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > LARGEST_WHOLE:
-            raise InputError(f"{file}: array {show(name)}: whole numbers beyond 2**53 are not exact; rescale them")
     return arrays
 
 
