@@ -18,7 +18,7 @@ from digest_files import MORE, write_tables
 from digest_reports import ALTERNATIVES, BOTH, FEW, Case, compared
 
 import sigjax
-from sigjax import Evaluation, InputError, compare, read
+from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.cli import main
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "html")
@@ -72,6 +72,7 @@ def _by_id(missing: Any) -> Any:
 
 def formats() -> Iterator[Case]:
     """Every writer, by the command line; data frames; and what else the command line says."""
+    yield Case("format: schema of JSON", lambda _: Report.json_schema())
     boards = {"demo": ["demo"], "answers": ["compare", "answers.csv", "-m", "accuracy"]}
     boards["answers, both tests"] = [*boards["answers"], "--test", *BOTH, "--resamples", "2000", "--leaderboard"]
     boards["baseline"] = [*boards["answers"], "--baseline", "s1", "--alternative", "greater", "--interval", "none"]

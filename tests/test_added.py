@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
@@ -106,6 +107,96 @@ def run_in(folder, code, *arguments):
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+OPTION = (
+    '    design: Design = option(\n        "together",',
+    '    rounding: int | None = option(None, "Digits of scores.", least=1, most=15)\n'
+    '    design: Design = option(\n        "together",',
+)
+CHOSEN = """
+import contextlib, io, json, sys
+import sigjax
+from sigjax.cli import main
+scores = json.loads(sys.argv[1])
+
+def run(*words):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            code = main(list(words)) or 0
+        except SystemExit as error:
+            code = error.code
+    return code, out.getvalue(), err.getvalue()
+
+def refused(**options):
+    try:
+        compared(**options)
+    except sigjax.InputError as error:
+        return str(error)
+
+def compared(**options):
+    options = {"metric": "accuracy", "method": "montecarlo", "progress": False, "resamples": 99, **options}
+    return sigjax.compare(scores, **options)
+
+plain, other = compared(), compared(rounding=3)
+compared(rounding=3, checkpoint="run")
+with open("table.csv", "w") as file:
+    print("A,B,C,D", *map(",".join, zip(*[map(str, scores[name]) for name in "ABCD"])), sep="\\n", file=file)
+written = run("compare", "table.csv", "-m", "accuracy", "--rounding", "3", "-o", "report.json")
+print(json.dumps({
+    "signatures": [plain.signature, other.signature],
+    "json": [plain.to_json(), other.to_json()],
+    "schema": sigjax.Report.json_schema(),
+    "again": [sigjax.Report.from_json(each.to_json()) == each for each in (plain, other)],
+    "text": str(other), "markdown": other.to_markdown(), "latex": other.to_latex(), "html": other.to_html(),
+    "methods": other.to_methods(), "sentences": other.to_sentences(), "csv": other.to_csv(),
+    "checkpoint": [refused(checkpoint="run"), refused(checkpoint="run", rounding=4)],
+    "extend": refused(extend=other, resamples=199),
+    "domain": refused(rounding=99),
+    "written": written, "verified": run("verify", "report.json", "table.csv"),
+    "flag": run("compare", "table.csv", "--rounding", "99"), "help": run("compare", "--help"),
+    "doc": sigjax.compare.__doc__,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def rounding(tmp_path_factory):
+    """Every output with an option, added where the page says."""
+    folder = copied(tmp_path_factory.mktemp("rounding"), ("records/settings.py", *OPTION))
+    return run_in(folder, CHOSEN, json.dumps(SCORES))
+
+
+def test_an_added_option_is_in_the_signature(rounding):
+    plain, other = rounding["signatures"]
+    report = sigjax.compare(SCORES, metric="accuracy", method="montecarlo", resamples=99, device="numpy")
+    assert plain == report.signature
+    assert other == plain.replace("|sigjax:", "|rounding:3|sigjax:")
+    assert all(other in rounding[kind] for kind in ("text", "markdown", "latex", "html"))
+
+
+def test_an_added_option_fits_the_schema_and_is_read_back(rounding):
+    plain, other = map(json.loads, rounding["json"])
+    validator = jsonschema.Draft202012Validator(rounding["schema"])
+    for report, value in ((plain, None), (other, 3)):
+        assert report["settings"]["rounding"] == value
+        validator.validate(report)
+        for wrong in ("3", 99, 0.5):
+            assert not validator.is_valid(report | {"settings": report["settings"] | {"rounding": wrong}})
+    assert rounding["again"] == [True, True]
+
+
+def test_runs_with_an_added_option_are_told_apart(rounding):
+    assert ["rounding is 3" in message for message in (*rounding["checkpoint"], rounding["extend"])] == [True] * 3
+    assert (rounding["written"][0], rounding["verified"][0]) == (0, 0)
+
+
+def test_an_added_option_is_a_flag_with_its_domain_and_help(rounding):
+    assert "rounding must be a whole number from 1 to 15" in rounding["domain"]
+    assert (rounding["flag"][0], rounding["flag"][2].count("\n")) == (2, 1)
+    assert "--rounding must be a whole number from 1 to 15" in rounding["flag"][2]
+    assert "--rounding" in rounding["help"][1]
+    assert "rounding: Digits of scores." in rounding["doc"]
 
 
 @pytest.fixture(scope="module")

@@ -1,15 +1,25 @@
 """The front door: against SciPy, on clusters and strata, and what it refuses."""
 
+import ast
+import json
 import math
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import get_args
 
+import jsonschema
 import numpy as np
 import pytest
 import scipy.stats
 from oracles import montecarlo_error, random_counts
 
-from sigjax import Evaluation, InputError, bootstrap_test, compare, permutation_test
+import sigjax
+from sigjax import Evaluation, InputError, Report, bootstrap_test, compare, permutation_test
+from sigjax.comparison.options import CompareOptions
+from sigjax.comparison.signature import signature_of
+from sigjax.records import Settings
+from sigjax.records.options import options_of, types_of
 
 RNG = np.random.default_rng(7)
 A = RNG.normal(0.3, 1.0, 60).round(3)
@@ -442,3 +452,57 @@ def test_a_one_sided_grid_puts_the_first_system_in_the_row():
     grid = [line.split() for line in text.splitlines() if line.startswith(("1  ", "2  ", "3  "))][-3:]
     assert grid == [["1", "best"], ["2", "mid", "1"], ["3", "worst", "1", "1"]]
     assert "first system minus second, in the order of the data" in text
+
+
+def others(record, name):
+    """Values of an option of `Settings` that are in its domain and not the one that it has."""
+    value, kind = getattr(record, name), types_of(Settings)[name]
+    parts = [kind, *(part for part in get_args(kind) if not isinstance(part, str))]
+    words = [word for part in parts for word in get_args(part) if isinstance(word, str)]
+    numbers = {bool: [not value], int: [7, 8], float: [0.5, 0.25, 0.1 + 0.2], str: ["A", "B"]}
+    plain = [each for part in parts for each in numbers.get(part, ())]
+    return [each for each in (*words, *plain) if each != value]
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Settings)])
+def test_every_setting_changes_the_signature_and_fits_the_schema(name):
+    """All values apart, and every report read back; a setting that is added is among the fields."""
+    evaluation = Evaluation.from_arrays({"A": [1, 0, 1, 1], "B": [0, 0, 1, 0]}, metric="accuracy")
+    report = compare(evaluation, device="numpy", test=("permutation", "bootstrap"), resamples=50)
+    changed = [("bootstrap",), ("permutation",)] if name == "tests" else others(report.settings, name)
+    assert changed
+    settings = [
+        report.settings,
+        *(replace(report.settings, **{"test" if name == "tests" else name: v}) for v in changed),
+    ]
+    signatures = [signature_of([evaluation], each, 4) for each in settings]
+    assert signatures[0] == report.signature
+    assert len({*signatures}) == len(settings)
+    for each, signature in zip(settings, signatures, strict=True):
+        again = replace(report, settings=each, signature=signature)
+        jsonschema.Draft202012Validator(Report.json_schema()).validate(json.loads(again.to_json()))
+
+
+def test_every_setting_is_used():
+    """What is declared and read nowhere would change the signature and no number."""
+    paths = [path for path in Path(sigjax.__file__).parent.rglob("*.py") if path.name != "signature.py"]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths if path.parent.name != "records"]
+    read = {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert {each.name for each in fields(Settings)} <= read
+
+
+@pytest.mark.parametrize("name", sorted(options_of(CompareOptions).keys() - options_of(Settings).keys()))
+def test_other_options_of_compare_change_no_number(name, tmp_path):
+    """What is no setting says how the work is done: neither the signature nor a number depends on it."""
+    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(0), 3, 30), metric="fscore")
+    options = {"method": "montecarlo", "resamples": 300}
+    plain = compare(evaluation, **options)
+    earlier = compare(evaluation, **options | {"resamples": 100})
+    given = {
+        "device": "numpy",
+        "progress": False,
+        "checkpoint": tmp_path / "run",
+        "extend": earlier,
+        "compat": "scipy",
+    }
+    assert replace(compare(evaluation, **options, **{name: given[name]}), compat=()) == plain

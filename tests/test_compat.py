@@ -2,7 +2,6 @@
 
 import json
 import re
-from importlib.resources import files
 
 import jsonschema
 import numpy as np
@@ -165,8 +164,7 @@ def test_clusters_which_other_programs_do_not_know_are_named():
 def test_json_has_it_and_reads_it_back():
     report = of(apart(2.0), test=["permutation", "bootstrap"], resamples=500, compat=["sacrebleu", "ranx"])
     written = json.loads(report.to_json())
-    schema = json.loads((files("sigjax") / "data" / "report.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(written)
+    jsonschema.Draft202012Validator(Report.json_schema()).validate(written)
     rows = [pair for peer in written["compat"] for pair in peer["pairs"]]
     ours = {(one.a, one.b, one.test): one.p_adjusted < 0.05 for one in report}
     for peer in written["compat"]:

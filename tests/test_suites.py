@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from importlib.resources import files
 
 import jsonschema
 import logs
@@ -126,8 +125,7 @@ def test_json_and_extension():
     tasks = evaluations(ARRAYS)
     report = quick(tasks, resamples=300, method="montecarlo")
     written = json.loads(report.to_json())
-    schema = json.loads((files("sigjax") / "data" / "report.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(written)
+    jsonschema.Draft202012Validator(Report.json_schema()).validate(written)
     assert written["measured"][0] == {
         **{"metric": "suite: accuracy", "title": "suite: accuracy, mean of 3 tasks"},
         **{"instances": 135, "units": 135},

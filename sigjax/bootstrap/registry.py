@@ -24,6 +24,7 @@ from sigjax.bootstrap.intervals import Basic, Percentile, Spread
 from sigjax.bootstrap.replicates import Simultaneous
 from sigjax.bootstrap.studentized import Studentized
 from sigjax.records import IntervalKind, Metric, SampleMetric, Settings
+from sigjax.records.settings import IntervalName
 from sigjax.testing.problem import Case, SampleCase
 
 _WHOLE = ("together", "crossed")
@@ -92,8 +93,8 @@ KINDS: dict[IntervalKind, Kind] = {
 class Names(NamedTuple):
     """The kinds of the intervals of all scores and of all deltas, as reports name them; None where there are none."""
 
-    systems: str | None
-    pairs: str | None
+    systems: IntervalName | None
+    pairs: IntervalName | None
 
 
 def in_closed_form(metric: Metric | SampleMetric, settings: Settings) -> bool:

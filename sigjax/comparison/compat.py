@@ -29,13 +29,13 @@ from sigjax.metrics.suites import instance_scores
 from sigjax.multiple.maxt import num_columns
 from sigjax.permutation.montecarlo import swap_problem
 from sigjax.records import Alternative, Evaluation, InputError, Settings, Test
-from sigjax.records.peers import Peer, PeerTest
+from sigjax.records.peers import Peer, PeerName, PeerTest
 from sigjax.resample.sampling import deltas_of, swapped_sums
 from sigjax.run.host import fits, gib, memory_for
 from sigjax.testing.problem import Case, check_finite
 from sigjax.testing.runner import Runner, swap_seconds
 
-ABOUT = {
+ABOUT: dict[PeerName, str] = {
     "sacrebleu --paired-ar": "it leaves out ties with the observed delta, so identical systems get 1 / (resamples + 1)",
     "sacrebleu --paired-bs": (
         "it takes absolute values before it centres them, so that one tail counts: about half of the two-sided p, and "
@@ -52,7 +52,7 @@ NO_CLUSTERS = (
     "; it knows no clusters, so that this is its formula on ours, and what it says itself is shown without --cluster"
 )
 """What is said beside where clusters are resampled."""
-COUNTERPARTS: dict[tuple[Peer, Test], tuple[str, ...]] = {
+COUNTERPARTS: dict[tuple[Peer, Test], tuple[PeerName, ...]] = {
     ("sacrebleu", "permutation"): ("sacrebleu --paired-ar",),
     ("sacrebleu", "bootstrap"): ("sacrebleu --paired-bs",),
     ("scipy", "permutation"): ("scipy permutation_test",),
@@ -102,7 +102,7 @@ class _Asked(NamedTuple):
 
     evaluation: Evaluation
     case: Case
-    names: Sequence[str]
+    names: Sequence[PeerName]
     runner: Runner
 
 
@@ -119,14 +119,14 @@ def peer_tests(evaluations: Sequence[Evaluation], runner: Runner, peers: Sequenc
             if not isinstance(case, Case) or settings.design != "together":
                 raise InputError("compat needs a metric of sums and design together; leave it out")
             for test in settings.tests:
-                names = [name for peer in peers for name in COUNTERPARTS[peer, test]]
+                names: list[PeerName] = [name for peer in peers for name in COUNTERPARTS[peer, test]]
                 asked = _Asked(evaluation, case, names, runner.part(evaluation.metric.name))
                 p_values = _of_swaps(asked) if test == "permutation" else _of_draws(asked)
                 found += [PeerTest(name, case.metric.name, test, *_said(asked, name, p_values)) for name in names]
     return tuple(found)
 
 
-def _said(asked: _Asked, name: str, p_values: dict[str, list[float]]) -> tuple[str, tuple[float | None, ...]]:
+def _said(asked: _Asked, name: PeerName, p_values: dict[str, list[float]]) -> tuple[str, tuple[float | None, ...]]:
     """What a test is, and its p-values."""
     if name.startswith("ranx") and name not in p_values and name != "ranx bootstrap":
         return f"it compares means over instances, and {asked.case.metric.name} is none", ()

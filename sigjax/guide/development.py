@@ -48,8 +48,12 @@ a correction   Its name in `PValueCorrection` and its record in `CORRECTIONS`
                data/references.bib; what statsmodels calls it in `STATSMODELS`
                of tests/oracles.py (example: Hochberg's). Flags, pages and all
                outputs are made from the record.
-an option      A field of `Settings` (records/settings.py): flag, check, help
-               and signature are made from it (example: `mid_p`).
+an option      That changes numbers: a field of `Settings`
+               (records/settings.py). Flag, check, help, signature, JSON and its
+               schema, checkpoints and reports read back are made from it. Use
+               it where it acts, and refuse it in comparison/validate.py where a
+               test, interval or design would ignore it (example: `mid_p`). One
+               that changes no number is a field of `CompareOptions`.
 a design       Its name in `Design`; its units (units/units.py), test
                (permutation/exchanges.py), draws (bootstrap/sampled.py) and
                refusals (comparison/validate.py) (example: `crossed`).

@@ -5,7 +5,7 @@ The ending of -o is the format, and one run may write several files:
     sigjax compare answers.tsv -m accuracy -o a.json -o a.tex -o a.html
 
 .txt              the tables of the terminal; in files nothing is cut
-.json             every number; the schema is sigjax/data/report.schema.json
+.json             every number; sigjax.Report.json_schema() is its JSON Schema
 .csv              the pairs, one row each; .systems.csv: the systems with ranks
 .md, .tex         the table of a paper: systems by metrics, the best in bold,
                   marks for what is significant (daggers against the --baseline;

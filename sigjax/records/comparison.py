@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sigjax.records.brief import Brief, SciPyNames
+from sigjax.records.domains import Count, Letters, Log10, Number, Probabilities, Probability, Size
 from sigjax.records.options import InputError
-from sigjax.records.settings import Interval, Settings, Test
+from sigjax.records.settings import Interval, IntervalName, Settings, Test
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,23 +68,23 @@ class Comparison(SciPyNames, Brief):
     score_b: float
     delta: float
     better: str | None
-    p_value: float
-    log10_p: float
-    p_interval: Interval | None
-    p_adjusted: float
-    log10_p_adjusted: float
-    error_bound: float | None
+    p_value: Probability
+    log10_p: Log10
+    p_interval: Probabilities | None
+    p_adjusted: Probability
+    log10_p_adjusted: Log10
+    error_bound: Size | None
     method: Literal["exact", "dp", "tree", "montecarlo"]
     reason: str
-    exceed: int | None
-    resamples: int | None
-    standard_error: float | None
+    exceed: Count | None
+    resamples: Number | None
+    standard_error: Size | None
     interval: Interval | None
     settings: Settings
     settled: bool | None = None
-    resamples_needed: int | None = None
-    standard_error_unclustered: float | None = None
-    interval_kind: str | None = None
+    resamples_needed: Number | None = None
+    standard_error_unclustered: Size | None = None
+    interval_kind: IntervalName | None = None
 
     @property
     def statistic(self) -> float:
@@ -126,8 +127,8 @@ class Measured:
 
     metric: str
     title: str
-    instances: int
-    units: int
+    instances: Number
+    units: Number
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,15 +162,15 @@ class SystemScore(Brief):
     name: str
     metric: str
     score: float
-    standard_error: float | None
+    standard_error: Size | None
     interval: Interval | None
-    rank_interval: tuple[int, int] | None = None
-    letters: str | None = None
-    cluster: int | None = None
+    rank_interval: tuple[Number, Number] | None = None
+    letters: Letters | None = None
+    cluster: Number | None = None
     in_top_group: bool | None = None
-    bootstrap_ranks: tuple[int, int] | None = None
-    standard_error_unclustered: float | None = None
-    interval_kind: str | None = None
+    bootstrap_ranks: tuple[Number, Number] | None = None
+    standard_error_unclustered: Size | None = None
+    interval_kind: IntervalName | None = None
 
     def brief(self) -> dict[str, Any]:
         """The score and its precision, and the ranks where there are some."""

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
-from typing import Any, NamedTuple, overload
+from types import NoneType
+from typing import Any, NamedTuple, get_args, overload
 
 import numpy as np
 
 from sigjax.records.brief import html_table, shortened
 from sigjax.records.comparison import Comparison
-from sigjax.records.options import InputError
+from sigjax.records.options import InputError, types_of
 from sigjax.records.settings import Interval, Test
 
 _BLOCK = 2**12
 """Records made at a time when iterating."""
 _SHOWN = 20
 """Pairs that a notebook shows."""
-_KINDS = {"float": "number", "float | None": "number", "int | None": "count", "Interval | None": "interval"}
+_KINDS = {float: "number", float | None: "number", int | None: "count", Interval | None: "interval"}
 """How fields of these types are held; those of other types repeat few values."""
-FIELDS = {field.name: _KINDS.get(str(field.type), "repeated") for field in fields(Comparison)}
+FIELDS = {field.name: _KINDS.get(types_of(Comparison)[field.name], "repeated") for field in fields(Comparison)}
 
-_OPTIONAL = {field.name for field in fields(Comparison) if "None" in str(field.type)}
+_OPTIONAL = {name for name in FIELDS if NoneType in get_args(types_of(Comparison)[name])}
 
 
 class Repeated(NamedTuple):

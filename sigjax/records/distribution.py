@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sigjax.records.brief import Brief
+from sigjax.records.domains import Number, Size
 from sigjax.records.settings import Test
 
 _BINS, _MOST_BINS = 48, 192
@@ -43,9 +44,9 @@ class Distribution(Brief):
     test: Test
     observed: float
     edges: tuple[float, ...]
-    shares: tuple[float, ...]
-    extreme: tuple[float, ...]
-    resamples: int | None
+    shares: tuple[Size, ...]
+    extreme: tuple[Size, ...]
+    resamples: Number | None
 
     def turned(self) -> Distribution:
         """The same of b minus a."""

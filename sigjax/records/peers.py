@@ -6,9 +6,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sigjax.records.brief import Brief
+from sigjax.records.domains import Probability
 from sigjax.records.settings import Test
 
 Peer = Literal["sacrebleu", "scipy", "ranx"]
+PeerName = Literal[
+    "sacrebleu --paired-ar",
+    "sacrebleu --paired-bs",
+    "scipy permutation_test",
+    "scipy bootstrap",
+    "ranx fisher",
+    "ranx student",
+    "ranx bootstrap",
+]
+"""A test, as its program names it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,8 +35,8 @@ class PeerTest(Brief):
             gives no number. Empty where the program has no such test.
     """
 
-    name: str
+    name: PeerName
     metric: str
     test: Test
     about: str
-    p_values: tuple[float | None, ...]
+    p_values: tuple[Probability | None, ...]

@@ -15,9 +15,10 @@ Test = Literal["permutation", "bootstrap"]
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
 Family = Literal["metric", "report"]
-IntervalKind = Literal[
-    "auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "two-way", "none"
-]
+_Named = Literal["percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "two-way"]
+IntervalKind = Literal["auto", _Named, "none"]
+IntervalName = Literal[_Named, "wilson", "tango", "t", "skew-t"]
+"""What an interval is, as reports say it; `auto` chooses among these."""
 Variant = Literal["shift", "flip"]
 Design = Literal["together", "crossed", "nested", "models"]
 Missing = Literal["error", "drop", "zero", "pairwise"]

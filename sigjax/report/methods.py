@@ -79,7 +79,7 @@ def _sentences(report: Report) -> Iterator[str]:
         (one.title.rpartition(", ")[2] for one in report.measured if one.title.startswith(f"{one.metric}, ")), ""
     )
     if suite:
-        yield f"The suite score is the {suite.replace(' tasks', ' task scores')}; tasks are strata."
+        yield f"The suite score is the {escape_latex(suite.replace(' tasks', ' task scores'))}; tasks are strata."
     yield from _of_notes(report)
     if report.num_units != report.num_instances:
         yield f"Instances form {count(report.num_units, 'cluster')}, which were resampled as wholes."
@@ -93,7 +93,7 @@ def _sentences(report: Report) -> Iterator[str]:
     )
     yield from _intervals(report)
     version = re.search(r"sigjax:([^|]+)", report.signature)
-    yield rf"We used sigjax{f' {version[1]}' if version else ''}~\cite{{sigjax}}."
+    yield rf"We used sigjax{f' {escape_latex(version[1])}' if version else ''}~\cite{{sigjax}}."
 
 
 def _of_notes(report: Report) -> Iterator[str]:

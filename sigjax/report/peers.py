@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from sigjax.records import CORRECTIONS, Comparison, Comparisons, InputError, Settings
+from sigjax.records import CORRECTIONS, Comparison, Comparisons, Settings
 from sigjax.records.peers import PeerTest
 from sigjax.report.words import count, format_p, is_significant
 
@@ -56,7 +54,7 @@ def _other(one: Comparison, p_value: float | None, settings: Settings) -> str:
 
 def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float | None]], settings: Settings) -> str:
     """How its p-value is made, and whether the correction is what makes another decision."""
-    about = f"{peer.about[0].upper()}{peer.about[1:]}."
+    about = f"{peer.about[:1].upper()}{peer.about[1:]}."
     adjusted = sum(_decides(p, settings) == (one.p_value < settings.alpha) for one, p in others)
     if not adjusted:
         return about
@@ -102,22 +100,3 @@ def peer_rows(report: Any) -> list[dict[str, Any]]:
             for one, p_value in pairs
         ]
     return rows
-
-
-def peers_from(rows: Sequence[dict[str, Any]]) -> tuple[PeerTest, ...]:
-    """The tests of other programs, from JSON.
-
-    Raises:
-        InputError: a row is damaged.
-    """
-    try:
-        return tuple([PeerTest(**{key: row[key] for key in _KEYS}, p_values=_p_values(row)) for row in rows])
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(
-            "'compat': expected the tests of other programs as this version of sigjax writes them"
-        ) from None
-
-
-def _p_values(row: dict[str, Any]) -> tuple[float | None, ...]:
-    found = np.array([pair["p_value"] for pair in row["pairs"]], np.float64)
-    return tuple([None if p != p else p for p in found.tolist()])

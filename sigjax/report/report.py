@@ -30,6 +30,7 @@ from sigjax.report.page import to_html
 from sigjax.report.plots import Drawn
 from sigjax.report.programs import json_pieces
 from sigjax.report.reading import report_fields
+from sigjax.report.schema import report_schema
 from sigjax.report.tables import Rows, csv_pieces, to_dataframe
 from sigjax.version import versions
 
@@ -102,6 +103,11 @@ class Report(Drawn, Brief):
             True
         """
         return cls(**report_fields(source))
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """The JSON Schema (draft 2020-12) of what `to_json` writes, with all settings of this version."""
+        return report_schema()
 
     def __iter__(self) -> Iterator[Comparison]:
         """Go through the comparisons."""
