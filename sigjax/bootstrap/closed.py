@@ -43,7 +43,7 @@ _HALVINGS = 60
 def right_or_wrong(case: Case) -> bool:
     """Whether each unit is one answer, 0 or 1, and the score is the share of ones, without strata."""
     units = case.units
-    if case.metric.score is not mean_score or units.divisors is not None or units.strata.any():
+    if case.moved or case.metric.score is not mean_score or units.divisors is not None or units.strata.any():
         return False
     answers, counts = units.values[:, :, 0], units.values[:, :, 1]
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
@@ -58,7 +58,9 @@ def closed_spreads(case: Case, *, answers: bool = True) -> tuple[list[Spread], l
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
     question, settings, proportions = case.question, case.settings, answers and right_or_wrong(case)
-    rounding, moves = (2.0 * np.array(question.tolerances), question.rounding), influences(case)
+    centred = case.centred
+    rounding = 2.0 * np.array(centred.question.tolerances), centred.question.rounding
+    moves = influences(centred)
     errors = system_errors(moves, rounding[0]), pair_errors(moves, question.members, rounding[1])
     levels = settings.level, settings.level
     if settings.interval == "simultaneous":

@@ -32,6 +32,11 @@ class Spread(NamedTuple):
     standard_error: float | None = None
     interval: Interval | None = None
 
+    def moved(self, offset: float) -> Spread:
+        """The spread of a score that is higher by an offset."""
+        ends = self.interval and Interval(self.interval.low + offset, self.interval.high + offset)
+        return Spread(self.standard_error, ends)
+
 
 class Targets(NamedTuple):
     """Scores and deltas whose spreads are wanted: those of all systems, then those of all pairs."""

@@ -13,6 +13,7 @@ from sigjax.classical import unpaired
 from sigjax.classical.mapsswe import MAPSSWE, mapsswe
 from sigjax.classical.tests import ClassicalTest, LeftOut
 from sigjax.classical.unpaired import Dependence
+from sigjax.metrics import less, origins
 from sigjax.metrics.sclite import SCLITE
 from sigjax.records import Alternative, Evaluation, Metric, SampleMetric
 from sigjax.units.units import Units, make_units
@@ -31,11 +32,14 @@ def all_tests(evaluation: Evaluation, alternative: Alternative) -> tuple[list[Te
     if isinstance(metric, SampleMetric):
         reason = f"{metric.name} is computed from all instances at once, not from sums"
         return _without((*PAIRED, *UNPAIRED), reason), evaluation.num_instances, Dependence(None, None)
-    units = _with_content(make_units(evaluation))
-    results = tests_of_units(units, metric, alternative, kind_of_data(evaluation))
+    if (nearer := origins(evaluation)) is None:
+        units, alone = _with_content(make_units(evaluation)), None
+    else:
+        units, alone = make_units(nearer.deltas), make_units(less(evaluation, float(nearer.offsets[0])))
+    results = tests_of_units(units, metric, alternative, kind_of_data(evaluation), alone)
     if metric.name == SCLITE:
         results.append(_mapsswe(evaluation, alternative))
-    return results, units.values.shape[1], _dependence(units, metric)
+    return results, units.values.shape[1], _dependence(alone or units, metric)
 
 
 class Kind(NamedTuple):
@@ -54,17 +58,26 @@ def kind_of_data(evaluation: Evaluation) -> Kind:
     return Kind(evaluation.clusters is not None, proportions)
 
 
-def tests_of_units(units: Units, metric: Metric, alternative: Alternative, kind: Kind) -> list[TestOrReason]:
-    """All classical tests of two systems on their units, or why they do not apply."""
+def tests_of_units(
+    units: Units, metric: Metric, alternative: Alternative, kind: Kind, alone: Units | None
+) -> list[TestOrReason]:
+    """All classical tests of two systems on their units, or why they do not apply.
+
+    Where numbers are large, each unit is measured from a number of its own, which systems share: then `alone` are the
+    units for tests that take no pairs, measured from one number.
+    """
     units = _with_content(units)
-    differing = _differing(units, metric)
+    differing = together = _differing(units, metric)
+    if alone is not None and not isinstance(differing, str):
+        differing, together = differing._replace(binary=False), _differing(alone, metric)
+        kind = kind._replace(proportions=False)
     results = _paired(differing, alternative)
     if kind.clustered:
         results.append(_over_clusters(units, metric, alternative))
-    if isinstance(differing, str):
-        results.append(LeftOut(unpaired.TWO_SAMPLE_T, differing))
+    if isinstance(together, str):
+        results.append(LeftOut(unpaired.TWO_SAMPLE_T, together))
     else:
-        results.append(unpaired.two_sample_t(differing.values[0], differing.values[1], alternative))
+        results.append(unpaired.two_sample_t(together.values[0], together.values[1], alternative))
     results += [_binomial(units, metric, alternative, kind), _chi_square(units, metric, alternative)]
     if np.array_equal(*units.values):
         return [replace(each, p_value=1.0) if isinstance(each, ClassicalTest) else each for each in results]

@@ -27,7 +27,7 @@ from sigjax.multiple.decision import SETTLED, Decisions
 from sigjax.ranking.significance_ranks import SignificanceRank, significance_ranks
 from sigjax.records import Column, Comparisons, Evaluation, Repeated, Settings, SystemScore, Test
 from sigjax.testing.p_values import Outcomes
-from sigjax.testing.problem import Case, Question, SampleCase
+from sigjax.testing.problem import Case, SampleCase
 from sigjax.units.instances import units_of_instances
 
 
@@ -41,6 +41,8 @@ class Tested(NamedTuple):
     """For each test, those of the pairs."""
     systems: list[SystemScore]
     """Scores and their spread, without what decisions say of them."""
+    standing: list[float]
+    """Of these systems: scores for their order, which those on their own scale may be too large to show."""
     columns: dict[str, Column]
     """Those of the comparisons that are the same for all tests."""
     precision: Precision
@@ -90,11 +92,14 @@ def described(part: Part, evaluation: Evaluation, case: Case | SampleCase, answe
         unclustered = unclustered_errors(evaluation, question.members, settings.design)
     draws = settings.interval != "none" or "bootstrap" in settings.tests
     of_pairs = answers.pairs if len(part.pairs) else []
+    # Parts have origins of their own.
+    standing = question.scores if part.number is None else case.observed_scores
     return Tested(
         metric=evaluation.metric.name,
         pairs=part.pairs,
         outcomes=answers.outcomes,
-        systems=[_system(evaluation, question, answers, unclustered[0], system) for system in part.scored],
+        systems=[_system(evaluation, case, answers, unclustered[0], system) for system in part.scored],
+        standing=[standing[system] for system in part.scored],
         columns=_columns(evaluation, case, answers, unclustered[1]),
         precision=precision_of(case, answers.interval_kinds, [answers.systems[k] for k in part.scored], of_pairs),
         lone=lone_units(evaluation) if draws and num_units > 1 else [],
@@ -137,13 +142,13 @@ def leaderboard(
 
 
 def _system(
-    evaluation: Evaluation, question: Question, answers: Answers, unclustered: np.ndarray, system: int
+    evaluation: Evaluation, case: Case | SampleCase, answers: Answers, unclustered: np.ndarray, system: int
 ) -> SystemScore:
     """The score of a system, without what decisions say of it."""
     return SystemScore(
         evaluation.systems[system],
         evaluation.metric.name,
-        question.scores[system],
+        case.observed_scores[system],
         *answers.systems[system],
         *SignificanceRank(),
         None if answers.ranks is None else answers.ranks[system],
@@ -157,8 +162,9 @@ def _ranked(
 ) -> tuple[SystemScore, ...]:
     """The systems with what decisions on all pairs say of them, best first (ties in the order of the data)."""
     by_name = {system.name: system for one in tested for system in one.systems}
+    standing = {system.name: each for one in tested for system, each in zip(one.systems, one.standing, strict=True)}
     sign = -1.0 if evaluation.metric.higher_is_better else 1.0
-    systems = sorted((by_name[name] for name in evaluation.systems), key=lambda system: sign * system.score)
+    systems = [by_name[name] for name in sorted(evaluation.systems, key=lambda name: sign * standing[name])]
     if settings.baseline is not None or settings.alternative != "two-sided":
         return tuple(systems)
     position = {system.name: place for place, system in enumerate(systems)}
@@ -178,7 +184,7 @@ def _columns(
     """The columns of the pairs of a part that are the same for all tests."""
     question = case.question
     higher, names, (a, b) = evaluation.metric.higher_is_better, evaluation.systems, question.members.T
-    scores, deltas, count = np.array(question.scores), question.deltas, len(question.members)
+    scores, deltas, count = np.array(case.observed_scores), question.deltas, len(question.members)
     intervals = np.array([each.interval or _NONE for each in answers.pairs], np.float64)
     better = np.where(deltas == 0, len(names), np.where((deltas > 0) == higher, a, b))
     return {

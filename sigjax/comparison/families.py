@@ -139,7 +139,7 @@ def _tested(part: Part, whole: MetricKind | None, runner: Runner, draws: SharedD
 def _check(evaluation: Evaluation, case: Case | SampleCase, runner: Runner) -> None:
     """Refuse what cannot be tested, or is not what the run that is to go on has tested."""
     by_name = sorted(range(len(evaluation.systems)), key=evaluation.systems.__getitem__)
-    runner.stage.part("scores").check_scores(np.array(case.question.scores)[by_name])
+    runner.stage.part("scores").check_scores(np.array(case.observed_scores)[by_name])
     if "bootstrap" in case.settings.tests:
         check_units(len(case.units.strata), "the bootstrap test", "; use --test permutation")
 

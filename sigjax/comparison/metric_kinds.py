@@ -5,6 +5,7 @@ The third thing that kinds do in their own way, scores without one unit at a tim
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,9 +18,11 @@ from sigjax.bootstrap.sampled import SharedDraws
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics import (
     MEAN,
+    Origins,
     check_score,
     check_standards,
     check_weights,
+    origins,
     sample_scores,
     standardized,
     system_roundings,
@@ -35,14 +38,14 @@ from sigjax.permutation.whole_sample import (
     sample_counter,
     sample_replicates,
 )
-from sigjax.records import Evaluation, SampleMetric, Settings
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.engine import Run
 from sigjax.testing.p_values import Outcome
-from sigjax.testing.problem import Alike, Case, Question, SampleCase, alike
+from sigjax.testing.problem import Alike, Alone, Case, Question, SampleCase, alike, check_digits
 from sigjax.testing.runner import Runner, draw_seconds, swap_seconds
 from sigjax.testing.stopping import Count
 from sigjax.units.instances import make_sample
-from sigjax.units.units import make_units
+from sigjax.units.units import check_steps, make_units
 
 
 def make_case(evaluation: Evaluation, settings: Settings, members: np.ndarray | None = None) -> Case | SampleCase:
@@ -61,11 +64,36 @@ def make_case(evaluation: Evaluation, settings: Settings, members: np.ndarray | 
         check_weights(metric, sample.columns)
         scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
         return SampleCase(sample, metric, Question.of(members, scores, errors), settings)
+    if (nearer := origins(evaluation)) is not None:
+        with suppress(InputError):  # one system is far from the others
+            return _measured(nearer, members, settings)
     units = make_units(evaluation, settings.design)
+    check_steps(evaluation, units)
     check_score(metric, units.unscaled(units.totals))
     if metric.score is MEAN.score and settings.interval != "none" and np.isin(evaluation.stats[..., 0], (0, 1)).all():
         metric = replace(metric, bounds=(0.0, 1.0))  # of answers right or wrong
-    return Case.of(units, metric, members, settings)
+    case = Case.of(units, metric, members, settings)
+    if nearer is not None or metric.score is not MEAN.score:  # means that are not large have been looked at
+        check_digits(case, evaluation.systems)
+    return case
+
+
+def _measured(nearer: Origins, members: np.ndarray, settings: Settings) -> Case:
+    """The case of an evaluation whose numbers are large.
+
+    Raises:
+        InputError: numbers of one system are too large even beside those of another.
+    """
+    metric, systems = nearer.deltas.metric, nearer.deltas.systems
+    assert isinstance(metric, Metric)
+    one = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
+    own = Case.of(make_units(nearer.scores, settings.design), metric, *one)._replace(moved=True)
+    spreads = Case.of(make_units(nearer.spreads, settings.design), metric, members, settings)
+    case = Case.of(make_units(nearer.deltas, settings.design), metric, members, settings)
+    check_steps(nearer.deltas, case.units)
+    check_digits(case, systems)
+    numbers = tuple(nearer.offsets.tolist()), tuple(nearer.means.tolist())
+    return case._replace(alone=Alone(own, *numbers, spreads), moved=True)
 
 
 def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:

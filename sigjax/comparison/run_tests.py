@@ -12,13 +12,13 @@ from sigjax.bootstrap.intervals import Spread
 from sigjax.bootstrap.inversion import degree, inverted_intervals
 from sigjax.bootstrap.registry import KINDS, Names, draws_intervals, in_closed_form, interval_kinds
 from sigjax.bootstrap.sampled import Sampled, SharedDraws, sampled_bootstrap
-from sigjax.comparison.metric_kinds import MetricKind
+from sigjax.comparison.metric_kinds import MetricKind, OfSums
 from sigjax.exact.lattice import NotEligible
 from sigjax.permutation.montecarlo import counted_outcomes
 from sigjax.ranking.bootstrap_ranks import bootstrap_ranks
 from sigjax.records import Repeated, Test
 from sigjax.testing.p_values import Outcome, Outcomes, completed
-from sigjax.testing.problem import Case, NotExact
+from sigjax.testing.problem import Alone, Case, NotExact
 from sigjax.testing.runner import Runner
 from sigjax.testing.stopping import most_resamples
 
@@ -103,7 +103,15 @@ def run_tests(
         none = Outcomes.of([]) if sampled is None else sampled.outcomes
         outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: none)
     ranks = _ranks(kind, runner, draws, sampled) if settings.leaderboard else None
+    if isinstance(case, Case) and case.alone is not None:
+        systems = _alone(case.alone, runner)
     return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, kinds, ranks, _wanting(exact))
+
+
+def _alone(alone: Alone, runner: Runner) -> list[Spread]:
+    """How the scores of systems vary that are measured from offsets."""
+    spreads = run_tests(OfSums(alone.case), runner.part("alone")).systems
+    return [spread.moved(offset) for spread, offset in zip(spreads, alone.offsets, strict=True)]
 
 
 def _wanting(exact: list[Outcome | NotEligible]) -> tuple[float, float] | None:

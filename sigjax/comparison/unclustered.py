@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sigjax.bootstrap.delta_method import delta_method_errors, two_way_errors
+from sigjax.metrics import origins
 from sigjax.records import Design, Evaluation, Metric
 from sigjax.units.instances import units_of_instances
 from sigjax.units.units import make_units
@@ -25,6 +26,13 @@ def unclustered_errors(evaluation: Evaluation, members: np.ndarray, design: Desi
         >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
         array([0.25    , 0.216506])
     """
+    if (nearer := origins(evaluation)) is not None:
+        return _errors(nearer.scores, members, design)[0], _errors(nearer.deltas, members, design)[1]
+    return _errors(evaluation, members, design)
+
+
+def _errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """The same of numbers that are not large."""
     metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
     assert isinstance(metric, Metric)
     if design == "models":

@@ -41,9 +41,15 @@ NUMBERS
   units differ or few swaps are as extreme. Otherwise `p_value` is the upper end
   of a bracket (`p_interval`) that holds p, at most 1% wide; where it would be
   wider, p is sampled.
+- Numbers that are large beside their differences (time stamps) lose nothing:
+  means and ratios of sums with the same denominators are measured from what the
+  systems share on each instance, scores from a number of each system. A metric
+  for which that is not known, and whose differences rounding would blur, is
+  refused.
 - Deltas closer to each other than rounding are ties: for a mean within about
-  1e-13 of the average size of the numbers; for n reals on the common grid
-  within about n times 3e-14 of it.
+  1e-13 of the average size of the numbers, or of their differences where these
+  are small beside them; for n reals on the common grid within about n times
+  3e-14 of it. This is for p alone.
 - Ranks, areas, Spearman's and Kendall's correlations come from sums of whole
   numbers. `correlation` and `variance` come from z-scores and deviations that
   are exact up to one rounding, whatever the offset. Their ties are those of

@@ -13,6 +13,9 @@ from sigjax.metrics.arrays import check_enough as check_enough
 from sigjax.metrics.arrays import evaluation_from_arrays as evaluation_from_arrays
 from sigjax.metrics.classes import CLASS_METRICS as CLASS_METRICS
 from sigjax.metrics.classes import class_metric as class_metric
+from sigjax.metrics.origins import Origins as Origins
+from sigjax.metrics.origins import less as less
+from sigjax.metrics.origins import origins as origins
 from sigjax.metrics.ratios import MEAN as MEAN
 from sigjax.metrics.ratios import TOKEN_ACCURACY as TOKEN_ACCURACY
 from sigjax.metrics.registry import METRICS as METRICS

@@ -63,6 +63,14 @@ def against_number(
     return found._replace(notes=notes)
 
 
+def distance(case: Case, against: float) -> float:
+    """The score of the only system minus a number."""
+    if case.alone is None:
+        return case.question.scores[0] - against
+    (score,), (offset,) = case.alone.case.question.scores, case.alone.offsets
+    return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
+
+
 def _are_shares(sample: Evaluation, *, answers: bool) -> bool:
     """Whether each unit has some of so many answers right."""
     numbers = sample.stats[0]
@@ -127,6 +135,6 @@ def _by_t(case: Case, spread: Spread, against: float) -> Found:
         raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
     if error == 0.0:
         return Found("t", "t", 0.0, 1.0, notes=("a test by t of units that are all alike shows nothing: p is 1",))
-    skewed = skewness(influences(case)[0])
-    p_value = skewed_tail(case.question.scores[0], error, skewed, against, degrees, case.settings.alternative)
+    skewed = skewness(influences(case if case.alone is None else case.alone.case)[0])
+    p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, case.settings.alternative)
     return Found("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)

@@ -105,7 +105,7 @@ def _of_metric(
     evaluation: Evaluation, nulls: tuple[Null, ...], settings: Settings, options: AuditOptions
 ) -> Iterator[AuditedTest]:
     count, progress, kind = options.repetitions, options.progress, kind_of_data(evaluation)
-    for way in _ways(make_pilot(evaluation), evaluation.systems, nulls, settings.seed):
+    for way in _ways(evaluation, nulls, settings.seed, unpaired=options.classical):
         parts = way.pilot, way.make, way.strata, count
         trials = run_trials(*parts, settings, options.device, progress=progress)
         for test in settings.tests:
@@ -116,11 +116,13 @@ def _of_metric(
                 yield _audited(way, name, of_test, {"classical": count})
 
 
-def _ways(pilot: Pilot, systems: Sequence[str], nulls: tuple[Null, ...], seed: int) -> Iterator[_Way]:
-    """Swaps, and splits of each system."""
-    strata = pilot.units.strata
+def _ways(evaluation: Evaluation, nulls: tuple[Null, ...], seed: int, *, unpaired: bool) -> Iterator[_Way]:
+    """Swaps, for tests some of which may be `unpaired`, and splits of each system."""
     if "swaps" in nulls:
-        yield _Way("swaps", None, pilot, swapped(pilot, seed), strata)
+        pilot = make_pilot(evaluation, alone=unpaired)
+        yield _Way("swaps", None, pilot, swapped(pilot, seed), pilot.units.strata)
+    pilot = make_pilot(evaluation, alone=True)
+    strata, systems = pilot.units.strata, evaluation.systems
     if "splits" in nulls:
         pairs = dealt(strata)[1]
         if len(pairs) < 2:

@@ -136,7 +136,7 @@ def _changes(scores: Scores, options: DiffOptions) -> tuple[Change, ...]:
     """All changes, with limits and verdicts where there is a margin."""
     alpha, many = 1.0 - options.level, len(scores.both)
     changes = []
-    for (name, metric), (old, new, limits_at) in scores.both.items():
+    for (name, metric), (old, new, change, limits_at) in scores.both.items():
         sign = -1.0 if metric in scores.lower_is_better else 1.0
         limits = verdict = None
         if options.margin is not None:
@@ -144,7 +144,7 @@ def _changes(scores: Scores, options: DiffOptions) -> tuple[Change, ...]:
             if each is not None and together is not None:
                 limits = Interval(each.low, together.high) if sign > 0 else Interval(together.low, each.high)
             verdict = _verdict(limits, sign, options.margin)
-        changes.append(Change(name, metric, old, new, new - old, limits, verdict))
+        changes.append(Change(name, metric, old, new, change, limits, verdict))
     return tuple(changes)
 
 

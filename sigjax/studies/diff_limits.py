@@ -32,7 +32,7 @@ class Scores:
     """The scores on both sides.
 
     Attributes:
-        both: the old and the new score of each system by each metric, and what gives the limits of their difference.
+        both: the old and the new score of each system by each metric, new - old, and what gives its limits.
         added: those that are only on the new side.
         removed: those that are only on the old side.
         lower_is_better: metrics.
@@ -40,7 +40,7 @@ class Scores:
         paired: whether limits are by the paired test.
     """
 
-    both: Mapping[Key, tuple[float, float, LimitsAt]]
+    both: Mapping[Key, tuple[float, float, float, LimitsAt]]
     added: Sequence[Key]
     removed: Sequence[Key]
     lower_is_better: tuple[str, ...]
@@ -61,7 +61,8 @@ def report_scores(old: Report, new: Report) -> Scores:
         if key in after:
             _check_direction(key[1], *(key[1] in each.lower_is_better for each in (old, new)))
             limits = partial(_unpaired, (one, old), (after[key], new))
-            both[key] = one.score, after[key].score, (lambda tail: _SAME) if same else limits
+            old_score, new_score = one.score, after[key].score
+            both[key] = old_score, new_score, new_score - old_score, (lambda tail: _SAME) if same else limits
     return Scores(
         both,
         added=[key for key in after if key not in before],
@@ -122,9 +123,11 @@ def paired_scores(old: Sequence[Evaluation], new: Sequence[Evaluation]) -> Score
     for key in (key for key in before if key in after):
         pair = _pair(key[0], before[key], aligned[key[1]])
         with host_scope():
-            scores = make_case(pair, Settings(test="bootstrap", method="montecarlo")).question.scores
+            case = make_case(pair, Settings(test="bootstrap", method="montecarlo"))
+            new_score, old_score = case.observed_scores
         unchanged = bool((pair.stats[0] == pair.stats[1]).all())
-        both[key] = scores[1], scores[0], (lambda tail: _SAME) if unchanged else partial(_paired, pair)
+        limits = (lambda tail: _SAME) if unchanged else partial(_paired, pair)
+        both[key] = old_score, new_score, case.question.delta((0, 1)), limits
         same = same and unchanged
     return Scores(
         both,

@@ -164,7 +164,7 @@ def _record(
     options: EquivalencePairsOptions,
 ) -> Equivalence:
     """The record of one pair, before adjustment."""
-    settings, scores = case.settings, case.question.scores
+    settings, scores = case.settings, case.observed_scores
     if options.claim == "equivalence":
         upper = tested.p_upper > tested.p_lower
     else:

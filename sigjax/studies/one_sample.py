@@ -19,7 +19,7 @@ from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, values
 from sigjax.records.signatures import takes
 from sigjax.run.backend import host_scope
-from sigjax.studies.against import OneSampleTest, against_number, takes_answers
+from sigjax.studies.against import OneSampleTest, against_number, distance, takes_answers
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.samples import notes_of, samples_of, spread_of
 from sigjax.testing.runner import Runner
@@ -157,10 +157,10 @@ def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleO
     with named_errors([sample], Runner(settings, "numpy")):
         case, spread = spread_of(sample, settings, answers=answers)
         found = against_number(sample, case, spread, against, options.device, answers=answers)
-    (score,) = case.question.scores
+    (score,) = case.observed_scores
     units = len(case.units.strata)
     return OneSample(
-        *(name, sample.metric.name, against, units, score, score - against),
+        *(name, sample.metric.name, against, units, score, distance(case, against)),
         *(found.p_value, found.log_p / math.log(10.0) + 0.0, found.p_interval, found.p_value),
         *(found.test, found.method, found.exceed, spread.standard_error if units > 1 else None, spread.interval),
         *((*notes_of(name, sample, units, spread.interval), *found.notes), settings),

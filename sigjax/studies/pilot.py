@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.comparison.validate import check_units
-from sigjax.metrics import check_score
+from sigjax.metrics import check_score, less, origins
 from sigjax.records import Evaluation, InputError, Metric
 from sigjax.resample.bits import row_keys, words
 from sigjax.resample.plans import Draws, drawn_units, swap
@@ -75,8 +75,8 @@ def on_instances(evaluation: Evaluation, chosen: np.ndarray | slice, **changes: 
     return replace(evaluation, **({"stats": evaluation.stats[:, index]} | labels | changes))
 
 
-def make_pilot(evaluation: Evaluation) -> Pilot:
-    """The units of an evaluation.
+def make_pilot(evaluation: Evaluation, *, alone: bool = False) -> Pilot:
+    """The units of an evaluation: in pairs, or with the instances of a system in any order (`alone`).
 
     Raises:
         InputError: a metric that is no function of sums or does not work on the data, or a single unit.
@@ -84,6 +84,8 @@ def make_pilot(evaluation: Evaluation) -> Pilot:
     metric = evaluation.metric
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
+    if (nearer := origins(evaluation)) is not None:
+        evaluation = less(evaluation, float(nearer.offsets[0])) if alone else nearer.deltas
     units = make_units(evaluation)
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))

@@ -12,7 +12,7 @@ import numpy as np
 from sigjax.bootstrap.closed import closed_spreads
 from sigjax.bootstrap.intervals import Spread
 from sigjax.comparison.metric_kinds import make_case
-from sigjax.metrics import evaluation_from_arrays
+from sigjax.metrics import evaluation_from_arrays, origins
 from sigjax.readers import read_metrics
 from sigjax.readers.join import PAIRWISE
 from sigjax.records import Evaluation, InputError, Interval, SampleMetric, Settings
@@ -142,6 +142,14 @@ def spread_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple
     """
     case = make_case(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, Case)
+    if case.alone is not None:
+        return case, closed_spreads(case.alone.case, answers=False)[0][0].moved(case.alone.offsets[0])
     if not answers:
         case = case._replace(metric=sample.metric)
     return case, closed_spreads(case, answers=answers)[0][0]
+
+
+def common_offset(samples: Sequence[Evaluation]) -> float:
+    """A number from which the numbers of all samples are measured; 0 where those of none are large."""
+    found = (origins(one) for one in samples)
+    return next((float(each.offsets[0]) for each in found if each is not None), 0.0)

@@ -131,7 +131,7 @@ def run_classical(
             part = np.arange(start, min(start + size, count))
             for trial, values in zip(part.tolist(), make(part), strict=True):
                 units = replace(pilot.units, values=values, strata=strata)
-                for each in tests_of_units(units, pilot.metric, alternative, kind):
+                for each in tests_of_units(units, pilot.metric, alternative, kind, None):
                     if isinstance(each, ClassicalTest):
                         p_values.setdefault(each.name, np.ones(count))[trial] = each.p_value
                 advance(trial + 1)

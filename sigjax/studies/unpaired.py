@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from sigjax.classical.tests import ClassicalTest
 from sigjax.classical.unpaired import rank_sum
 from sigjax.comparison.options import CompareOptions
 from sigjax.comparison.validate import baseline_of, named_errors
+from sigjax.metrics import less
 from sigjax.metrics.ratios import mean_score
 from sigjax.permutation.two_samples import two_sample_test
 from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, Settings
@@ -24,7 +26,7 @@ from sigjax.records.signatures import takes
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import share_interval
 from sigjax.studies.one_sample import OneSampleDataOptions
-from sigjax.studies.samples import are_answers, notes_of, samples_of, spread_of
+from sigjax.studies.samples import are_answers, common_offset, notes_of, samples_of, spread_of
 from sigjax.testing.problem import Case
 from sigjax.testing.runner import Runner
 from sigjax.units.units import make_units
@@ -191,10 +193,12 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
 def _test(
     names: tuple[str, str], samples: tuple[Evaluation, Evaluation], runner: Runner, notes: tuple[str, ...]
 ) -> Unpaired:
-    both, settings = _both(names, samples), runner.settings
+    answers, settings, offset = are_answers(samples), runner.settings, common_offset(samples)
+    near = [less(one, offset) if offset else one for one in samples]
+    both = _both(names, near)
     with named_errors([both], runner):
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
-        spreads = [spread_of(one, settings, answers=are_answers(samples)) for one in samples]
+        spreads = [spread_of(one, settings, answers=answers) for one in near]
         first, second = (len(alone.units.strata) for alone, _ in spreads)
         outcome = two_sample_test(case, first, runner)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
@@ -204,13 +208,13 @@ def _test(
     exceed, resamples = outcome.exceed, settings.fixed_resamples
     ends = None if exceed is None else share_interval(exceed, resamples, settings.level)
     return Unpaired(
-        *(*names, both.metric.name, first, second, score_a, score_b, score_a - score_b),
+        *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
         *(outcome.p_value, outcome.log10_p, ends, outcome.p_value, outcome.method, outcome.reason, exceed),
         *(error, _difference(score_a, in_a, score_b, in_b), _ranks(case, first), (*notes, *about), settings),
     )
 
 
-def _both(names: tuple[str, str], samples: tuple[Evaluation, Evaluation]) -> Evaluation:
+def _both(names: tuple[str, str], samples: Sequence[Evaluation]) -> Evaluation:
     """An evaluation of both, each with nothing on the instances of the other; units of the first come first."""
     a, b = samples
     nothing = [np.zeros_like(one.stats) for one in samples]

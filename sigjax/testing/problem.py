@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Metric, SampleMetric, Settings
+from sigjax.records import InputError, Metric, SampleMetric, Settings
 from sigjax.run.share import Share
 from sigjax.units.instances import Sample
 from sigjax.units.units import Units, observed_scores
@@ -25,6 +25,16 @@ _PLACES = 129
 """Number of sums at which linearity is checked."""
 _LINEAR = 1e-11
 """Deviation from a line, relative to the largest score, that counts as rounding."""
+
+_EPSILON = float(np.finfo(np.float64).eps)
+_FEW_STEPS = 2.0**26
+"""Where sums of whole numbers stay below this, rounding of a score is far below the effect of a step."""
+_STEP = 2.0**-20
+"""Relative step of slopes."""
+_CANCELLED = 2.0**-28
+"""Part of the effects of the statistics of a unit that is left by rounding where they cancel."""
+_DIGITS = 2.0**16
+"""Differences must be this many times what rounding may make of them."""
 
 Pair = tuple[int, int]
 """(a, b), positions of two systems."""
@@ -84,6 +94,19 @@ class Question(NamedTuple):
         return self.scores[pair[0]] - self.scores[pair[1]]
 
 
+class Alone(NamedTuple):
+    """The systems of a case one by one, each measured from a number of its own."""
+
+    case: Case
+    """It tests nothing; its scores are less by the offsets."""
+    offsets: tuple[float, ...]
+    """[system]."""
+    scores: tuple[float, ...]
+    """[system]: the scores themselves."""
+    spreads: Case
+    """For the influences of units on deltas: as the case itself, but for a number taken from each system."""
+
+
 class Case(NamedTuple):
     """One evaluation by a metric of sums, with the pairs to test and the settings."""
 
@@ -91,6 +114,10 @@ class Case(NamedTuple):
     metric: Metric
     question: Question
     settings: Settings
+    alone: Alone | None = None
+    """Where numbers are large: units are then measured from origins that all systems share, scores and all."""
+    moved: bool = False
+    """Whether units are measured from origins, these or others."""
 
     @classmethod
     def of(cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings) -> Case:
@@ -100,6 +127,16 @@ class Case(NamedTuple):
             NotFinite: a score is NaN or infinite.
         """
         return cls(units, metric, Question.of(members, *observed_scores(units, metric)), settings)
+
+    @property
+    def observed_scores(self) -> tuple[float, ...]:
+        """The score of each system on its own scale, `[system]`."""
+        return self.question.scores if self.alone is None else self.alone.scores
+
+    @property
+    def centred(self) -> Case:
+        """The case whose influences are those on deltas, however large deltas are."""
+        return self if self.alone is None else self.alone.spreads
 
     def scores(self, sums: np.ndarray) -> np.ndarray:
         """Scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
@@ -114,6 +151,11 @@ class SampleCase(NamedTuple):
     metric: SampleMetric
     question: Question
     settings: Settings
+
+    @property
+    def observed_scores(self) -> tuple[float, ...]:
+        """As `Case` has it."""
+        return self.question.scores
 
 
 class NotExact(ValueError):
@@ -163,6 +205,44 @@ def raise_together(error: NotFinite | None, share: Share) -> None:
     if met.any():
         metric, *systems = met[met.any(axis=1)][0].tolist()
         raise NotFinite(tuple(system - 1 for system in systems if system), metric - 1)
+
+
+def check_digits(case: Case, systems: Sequence[str]) -> None:
+    """Refuse differences that drown in rounding: of scores that agree in too many digits, or of rounded numbers.
+
+    Raises:
+        InputError: naming two systems.
+    """
+    units, (scores, _) = case.units, observed_scores(case.units, case.metric)
+    sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
+    if units.exact and sizes.max() < _FEW_STEPS:
+        return
+    slopes, noise = _slopes(case, sizes), 8.0 * _EPSILON * np.abs(scores)
+    for a, b in case.question.pairs:
+        differences = (units.values[a] - units.values[b]).astype(np.float64)
+        terms = differences * slopes[a]
+        effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
+        effects[np.abs(effects) < _CANCELLED * largest] = 0.0
+        size = float(np.linalg.norm(effects))
+        coarse = 0.0 if units.exact else float(np.linalg.norm((differences != 0.0) @ np.abs(slopes[a])))
+        if 0.0 < size < _DIGITS * max(noise[a] + noise[b], coarse):
+            raise InputError(
+                f"metric {case.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little beside "
+                "the numbers, and their difference would be rounding; subtract from the numbers what all systems "
+                "share, or compare these two apart (--systems)"
+            )
+
+
+def _slopes(case: Case, sizes: np.ndarray) -> np.ndarray:
+    """How the score of each system changes with a step of a statistic, `[system, stat]`; 0 where it is not finite."""
+    steps = _STEP * sizes
+    ahead, behind = (
+        case.scores(np.stack([case.units.totals + sign * steps * one for one in np.eye(steps.shape[1])]))
+        for sign in (1.0, -1.0)
+    )
+    with np.errstate(all="ignore"):
+        found = ((ahead - behind) / (2.0 * steps.T)).T
+    return np.where(np.isfinite(found), found, 0.0)
 
 
 class Alike(NamedTuple):

@@ -10,8 +10,10 @@ draw (nested) outputs within a unit, or exchange whole runs (models). Otherwise 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +31,8 @@ _LARGEST_SUM = 2**53
 """Sums of resamples stay below this, so that float64 holds them exactly."""
 _MOST_DRAWS = 32
 """A bootstrap draws no unit more often than this (but for a chance below 1e-30), which bounds the sums."""
+_FEWEST_STEPS = 2.0**16
+"""Whole numbers whose sums are beyond the limit are held in steps, of which differences must be so many."""
 _WORST_ERROR = 1e-7
 """Numbers are refused from this relative rounding error of a score: differences would drown in it."""
 
@@ -120,6 +124,26 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
         exact=not error.any(),
         outputs=outputs,
     )
+
+
+def check_steps(evaluation: Evaluation, units: Units) -> None:
+    """Refuse whole numbers that `units` hold in steps above 1, if systems differ by not much more than a step.
+
+    Raises:
+        InputError: naming two systems.
+    """
+    if evaluation.stats.dtype.kind != "i" or units.divisors is None:
+        return
+    steps = 1.0 / units.divisors
+    for stat, (a, b) in product(np.flatnonzero(steps > 1.0), combinations(range(len(evaluation.systems)), 2)):
+        differences = evaluation.stats[a, :, stat] - evaluation.stats[b, :, stat]
+        differences = differences[differences != 0].astype(np.float64)
+        if differences.size and np.linalg.norm(differences) < _FEWEST_STEPS * steps[stat] * math.sqrt(differences.size):
+            raise InputError(
+                f"statistic {evaluation.metric.stat_names[stat]!r}: sums of the whole numbers pass 2**53, and systems "
+                f"{evaluation.systems[a]!r} and {evaluation.systems[b]!r} differ by too little beside the numbers; "
+                "subtract from the numbers what all systems share, or compare these two apart (--systems)"
+            )
 
 
 def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> Outputs:
