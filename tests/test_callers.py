@@ -106,7 +106,7 @@ def in_child(name, device, **changes):
     evaluation, options = CALLS[name]
     read, write = os.pipe()
     if os.fork() == 0:
-        signal.alarm(60)  # a call that hangs ends the process
+        signal.alarm(600)  # a call that hangs ends the process; others end on a busy machine, too
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
             try:
