@@ -26,7 +26,7 @@ _ROUNDING = 2.0**-51
 """Reals that vary by less than this part of themselves vary by rounding."""
 _LARGEST_DECIMAL = 2.0**51
 """Decimals of more steps than this do not differ from their neighbours among doubles."""
-_MOST_DECIMALS = 15
+_MOST_DECIMALS, _FEW = 15, 16
 _ANY = (-math.inf, math.inf)
 """Bounds of scores: others stay where they are."""
 
@@ -120,9 +120,9 @@ def _numbers_of(evaluation: Evaluation) -> _Numbers:
         scale = 10**decimals
         if largest * scale > _LARGEST_DECIMAL:
             break
-        whole = np.rint(values * scale)
-        if np.array_equal(whole / scale, values):
-            return _Numbers(whole.astype(np.int64), counts, scale)
+        # Few instances rule out most.
+        if all(np.array_equal(np.rint(some * scale) / scale, some) for some in (values[:, :_FEW], values)):
+            return _Numbers(np.rint(values * scale).astype(np.int64), counts, scale)
     return _Numbers(values, counts, 1)
 
 
@@ -163,7 +163,7 @@ def _are_large(numbers: _Numbers) -> bool:
 
 def _differ_little(values: np.ndarray, least: float) -> bool:
     """Whether two systems differ, or their differences vary, by little beside the numbers `[system, instance]`."""
-    values = np.unique(values, axis=0)
+    values = np.stack(list({row.tobytes(): row for row in values}.values()))
     sizes = _norms(values)
     near = (values - np.partition(values, len(values) // 2, axis=0)[len(values) // 2]).astype(np.float64)
     near -= near.mean(axis=1, keepdims=True)
