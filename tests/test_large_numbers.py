@@ -120,7 +120,8 @@ def layouts():
 WAYS = [
     *(("plain", {"interval": kind}) for kind in ("percentile", "basic", "bca", "studentized", "inversion")),
     *(("clusters", {"interval": kind}) for kind in ("auto", "percentile", "bca", "studentized", "inversion")),
-    *((layout, {"interval": "simultaneous"}) for layout in ("plain", "strata", "clusters in strata")),
+    *((layout, {"interval": "simultaneous", "resamples": 100_000})
+      for layout in ("plain", "strata", "clusters in strata")),
     *(("plain", {"test": "bootstrap", "alternative": side}) for side in ("two-sided", "greater")),
     *(("plain", {"method": "montecarlo", "device": device, "test": ("permutation", "bootstrap")})
       for device in ("numpy", "cpu")),

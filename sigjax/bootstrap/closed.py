@@ -23,12 +23,12 @@ from sigjax.bootstrap.jackknife import (
     joint_level,
     normal_maxima,
     pair_errors,
-    skewed_interval,
+    pair_skewness,
+    skewed_ends,
     skewness,
     system_errors,
 )
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import Interval
 from sigjax.testing.problem import Case
 from sigjax.testing.tails import normal_quantile, t_quantile
 
@@ -104,7 +104,7 @@ def _of_proportions(case: Case, errors: _Both, levels: tuple[float, ...]) -> tup
 
 
 def _by_t(case: Case, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
-    """Intervals by t of all scores, corrected for skewness, and of all deltas, cut at the bounds of the metric.
+    """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.
     """
@@ -112,13 +112,15 @@ def _by_t(case: Case, moves: np.ndarray, errors: _Both, levels: tuple[float, ...
     if degrees == 0.0:
         systems, pairs = ([Spread(error) for error in each.tolist()] for each in errors)
         return systems, pairs
-    (lowest, highest), systems = case.metric.bounds, []
-    for score, row, error in zip(question.scores, moves, errors[0].tolist(), strict=True):
-        skewed = skewness(row) if error > 0.0 else 0.0
-        low, high = skewed_interval(score, error, skewed, levels[0], degrees)
-        systems.append(Spread(error, Interval(max(low, min(lowest, score)), min(high, max(highest, score)))))
-    deltas, half, largest = question.deltas, t_quantile(levels[1], degrees) * errors[1], highest - lowest
-    return systems, with_ends(errors[1], np.maximum(deltas - half, -largest), np.minimum(deltas + half, largest))
+    (lowest, highest), scores = case.metric.bounds, np.array(question.scores)
+    low, high = skewed_ends(skewness(moves, errors[0]), t_quantile(levels[0], degrees), nearer=True)
+    ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
+    systems = with_ends(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
+    deltas, largest = question.deltas, highest - lowest
+    skewed = pair_skewness(moves, question.members, errors[1])
+    low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
+    low, high = deltas - errors[1] * low, deltas - errors[1] * high
+    return systems, with_ends(errors[1], np.maximum(low, -largest), np.minimum(high, largest))
 
 
 def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ and add a line to `KINDS` and its name to `records.settings.IntervalKind`.
 together:
 
 - Answers that are right or wrong, one per unit, without strata: Wilson's score interval of a score, Tango's of a delta.
-- Other metrics of sums: t of the jackknife for a delta, the same with a correction for skewness for a score.
+- Other metrics of sums: t of the jackknife with a correction for skewness, which moves ends of deltas only outwards.
 - Metrics of whole columns, and runs drawn within units (design nested): the bootstrap, `percentile` for `auto`.
 - Runs that are trained models (design models): `two-way`, as `compare` has it.
 """
@@ -114,6 +114,6 @@ def interval_kinds(case: Case | SampleCase) -> Names:
     if kind == "none":
         return Names(None, None)
     if isinstance(case, Case) and in_closed_form(case.metric, case.settings):
-        return Names("wilson", "tango") if right_or_wrong(case) else Names("skew-t", "t")
+        return Names("wilson", "tango") if right_or_wrong(case) else Names("skew-t", "wide-t")
     of_pairs = "percentile" if kind == "auto" else kind
     return Names("percentile" if KINDS[kind].needs == "swaps" else of_pairs, of_pairs)

@@ -137,7 +137,7 @@ class Precision(NamedTuple):
 
 def precision_of(case: Case | SampleCase, kinds: Names, systems: list[Spread], pairs: list[Spread]) -> Precision:
     """The precision of a case, whose intervals are of these kinds."""
-    by_t = kinds.pairs == "t" and isinstance(case, Case)
+    by_t = kinds.pairs == "wide-t" and isinstance(case, Case)
     degrees = degrees_of_freedom(case.units.sizes, case.units.strata) if by_t else math.inf
     return Precision(kinds, len(case.units.strata), degrees, systems, pairs)
 
@@ -147,8 +147,8 @@ def interval_notes(metric: str, settings: Settings, parts: Sequence[Precision]) 
     parts = [one for one in parts if (one.systems + one.pairs)[0].standard_error is not None]
     return [
         *_kinds(metric, settings, parts),
-        *_few_units([one for one in parts if one.kinds.pairs == "t"]),
-        *_alike([one for one in parts if one.kinds.pairs in ("t", "two-way")]),
+        *_few_units([one for one in parts if one.kinds.pairs == "wide-t"]),
+        *_alike([one for one in parts if one.kinds.pairs in ("wide-t", "two-way")]),
         *_missing(settings, parts),
     ]
 
@@ -164,7 +164,8 @@ def _kinds(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[
         low, high = (f"{each:,.0f}" if each >= 100 else f"{each:.3g}" for each in (min(found), max(found)))
         degrees = f"{low if low == high else f'{low} to {high}'} degree{'' if high == '1' else 's'} of freedom"
         notes.append(
-            f"{metric}: intervals are Student's t by the jackknife, {degrees}; those of scores corrected for skewness"
+            f"{metric}: intervals are Student's t by the jackknife, {degrees}; corrected for skewness, those of deltas "
+            "only outwards"
         )
     if asked == "auto" and any(one.kinds.pairs == "percentile" for one in parts):
         notes.append(f"{metric}: intervals are percentile intervals of the bootstrap")
@@ -174,11 +175,11 @@ def _kinds(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[
 def _few_units(parts: Sequence[Precision]) -> list[str]:
     """Where intervals of the default kind are known to miss the truth too often, or to be long."""
     notes = []
-    units = min((one.num_units for one in parts), default=_FEW_UNITS)
-    if units < _FEW_UNITS:
+    units = min((one.num_units for one in parts), default=math.inf)
+    if units <= _FEW_UNITS:
         notes.append(
-            f"{units} units are few: of strongly skewed numbers (lognormal), 95% intervals of scores miss the truth in "
-            "10% with 10 units and 8% with 30, those of deltas in 5%"
+            f"{units} units are few: where the numbers, or the differences of two systems, are strongly skewed "
+            "(lognormal), 95% intervals miss the truth in 10% with 10 units and 7 to 8% with 30"
         )
     unequal = [one for one in parts if 0.0 < one.degrees < min(_FEW_DEGREES, (one.num_units - 1) / 2)]
     if unequal:

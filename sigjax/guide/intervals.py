@@ -32,7 +32,7 @@ WHAT auto TAKES
 data                                             scores       deltas
 -------------------------------------------------------------------------
 right or wrong, one answer per unit, no strata   wilson       tango
-other metrics of sums: means, F1, BLEU; any      skew-t       t
+other metrics of sums: means, F1, BLEU; any      skew-t       wide-t
   of these with clusters, strata or runs
 metrics of whole columns (median), nested runs   percentile   percentile
 trained models (--design models)                 two-way      two-way
@@ -40,15 +40,19 @@ trained models (--design models)                 two-way      two-way
 `interval_kind` of every score and pair says which, and so does a note of the
 report. For 20 of 20 right answers, wilson is [0.84, 1].
 
-t is Student's t with the standard error of the jackknife; for normal numbers it
-is the interval of a textbook. Its degrees of freedom are units minus strata, or
-far fewer where a few clusters hold most of the instances (Satterthwaite's rule,
-for units of equal variance; the note names them). Where strata vary very
-unequally, t is too bold.
+Both are Student's t with the standard error of the jackknife, corrected for
+skewness; for symmetric numbers they are the interval of a textbook. Its degrees
+of freedom are units minus strata, or far fewer where a few clusters hold most
+of the instances (Satterthwaite's rule, for units of equal variance; the note
+names them). Where strata vary very unequally, t is too bold.
 
-skew-t is Hall's correction of t for skewness. Its ends are at most twice, and
-at least half, as far from the score as those of t: with few units the skewness
-is hardly known, and one outlier would stretch the interval without limit.
+skew-t is Hall's correction for skewness. Its ends are at most twice, and at
+least half, as far from the score as those of t: with few units the skewness is
+hardly known, and one outlier would stretch the interval without limit.
+wide-t moves the end on the side of the long tail in the same way, and leaves
+the other one: differences are often symmetric with heavy tails, where an end
+that came nearer would miss too often. It is never shorter than t. Tests of
+equivalence go by it.
 Intervals by t end where the scale of the metric ends (F1 at 0 and 1, BLEU at 0
 and 100, error rates at 0, means of 0 and 1 at 0 and 1; other means nowhere).
 
@@ -58,7 +62,9 @@ MIND
 - Where an interval does not exist it is left out, and a note says so.
 - An interval of no length (by t, where all units are alike) says nothing of
   other units; a note says so, too.
-- With 10 to 30 strongly skewed numbers even the best intervals of scores miss
-  in 8 to 10% instead of 5%, and a note says so. How often each kind holds the
-  truth was measured: benchmarks/README.md, Calibration.
+- With 10 to 30 strongly skewed numbers, or differences, even the best intervals
+  miss in 7 to 10% instead of 5%, and a note says so; by t it would be 12 to
+  16%. Where fewer than about five units differ at all (but for answers right or
+  wrong), no interval says much. How often each kind holds the truth was
+  measured: benchmarks/README.md, Calibration.
 """

@@ -57,7 +57,7 @@ class Comparison(SciPyNames, Brief):
             were independent, by the delta method, with the same design; it shows what clusters change. None without
             clusters, for a `SampleMetric`, and where there is no standard error.
         interval_kind: the kind of the interval: the one asked for, and for "auto" and "simultaneous" "tango" (answers
-            right or wrong), "t" or "percentile"; see `compare`. None where there is no interval.
+            right or wrong), "wide-t" or "percentile"; see `compare`. None where there is no interval.
     """
 
     a: str

@@ -17,7 +17,7 @@ Alternative = Literal["two-sided", "greater", "less"]
 Family = Literal["metric", "report"]
 _Named = Literal["percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "two-way"]
 IntervalKind = Literal["auto", _Named, "none"]
-IntervalName = Literal[_Named, "wilson", "tango", "t", "skew-t"]
+IntervalName = Literal[_Named, "wilson", "tango", "skew-t", "wide-t"]
 """What an interval is, as reports say it; `auto` chooses among these."""
 Variant = Literal["shift", "flip"]
 Design = Literal["together", "crossed", "nested", "models"]
@@ -105,8 +105,8 @@ class Settings:
         "auto",
         "Kind of intervals; auto needs no resamples for metrics of sums.",
         '"auto", without resamples: of answers right or wrong, one per unit, Wilson\'s score interval of a score and '
-        "Tango's of a delta; of other metrics of sums Student's t by the jackknife for a delta, and the same corrected "
-        "for skewness for a score (see `bootstrap.closed`; standard errors are the jackknife's); bootstrap percentile "
+        "Tango's of a delta; of other metrics of sums Student's t by the jackknife, corrected for skewness, which "
+        "moves ends of deltas only outwards (see `bootstrap.jackknife`, also for errors); bootstrap percentile "
         'intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. "simultaneous": the same '
         "at a level at which all intervals of deltas hold together, and those of scores, from as many normal draws as "
         '`resamples` (of a `SampleMetric` and for design "nested", delta +- c s with the quantile c of max |delta* - '

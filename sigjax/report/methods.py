@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 INTERVALS = {
     "wilson": "Wilson's score interval~\\cite{wilson1927}",
     "tango": "Tango's score interval~\\cite{tango1998}",
-    "t": "Student's $t$ with the jackknife's standard error~\\cite{efron1993}",
-    "skew-t": "Student's $t$ corrected for skewness~\\cite{hall1992}",
+    "skew-t": "Student's $t$ with the jackknife's standard error~\\cite{efron1993}, corrected for "
+    "skewness~\\cite{hall1992}",
+    "wide-t": "Student's $t$ with the jackknife's standard error~\\cite{efron1993}, made longer where units are "
+    "skewed~\\cite{hall1992}",
     "percentile": "bootstrap percentile intervals~\\cite{efron1993}",
     "basic": "basic bootstrap intervals~\\cite{davison1997}",
     "bca": "BCa bootstrap intervals~\\cite{efron1987}",

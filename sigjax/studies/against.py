@@ -135,6 +135,7 @@ def _by_t(case: Case, spread: Spread, against: float) -> Found:
         raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
     if error == 0.0:
         return Found("t", "t", 0.0, 1.0, notes=("a test by t of units that are all alike shows nothing: p is 1",))
-    skewed = skewness(influences(case if case.alone is None else case.alone.case)[0])
-    p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, case.settings.alternative)
+    moves = influences(case if case.alone is None else case.alone.case)[0]
+    skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
+    p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
     return Found("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)

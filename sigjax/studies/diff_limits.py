@@ -178,4 +178,4 @@ def _instances(evaluation: Evaluation) -> list[str]:
 def _paired(pair: Evaluation, tail: float) -> Interval | None:
     """Limits of new - old by `equivalence_test`; none where all units differ alike, which says nothing of others."""
     (one,) = equivalence(pair, margin=1.0, level=1.0 - tail)
-    return None if one.method == "t" and one.standard_error == 0.0 else one.interval
+    return None if one.method == "wide-t" and one.standard_error == 0.0 else one.interval

@@ -82,10 +82,10 @@ def equivalence_test(a: Any, b: Any, options: EquivalencePairOptions) -> Equival
     The null hypotheses are $\delta \le -m$ and $\delta \ge m$. Rejecting both shows equivalence, so p is the larger of
     the two p-values, without correction (an intersection-union test). The tests agree with the default intervals of
     `compare`: Tango's score tests for answers right or wrong; t tests for other metrics of sums, $(\delta + m) / s$ and
-    $(m - \delta) / s$ with the jackknife standard error s. Bootstrap tests move their null distribution to the margin:
-    $p = (c + 1) / (K + 1)$, where c counts $\delta^* - \delta - m \ge \delta$, or $\delta^* - \delta + m \le \delta$,
-    among K resamples, ties included. They reject too often with fewer than 30 units. A large p of a test for
-    differences does not show equivalence.
+    $(m - \delta) / s$ with the jackknife standard error s, corrected for skewness where that makes p larger. Bootstrap
+    tests move their null distribution to the margin: $p = (c + 1) / (K + 1)$, where c counts $\delta^* - \delta - m \ge
+    \delta$, or $\delta^* - \delta + m \le \delta$, among K resamples, ties included. They reject too often with fewer
+    than 30 units. A large p of a test for differences does not show equivalence.
 
     Args:
         a: `[instance]` or `[instance, input]` numbers of the first system.

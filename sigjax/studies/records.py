@@ -199,7 +199,7 @@ class Equivalence(SciPyNames, Brief):
         interval_level: the level of this interval.
         standard_error: of delta, by the jackknife; by the bootstrap (ddof = 1) for bootstrap tests.
         exceed: number of resamples behind p_value; None without resamples.
-        method: the tests: "tango", "t" or "bootstrap".
+        method: the tests: "tango", "wide-t" or "bootstrap".
         settings: resamples, seed, level, variant and correction.
     """
 

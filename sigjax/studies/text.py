@@ -31,7 +31,11 @@ NULLS = {
     "splits": "of random halves of the units of {}: neither is better, and they are independent",
 }
 _ALIKE = "the interval has no length: all units differ alike, which says nothing about other units; p is 1"
-_TESTS = {"t": "t by the jackknife", "tango": "Tango's score tests", "bootstrap": "bootstrap"}
+_TESTS = {
+    "wide-t": "t by the jackknife, corrected for skewness",
+    "tango": "Tango's score tests",
+    "bootstrap": "bootstrap",
+}
 
 
 def joined_lines(lines: Sequence[str]) -> str:
@@ -180,7 +184,7 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
         *table_lines(Table(header, rows, names=(0, 1, 2)), NAME),
         "",
         f"holds: p < {settings.alpha:g}; not shown does not mean that there is a difference",
-        *([_ALIKE] if any(one.method == "t" and one.standard_error == 0.0 for one in results) else []),
+        *([_ALIKE] if any(one.method == "wide-t" and one.standard_error == 0.0 for one in results) else []),
         f"study:equivalence|metric:{'+'.join(dict.fromkeys(one.metric for one in results))}|claim:{first.claim}"
         f"|margin:{first.margin!r}|method:{'+'.join(methods)}{drawn if 'bootstrap' in methods else ''}"
         f"|correction:{settings.correction}|level:{settings.level:g}|sigjax:{__version__}",

@@ -8,7 +8,7 @@ import numpy as np
 
 from sigjax.bootstrap.closed import closed_spreads, tango_tail
 from sigjax.bootstrap.intervals import Basic, quantile_levels, quantiles, standard_errors
-from sigjax.bootstrap.jackknife import degrees_of_freedom
+from sigjax.bootstrap.jackknife import degrees_of_freedom, influences, pair_skewness, skewed_tail
 from sigjax.bootstrap.registry import interval_kinds
 from sigjax.bootstrap.sampled import SharedDraws, all_replicates
 from sigjax.comparison.metric_kinds import kind_of
@@ -17,7 +17,6 @@ from sigjax.resample.tally import extreme, null_replicates
 from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.problem import Case, Pair, SampleCase
 from sigjax.testing.runner import Runner
-from sigjax.testing.tails import t_tail
 
 
 class Tested(NamedTuple):
@@ -46,16 +45,16 @@ def closed_tests(case: Case, margin: float) -> tuple[str, list[Tested]]:
         InputError: no stratum has two units.
     """
     _, spreads = closed_spreads(case._replace(settings=replace(case.settings, level=interval_level(case.settings))))
-    tests = []
-    for pair, (error, interval) in zip(case.question.pairs, spreads, strict=True):
+    errors = np.array([each.standard_error or 0.0 for each in spreads])
+    skewed, tests = pair_skewness(influences(case.centred), case.question.members, errors).tolist(), []
+    for pair, (_, interval), error, g in zip(case.question.pairs, spreads, errors.tolist(), skewed, strict=True):
         if interval is None:
             raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
-        error = error or 0.0
-        tests.append(Tested(*_closed_tails(case, pair, error, margin), interval, error))
+        tests.append(Tested(*_closed_tails(case, pair, error, g, margin), interval, error))
     return interval_kinds(case).pairs or "", tests
 
 
-def _closed_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[float, float]:
+def _closed_tails(case: Case, pair: Pair, error: float, skewness: float, margin: float) -> tuple[float, float]:
     """p-values of the tests whose intervals `closed_spreads` gives: Tango's for answers right or wrong, else t.
 
     A standard error of 0 means that all units differ alike, which says nothing of other units: p is 1.
@@ -68,8 +67,11 @@ def _closed_tails(case: Case, pair: Pair, error: float, margin: float) -> tuple[
     if error == 0.0:
         return 1.0, 1.0
     degrees = degrees_of_freedom(case.units.sizes, case.units.strata)
-    above, below = (delta + margin) / error, (margin - delta) / error
-    return t_tail(above, degrees, "greater"), t_tail(below, degrees, "greater")
+    of_delta = delta, error, skewness
+    return (
+        skewed_tail(*of_delta, -margin, degrees, "greater", nearer=False),
+        skewed_tail(*of_delta, margin, degrees, "less", nearer=False),
+    )
 
 
 def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> tuple[str, list[Tested]]:
