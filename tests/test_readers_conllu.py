@@ -112,7 +112,7 @@ def annotation(number, chooser):
     chooser = random.Random(number) if chooser.random() < 0.9 else chooser
     head = chooser.randint(min(number, 1), min(number, 2))
     values = [["obj", "obl:arg", "det", "case:x", "punct"], ["X", "Y"], ["_", "l"], ["p", "q"]]
-    features = chooser.choice(["_", "Typo=Yes", "Case=Nom|Poss=Yes", "Poss=Yes|Typo=No|Case=Nom", "Case=Dat"])
+    features = chooser.choice(["_", "Typo=Yes", "Case=Nom|Poss=Yes", "Poss=Yes|Typo=No|Case=Nom", "Case=Nom=x"])
     return (str(head), *map(chooser.choice, values), features)
 
 

@@ -102,7 +102,7 @@ def test_arrays_and_mappings_keep_whole_numbers_beside_others():
     assert Evaluation.from_arrays({"A": [1e300, 0.5], "B": [1, 0]}).stats[0, 0, 0] == 1e300
 
 
-@pytest.mark.skipif(np.finfo(np.longdouble).tiny > 1e-400 * np.longdouble(1), reason="long doubles are doubles here")
+@pytest.mark.skipif(np.finfo(np.longdouble).tiny > np.longdouble("1e-400"), reason="long doubles are doubles here")
 def test_long_doubles_that_are_too_small(write):
     tiny = np.array(["1e-400", "1"], np.longdouble)
     with pytest.raises(InputError, match="system 'A': a number is too small for a double"):

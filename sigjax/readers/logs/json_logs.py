@@ -12,8 +12,6 @@ from sigjax.readers.logs.driver import Result, Row, Unusable, choose, log_reader
 from sigjax.readers.options import Options, show
 from sigjax.records import InputError
 
-_START = re.compile(rb'\s*\[\s*\{\s*"instance_id"\s*:')
-
 
 def _results(file: str, options: Options) -> Iterator[Result]:
     rows = [_row(entry) for entry in load_entries(file)]
@@ -68,16 +66,12 @@ def _spec(file: str) -> tuple[str, str | None, str]:
     return model, None if scenario is None else str(scenario), name if isinstance(name, str) else ""
 
 
-def _looks(name: str, head: bytes) -> bool:
-    return _START.match(head) is not None and (PurePath(name).name == "per_instance_stats.json" or b'"stats"' in head)
-
-
 HELM = Format(
     "helm",
     "per_instance_stats.json of HELM",
     "systems",
     log_reader(_results),
-    _looks,
+    looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
     options=frozenset({"filter"}),
     folder="per_instance_stats.json",
     begins=(b"[",),

@@ -19,9 +19,9 @@ from sigjax.readers.numerals import parse_number, parse_numbers
 from sigjax.readers.options import Options, chosen_metric
 from sigjax.records import Evaluation, InputError
 
-_BY_WIDTH = {1: "mean", 2: "ratio", 4: "fscore-ratios"}
-"""How many numbers a line has -> their metric by default."""
-_PAIRED = {1: "mean", 2: "fscore-errors"}
+_BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}
+"""How many numbers a line has -> their metric by default, where it is not the mean."""
+_PAIRED = {2: "fscore-errors"}
 _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
 _LINE = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 

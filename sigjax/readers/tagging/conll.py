@@ -105,8 +105,7 @@ def head_columns(head: bytes) -> Columns | None:
 
 def _splitter(line: str) -> Callable[[str], list[str]]:
     """The function that splits all lines, chosen by the first."""
-    tabbed = line.rstrip("\t ").split("\t")
-    return _split_tabs if len(tabbed) > 1 and " " not in tabbed[-1].strip(" ") else split_blanks
+    return split_blanks if " " in line.rstrip("\t ").rpartition("\t")[2].strip(" ") else _split_tabs
 
 
 def _split_tabs(line: str) -> list[str]:
