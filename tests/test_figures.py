@@ -14,10 +14,11 @@ from reports import SIGNATURE, STRANGE, make_report, without_intervals
 from sigjax import InputError, Report, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
+from sigjax.report.blocks import blocks
 from sigjax.report.figure import BLUE, TWO_COLUMNS, UNSETTLED, VERMILION
 from sigjax.report.pairs import mark
 from sigjax.report.plot_grid import EQUAL, NOT_SIGNIFICANT
-from sigjax.report.plots import KINDS, kind_of
+from sigjax.report.plots import KINDS, _panels, kind_of
 
 RNG = np.random.default_rng(5)
 CHANCES = np.linspace(0.85, 0.35, 30)
@@ -45,6 +46,33 @@ def texts(figure):
             beyond |= {each for each in labels if not min(ends) <= each.get_position()[place] <= max(ends)}
     shown = (each for each in figure.findobj(Text) if each.get_visible() and each.get_text().strip())
     return {each: each.get_window_extent() for each in shown if each not in beyond}
+
+
+@pytest.mark.parametrize("kind", ["heatmap", "forest"])
+def test_panels_of_two_tests_stand_beside_each_other_or_below(kind):
+    report = compare(right(9), metric="accuracy", test=["permutation", "bootstrap"], resamples=200)
+    figure = report.plot(kind)
+    one, other = (each.get_position() for each in figure.axes[:2])
+    assert figure.get_size_inches()[0] <= TWO_COLUMNS
+    wide = KINDS[kind].size(next(iter(_panels(report, next(iter(blocks(report))), kind, None, None))))[0]
+    assert (other.y1 < one.y0) == (2 * wide > TWO_COLUMNS)
+    assert (one.x1 < other.x0) == (2 * wide <= TWO_COLUMNS)
+
+
+@pytest.mark.parametrize("kind", ["null", "forest"])
+def test_figures_of_one_pair_fit_into_a_column(kind):
+    """Of 3.5 inches (IEEE); ACM has 3.33."""
+    assert 3.0 < REPORTS[2].plot(kind).get_size_inches()[0] <= 3.5
+
+
+def test_a_law_is_drawn_as_far_as_it_can_be_seen():
+    """To where the density of a normal law is 1/5,000 of the highest, and 4% more of the range."""
+    answers = np.arange(3000) % 2
+    report = compare({"A": answers, "B": 1 - answers}, metric="accuracy")
+    low, high = report.plot("null").axes[0].get_xlim()
+    reach = np.sqrt(2 * np.log(5000)) / np.sqrt(3000)
+    assert high == pytest.approx(1.08 * reach, rel=0.04)
+    assert low == pytest.approx(-high, rel=0.04)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -55,6 +56,31 @@ MADE = {
     "one unit": lambda: compared({"A": [1], "B": [0], "C": [1]}),
 }
 REPORTS = {name: cache(make) for name, make in MADE.items()}
+
+
+def test_the_page_holds_the_columns_that_its_script_reads():
+    """Also without a browser: names, numbers and marks of each pair, by the names in page.js."""
+    report = REPORTS["baseline"]()
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', to_html(report), re.DOTALL)
+    (family,) = [each for each in _dictionaries(json.loads(found)) if "delta" in each]
+    script = (files("sigjax") / "data" / "page.js").read_text(encoding="utf-8")
+    names = json.loads(re.search(r"const names = (\[.*\]);", script)[1])
+    columns = [family[name].split(" ") for name in names]
+    for one, (a, b, delta, low, high, p, *_) in zip(report, zip(*columns, strict=True), strict=True):
+        assert (family["systems"][int(a)], family["systems"][int(b)]) == (one.a, one.b)
+        shown = [float(each) for each in (delta, low, high)]
+        assert shown == pytest.approx([one.delta, one.interval.low, one.interval.high], abs=1e-3)
+        assert float(p.strip("<>")) == pytest.approx(one.p_value, rel=0.01)
+
+
+def _dictionaries(value):
+    """All dictionaries in a JSON value."""
+    if isinstance(value, dict):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _dictionaries(each)
+
+
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 
 

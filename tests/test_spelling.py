@@ -16,10 +16,12 @@ from sigjax.cli import _run
 from sigjax.cli.compare import Processes
 from sigjax.cli.output import Output
 from sigjax.comparison.options import DataOptions
-from sigjax.metrics import known_metric
+from sigjax.metrics import METRICS, known_metric
 from sigjax.readers import READERS
 from sigjax.readers.options import ReadOptions
-from sigjax.records.options import types_of
+from sigjax.records import Settings
+from sigjax.records.names import OTHER_NAMES, meant
+from sigjax.records.options import check, types_of
 from sigjax.records.spelling import LISTS, in_flags, in_python
 from sigjax.studies.domain import DomainOptions
 from sigjax.studies.gains import GainsOptions
@@ -133,6 +135,21 @@ def test_names_of_people_are_shown_as_they_are(tmp_path):
     (path := tmp_path / "t.csv").write_text("id,--metric,B\nx,1,0\ny,1,1\n")
     with pytest.raises(InputError, match=r"no system '--metrik'; did you mean '--metric'\?"):
         read(path, systems=["--metrik", "B"])
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_names_of_other_tools_mean_metrics(name):
+    assert meant(name, METRICS) == [each for each in OTHER_NAMES[name] if each in METRICS][:1]
+
+
+@pytest.mark.parametrize("name", ["level", "budget", "memory"])
+@pytest.mark.parametrize("value", [0, 0.0, 1, float("inf"), float("nan"), True])
+def test_ends_of_the_domain_of_a_number_are_outside(name, value):
+    if name != "level" and value == 1 and value is not True:
+        check(Settings(**{name: value}))
+    else:
+        with pytest.raises(InputError, match=f"{name} must be a number "):
+            check(Settings(**{name: value}))
 
 
 def test_an_option_outside_its_domain():
