@@ -8,6 +8,7 @@ from annotated import MBT, PAIRS, TAGGED
 
 from sigjax import InputError, read
 from sigjax.readers.detect import choose_formats
+from sigjax.readers.tagging.conll import parse_columns
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -74,12 +75,26 @@ def test_a_gold_file_and_tagged_files(write):
         lambda text: text.rstrip("\n"),
         lambda text: text.replace("747", "7\u00a047").replace("jets", "\u2028\x85"),
         lambda text: "-DOCSTART- -X- O O\n\n" + text,
+        lambda text: "# made by a program, version 2\n" + text,
+        lambda text: text.replace("\n\n", "\n\n# id = 1\n# text = one of the sentences\n"),
+        lambda text: text.replace(" ", "\t").replace("\n\n", "\n\n# id\t8b7dc2e9\tx\tdomain=en\n"),
+        lambda text: text.replace("\n\n", "\n\n# id 8b7dc2e9 domain=en\n"),  # as many columns
+        lambda text: text.replace("\n\n", "\n\n# id 8b7dc2e9\tdomain=en\n"),
+        lambda text: text.replace("747", "#").replace("jets", "#B"),
+        lambda text: text.replace("747 ", "# ").replace("\n\n", "\n\n# id = 1\n"),
     ],
 )
 def test_ways_to_write_a_file(write, change):
     expected = read(write("a.txt", PAIRS), write("b.txt", PAIRS.replace("B-VP", "B-NP")))
     found = read(write("a.txt", change(PAIRS)), write("b.txt", change(PAIRS.replace("B-VP", "B-NP"))))
     np.testing.assert_array_equal(found.stats, expected.stats)
+
+
+@pytest.mark.parametrize("text", ["# O\nb B-X\n", "# O\n\n# O\nb B-X\n", "b\tB-X\n#\tO\n", "#a O\nb B-X\n# O\n"])
+def test_a_number_sign_is_a_token_where_it_has_tags(text):
+    tokens = parse_columns("t", text).tokens
+    assert list(tokens.words) == [line.split()[0] for line in text.split("\n") if line]
+    assert list(tokens.tags) == [line.split()[1] for line in text.split("\n") if line]
 
 
 def test_tokens_with_blanks_between_tabs(write):

@@ -206,3 +206,19 @@ def test_missing_libraries_say_what_to_install(monkeypatch, write):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(InputError, match=r'run: pip install "sigjax\[dataframe\]"'):
         read(object())
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("count", [1, 4])
+def test_empty_rows_at_the_end_are_left_out_as_in_files(library, count):
+    """As pandas.read_excel reads cells that were cleared; a row that has its id alone is one that lacks results."""
+    rows = {"id": ["x", "y", "z"], "A": [1.0, None, 0.0], "B": [0.0, 1.0, 1.0]}
+    made = pytest.importorskip(library)
+    frame = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[library]
+    padded = getattr(made, frame)({name: column + [None] * count for name, column in rows.items()})
+    found = read(padded, missing="drop")
+    assert (found.systems, found.ids) == (("A", "B"), ("x", "z"))
+    with pytest.raises(InputError, match="'A' lacks 1 of 3"):
+        read(padded)
+    with pytest.raises(InputError, match="has no rows"):
+        read(getattr(made, frame)({name: [None] * count for name in rows}))

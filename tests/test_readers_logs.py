@@ -1,13 +1,15 @@
 """Logs of evaluations of language models: what they hold comes out, whatever the file is called."""
 
 import json
+import os
 
 import logs
 import numpy as np
 import pytest
 from test_readers import values
 
-from sigjax.readers import read
+from sigjax.readers import diagnose, read, read_metrics
+from sigjax.readers.options import Options
 from sigjax.records import InputError
 
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]
@@ -117,6 +119,55 @@ def test_lm_eval_results_beside_the_samples_are_a_check(write):
     assert note.endswith(f"b/{name}: the mean of acc is 0.25, but 0.5 in {paths[1].parent}/results_{name[12:-6]}.json")
     write(f"b/results_{name[12:-6]}.json", "{")
     assert "not checked against the published results: " in read(*paths).notes[0]
+
+
+DATES = {"x": "2026-01-01T00-00-00.1", "y": "2026-01-02T00-00-00.1"}
+
+
+def lm_eval_folders(write, tasks):
+    """What lm-eval writes for two models: {model: files in the order of their names}."""
+    return {
+        model: [
+            write(f"{model}/results_{date}.json", json.dumps({"results": {}, "n-samples": {}}, indent=1)),
+            *(write(f"{model}/samples_{task}_{date}.jsonl", logs.lm_eval(own)) for task in tasks),
+        ]
+        for (model, date), own in zip(DATES.items(), (A, B), strict=True)
+    }
+
+
+@pytest.mark.parametrize("tasks", [["arc"], ["arc", "hellaswag"]])
+@pytest.mark.parametrize("turned", [False, True])
+def test_lm_eval_results_and_samples_may_be_given_together(write, tasks, turned):
+    """As a pattern for a folder gives them; several tasks of a folder are those of one system."""
+    folders = lm_eval_folders(write, tasks)
+    files = [file for own in folders.values() for file in (own[::-1] if turned else own)]
+    (expected,) = {
+        str(each.systems) + str(values(each)) for each in read_metrics(*(own[1] for own in folders.values()))
+    }
+    for each in (
+        read_metrics(*files),
+        read_metrics(input=files),
+        read_metrics(*map(os.path.dirname, files[:: len(tasks) + 1])),
+    ):
+        assert str(each[-1].systems) + str(values(each[-1])) == expected
+        assert len(each) == (1 if len(tasks) == 1 else 3)  # and the suite
+    diagnosis = diagnose(*files, options=Options())
+    assert (diagnosis.format, diagnosis.refusal, diagnosis.gold) == ("lm-eval", None, ())
+
+
+def test_lm_eval_results_without_their_samples_are_refused(write):
+    folders = lm_eval_folders(write, ["arc"])
+    for files in (
+        [own[0] for own in folders.values()],
+        [folders["x"][1], folders["y"][0]],
+        [*folders["x"], folders["y"][1], write("y/results_2026-01-03T00-00-00.1.json", '{"results": {}}')],
+    ):
+        said = diagnose(*files, options=Options()).refusal
+        assert "holds the means of lm-evaluation-harness, not the scores of instances; give the files samples" in said
+        with pytest.raises(InputError, match="which lm_eval writes with --log_samples"):
+            read(*files)
+    table = write("results_2026-01-03T00-00-00.1.json", '[{"id": 1, "A": 1, "B": 0}, {"id": 2, "A": 1, "B": 0}]')
+    assert read(table).systems == ("A", "B")
 
 
 def test_lm_eval_clusters_are_fields_of_the_document(write):

@@ -3,12 +3,14 @@
 import gzip
 import io
 import json
+import zipfile
 
 import numpy as np
 import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError, read
+from sigjax.readers.options import Options
 
 IDS = [f"q{i}" for i in range(20)]
 CHANCE = np.random.default_rng(16)
@@ -197,3 +199,81 @@ def test_tables_that_cannot_be_used(write, files, options, message):
     with pytest.raises(InputError, match=message) as caught:
         read(*files, **options)
     assert "\n" not in str(caught.value)
+
+
+SMALL = "id,A,B\nx,1,0.5\ny,0,1\nz,1,1\n"
+
+
+@pytest.mark.parametrize("between", [",", "\t", ";", " "])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "# made by a program\n# in two lines, or more\n" + text,
+        lambda text: "# made by a program\n\n#" + text,
+        lambda text: text.replace("\ny", "\n# the second half of it all\n#\ny"),
+        lambda text: text + "# the end of it all\n",
+        lambda text: text.replace("x", '"x"') + "# it is the end of it all\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["t", "t.csv"])
+def test_comments_of_tables_are_left_out(write, name, between, change):
+    path = write(name if between in ",;" else "t", change(SMALL.replace(",", between)))
+    found = read(path)
+    assert (found.systems, found.ids) == (("A", "B"), ("x", "y", "z"))
+    assert found.stats[:, :, 0].tolist() == [[1, 0, 1], [0.5, 1, 1]]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_ids_that_begin_with_a_number_sign_are_ids(write, name, quoted):
+    between = "," if name == "t.csv" else "\t"
+    lines = ["#,A,B", "#1,1,0", "# 2,0,1", "3,1,1"]
+    text = "\n".join(f'"{line}"'.replace(",", '","') if quoted else line for line in lines).replace(",", between) + "\n"
+    found = read(write(name, text))
+    assert (found.systems, found.ids) == (("A", "B"), ("#1", "# 2", "3"))
+    cut = text.replace(f"{between}1\n" if not quoted else f'{between}"1"\n', "\n", 1)
+    with pytest.raises(InputError, match="line 3: expected 3 fields as in the header, got 2"):
+        read(write(name, cut))
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize(("name", "row"), [("t.csv", ",,"), ("t.csv", " , ,"), ("t.tsv", "\t\t"), ("t.csv", ";;")])
+@pytest.mark.parametrize("count", [1, 3000])
+def test_empty_rows_at_the_end_are_left_out(write, quoted, name, row, count):
+    """As spreadsheets write them where cells were cleared; elsewhere they are refused by line."""
+    text = SMALL.replace(",", row.strip()[0] if row.strip() else "\t")
+    text = text.replace("x", '"x"') if quoted else text
+    found = read(write(name, text + f"{row}\n" * count))
+    assert found.ids == ("x", "y", "z")
+    assert found.stats[:, :, 0].tolist() == [[1, 0, 1], [0.5, 1, 1]]
+    with pytest.raises(InputError, match="line 3, column 'id': expected a name, got an empty cell"):
+        read(write(name, text.replace("\ny", f"\n{row}\ny")))
+
+
+def zipped(members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+SHEETS = {  # the first members as Excel, openpyxl, XlsxWriter and LibreOffice write them
+    "t.xlsx": zipped({"[Content_Types].xml": "<Types/>", "xl/workbook.xml": "<workbook/>"}),
+    "t.xlsm": zipped({"docProps/app.xml": "<Properties/>", "xl/workbook.xml": "<workbook/>"}),
+    "t": zipped({"xl/worksheets/sheet1.xml": "<worksheet/>"}),
+    "t.ods": zipped({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<x/>"}),
+    "t.xls": bytes.fromhex("d0cf11e0a1b11ae1") + bytes(512),
+    "t.csv": zipped({"_rels/.rels": "<Relationships/>"}),
+}
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_spreadsheets_are_refused_with_what_to_do(write, name):
+    path, table = write(name, SHEETS[name]), write("a.csv", SMALL)
+    for given in ((path,), (table, path), (path, table)):
+        with pytest.raises(
+            InputError, match=r"t[.a-z]*: is a spreadsheet \(Excel, LibreOffice\).*; save it as CSV, or"
+        ):
+            read(*given)
+    assert "is a spreadsheet (Excel" in (sigjax.readers.diagnose(path, options=Options()).refusal or "")

@@ -15,6 +15,9 @@ from sigjax.records import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK"
+_OFFICE = (b"[Content_Types]", b"_rels/", b"docProps/", b"xl/", b"mimetypeapplication/vnd.oasis")
+"""What the first member of an archive of Excel or LibreOffice is named, or begins with."""
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
 _HEAD = 2**16
 """Bytes from which the format is found."""
 _LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
@@ -49,6 +52,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The content of a file, unpacked."""
     file = os.fsdecode(path)
     data = _content(file)
+    _check_spreadsheet(file, data)
     if not data.startswith(GZIP_MAGIC):
         return data
     try:
@@ -62,19 +66,29 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
     """The name of a file in lower case without .gz, and its first bytes, unpacked; a folder has none.
 
-    Errors are left to `read_bytes`, which sees all of the file.
+    Errors of packed data are left to `read_bytes`, which sees all of the file.
     """
     file = os.fsdecode(path)
     name = file.lower().removesuffix(".gz")
     if os.path.isdir(file):
         return name, b""
     head = _content(file, _HEAD)
+    _check_spreadsheet(file, head)
     if head.startswith(GZIP_MAGIC):
         try:
             head = _unpacked_head(head)
         except zlib.error:
             head = read_bytes(path)[:_HEAD]
     return name, head.removeprefix(b"\xef\xbb\xbf")
+
+
+def _check_spreadsheet(file: str, head: bytes) -> None:
+    """Refuse files of Excel and LibreOffice, by the first member of the archive that they are."""
+    if head.startswith(_OLD_OFFICE) or (head.startswith(ZIP_MAGIC) and head.startswith(_OFFICE, 30)):
+        raise InputError(
+            f"{file}: is a spreadsheet (Excel, LibreOffice), which sigjax does not read; save it as CSV, or in Python "
+            "give the data frame that pandas.read_excel makes of it"
+        )
 
 
 def files_inside(folder: str, pattern: str) -> list[str]:

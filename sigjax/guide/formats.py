@@ -11,7 +11,7 @@ TABLES (tsv, csv, spaces, json, jsonl,     sigjax compare FILE -m accuracy
   wide: one row per instance, one column per system; or long: columns `system`,
   an instance id, and the counts of the metric: -m fscore --counts
   tp=las_correct predicted=sys_words gold=gold_words; or one file per system;
-  or battles: model_a, model_b, winner (sigjax help designs)
+  or battles: model_a, model_b, winner (sigjax help designs); # begins comments
 
 ALL SYSTEMS IN ONE FILE                    sigjax compare FILE
   mt-metrics-eval   NAME.seg.score   ... --missing drop --cluster en-de.docs

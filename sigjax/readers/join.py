@@ -233,7 +233,7 @@ def _settle_missing(
             )
         return values[:, kept], kept, None, (_dropped(absent, systems),)
     if missing == "pairwise":
-        if empty := [name for name, lacks_all in zip(systems, absent.all(axis=1), strict=True) if lacks_all]:
+        if empty := [name for name, own in zip(systems, absent, strict=True) if own.all()]:
             raise InputError(f"system {show(empty[0])} has no instance; leave it out (--systems names those to take)")
         kept = np.flatnonzero(~absent.all(axis=0))
         values, absent = values[:, kept], absent[:, kept]

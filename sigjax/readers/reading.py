@@ -15,6 +15,7 @@ from sigjax.metrics.suites import is_part, of_tasks
 from sigjax.readers.detect import FORMATS, choose_formats
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.formats import Format, Sources, Tasks, directed
+from sigjax.readers.logs.row_logs import as_folders, without_means
 from sigjax.readers.names import given_name, name_systems
 from sigjax.readers.options import FileOptions, Options, Path, ReadOptions, check_options, listing, show
 from sigjax.readers.tables.frames import FRAME, read_frame
@@ -118,15 +119,20 @@ def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]
     for path in paths:
         if not isinstance(path, str | os.PathLike | bytes):
             raise InputError(f"expected the paths of files, got {type(path).__name__}; a data frame is given alone")
-    files = _unfolded(tuple(os.fsdecode(path) for path in paths))
+    files = _gathered(_unfolded(tuple(os.fsdecode(path) for path in paths)))
     if isinstance(input, Mapping):
         outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
         sources = Sources(files, outputs, frozenset(outputs))
     else:
-        sources = Sources(files, *name_systems([os.fsdecode(path) for path in input]))
+        sources = Sources(files, *name_systems(_gathered([os.fsdecode(path) for path in input])))
     if not (sources.files or sources.systems):
         raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
     return sources
+
+
+def _gathered(files: Sequence[str]) -> tuple[str, ...]:
+    """The samples of each system, where all files of its folder are given."""
+    return as_folders(without_means(files))
 
 
 def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:

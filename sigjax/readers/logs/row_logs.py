@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.files.opening import read_bytes
+from sigjax.files.opening import files_inside, read_bytes, read_head
 from sigjax.readers.formats import NO_ENDING, Format, looks_like
 from sigjax.readers.json_files import Item, item_at, load_item, load_lines
 from sigjax.readers.logs.driver import Result, Row, Scores, Unusable, choose, log_reader
@@ -21,6 +21,7 @@ _LONG = frozenset("arguments resps filtered_resps".split())
 _NOT_METRICS = _LONG | frozenset("doc_id doc target filter metrics doc_hash prompt_hash target_hash".split())
 _FIRST_LINE = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]')
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz)?")
+_MEANS = re.compile(r"results_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.json(\.gz)?")
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet(\.gz)?")
 _TOLERANCE = 1e-9
 
@@ -89,6 +90,40 @@ def _below(value: object, *names: str) -> object:
 
 def _looks_lm_eval(name: str, head: bytes) -> bool:
     return _FIRST_LINE.match(head) is not None or (b'"doc_id"' in head and b'"filtered_resps"' in head)
+
+
+def without_means(files: Sequence[str]) -> tuple[str, ...]:
+    """Files as a pattern for a folder of lm-eval gives them, without its means: samples are checked against these.
+
+    Raises:
+        InputError: means without the samples that they are of.
+    """
+    runs = {(os.path.dirname(file), found["date"]) for file, found in _named(_SAMPLES, files)}
+    means = {file: (os.path.dirname(file), found["date"]) for file, found in _named(_MEANS, files)}
+    for file, run in means.items():
+        if run not in runs and b'"results"' in read_head(file)[1]:
+            raise InputError(
+                f"{file}: holds the means of lm-evaluation-harness, not the scores of instances; give the files "
+                "samples_*.jsonl beside it, which lm_eval writes with --log_samples"
+            )
+    return tuple(file for file in files if means.get(file) not in runs)
+
+
+def as_folders(files: Sequence[str]) -> tuple[str, ...]:
+    """Files with folders in place of all samples in them, if these are of several tasks: they are of one system."""
+    tasks: dict[str, dict[str, str]] = {}
+    for file, found in _named(_SAMPLES, files):
+        tasks.setdefault(os.path.dirname(file), {})[found["task"]] = file
+    whole: dict[str, str] = {}
+    for folder, own in tasks.items():
+        if folder and 1 < len(own) == len(files_inside(folder, LM_EVAL.folder)):
+            whole |= dict.fromkeys(own.values(), "") | {next(iter(own.values())): folder}
+    return tuple(filter(None, (whole.get(file, file) for file in files)))
+
+
+def _named(pattern: re.Pattern[str], files: Sequence[str]) -> list[tuple[str, re.Match[str]]]:
+    """The files whose names match."""
+    return [(file, found) for file in files if (found := pattern.fullmatch(PurePath(file).name))]
 
 
 LM_EVAL = Format(

@@ -56,10 +56,22 @@ def frame_table(frame: Any, *, file: str = FRAME) -> Table:
             f"expected a path or a data frame of pandas, polars or pyarrow, got {type(frame).__name__}; collect it, or "
             "make one of it, first"
         ) from None
+    wrapped = _without_empty_end(wrapped)
     if len(wrapped) == 0:
         raise InputError(f"{file}: has no rows; expected one row per instance")
     columns = Lazy(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
     return Table(file, columns, range(1, len(wrapped) + 1), "row", index=index)
+
+
+def _without_empty_end(frame: Any) -> Any:
+    """A frame of narwhals without the last rows if these have no value at all, as in tables that are text."""
+    empty = np.ones(len(frame), bool)
+    for name in frame.columns:
+        if not empty[-1:].any():
+            return frame
+        empty &= frame.get_column(name).is_null().to_numpy().astype(bool)
+    filled = np.flatnonzero(~empty)
+    return frame.head(int(filled[-1]) + 1 if filled.size else 0)
 
 
 def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:

@@ -51,7 +51,8 @@ def parse_delimited(file: str, text: str, *, kind: str, alone: bool = True) -> T
     r"""A table as text: tsv, csv (with semicolons, too, and then with decimal commas), or blanks between columns.
 
     In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
-    tabs; quotes count only where they surround it (texts hold single quotes of their own). Blank lines are left out.
+    tabs; quotes count only where they surround it (texts hold single quotes of their own). Left out are blank lines,
+    comments (lines that begin with # and are no rows), and the empty rows that spreadsheets leave at the end.
 
     Args:
         file: for messages.
@@ -64,22 +65,49 @@ def parse_delimited(file: str, text: str, *, kind: str, alone: bool = True) -> T
         ['1']
         >>> parse_delimited("t.csv", "id;A\n\nx;0,5\n", kind="csv").columns["A"]
         ['0.5']
+        >>> parse_delimited("t.csv", "# made by x\nid,A\n# half\nx,1\n,\n", kind="csv").lines
+        [4]
     """
     if kind == "spaces":
         return parse_delimited(file, _with_tabs(text), kind="tsv", alone=alone)
-    first = text.lstrip("\n").partition("\n")[0]
+    lines = text.rstrip("\n").split("\n")
+    first = next((line for line in lines if line.strip(" ") and not line.startswith("#")), lines[0])
     semicolons = kind == "csv" and ";" in first and "," not in first
     delimiter = ";" if semicolons else DELIMITERS[kind]
+    header = _header_at(lines, first, delimiter)
+    lines[:header] = [""] * header
     if kind == "csv" and '"' in text:
-        table = _parse_quoted(file, text, delimiter, alone=alone)
+        table = _parse_quoted(file, "\n".join(lines), delimiter, alone=alone)
     else:
-        table = _parse_plain(file, text, delimiter, kind=kind, alone=alone)
+        table = _parse_plain(file, _without_comments(lines, header, delimiter), delimiter, kind=kind, alone=alone)
     return replace(table, columns=_with_points(file, table.columns)) if semicolons else table
 
 
-def _parse_plain(file: str, text: str, delimiter: str, *, kind: str, alone: bool) -> Table:
+def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
+    """The index of the header: of the `first` line without #, or of one with # before it that has as many fields."""
+    at = lines.index(first)
+    *before, width = (len(next(csv.reader([line], delimiter=delimiter), [])) for line in lines[: at + 1])
+    return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
+
+
+def _without_comments(lines: Sequence[str], header: int, delimiter: str) -> list[str]:
+    """Lines with empty ones in place of comments; where # begins rows, it begins no comments."""
+    width = lines[header].count(delimiter) + 1
+    marked = {i: lines[i].split(delimiter) for i in range(header + 1, len(lines)) if lines[i].startswith("#")}
+    if any(len(fields) == width for fields in marked.values()):
+        return list(lines)
+    return ["" if i in marked and _is_comment(marked[i], width) else line for i, line in enumerate(lines)]
+
+
+def _is_comment(fields: Sequence[str], width: int) -> bool:
+    """Whether a line is no row, but a comment: it begins with # and a blank, or has one field only."""
+    return len(fields) != width and fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " "))
+
+
+def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone: bool) -> Table:
     """A table none of whose fields holds a delimiter."""
-    rows = text.rstrip("\n").split("\n")
+    while len(rows) > 1 and not rows[-1].strip(f' "{delimiter}'):
+        rows.pop()
     lines: Sequence[int] = range(1, len(rows) + 1)
     if not all(map(str.strip, rows)):
         kept = [i for i, row in enumerate(rows) if row.strip(" ")]
@@ -91,25 +119,40 @@ def _parse_plain(file: str, text: str, delimiter: str, *, kind: str, alone: bool
             _refuse_width(file, line, row.split(delimiter), len(names))
     cells = delimiter.join(rows).split(delimiter)
     columns = {name: cells[len(names) + j :: len(names)] for j, name in enumerate(names)}
-    if '"' in text:
+    if any('"' in row for row in rows):
         columns = {name: [unquote(cell) for cell in column] for name, column in columns.items()}
     return Table(file, columns, lines[1:], header=lines[0])
 
 
 def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> Table:
     """A csv file some of whose fields are in quotes."""
-    records = csv_records(file, text.rstrip("\n"), delimiter)
+    records = csv_records(file, text, delimiter)
     header, first = next(records, (1, []))
     names = [name.strip() for name in first]
-    lines, columns = [header], [list[str]() for _ in names]
+    lines, columns, comments = [header], [list[str]() for _ in names], list[tuple[int, list[str]]]()
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        for record in records:
+            if _is_comment(record[1], len(names)):
+                comments.append(record)
+            else:
+                yield record
+
     # A list for every row, all at once, would keep the garbage collector busy.
-    while chunk := list(islice(records, _CHUNK)):
+    given = rows()
+    while chunk := list(islice(given, _CHUNK)):
         for line, fields in chunk:
             if len(fields) != len(names):
                 _refuse_width(file, line, fields, len(names))
         lines += [line for line, _ in chunk]
         for column, cells in zip(columns, zip(*(fields for _, fields in chunk), strict=True), strict=True):
             column += cells
+    if comments and any(cell.startswith("#") for cell in columns[0]):
+        _refuse_width(file, *comments[0], len(names))
+    while len(lines) > 1 and not any(column[-1].strip() for column in columns):
+        lines.pop()
+        for column in columns:
+            column.pop()
     _check_header(file, names, lines, kind="csv", alone=alone)
     return Table(file, dict(zip(names, columns, strict=True)), lines[1:], header=header)
 
@@ -117,9 +160,9 @@ def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> Table
 def _with_tabs(text: str) -> str:
     """The same table with tabs between its columns; a header without a name for the first column is that of R."""
     rows = ["\t".join(re.findall(r'"[^"]*"|\S+', row)) for row in text.split("\n")]
-    given = [i for i, row in enumerate(rows) if row]
+    given = [i for i, row in enumerate(rows) if row and not row.startswith("#")]
     widths = {rows[i].count("\t") for i in given[1:]}
-    if widths == {rows[given[0]].count("\t") + 1}:
+    if given and widths == {rows[given[0]].count("\t") + 1}:
         rows[given[0]] = f"\t{rows[given[0]]}"
     return "\n".join(rows)
 
@@ -210,7 +253,7 @@ def _delimited(kind: str) -> Format:
             return _is_spaced(head)
         if name.endswith(f".{kind}"):
             return True
-        first = head.lstrip(b"\n").partition(b"\n")[0].lstrip()
+        first = (_row_lines(head) or [b""])[0].lstrip()
         if first.startswith((b"[", b"{", b"PK")) or (kind == "csv" and b"\t" in first):
             return False
         return DELIMITERS[kind].encode() in first or (kind == "csv" and _has_semicolons(head))
@@ -221,7 +264,7 @@ def _delimited(kind: str) -> Format:
 
 def _is_spaced(head: bytes) -> bool:
     """Whether the first lines are names, and then as many fields between blanks, the last ones of which are numbers."""
-    names, *rows = [line.decode("utf-8", "replace").split() for line in head_lines(head)] or [[]]
+    names, *rows = [line.decode("utf-8", "replace").split() for line in _row_lines(head)] or [[]]
     return (
         {len(row) for row in rows} in ({len(names)}, {len(names) + 1})
         and b"\t" not in head
@@ -233,8 +276,19 @@ def _is_spaced(head: bytes) -> bool:
 
 def _has_semicolons(head: bytes) -> bool:
     """Whether lines have as many semicolons as the first one."""
-    counts = {line.count(b";") for line in head_lines(head)}
+    counts = {line.count(b";") for line in _row_lines(head)}
     return len(counts) == 1 and counts != {0}
+
+
+def _row_lines(head: bytes) -> list[bytes]:
+    """The first lines without comments: a header may begin with #, too, but has as many fields as a row."""
+    lines = head_lines(head)
+    row = next((line for line in lines if not line.startswith(b"#")), b"")
+
+    def fields(line: bytes) -> list[int]:
+        return [len(line.split()), *map(line.count, (b"\t", b",", b";"))]
+
+    return [line for line in lines if not line.startswith(b"#") or fields(line) == fields(row)] or lines
 
 
 TSV, CSV, SPACES = map(_delimited, ("tsv", "csv", "spaces"))

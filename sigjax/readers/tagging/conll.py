@@ -2,7 +2,8 @@ r"""Tagged tokens in columns: conlleval's files (gold and guess in one), gold an
 
 There is one token per line, and an empty line after each sentence; `<utt>` (MBT) ends a sentence too. Columns are
 separated by tabs where the first token's line has tabs and no blank in its last column, else by runs of blanks and
-tabs. All lines of a file have the same number of columns. A line `-DOCSTART-` starts a document.
+tabs. All lines of a file have the same number of columns. A line `-DOCSTART-` starts a document. Lines that begin with
+`# ` are comments if they have another number of columns than tokens, or hold `=` (`# id = 3`, `# id x domain=en`).
 """
 
 import re
@@ -64,8 +65,12 @@ def parse_columns(file: str, text: str) -> Columns:
     lines: list[int] = []
     sentences: list[int] = []
     documents: list[str] = []
+    content_lines = text.split("\n")
+    comments = _comments(content_lines)
     split, width, document, fresh = split_blanks, 0, 0, True
-    for line, content in enumerate(text.split("\n"), start=1):
+    for line, content in enumerate(content_lines, start=1):
+        if line in comments:
+            continue
         row = split(content)
         if len(row) < 2 and row[0] in ("", _UTTERANCE):
             fresh = True
@@ -92,6 +97,18 @@ def parse_columns(file: str, text: str) -> Columns:
         raise InputError(f"{file}: has no tokens; expected one token and its tag per line")
     starts, marked = np.array(sentences), documents[-1] != "0"
     return Columns(Tokens(file, words, tags, lines, starts, starts, documents if marked else None), gold, width)
+
+
+def _comments(lines: Sequence[str]) -> set[int]:
+    """The numbers of the lines that are comments: # is a token, too."""
+    marked = {number: line for number, line in enumerate(lines, start=1) if line.startswith("# ")}
+    plain = (line for line in lines if line and not line.startswith(("#", _DOCUMENT)) and len(split_blanks(line)) > 1)
+    token = next(plain, "") if marked else ""
+    if not token:
+        return set()
+    split = _splitter(token)
+    width = len(split(token))
+    return {number for number, line in marked.items() if len(row := split(line)) != width or "=" in "".join(row[1:])}
 
 
 def head_columns(head: bytes) -> Columns | None:
