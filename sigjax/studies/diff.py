@@ -67,7 +67,7 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
         >>> from sigjax import Evaluation
         >>> old = Evaluation.from_arrays({"A": [5, 4, 6, 5, 4, 5, 6, 5], "B": [5, 5, 5, 5, 5, 4, 6, 5]})
         >>> new = Evaluation.from_arrays({"A": [5, 4, 6, 5, 4, 5, 6, 4], "B": [5, 5, 5, 5, 5, 4, 6, 5]})
-        >>> [(one.name, one.change, one.verdict) for one in diff(old, new, margin=0.5).changes]
+        >>> [(one.name, one.change, one.verdict) for one in diff(old, new, margin=1.0).changes]
         [('A', -0.125, 'no worse'), ('B', 0.0, 'no worse')]
     """
     check(options)
