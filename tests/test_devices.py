@@ -33,6 +33,14 @@ REASONS = {
     "macOS": ({"system": "Darwin"}, "JAX has no CUDA packages for Darwin, only for Linux"),
     "no device": ({"card": False}, "this machine shows no NVIDIA GPU; a container sees those"),
     "old driver": ({"driver": "525.60.11"}, "driver 525.60.11 is too old; CUDA 12 needs 525.60.13 or newer"),
+    "the oldest driver of CUDA 12": (
+        {"driver": "525.60.13", "packages": {}},
+        "packages are not installed; install sigjax[cuda12]",
+    ),
+    "the oldest driver of CUDA 13": (
+        {"driver": "580", "packages": {}},
+        "packages are not installed; install sigjax[cuda13]",
+    ),
     "older driver": (
         {"driver": "470.256.02", "packages": {}},
         "the NVIDIA driver 470.256.02 is too old; CUDA 12 needs",

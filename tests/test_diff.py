@@ -341,6 +341,9 @@ def test_the_decisions_fit_a_terminal():
     old, new = (
         compare({f"task_{i}": evaluation(**side) for i in range(2)}, device="numpy", progress=False) for side in sides
     )
-    lines = diff_text(diff(old, new), width=80).splitlines()
-    assert "Decisions that changed, 4 of 9 pairs:" in lines
-    assert max(map(len, lines)) <= 80
+    for width, numbers in ((120, 2), (80, 2), (60, 0)):
+        lines = diff_text(diff(old, new), width=width).splitlines()
+        (head,) = [line for line in lines if line.startswith("a  ")]
+        assert "Decisions that changed, 4 of 9 pairs:" in lines
+        assert max(map(len, lines)) <= width
+        assert head.count(" p") == numbers

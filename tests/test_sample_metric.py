@@ -2,6 +2,7 @@
 
 import itertools
 
+import jax
 import numpy as np
 import pytest
 import scipy.stats
@@ -12,6 +13,7 @@ from sigjax import Evaluation, SampleMetric, bootstrap_test, compare, permutatio
 from sigjax.metrics.columns import CORRELATION, VARIANCE
 from sigjax.permutation import whole_sample as sample
 from sigjax.resample.bits import row_keys
+from sigjax.resample.gathered import can_compile
 from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
 
 pytestmark = pytest.mark.slow
@@ -51,6 +53,16 @@ def test_moments_are_compiled_too(metric):
     with jax.enable_x64(True):
         found = jax.jit(metric.function)(*columns, weights)
     assert found == pytest.approx(metric.function(*columns, weights), rel=1e-12)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, AssertionError])
+def test_nothing_is_compiled_where_jax_has_no_cpu(monkeypatch, error):
+    def refuse(backend=None):
+        raise error(f"Unknown backend {backend}")
+
+    assert can_compile(lambda x: x.mean(), 1, 10, vectorized=False)
+    monkeypatch.setattr(jax, "local_devices", refuse)
+    assert not can_compile(lambda x: x.mean(), 1, 10, vectorized=False)
 
 
 def test_equal_values_have_no_variance_and_no_correlation():

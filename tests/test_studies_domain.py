@@ -30,6 +30,13 @@ NEWS, MAIL, CODE = answers(150, 1), answers(200, 2), answers(90, 3, best=0.62)
 OTHERS = Evaluation.from_arrays({"s0": [1], "z": [1]}, metric="accuracy")
 
 
+def test_as_many_instances_of_each_test_set_are_taken_as_asked_for():
+    first = {name: (each, 120) for name, each in (("news", NEWS), ("mail", MAIL))}
+    parts = {name: replace(each, stats=each.stats[:, :size]) for name, (each, size) in first.items()}
+    options = {"resamples": 200, "p_range": (0.05, 0.3)}
+    assert domain({"news": NEWS, "mail": MAIL}, first=120, **options).ranges == domain(parts, **options).ranges
+
+
 @pytest.mark.parametrize("alternative", ["one-sided", "two-sided"])
 @pytest.mark.parametrize("test", ["permutation", "bootstrap"])
 def test_shares_are_those_counted_one_by_one(test, alternative):

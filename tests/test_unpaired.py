@@ -124,6 +124,10 @@ def test_metrics_of_several_statistics_are_enumerated_or_sampled(alternative, si
     assert sampled.p_value == (sampled.exceed + 1) / 20_001
     assert stats.binomtest(sampled.exceed, 20_000, known).pvalue > 1e-4
     assert sampled.p_interval.low < sampled.exceed / 20_000 < sampled.p_interval.high
+    widest = max(sampled.p_interval.high - sampled.p_value, sampled.p_value - sampled.p_interval.low)
+    (shown,) = re.findall(r"with a 95% interval of p ±([0-9.]+)", " ".join(unpaired_text([sampled]).split()))
+    assert float(shown) == pytest.approx(widest, rel=0.1)
+    assert "interval of p" not in unpaired_text([one])
 
 
 def test_samples_do_not_depend_on_the_device_nor_on_how_many_are_drawn_at_a_time(monkeypatch):
