@@ -65,6 +65,14 @@ def test_figures_of_one_pair_fit_into_a_column(kind):
     assert 3.0 < REPORTS[2].plot(kind).get_size_inches()[0] <= 3.5
 
 
+def test_the_gain_with_the_largest_p_is_drawn_above_the_axis():
+    axes = REPORTS[9].plot("gain").axes[0]
+    lowest = 1.0 - max(one.p_value for one in REPORTS[9] if one.delta)
+    low, high = axes.get_ylim()
+    assert lowest - 0.05 < low < lowest
+    assert 1.0 < high < 1.05
+
+
 def test_a_law_is_drawn_as_far_as_it_can_be_seen():
     """To where the density of a normal law is 1/5,000 of the highest, and 4% more of the range."""
     answers = np.arange(3000) % 2

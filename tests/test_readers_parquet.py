@@ -142,6 +142,21 @@ def test_metrics_of_lighteval_that_are_lists_are_refused_when_asked_for(tmp_path
         read(*paths, metric="parts")
 
 
+@pytest.mark.parametrize(("limit", "refused"), [(500_000, True), (700_000, False)])
+def test_all_fields_of_an_object_count(write, monkeypatch, limit, refused):
+    """Two of 300,000 letters each, which the file holds once."""
+    texts = [repeated(letter * 300, 1000).dictionary_decode() for letter in "ab"]
+    docs = pyarrow.StructArray.from_arrays([*texts, pyarrow.array([["a"]] * 1000)], ["id", "query", "choices"])
+    content = packed({"__doc__": docs, "__metric__": [{"acc": 1}] * 1000})
+    monkeypatch.setattr("sigjax.readers.tables.parquet.growth_limit", lambda size: limit)
+    paths = [write(f"details_{name}.parquet", content) for name in "ab"]
+    if refused:
+        with pytest.raises(InputError, match="this is no data"):
+            read(*paths)
+    else:
+        assert read(*paths).num_instances == 1000
+
+
 def test_small_numbers_count_as_the_doubles_that_they_become(write):
     """40 million bytes in a column are stored in some kilobytes, and become gigabytes."""
     zeros = pyarrow.Array.from_buffers(pyarrow.int8(), 40_000_000, [None, pyarrow.py_buffer(bytes(40_000_000))])
