@@ -219,12 +219,13 @@ def check_digits(case: Case, systems: Sequence[str]) -> None:
         return
     slopes, noise = _slopes(case, sizes), 8.0 * _EPSILON * np.abs(scores)
     for a, b in case.question.pairs:
-        differences = (units.values[a] - units.values[b]).astype(np.float64)
-        terms = differences * slopes[a]
-        effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
-        effects[np.abs(effects) < _CANCELLED * largest] = 0.0
-        size = float(np.linalg.norm(effects))
-        coarse = 0.0 if units.exact else float(np.linalg.norm((differences != 0.0) @ np.abs(slopes[a])))
+        with np.errstate(all="ignore"):  # of a score without a slope, sizes are not finite: nothing is known
+            differences = (units.values[a] - units.values[b]).astype(np.float64)
+            terms = differences * slopes[a]
+            effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
+            effects[np.abs(effects) < _CANCELLED * largest] = 0.0
+            size = float(np.linalg.norm(effects))
+            coarse = 0.0 if units.exact else float(np.linalg.norm((differences != 0.0) @ np.abs(slopes[a])))
         if 0.0 < size < _DIGITS * max(noise[a] + noise[b], coarse):
             raise InputError(
                 f"metric {case.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little beside "
