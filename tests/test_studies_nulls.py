@@ -94,7 +94,11 @@ def test_tests_of_independent_systems_lose_their_level_under_swaps_alone(r, verd
             assert agrees(rates(study, "paired t", system)[place], alpha, repetitions)
     (line,) = [line for line in str(study).splitlines() if verdict in line and line.endswith(": two-sample t")]
     assert "5%" in line
-    assert study.plot().axes[1].get_yticklabels()[-1].get_text() == "two-sample t"
+    errors = study.plot().axes[1]
+    assert errors.get_yticklabels()[-1].get_text() == "two-sample t"
+    heights = [y for line in errors.get_lines() if line.get_linestyle() == "-" for y in line.get_ydata()]
+    low, high = sorted(errors.get_ylim())
+    assert low < min(heights) < 0 < len(errors.get_yticks()) - 1 < max(heights) < high
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "recall", "mean"])

@@ -10,7 +10,7 @@ from sigjax.run.loops import ZERO_COUNT, byte_counts, byte_product, counts, prod
 
 _LAST_SUM = 2**31
 _LAST_WHOLE = 2**24
-"""Of float32."""
+"""Of float32, which holds this one, too; sums stay below it all the same."""
 _COLUMN_MULTIPLE = 4
 """Columns are zero-padded to a multiple of this: XLA on CPU takes ten times longer for one to three columns."""
 Draw = Callable[[Array], Array]
