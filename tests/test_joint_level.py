@@ -2,14 +2,18 @@
 simulation."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap.closed import tango_interval, wilson_interval
+from sigjax.bootstrap.closed import closed_spreads, tango_interval, wilson_interval
 from sigjax.bootstrap.jackknife import joint_level, normal_maxima
+from sigjax.records import Settings
+from sigjax.testing.problem import Case
+from sigjax.units.units import make_units
 
 DRAWS = 20_000
 OPTIONS = {
@@ -32,10 +36,9 @@ def with_covariance(covariance, num_units, seed):
 
 
 def critical(record, degrees):
-    """Half the interval of a delta, which is symmetric, in standard errors, as a normal quantile of the level of t."""
-    low, high = record.interval
-    assert high - record.delta == pytest.approx(record.delta - low, rel=1e-9)
-    return float(stats.norm.isf(stats.t.sf((high - low) / 2 / record.standard_error, degrees)))
+    """How far the nearer end is, which skewness leaves alone, in standard errors, as a normal quantile of t's level."""
+    nearer = min(record.interval.high - record.delta, record.delta - record.interval.low)
+    return float(stats.norm.isf(stats.t.sf(nearer / record.standard_error, degrees)))
 
 
 def near_level(share, level=0.95):
@@ -55,16 +58,29 @@ def test_levels_are_those_of_normal_laws(num_units):
     assert near_level(law.cdf(np.full(3, c), lower_limit=np.full(3, -c)))
 
 
-@pytest.mark.parametrize("num_units", [3, 9])
-def test_few_units_get_the_level_of_bonferroni(num_units):
-    """With so few, the correlations of deltas are not known well enough."""
-    few = (
-        with_covariance(np.eye(3), num_units, 4)
-        if num_units > 3
-        else Evaluation.from_arrays({"A": [1, 2, 4], "B": [3, 1, 0], "C": [0, 5, 1]})
-    )
-    expected = stats.norm.isf(0.05 / 2 / 3)
-    assert [critical(one, num_units - 1) for one in compare(few, **OPTIONS)] == pytest.approx([expected] * 3, rel=1e-9)
+@pytest.mark.parametrize(("num_systems", "num_units"), [(3, 3), (3, 9), (12, 11), (20, 19)])
+def test_few_units_get_the_level_of_bonferroni(num_systems, num_units):
+    """With so few, or fewer than systems, the correlations of deltas are not known well enough."""
+    values = np.random.default_rng(4).normal(size=(num_systems, num_units))
+    few = Evaluation.from_arrays({str(place): each for place, each in enumerate(values)})
+    report = compare(few, **OPTIONS | {"resamples": 2000})
+    expected = [stats.norm.isf(0.05 / 2 / len(report))] * len(report)
+    assert [critical(one, num_units - 1) for one in report] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("num_systems", "num_units"), [(5, 8), (20, 10), (30, 12)])
+def test_intervals_of_many_systems_on_few_units_hold_together(num_systems, num_units):
+    """Equal systems of normal numbers: no delta excludes 0 in nine of ten data sets, within binomial error."""
+    rng, trials, missed = np.random.default_rng(12), 300, 0
+    members = np.array(list(combinations(range(num_systems), 2)), np.int32)
+    settings = Settings(interval="simultaneous", level=0.9, resamples=999)
+    for _ in range(trials):
+        values = rng.normal(size=(num_systems, num_units))
+        evaluation = Evaluation.from_arrays({str(place): each for place, each in enumerate(values)})
+        case = Case.of(make_units(evaluation), evaluation.metric, members, settings)
+        missed += any(not one.interval.low <= 0.0 <= one.interval.high for one in closed_spreads(case)[1])
+    assert missed / trials <= 0.1 + 2.5 * math.sqrt(0.1 * 0.9 / trials)
+    assert missed > 0
 
 
 def test_one_pair_has_nearly_the_interval_of_t():

@@ -33,7 +33,7 @@ from sigjax.testing.problem import Case
 from sigjax.testing.tails import normal_quantile, t_quantile
 
 _FEW_UNITS = 10
-"""With fewer, correlations of deltas are too uncertain to be used."""
+"""With fewer, or fewer than systems, correlations of deltas are too uncertain to be used."""
 _Both = tuple[np.ndarray, np.ndarray]
 """Numbers of all scores `[system]`, and of all deltas `[pair]`."""
 _HALVINGS = 60
@@ -76,9 +76,10 @@ def _joint_level(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.
     """The level at which all intervals of some targets `[target, 2]` hold together.
 
     A score interval of a proportion has a length also where no answer varies: it counts as independent of the others.
+    Those of few answers are long enough for correlations that are uncertain.
     """
-    settings = case.settings
-    if len(case.units.strata) < _FEW_UNITS and not proportions:
+    settings, num_units = case.settings, len(case.units.strata)
+    if num_units < max(_FEW_UNITS, len(moves)) and not proportions:
         return 1.0 - (1.0 - settings.level) / max(int(varies.sum()), 1)  # Bonferroni
     others = int((~varies).sum()) if proportions else 0
     maxima = np.zeros(1)

@@ -10,8 +10,8 @@ KINDS (--interval)
 
 auto           The default, see below. Needs no resamples, and holds for few
                units and for clusters of unequal size.
-simultaneous   The same, at a level, determined by draws, at which all deltas of
-               a metric, and all its scores, hold together.
+simultaneous   The same, at a level at which all deltas of a metric, and all its
+               scores, hold together: by draws, or Bonferroni's for few units.
 percentile     Quantiles of the bootstrap replicates: narrow for few units and
                for unequal clusters, and [1, 1] where all answers are right.
 basic          The same, reflected at the observed value: poor for proportions

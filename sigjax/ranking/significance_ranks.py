@@ -134,7 +134,8 @@ def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
 
     $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. As no interval can miss before
     some decision is wrong, all intervals hold together with the probability that no decision is: at least the level,
-    where the correction bounds the familywise error (also that of a significant difference in the wrong direction).
+    where the correction bounds the familywise error (also that of a significant difference in the wrong direction) and
+    the tests keep their level.
     Quantiles of bootstrap ranks have no such property: where systems are nearly equal they are too narrow.
 
     Args:

@@ -109,8 +109,9 @@ class Settings:
         "moves ends of deltas only outwards (see `bootstrap.jackknife`, also for errors); bootstrap percentile "
         'intervals of a `SampleMetric` and for design "nested"; `interval_kind` says which. "simultaneous": the same '
         "at a level at which all intervals of deltas hold together, and those of scores, from as many normal draws as "
-        '`resamples` (of a `SampleMetric` and for design "nested", delta +- c s with the quantile c of max |delta* - '
-        'delta| / s at the level). By the bootstrap, with its standard errors: "percentile", the quantiles q of the '
+        "`resamples`, or with fewer than ten units, or than systems, Bonferroni's (of a `SampleMetric` and for design "
+        '"nested", delta +- c s with the quantile c of max |delta* - delta| / s at the level). '
+        'By the bootstrap, with its standard errors: "percentile", the quantiles q of the '
         'replicates; "basic", 2 delta - q, the same turned around; "bca", the quantiles at levels corrected for bias '
         "and skewness (better for few or skewed units; a jackknife with one more score per unit); "
         '"studentized", delta - t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are '

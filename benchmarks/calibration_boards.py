@@ -1,0 +1,312 @@
+"""Of boards of five systems: does the top group hold every best one, do rank intervals and simultaneous deltas hold?
+
+    python benchmarks/calibration_boards.py [--quick] [--output FILE.json]
+
+Nothing is timed. Exits with 1 when, in a world in which equal systems are exchangeable, the top group or the rank
+intervals by permutation tests miss more often than 5%, beyond binomial error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from calibration import as_json
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom
+from sizes import GROUP, RESAMPLES, make_case
+from timing import machine, markdown_table
+
+import sigjax
+from sigjax.bootstrap.closed import closed_spreads
+from sigjax.bootstrap.jackknife import influences, joint_level, normal_maxima, pair_skewness, skewed_ends
+from sigjax.comparison.metric_kinds import kind_of
+from sigjax.comparison.run_tests import run_tests
+from sigjax.ranking.significance_ranks import rank_intervals, top_group
+from sigjax.records import Correction, Settings, Test
+from sigjax.records.corrections import adjust
+from sigjax.testing.problem import Case
+from sigjax.testing.runner import Runner
+from sigjax.testing.tails import clopper_pearson, t_quantile
+
+LEVEL = 0.95
+GROUPS, QUICK_GROUPS = 100, 1
+UNITS = (8, 10, 30, 100)
+EXACT_UNITS = 10
+"""Up to so many units reals are tested exactly, as by default; beyond they are sampled."""
+SIZE, LARGEST = 5, 200
+"""Instances of a cluster, where all have as many; the most, where the logarithm of their number is uniform."""
+FALSE_ALARMS = 0.001
+"""Probability that the script fails though the level is kept, at most."""
+_SHARED, _OWN = 1.2, 0.7
+"""Standard deviations on the normal scale of a chance: what is hard for all systems, and a cluster for one of them."""
+_SEED = 2031
+_PAIRS = np.array(list(combinations(range(5), 2)), np.int32)
+
+
+class World(NamedTuple):
+    """A population of five systems."""
+
+    draw: Callable[[np.random.Generator, int], np.ndarray]
+    """(random numbers, units) -> values of `GROUP` data sets `[data set, system, instance, 1]`."""
+    truths: tuple[float, ...]
+    clusters: Callable[[int], np.ndarray] | None = None
+    """Units -> the cluster of each instance `[instance]`."""
+    exchangeable: bool = True
+    """Whether equally good systems are: else permutation tests test more than equal scores."""
+
+
+def _normal(truths: tuple[float, ...], spreads: tuple[float, ...] = (1.0,) * 5) -> World:
+    """What all systems share, and each system's own with its standard deviation."""
+    shift, spread = np.array(truths)[:, None, None], np.array(spreads)[:, None, None]
+
+    def draw(rng: np.random.Generator, size: int) -> np.ndarray:
+        shared, own = rng.standard_normal((GROUP, 1, size, 1)), rng.standard_normal((GROUP, 5, size, 1))
+        return shared + spread * own + shift
+
+    return World(draw, truths)
+
+
+def _answers(chances: tuple[float, ...], clusters: Callable[[int], np.ndarray] | None = None) -> World:
+    """Right or wrong with these chances."""
+    deviation = np.sqrt(1.0 + _SHARED**2 + (_OWN**2 if clusters else 0.0))
+
+    def draw(rng: np.random.Generator, size: int) -> np.ndarray:
+        codes = clusters(size) if clusters else np.arange(size)
+        latent = _SHARED * rng.standard_normal((GROUP, 1, len(codes))) + ndtri(np.array(chances))[:, None] * deviation
+        if clusters:
+            latent = latent + _OWN * rng.standard_normal((GROUP, 5, size))[:, :, codes]
+        return (rng.random(latent.shape) < ndtr(latent)).astype(np.int64)[..., None]
+
+    return World(draw, chances, clusters)
+
+
+def _equal_clusters(size: int) -> np.ndarray:
+    return np.repeat(np.arange(size), SIZE)
+
+
+def _unequal_clusters(size: int) -> np.ndarray:
+    return np.repeat(np.arange(size), np.floor((LARGEST + 1.0) ** ((np.arange(size) + 0.5) / size)).astype(int))
+
+
+def _skewed(rng: np.random.Generator, size: int) -> np.ndarray:
+    """A system, and four that are the same minus lognormal numbers plus their mean."""
+    minus = np.exp(0.5) - np.exp(rng.standard_normal((GROUP, 5, size, 1)))
+    minus[:, 0] = 0.0
+    return rng.standard_normal((GROUP, 1, size, 1)) + minus
+
+
+EQUAL, TWO_BEST = (0.8,) * 5, (0.9, 0.9, 0.85, 0.8, 0.7)
+WORLDS = {
+    "normal, equal": _normal((0.0,) * 5),
+    "normal, equal, deviations 0.3 to 3": _normal((0.0,) * 5, (0.3, 0.6, 1.0, 2.0, 3.0)),
+    "normal, two best": _normal((0.4, 0.4, 0.3, 0.1, 0.0)),
+    "0/1, equal": _answers(EQUAL),
+    "0/1, two best": _answers(TWO_BEST),
+    "clusters of 5, 0/1, equal": _answers(EQUAL, _equal_clusters),
+    "clusters of 5, 0/1, two best": _answers(TWO_BEST, _equal_clusters),
+    "clusters of 1 to 200, 0/1, equal": _answers(EQUAL, _unequal_clusters),
+    "clusters of 1 to 200, 0/1, two best": _answers(TWO_BEST, _unequal_clusters),
+    "equal means, skewed differences": World(_skewed, (0.0,) * 5, exchangeable=False),
+}
+CROWDS = ((5, 10), (10, 10), (10, 30), (20, 20), (25, 30), (25, 100), (25, 10), (60, 30))
+"""Systems, all equal, and units of normal numbers: simultaneous intervals by draws and as they are."""
+CROWD_TRIALS = {5: 5000, 10: 3000, 20: 1500, 25: 1000, 60: 300}
+TESTS: tuple[tuple[Test, Correction], ...] = (
+    ("permutation", "holm"),
+    ("permutation", "hochberg"),
+    ("bootstrap", "holm"),
+)
+
+
+class Miss(NamedTuple):
+    """In how many data sets an event happens."""
+
+    world: str
+    units: int
+    what: str
+    """"top group": a best system is left out; "ranks": a true rank is outside its interval; "deltas": so is a delta."""
+    by: str
+    trials: int
+    missed: int
+    share: float
+    interval: tuple[float, float]
+    """Clopper-Pearson, 95%."""
+
+
+def main() -> None:
+    """Measure, print and check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few data sets: does it run?")
+    parser.add_argument("--output", type=Path, help="write the figures to this JSON file")
+    chosen = parser.parse_args()
+    print(json.dumps(on := machine("cpu"), indent=2))
+    groups = QUICK_GROUPS if chosen.quick else GROUPS
+    found = [miss for name in WORLDS for units in UNITS for miss in measured(name, units, groups)]
+    print(f"\nmisses, %, for n = {' / '.join(map(str, UNITS))} units\n\n{table(found)}")
+    crowds = [miss for crowd in CROWDS for miss in crowded(*crowd, groups=groups)]
+    print(f"\nsome delta of normal numbers is missed, %\n\n{crowds_table(crowds)}")
+    if chosen.output:
+        record: dict[str, Any] = {"schema": "sigjax-benchmark/1", "machine": on, "level": LEVEL, "resamples": RESAMPLES}
+        chosen.output.write_text(as_json(record | {"misses": [each._asdict() for each in found + crowds]}))
+    check(found)
+
+
+def measured(name: str, units: int, groups: int) -> Iterator[Miss]:
+    """The shares of all events in a world with so many units."""
+    world, events = WORLDS[name], {}
+    for group in range(groups):
+        rng = np.random.default_rng((_SEED, list(WORLDS).index(name), units, group))
+        values, seed = world.draw(rng, units), int(rng.integers(2**62))
+        for event, missed in _of_group(world, values, units, seed):
+            events.setdefault(event, []).append(missed)
+    for (what, by), missed in events.items():
+        yield _miss(name, units, what, by, int(np.sum(missed)), int(np.size(missed)))
+
+
+def _miss(name: str, units: int, what: str, by: str, missed: int, trials: int) -> Miss:
+    low, high = clopper_pearson(np.array([missed]), trials, 0.95)
+    return Miss(name, units, what, by, trials, missed, missed / trials, (float(low[0]), float(high[0])))
+
+
+def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Miss]:
+    """How often some simultaneous interval of equal systems misses 0: at the level by draws, and as it is."""
+    members = np.array(list(combinations(range(num_systems), 2)), np.int32)
+    trials, missed = CROWD_TRIALS[num_systems] * groups // GROUPS, np.zeros(2, int)
+    for trial in range(trials):
+        rng = np.random.default_rng((_SEED, num_systems, units, trial))
+        case = make_case("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
+        settings = replace(case.settings, interval="simultaneous", level=LEVEL)
+        case = case._replace(question=case.question._replace(members=members), settings=settings)
+        pairs = closed_spreads(case)[1]
+        moves, errors = influences(case), np.array([one.standard_error for one in pairs])
+        level = joint_level(normal_maxima(moves, members, RESAMPLES, trial), LEVEL)
+        ends = skewed_ends(pair_skewness(moves, members, errors), t_quantile(level, units - 1.0), nearer=False)
+        low, high = (case.question.deltas - errors * end for end in ends)
+        held = all(one.interval is not None and one.interval.low <= 0.0 <= one.interval.high for one in pairs)
+        missed += np.array([((low > 0.0) | (high < 0.0)).any(), not held])
+    for by, number in zip(("draws", "simultaneous"), missed.tolist(), strict=True):
+        yield _miss(f"normal, {num_systems} equal systems", units, "deltas", by, number, trials)
+
+
+def _of_group(
+    world: World, values: np.ndarray, units: int, seed: int
+) -> Iterator[tuple[tuple[str, str], Sequence[bool]]]:
+    """Which events happen in each data set of a group, which share their resamples."""
+    metric = "accuracy" if values.dtype.kind == "i" else "mean"
+    clusters = world.clusters(units).tolist() if world.clusters else None
+    case = make_case(metric, values, clusters, seed)
+    exact = metric == "accuracy" or units <= EXACT_UNITS
+    scores, p_values = np.array(case.question.scores).reshape(-1, 5), {}
+    for test, correction in TESTS:
+        if test not in p_values:
+            p_values[test] = _p_values(case, test, exact=exact)
+        boards = [_beats(*each, correction) for each in zip(scores, p_values[test], strict=True)]
+        yield ("top group", f"{test}, {correction}"), [_leaves_out(beats, world.truths) for beats in boards]
+        yield ("ranks", f"{test}, {correction}"), [_misranks(beats, world.truths) for beats in boards]
+    if exact:
+        _require_those_of_compare(case, _beats(scores[0], p_values["permutation"][0], "holm"), values[0], clusters)
+    true = np.subtract(*np.array(world.truths)[_PAIRS.T])
+    ends = np.array([_simultaneous(make_case(metric, each[:, None], clusters, seed)) for each in values])
+    held = (ends[:, :, 0] <= true + 1e-12) & (true - 1e-12 <= ends[:, :, 1])
+    yield ("deltas", "simultaneous"), (~held.all(axis=1)).tolist()
+
+
+def _p_values(case: Case, test: Test, *, exact: bool) -> np.ndarray:
+    """P-values of all pairs of each data set, `[data set, pair]`."""
+    first = 5 * np.arange(len(case.question.scores) // 5, dtype=np.int32)
+    members = (first[:, None, None] + _PAIRS).reshape(-1, 2)
+    method = "auto" if exact and test == "permutation" else "montecarlo"
+    settings = replace(case.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
+    case = case._replace(question=case.question._replace(members=members), settings=settings)
+    return run_tests(kind_of(case), Runner(settings, "numpy")).outcomes[test].p_value.reshape(len(first), -1)
+
+
+def _beats(scores: np.ndarray, p_values: np.ndarray, correction: Correction) -> np.ndarray:
+    """Whether the first of two systems is significantly better, `[system, system]`."""
+    beats, significant = np.zeros((5, 5), bool), adjust(p_values, correction) < Settings(level=LEVEL).alpha
+    for a, b in _PAIRS[significant].tolist():
+        beats[a, b], beats[b, a] = scores[a] > scores[b], scores[b] > scores[a]
+    return beats
+
+
+def _leaves_out(beats: np.ndarray, truths: Sequence[float]) -> bool:
+    """Whether a best system is not in the top group."""
+    return any(truth == max(truths) and not held for truth, held in zip(truths, top_group(beats), strict=True))
+
+
+def _misranks(beats: np.ndarray, truths: Sequence[float]) -> bool:
+    """Whether a true rank is outside its interval; systems that are equally good may have any of their ranks."""
+    true = np.array(truths)
+    best, worst = 1 + (true > true[:, None]).sum(axis=1), (true >= true[:, None]).sum(axis=1)
+    low, high = np.array(rank_intervals(beats)).T
+    return bool(((low > best) | (high < worst)).any())
+
+
+def _simultaneous(case: Case) -> np.ndarray:
+    """Simultaneous intervals of the deltas of five systems, `[pair, 2]`; NaN where there is none."""
+    settings = replace(case.settings, test=(), method="auto", interval="simultaneous", level=LEVEL)
+    case = case._replace(question=case.question._replace(members=_PAIRS), settings=settings)
+    return np.array(
+        [each.interval or (np.nan, np.nan) for each in run_tests(kind_of(case), Runner(settings, "numpy")).pairs]
+    )
+
+
+def _require_those_of_compare(case: Case, beats: np.ndarray, values: np.ndarray, clusters: list[int] | None) -> None:
+    """The top group of a data set must be that of the front door.
+
+    Raises:
+        AssertionError: it is another.
+    """
+    data = sigjax.Evaluation.from_arrays(
+        dict(zip("abcde", values, strict=True)), metric=case.metric.name, clusters=clusters
+    )
+    report = sigjax.compare(data, method="exact", interval="none", device="numpy", progress=False)
+    theirs = {one.name for one in report.systems if one.in_top_group}
+    if theirs != {name for name, held in zip("abcde", top_group(beats), strict=True) if held}:
+        raise AssertionError(f"the top group is {theirs} by sigjax.compare, and another here")
+
+
+def table(misses: Sequence[Miss]) -> str:
+    """One line per world, one column per event; in each cell the numbers of units in turn."""
+    cells = {(each.world, each.units, each.what, each.by): each for each in misses}
+    columns = list(dict.fromkeys((what, by) for _, _, what, by in cells))
+
+    def text(name: str, column: tuple[str, str]) -> str:
+        return " / ".join(f"{100.0 * cells[name, units, *column].share:.1f}" for units in UNITS)
+
+    lines = [[name, *(text(name, column) for column in columns)] for name in WORLDS]
+    return markdown_table(["", *map(", ".join, columns)], lines)
+
+
+def crowds_table(misses: Sequence[Miss]) -> str:
+    """One line per number of systems and units."""
+    cells = {(each.world, each.units, each.by): f"{100.0 * each.share:.1f}" for each in misses}
+    rows = list(dict.fromkeys((world, units) for world, units, _ in cells))
+    kinds = ("draws", "simultaneous")
+    return markdown_table(
+        ["", *kinds], [[f"{name}, n = {n}", *(cells[name, n, by] for by in kinds)] for name, n in rows]
+    )
+
+
+def check(misses: Sequence[Miss]) -> None:
+    """Check that what follows from permutation tests misses in at most 5%, where equal systems are exchangeable.
+
+    Raises:
+        AssertionError: it does not.
+    """
+    valid = [each for each in misses if each.by == "permutation, holm" and WORLDS[each.world].exchangeable]
+    for each in valid:
+        if (tail := binom.sf(each.missed - 1, each.trials, 1.0 - LEVEL)) < FALSE_ALARMS / len(valid):
+            raise AssertionError(f"{each}: the chance of that is {tail:.2g}")
+    print(f"\n{len(valid)} shares by permutation tests are at most {1.0 - LEVEL:.0%}, within binomial error")
+
+
+if __name__ == "__main__":
+    main()
