@@ -28,7 +28,7 @@ from scipy import stats
 from sizes import GROUP, KEPT, LEVELS, RESAMPLES, Counts, sizes_of
 from timing import cores, machine
 
-from sigjax.testing.tails import clopper_pearson
+from sigjax.testing.p_values import clopper_pearson
 
 FULL = ({30: 100, 100: 100, 1000: 100}, {30: 100, 100: 100, 1000: 50})
 """Units -> groups of data sets: for tests, and for intervals."""

@@ -24,16 +24,13 @@ from sizes import GROUP, RESAMPLES, make_case
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.bootstrap.closed import closed_spreads
-from sigjax.bootstrap.jackknife import influences, joint_level, normal_maxima, pair_skewness, skewed_ends
-from sigjax.comparison.metric_kinds import kind_of
-from sigjax.comparison.run_tests import run_tests
-from sigjax.ranking.significance_ranks import rank_intervals, top_group
+from sigjax.comparison.analysis import kind_of, run_tests
+from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.corrections import adjust
-from sigjax.testing.problem import Case
-from sigjax.testing.runner import Runner
-from sigjax.testing.tails import clopper_pearson, t_quantile
+from sigjax.testing.jackknife import closed_spreads, influences, joint_level, normal_maxima, pair_skewness, skewed_ends
+from sigjax.testing.p_values import clopper_pearson, t_quantile
+from sigjax.testing.problem import Case, Runner
 
 LEVEL = 0.95
 GROUPS, QUICK_GROUPS = 100, 1

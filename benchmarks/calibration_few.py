@@ -24,11 +24,10 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.comparison.metric_kinds import kind_of, make_case
-from sigjax.comparison.run_tests import run_tests
+from sigjax.comparison.analysis import kind_of, make_case, run_tests
 from sigjax.records import Interval, IntervalKind, Settings
-from sigjax.testing.runner import Runner
-from sigjax.testing.tails import clopper_pearson
+from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.problem import Runner
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sizes import BOOTSTRAP, IGNORED, SAMPLED
 
-from sigjax.classical.applicable import UNPAIRED
+from sigjax.studies.classical import UNPAIRED
 
 if TYPE_CHECKING:
     from calibration import Coverage, Size

@@ -23,13 +23,11 @@ from scipy.stats import binom
 from timing import machine, markdown_table
 
 import sigjax
-from sigjax.comparison.metric_kinds import kind_of
-from sigjax.comparison.run_tests import run_tests
+from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
-from sigjax.testing.problem import Case
-from sigjax.testing.runner import Runner
-from sigjax.testing.tails import clopper_pearson
-from sigjax.units.units import make_units
+from sigjax.resample.units import make_units
+from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.problem import Case, Runner
 
 ALPHA, RESAMPLES, GROUP = 0.05, 499, 20
 """Data sets of a group share their resamples."""

@@ -22,8 +22,8 @@ from scipy.special import ndtr
 from scipy.stats import binom
 from timing import machine, markdown_table
 
-from sigjax.bootstrap.jackknife import degrees_of_freedom, skewed_ends, skewness
-from sigjax.testing.tails import t_quantile
+from sigjax.testing.jackknife import degrees_of_freedom, skewed_ends, skewness
+from sigjax.testing.p_values import t_quantile
 
 LEVEL, LONGEST, ALLOWED = 0.95, 1.5, 0.06
 TRIALS, QUICK_TRIALS = 10_000, 500

@@ -18,10 +18,10 @@ import jax
 import jax.numpy as jnp
 from timing import cores, machine, markdown_table, options, save, timed
 
-from sigjax.metrics.matches import FSCORE
-from sigjax.metrics.sacrebleu import BLEU, CHRF
+from sigjax.metrics.ratios import FSCORE
+from sigjax.metrics.textmetric import BLEU, CHRF
 from sigjax.records import Array, Metric
-from sigjax.resample.bits import threefry2x32
+from sigjax.resample.draws import threefry2x32
 
 _METRICS = {"fscore": FSCORE, "bleu": BLEU, "chrf": CHRF}
 _UNROLLED = 8

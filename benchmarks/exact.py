@@ -26,10 +26,9 @@ from timing import Row, machine, row_record, time_in_turn, timed
 from workloads import matched_words, tagged_words
 
 import sigjax
-from sigjax.exact.charfun import EPSILON
+from sigjax.exact.distributions import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice
-from sigjax.exact.lines import line_ps
-from sigjax.exact.null import Criterion, ExactP
+from sigjax.exact.null import Criterion, ExactP, line_ps
 from sigjax.records import Comparison, InputError
 
 FULL = {
@@ -115,7 +114,7 @@ def scipy_tree(a: np.ndarray, b: np.ndarray, multiply: Callable[..., np.ndarray]
     """Algorithms 2 and 4 of Zmigrod et al. (2022), two-sided; S has the parity of its reach, so half of the range do.
 
     The 2^l products of a level have at most 2 (m + n) padded values together, for n units and m values in the end. So
-    the bound of `sigjax.exact.convolution.tree_error` is at most 12 eps log2(2m) sqrt(2^l 2 (m + n)), added up over l.
+    the bound of `exact.distributions.tree_error` is at most 12 eps log2(2m) sqrt(2^l 2 (m + n)), added up over l.
     """
     sizes = np.abs(a - b).tolist()
     coins = {size: np.bincount([0, size]) / 2 for size in set(sizes)}

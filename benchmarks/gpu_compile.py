@@ -39,8 +39,7 @@ from recorded import Program, programs
 from workloads import NUM_PAIRS, SYSTEMS, f1_workload, translations
 
 import sigjax
-from sigjax.exact.charfun import line_probabilities
-from sigjax.exact.convolution import dp_null, tree_null
+from sigjax.exact.distributions import dp_null, line_probabilities, tree_null
 from sigjax.exact.lattice import Lattice
 from sigjax.run.backend import jax_scope, program, sharding
 

@@ -13,10 +13,9 @@ from scipy import stats
 from sizes import GROUP, make_case
 
 import sigjax
-from sigjax.comparison.metric_kinds import kind_of
-from sigjax.comparison.run_tests import run_tests
+from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.records import IntervalKind
-from sigjax.testing.runner import Runner
+from sigjax.testing.problem import Runner
 
 LEVEL = 0.95
 RESAMPLES = 1999

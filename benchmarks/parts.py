@@ -21,13 +21,11 @@ from ceilings import measure as measure_ceilings
 from timing import machine, markdown_table, options, save, time_in_turn
 from workloads import INSTANCES, f1_workload
 
-from sigjax.metrics.matches import FSCORE
+from sigjax.metrics.ratios import FSCORE
 from sigjax.records import Array
-from sigjax.resample.bits import row_keys, words
-from sigjax.resample.by_bytes import floats_of
+from sigjax.resample.draws import Draws, bootstrap, draws_from_strata, padded_draws, padded_units, row_keys, swap, words
 from sigjax.resample.engine import Run, tile_rows
-from sigjax.resample.plans import Draws, bootstrap, draws_from_strata, padded_draws, padded_units, swap
-from sigjax.resample.project import (
+from sigjax.resample.projection import (
     DrawsProduct,
     Places,
     Projection,
@@ -35,11 +33,12 @@ from sigjax.resample.project import (
     distinct_columns,
     drawn_columns,
     draws_projection,
+    floats_of,
     swap_projection,
 )
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
+from sigjax.resample.units import make_units
 from sigjax.run.backend import Backend, compiled
-from sigjax.units.units import make_units
 
 RESAMPLES, REPEATS = 2**17, 15
 """Of each call on a CPU, in tiles of the engine; a GPU gets one tile where that is more."""

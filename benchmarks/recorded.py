@@ -10,12 +10,14 @@ from unittest.mock import patch
 import jax
 import numpy as np
 
-from sigjax.bootstrap import replicates, summary
-from sigjax.exact import convolution, spectrum
+from sigjax.exact import distributions as convolution
+from sigjax.exact import distributions as spectrum
 from sigjax.resample import engine
-from sigjax.resample.fused import FusedDraws, FusedSwap
+from sigjax.resample.projection import FusedDraws, FusedSwap
 from sigjax.run.backend import Backend, jax_scope, program
-from sigjax.testing import runner
+from sigjax.testing import bootstrap as summary
+from sigjax.testing import problem as runner
+from sigjax.testing import replicates
 
 
 class Program(NamedTuple):

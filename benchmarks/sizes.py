@@ -13,19 +13,17 @@ import numpy as np
 from nulls import KINDS, Kind
 
 import sigjax
-from sigjax.classical.applicable import all_tests
-from sigjax.classical.tests import ClassicalTest, mcnemar, paired_t
-from sigjax.comparison.metric_kinds import kind_of
-from sigjax.comparison.run_tests import run_tests
-from sigjax.permutation.montecarlo import swap_problem
+from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.records import Alternative, Metric, Settings, Test, Variant
-from sigjax.resample.bits import rows_of, seed_key
+from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.engine import Run
 from sigjax.resample.tally import extreme, swapped_deltas
+from sigjax.resample.units import make_units
 from sigjax.run.backend import NUMPY
-from sigjax.testing.problem import Case
-from sigjax.testing.runner import Runner
-from sigjax.units.units import make_units
+from sigjax.studies.classical import all_tests
+from sigjax.studies.tests import ClassicalTest, mcnemar, paired_t
+from sigjax.testing.permutation import swap_problem
+from sigjax.testing.problem import Case, Runner
 
 LEVELS = (0.01, 0.05, 0.10)
 RESAMPLES = 999

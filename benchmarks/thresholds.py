@@ -17,8 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 from timing import machine, markdown_table, options, save
 
-from sigjax.studies.all_pairs import PairColumns
-from sigjax.studies.thresholds import Law, Points, make_threshold, system_draws, weighted_quantiles
+from sigjax.studies.thresholds import Law, PairColumns, Points, make_threshold, system_draws, weighted_quantiles
 
 WORLDS = {"scores 1.2, variances 0.3": (1.2, 0.3), "1.2, 0.8": (1.2, 0.8), "4, 0.3": (4.0, 0.3), "4, 0.8": (4.0, 0.8)}
 """Standard deviations of scores (a standard error of delta is about 1), and of the logarithms of variances."""

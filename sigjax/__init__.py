@@ -8,15 +8,11 @@ from sigjax.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sigjax import studies as studies
-    from sigjax.association.association import Association as Association
-    from sigjax.association.association import association_test as association_test
-    from sigjax.classical.classical import ClassicalTests as ClassicalTests
-    from sigjax.classical.classical import classical_tests as classical_tests
     from sigjax.comparison.compare import bootstrap_test as bootstrap_test
     from sigjax.comparison.compare import compare as compare
     from sigjax.comparison.compare import permutation_test as permutation_test
+    from sigjax.formats import read as read
     from sigjax.readers import Evaluation as Evaluation
-    from sigjax.readers import read as read
     from sigjax.records import Comparison as Comparison
     from sigjax.records import InputError as InputError
     from sigjax.records import Interval as Interval
@@ -30,25 +26,29 @@ if TYPE_CHECKING:
     from sigjax.studies import one_sample as one_sample
     from sigjax.studies import power as power
     from sigjax.studies import unpaired as unpaired
-    from sigjax.studies.diff_records import Diff as Diff
-    from sigjax.studies.one_sample import OneSample as OneSample
+    from sigjax.studies.association import Association as Association
+    from sigjax.studies.association import association_test as association_test
+    from sigjax.studies.classical import ClassicalTests as ClassicalTests
+    from sigjax.studies.classical import classical_tests as classical_tests
+    from sigjax.studies.diff import Diff as Diff
     from sigjax.studies.records import Audit as Audit
     from sigjax.studies.records import Equivalence as Equivalence
     from sigjax.studies.records import Power as Power
-    from sigjax.studies.unpaired import Unpaired as Unpaired
+    from sigjax.studies.samples import OneSample as OneSample
+    from sigjax.studies.samples import Unpaired as Unpaired
 
 _PUBLIC = {
-    "sigjax.association.association": ("Association", "association_test"),
-    "sigjax.classical.classical": ("ClassicalTests", "classical_tests"),
+    "sigjax.studies.association": ("Association", "association_test"),
+    "sigjax.studies.classical": ("ClassicalTests", "classical_tests"),
     "sigjax.comparison.compare": ("bootstrap_test", "compare", "permutation_test"),
-    "sigjax.readers": ("Evaluation", "read"),
+    "sigjax.formats": ("read",),
+    "sigjax.readers": ("Evaluation",),
     "sigjax.records": ("Comparison", "InputError", "Interval", "Metric", "SampleMetric"),
     "sigjax.report": ("Report",),
     "sigjax.studies": ("audit", "diff", "equivalence", "equivalence_test", "one_sample", "power", "unpaired"),
-    "sigjax.studies.diff_records": ("Diff",),
-    "sigjax.studies.one_sample": ("OneSample",),
+    "sigjax.studies.diff": ("Diff",),
     "sigjax.studies.records": ("Audit", "Equivalence", "Power"),
-    "sigjax.studies.unpaired": ("Unpaired",),
+    "sigjax.studies.samples": ("OneSample", "Unpaired"),
 }
 """The public names by their modules, which are imported when a name is first used (PEP 562)."""
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names}

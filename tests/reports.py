@@ -95,5 +95,5 @@ def without_intervals(report):
 
 
 def read_back(cell):
-    """A name from a cell of CSV, by what the docstring of `sigjax.report.tables.escape_csv` says."""
+    """A name from a cell of CSV, by what the docstring of `sigjax.report.data.escape_csv` says."""
     return re.sub(r"\\(x..|u.{4}|U.{8}|.)", lambda found: ast.literal_eval(f'"{found[0]}"'), cell.removeprefix("'"))

@@ -14,11 +14,11 @@ from oracles import extreme, montecarlo_error
 from scipy.stats import binom, binomtest, chisquare, fisher_exact, permutation_test
 
 from sigjax import InputError
-from sigjax.association import assignments, association
-from sigjax.association.assignments import agreements_p, confusion_tables
-from sigjax.association.association import association_test
 from sigjax.cli import _run
-from sigjax.resample.bits import row_keys
+from sigjax.resample.draws import row_keys
+from sigjax.studies import association
+from sigjax.studies import association as assignments
+from sigjax.studies.association import agreements_p, association_test, confusion_tables
 
 ALTERNATIVES = ("greater", "less", "two-sided")
 CONTENTS = ["Polish", "Premium", "Russian", "Budget"]

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import gammaincinv
 from scipy.stats import beta, binom
 
-from sigjax.testing.tails import clopper_pearson
+from sigjax.testing.p_values import clopper_pearson
 
 OF_A_STOP = 1.0 - 1e-3 / (300 * 8)
 """The level of an interval at a look of `resamples="auto"` for 300 pairs."""

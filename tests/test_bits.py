@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax.extend.random import threefry_2x32
 
-from sigjax.resample.bits import BLOCK, row_keys, threefry2x32, words
+from sigjax.resample.draws import BLOCK, row_keys, threefry2x32, words
 
 # Known answers of threefry2x32 with 20 rounds, from the Random123 distribution (kat_vectors).
 KNOWN = [

@@ -19,8 +19,7 @@ from runs import COUNTS, FSCORE, OTHERS, REPEATED, RUNS, report
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.run import checkpoint
-from sigjax.run.checkpoint import Checkpoint, data_hash
-from sigjax.run.resume import kept_in
+from sigjax.run.checkpoint import Checkpoint, data_hash, kept_in
 
 pytestmark = pytest.mark.slow
 

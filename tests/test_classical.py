@@ -10,17 +10,20 @@ import scipy.stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportions_ztest
 
-from sigjax.classical.tests import (
+from sigjax.studies.tests import (
     MCNEMAR,
     ClassicalTest,
     LeftOut,
+    binomial_z,
+    chi_square,
+    dependence,
     mcnemar,
     paired_t,
     sign_test,
+    two_sample_t,
     wald_z,
     wilcoxon,
 )
-from sigjax.classical.unpaired import binomial_z, chi_square, dependence, two_sample_t
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 TINY = 1e-300

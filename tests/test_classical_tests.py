@@ -12,8 +12,8 @@ from statsmodels.stats.proportion import proportions_ztest
 
 import sigjax
 from sigjax import Evaluation, InputError, classical_tests
-from sigjax.classical.unpaired import dependence
 from sigjax.cli import _run
+from sigjax.studies.tests import dependence
 
 # Yeh (2000), section 3.3: relations found by both, by method I only and by method II only.
 CORRECT, SPURIOUS, GOLD = (19, 28, 6), (5, 43, 9), 103

@@ -14,9 +14,9 @@ import pytest
 
 import sigjax
 from sigjax.cli import _run
-from sigjax.cli.hints import OTHER_OPTIONS
+from sigjax.cli.flags import OTHER_OPTIONS
+from sigjax.formats.trec import parse_measure
 from sigjax.metrics import METRICS
-from sigjax.readers.retrieval.measures import parse_measure
 
 LONG = "system\tid\tok\tsys\tref\n" + "".join(
     f"{name}\tq{i}\t{min(i % shift, 2)}\t{2 + i % 2}\t{2 + i % 3}\n"

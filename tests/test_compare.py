@@ -16,8 +16,8 @@ from oracles import montecarlo_error, random_counts
 
 import sigjax
 from sigjax import Evaluation, InputError, Report, bootstrap_test, compare, permutation_test
+from sigjax.comparison.compare import signature_of
 from sigjax.comparison.options import CompareOptions
-from sigjax.comparison.signature import signature_of
 from sigjax.records import Settings
 from sigjax.records.options import options_of, types_of
 

@@ -13,8 +13,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sigjax import Evaluation, InputError, Report, SampleMetric, compare, equivalence
 from sigjax.cli import main
 from sigjax.comparison.compat import scipy_p
-from sigjax.resample.bits import rows_of, seed_key
-from sigjax.resample.plans import drawn_units, draws_from_strata, swap
+from sigjax.resample.draws import drawn_units, draws_from_strata, rows_of, seed_key, swap
 
 K = 999
 RNG = np.random.default_rng(4)

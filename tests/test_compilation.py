@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sigjax import Evaluation, compare, permutation_test
-from sigjax.resample import sampling
+from sigjax.resample import engine as sampling
 from sigjax.run.backend import compiled
 
 TESTS = ["permutation", "bootstrap"]

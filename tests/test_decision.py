@@ -13,11 +13,10 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
 from sigjax.multiple.decision import MOST_RESAMPLES, SETTLED, decisions
-from sigjax.multiple.maxt import StepDown
+from sigjax.multiple.westfall_young import StepDown
 from sigjax.records import CORRECTIONS, Metric, Settings
 from sigjax.records.corrections import adjust
-from sigjax.testing.p_values import Outcome, Outcomes
-from sigjax.testing.stopping import ERROR
+from sigjax.testing.p_values import ERROR, Outcome, Outcomes
 
 pytestmark = pytest.mark.slow
 
@@ -150,7 +149,7 @@ def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pa
 def test_settled_decisions_of_counts_are_wrong_with_the_stated_probability_at_most(correction, monkeypatch):
     """With an error of a tenth, and 250 families of p-values near their thresholds."""
     monkeypatch.setattr("sigjax.multiple.decision.ERROR", 0.1)
-    monkeypatch.setattr("sigjax.testing.stopping.ERROR", 0.1)
+    monkeypatch.setattr("sigjax.testing.p_values.ERROR", 0.1)
     monkeypatch.setattr("sigjax.multiple.decision.MOST_RESAMPLES", 0)
     rng, trials, asked = np.random.default_rng(4), 250, Settings(correction=correction, resamples=RESAMPLES)
     truth = np.array([0.0004, 0.0155, 0.0165, 0.026, 0.049, 0.2, 0.6])

@@ -16,11 +16,16 @@ from test_laws import REGISTRY, make_arrays
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.cli import _run
 from sigjax.exact.choices import find_patterns, sum_law
-from sigjax.resample.bits import row_keys
-from sigjax.resample.by_bytes import Bytes, Floats
-from sigjax.resample.outputs import crossed, nested_draws, outputs_left
-from sigjax.resample.plans import draws_from_strata
-from sigjax.resample.project import crossed_projection, nested_projection
+from sigjax.resample.draws import draws_from_strata, row_keys
+from sigjax.resample.projection import (
+    Bytes,
+    Floats,
+    crossed,
+    crossed_projection,
+    nested_draws,
+    nested_projection,
+    outputs_left,
+)
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,9 @@ from oracles import random_counts
 import sigjax
 from sigjax import Evaluation, InputError, compare
 from sigjax.resample import engine
-from sigjax.run import backend, devices
-from sigjax.run.backend import Backend
-from sigjax.run.devices import Facts, driver_in, lacking
+from sigjax.run import backend
+from sigjax.run import backend as devices
+from sigjax.run.backend import Backend, Facts, driver_in, lacking
 
 SEEN = Facts(
     system="Linux",

@@ -9,12 +9,12 @@ import pytest
 from reports import make_report, without_intervals
 
 from sigjax import Evaluation, InputError, compare, diff, equivalence_test
-from sigjax.bootstrap.closed import tango_interval
 from sigjax.cli import _run
 from sigjax.metrics import MEAN
 from sigjax.records import Interval
-from sigjax.studies.diff_show import diff_text
-from sigjax.testing.tails import t_quantile
+from sigjax.studies.diff import diff_text
+from sigjax.testing.jackknife import tango_interval
+from sigjax.testing.p_values import t_quantile
 
 Z = 1.6448536269514722
 

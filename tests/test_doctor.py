@@ -11,7 +11,7 @@ import pytest
 
 from sigjax import InputError
 from sigjax.cli import _run
-from sigjax.readers import READERS, Diagnosis, diagnose, read
+from sigjax.formats import READERS, Diagnosis, diagnose, read
 from sigjax.readers.options import Options
 
 WIDE = "id\tA\tB\nx\t1\t0\ny\t1\t1\nz\t{}\t1\n"

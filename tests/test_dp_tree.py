@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import random_sign_counts
 
-from sigjax.exact import convolution
-from sigjax.exact.convolution import dp_cost, dp_null, tree_cost, tree_error, tree_null
+from sigjax.exact import distributions as convolution
+from sigjax.exact.distributions import dp_cost, dp_null, tree_cost, tree_error, tree_null
 
 EPS = np.finfo(np.float64).eps
 TINY = np.finfo(np.float64).tiny

@@ -10,15 +10,14 @@ import pytest
 from oracles import extreme, f1, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, Metric, compare
-from sigjax.metrics.matches import FSCORE
-from sigjax.permutation import montecarlo as permutation
-from sigjax.resample import engine, sampling
-from sigjax.resample.bits import row_keys
-from sigjax.resample.by_bytes import Bytes, Floats
-from sigjax.resample.plans import bootstrap, draws_from_strata, swap
-from sigjax.resample.project import draws_projection, places_in
+from sigjax.metrics.ratios import FSCORE
+from sigjax.resample import engine
+from sigjax.resample import engine as sampling
+from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
+from sigjax.resample.projection import Bytes, Floats, draws_projection, places_in
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.host import progress_bar
+from sigjax.testing import permutation as permutation
 
 pytestmark = pytest.mark.slow
 

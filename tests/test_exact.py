@@ -12,7 +12,7 @@ from oracles import enumerate_swaps, f1, random_counts
 from scipy.stats import binomtest, wilcoxon
 
 from sigjax import Evaluation, InputError, compare, permutation_test
-from sigjax.permutation import exact as inference_exact
+from sigjax.testing import exact as inference_exact
 
 pytestmark = pytest.mark.slow
 

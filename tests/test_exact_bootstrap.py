@@ -13,8 +13,16 @@ from scipy.stats import binom
 
 from sigjax import Evaluation, compare
 from sigjax.exact import bootstrap as exact_bootstrap
-from sigjax.exact.bootstrap import bootstrap_p, cost, law, quantile, tail
-from sigjax.exact.draws import draw_lattice, log_characteristic, standard_error
+from sigjax.exact.bootstrap import (
+    bootstrap_p,
+    cost,
+    draw_lattice,
+    law,
+    log_characteristic,
+    quantile,
+    standard_error,
+    tail,
+)
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 TABLES = st.lists(st.lists(st.integers(-7, 7), min_size=1, max_size=6), min_size=1, max_size=3).filter(

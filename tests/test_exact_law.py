@@ -8,11 +8,11 @@ from oracles import random_counts
 from scipy.stats import binom
 
 from sigjax import Evaluation, compare
-from sigjax.comparison.metric_kinds import make_case
-from sigjax.exact import signs
+from sigjax.comparison.analysis import make_case
+from sigjax.exact import null as signs
 from sigjax.exact.lattice import pair_lattice
-from sigjax.exact.signs import sign_law
-from sigjax.multiple.minp import exact_laws
+from sigjax.exact.null import sign_law
+from sigjax.multiple.westfall_young import exact_laws
 from sigjax.records import Settings
 
 

@@ -8,10 +8,10 @@ import pytest
 from runs import COUNTS, FSCORE, OTHERS, RUNS, TWO
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.bootstrap.intervals import PILOT
 from sigjax.cli import _run
-from sigjax.permutation import montecarlo as permutation
 from sigjax.run.checkpoint import difference
+from sigjax.testing import permutation as permutation
+from sigjax.testing.uncertainty import PILOT
 
 MORE = {
     "both tests of two metrics": (TWO, {"test": ["permutation", "bootstrap"], "method": "montecarlo"}),

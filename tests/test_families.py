@@ -14,12 +14,10 @@ from sigjax.cli import main
 from sigjax.comparison.families import others_of
 from sigjax.records import Metric, Settings
 from sigjax.records.corrections import adjust
-from sigjax.resample import sampling
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import draws_from_strata, swap
-from sigjax.testing import stopping
-from sigjax.testing.p_values import Outcome, Outcomes
-from sigjax.testing.stopping import ERROR, count_until_settled
+from sigjax.resample import engine as sampling
+from sigjax.resample.draws import draws_from_strata, row_keys, swap
+from sigjax.testing import p_values as stopping
+from sigjax.testing.p_values import ERROR, Outcome, Outcomes, count_until_settled
 
 pytestmark = pytest.mark.slow
 

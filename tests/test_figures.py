@@ -14,11 +14,8 @@ from reports import SIGNATURE, STRANGE, make_report, without_intervals
 from sigjax import InputError, Report, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
-from sigjax.report.blocks import blocks
-from sigjax.report.figure import BLUE, TWO_COLUMNS, UNSETTLED, VERMILION
-from sigjax.report.pairs import mark
-from sigjax.report.plot_grid import EQUAL, NOT_SIGNIFICANT
-from sigjax.report.plots import KINDS, _panels, kind_of
+from sigjax.report.plots import BLUE, EQUAL, KINDS, NOT_SIGNIFICANT, TWO_COLUMNS, UNSETTLED, VERMILION, _panels, kind_of
+from sigjax.report.sections import blocks, mark
 
 RNG = np.random.default_rng(5)
 CHANCES = np.linspace(0.85, 0.35, 30)

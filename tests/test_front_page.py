@@ -11,10 +11,10 @@ import pytest
 
 import sigjax
 from sigjax.cli import _run
-from sigjax.cli.commands import COMMANDS
+from sigjax.cli.app import COMMANDS
+from sigjax.formats import FORMATS
 from sigjax.guide import TOPICS, page
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.readers import FORMATS
 from sigjax.report import to_text
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ def test_a_page_fits_the_terminal(topic, capsys):
 def test_help_lists_topics_shows_commands_and_suggests(capsys):
     run("help", debug=True)
     assert re.findall(r"^  ([a-z]+)  ", capsys.readouterr().out, re.MULTILINE) == list(TOPICS)
-    assert {path.stem for path in (ROOT / "sigjax" / "guide").glob("*.py")} - {"__init__"} == set(TOPICS)
+    assert {path.stem for path in (ROOT / "sigjax" / "guide").glob("*.md")} == set(TOPICS)
     assert not set(TOPICS) & set(COMMANDS)
     run("help", "extract", debug=True)
     assert "Usage: sigjax extract" in capsys.readouterr().out

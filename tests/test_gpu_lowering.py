@@ -8,13 +8,12 @@ import pytest
 from oracles import random_counts
 
 from sigjax import Evaluation, compare, unpaired
-from sigjax.bootstrap import replicates
-from sigjax.exact import spectrum
-from sigjax.exact.charfun import plane_probabilities, plane_sums
-from sigjax.exact.spectrum import Points
+from sigjax.exact import distributions as spectrum
+from sigjax.exact.distributions import Points, plane_probabilities, plane_sums
 from sigjax.resample import engine
 from sigjax.run.backend import Backend, jax_scope, program
-from sigjax.testing import runner
+from sigjax.testing import problem as runner
+from sigjax.testing import replicates
 
 
 @pytest.fixture

@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sigjax.ranking.significance_ranks import (
-    LETTERS,
-    compact_letters,
-    rank_intervals,
-    significance_clusters,
-    top_group,
-)
+from sigjax.multiple.ranks import LETTERS, compact_letters, rank_intervals, significance_clusters, top_group
 
 SIZES = st.integers(1, 11)
 

@@ -14,10 +14,9 @@ import pytest
 
 import sigjax
 from sigjax.cli import _run
-from sigjax.cli.commands import COMMANDS, app
-from sigjax.cli.help import EXAMPLES, RARE
+from sigjax.cli.app import COMMANDS, EXAMPLES, RARE, app
+from sigjax.formats import FORMATS
 from sigjax.metrics import CLASS_METRICS, METRICS
-from sigjax.readers import FORMATS
 
 STUDIES = [("study", name) for name in app(["study"])["study"] if name[0] != "-"]
 EVERY = [(command,) for command in sorted({*COMMANDS} - {"study"})] + STUDIES
@@ -145,7 +144,7 @@ def test_the_progress_bar_says_which_metric_of_how_many(monkeypatch):
         labels.append(label)
         yield lambda done: None
 
-    monkeypatch.setattr("sigjax.testing.runner.progress_bar", bar)
+    monkeypatch.setattr("sigjax.testing.problem.progress_bar", bar)
     numbers = {"A": list(range(30)), "B": list(range(3, 33)), "C": [7] * 30}
     each = [sigjax.Evaluation.from_arrays(numbers, metric=metric) for metric in ("mean", "median")]
     sigjax.compare(each, resamples=100, method="montecarlo", device="numpy")

@@ -14,12 +14,11 @@ from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap.intervals import quantile_levels, quantiles, standard_errors
-from sigjax.bootstrap.replicates import bootstrap_exceed
 from sigjax.records import CORRECTIONS, Correction
 from sigjax.records.corrections import adjust, log10_adjusted
-from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.tails import clopper_pearson
+from sigjax.testing.p_values import clopper_pearson, montecarlo_p
+from sigjax.testing.replicates import bootstrap_exceed
+from sigjax.testing.uncertainty import quantile_levels, quantiles, standard_errors
 
 
 def test_every_correction_has_its_record_and_its_name_in_statsmodels():

@@ -9,12 +9,12 @@ import scipy.stats
 from scipy.stats._resampling import BootstrapResult  # a public result, of a private module
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.bootstrap.bca import acceleration, bca_levels, jackknife_scores, share_below
-from sigjax.bootstrap.sampled import SharedDraws
-from sigjax.comparison.metric_kinds import make_case
+from sigjax.comparison.analysis import make_case
 from sigjax.records import Settings
 from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY
+from sigjax.testing.bootstrap import SharedDraws
+from sigjax.testing.replicates import acceleration, bca_levels, jackknife_scores, share_below
 
 RESAMPLES = 4000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}

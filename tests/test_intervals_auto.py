@@ -12,14 +12,13 @@ from oracles import random_counts
 from scipy import optimize, stats
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap.closed import closed_spreads, tango_interval, wilson_interval
-from sigjax.bootstrap.jackknife import degrees_of_freedom
-from sigjax.bootstrap.registry import KINDS
 from sigjax.metrics import MEAN
 from sigjax.metrics.columns import MEDIAN
 from sigjax.records import IntervalKind, Settings
+from sigjax.resample.units import Units
+from sigjax.testing.intervals import KINDS
+from sigjax.testing.jackknife import closed_spreads, degrees_of_freedom, tango_interval, wilson_interval
 from sigjax.testing.problem import Case
-from sigjax.units.units import Units
 
 OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}
 """No resample has a part in these intervals."""

@@ -11,12 +11,11 @@ from oracles import f1, random_counts
 from test_laws import REGISTRY, make
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
-from sigjax.bootstrap import inversion
-from sigjax.bootstrap.inversion import degree, rank_of_ends
-from sigjax.comparison.metric_kinds import make_case
+from sigjax.comparison.analysis import make_case
 from sigjax.records import Settings
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import draws_from_strata, swap
+from sigjax.resample.draws import draws_from_strata, row_keys, swap
+from sigjax.testing import inversion
+from sigjax.testing.inversion import degree, rank_of_ends
 
 pytestmark = pytest.mark.slow
 

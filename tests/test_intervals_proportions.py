@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import chi2, multinomial, norm
 from statsmodels.stats.proportion import proportion_confint
 
-from sigjax.bootstrap.closed import tango_interval, wilson_interval
+from sigjax.testing.jackknife import tango_interval, wilson_interval
 
 
 def _tables(num_instances):

@@ -10,8 +10,7 @@ from oracles import f1, random_counts
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.records import Settings
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import bootstrap, draws_from_strata
+from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
 
 pytestmark = pytest.mark.slow
 

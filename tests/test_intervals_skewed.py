@@ -8,8 +8,8 @@ import pytest
 from scipy import optimize, stats
 
 from sigjax import Evaluation, compare, one_sample
-from sigjax.bootstrap.jackknife import skewed_ends, skewed_tail, skewness
-from sigjax.readers import read
+from sigjax.formats import read
+from sigjax.testing.jackknife import skewed_ends, skewed_tail, skewness
 
 OPTIONS = {"device": "numpy", "resamples": 2}
 LEVELS = (1e-6, 0.05, 0.5, 0.9, 0.95, 0.99, 0.9999)

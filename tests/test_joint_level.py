@@ -9,11 +9,10 @@ import pytest
 from scipy import stats
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap.closed import closed_spreads, tango_interval, wilson_interval
-from sigjax.bootstrap.jackknife import joint_level, normal_maxima
 from sigjax.records import Settings
+from sigjax.resample.units import make_units
+from sigjax.testing.jackknife import closed_spreads, joint_level, normal_maxima, tango_interval, wilson_interval
 from sigjax.testing.problem import Case
-from sigjax.units.units import make_units
 
 DRAWS = 20_000
 OPTIONS = {

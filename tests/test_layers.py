@@ -11,29 +11,23 @@ ROOT = pathlib.Path(sigjax.__file__).parent
 ORDER = (
     "version",
     "records",
-    "files",
     "run",
     "metrics",
-    "units",
     "readers",
+    "formats",
     "resample",
     "exact",
     "testing",
-    "permutation",
-    "bootstrap",
     "multiple",
-    "ranking",
     "report",
     "comparison",
-    "association",
-    "classical",
     "studies",
     "guide",
     "cli",
     "__main__",
 )
 HEAVY = {"jax", "jaxlib", "chex", "scipy", "matplotlib", "pandas", "polars", "pyarrow", "narwhals"}
-NEVER_JAX = {"readers", "report", "cli", "metrics", "records"}
+NEVER_JAX = {"readers", "formats", "report", "cli", "metrics", "records"}
 
 
 @functools.cache

@@ -17,11 +17,24 @@ from scipy.stats import binomtest
 
 from sigjax import Comparison, Evaluation, InputError, Interval, compare
 from sigjax.cli import _run
-from sigjax.comparison import workload as workload_module
-from sigjax.comparison.workload import workload
+from sigjax.comparison import checks as workload_module
+from sigjax.comparison.checks import workload
 from sigjax.records import Comparisons, Repeated, Settings
-from sigjax.report import csv_pieces, json_pieces, programs, tables, to_html, to_latex, to_markdown, to_text
-from sigjax.report.programs import PAIR_KEYS
+from sigjax.report import (
+    csv_pieces,
+    json_pieces,
+    to_html,
+    to_latex,
+    to_markdown,
+    to_text,
+)
+from sigjax.report import (
+    data as programs,
+)
+from sigjax.report import (
+    data as tables,
+)
+from sigjax.report.data import PAIR_KEYS
 from sigjax.testing.problem import num_problems, ones_of
 
 
@@ -189,7 +202,7 @@ def test_long_work_is_said_before_it_is_begun(monkeypatch, caplog, capsys, tmp_p
     with caplog.at_level(logging.WARNING, "sigjax"):
         compare(evaluation, resamples=100)
         assert caplog.messages == []
-        monkeypatch.setattr(sys.modules["sigjax.comparison.workload"], "_WORTH_A_LINE", 0.0)
+        monkeypatch.setattr(sys.modules["sigjax.comparison.checks"], "_WORTH_A_LINE", 0.0)
         compare(evaluation, resamples=100, progress=False)
         assert caplog.messages == []
         compare(evaluation, resamples=100)

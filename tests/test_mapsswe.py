@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 from sigjax import Evaluation, classical_tests, read
-from sigjax.classical.mapsswe import segments
-from sigjax.metrics.sclite import align, tokens_of, words_of
+from sigjax.metrics.edits import align, tokens_of, words_of
+from sigjax.studies.tests import segments
 
 WORDS = "the a cat dog sat ran on in mat rain it was not".split()
 

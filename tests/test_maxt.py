@@ -10,9 +10,9 @@ from oracles import f1, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.records import Metric
-from sigjax.resample import engine, sampling
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import draws_from_strata, swap
+from sigjax.resample import engine
+from sigjax.resample import engine as sampling
+from sigjax.resample.draws import draws_from_strata, row_keys, swap
 
 pytestmark = pytest.mark.slow
 

@@ -8,8 +8,7 @@ from test_laws import REGISTRY
 
 from sigjax import Evaluation, InputError, Metric
 from sigjax.metrics import METRICS
-from sigjax.metrics.matches import f1_score
-from sigjax.metrics.ratios import ratio_score
+from sigjax.metrics.ratios import f1_score, ratio_score
 
 
 def test_f_score_against_precision_and_recall():

@@ -14,7 +14,7 @@ from corpora import GOLD, OUTPUTS, stats_of
 from mutations import arrays as npz
 
 from sigjax import Evaluation
-from sigjax.metrics import counts
+from sigjax.metrics import texts as counts
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(folder, monkeypatch):
 def test_many_writers_and_readers(folder):
     """Whoever reads finds nothing or everything: threads here, and processes beside them."""
     stats = np.arange(40_000).reshape(-1, 10)
-    code = "import numpy as np; from sigjax.metrics import counts\n" + (
+    code = "import numpy as np; from sigjax.metrics import texts as counts\n" + (
         "for _ in range(5): counts.store_stats('k', np.arange(40_000).reshape(-1, 10))"
     )
     others = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.ter import TER
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.files.opening import read_segments
 from sigjax.metrics import METRICS
 from sigjax.metrics.edits import edit_distance
+from sigjax.run.files import read_segments
 
 OUTPUTS = {
     "A": ["The cat sat", "", "on the mat today", "  a  b "],

@@ -4,8 +4,8 @@ import pytest
 
 from sigjax import Evaluation, InputError, read
 from sigjax.metrics import TEXT_METRICS
-from sigjax.metrics.counts import extract_stats
 from sigjax.metrics.textmetric import Recipe
+from sigjax.metrics.texts import extract_stats
 
 MEGABYTE = "the cat sat on a mat " * 50_000
 LIBRARIES = dict.fromkeys(("bleu", "chrf", "chrf++", "ter"), "sacrebleu") | {"rouge": "rouge_score"}
@@ -53,6 +53,6 @@ def test_a_block_of_long_segments_is_counted_in_parts(monkeypatch, metric):
     systems = [[f"a {i} cat sat on the mat {i % k}" for i in range(150)] for k in (5, 7)]
     whole = extract_stats(Recipe(metric), references, systems, workers=1, advance=lambda done: None)
     for most in (1, 200, 1000):
-        monkeypatch.setattr("sigjax.metrics.counts._MOST_CHARACTERS", most)
+        monkeypatch.setattr("sigjax.metrics.texts._MOST_CHARACTERS", most)
         parts = extract_stats(Recipe(metric), references, systems, workers=1, advance=lambda done: None)
         assert parts.tolist() == whole.tolist()

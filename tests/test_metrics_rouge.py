@@ -110,7 +110,7 @@ def test_fractions_are_kept_and_saved(tmp_path, monkeypatch):
     monkeypatch.setenv("SIGJAX_CACHE_DIR", str(tmp_path / "cache"))
     first = Evaluation.from_texts(OUTPUTS, GOLD, metric="rougeL(stem=true)")
     assert len(list((tmp_path / "cache").iterdir())) == 2
-    monkeypatch.setattr("sigjax.metrics.counts.extract_stats", None)
+    monkeypatch.setattr("sigjax.metrics.texts.extract_stats", None)
     again = Evaluation.from_texts(OUTPUTS, GOLD, metric="rougeL(stem=true)")
     np.testing.assert_array_equal(again.stats, first.stats)
     again.save(tmp_path / "e.npz")

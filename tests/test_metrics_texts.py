@@ -16,7 +16,8 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from sigjax import Evaluation, InputError, compare, read
-from sigjax.metrics import METRICS, counts
+from sigjax.metrics import METRICS
+from sigjax.metrics import texts as counts
 from sigjax.metrics.textmetric import Recipe
 
 ORACLES = {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2), "ter": TER}
@@ -155,15 +156,17 @@ def test_workers_give_the_same_statistics(name, monkeypatch):
     assert (len(steps), steps[-1]) == (3 * -(-167 // usual.block), 1000)  # 167 segments are the largest share of three
 
 
-ONE_BLOCK = "from sigjax.metrics import counts; all = counts._blocks; counts._blocks = lambda *r: [next(all(*r))]"
+ONE_BLOCK = (
+    "from sigjax.metrics import texts as counts; all = counts._blocks; counts._blocks = lambda *r: [next(all(*r))]"
+)
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("sigjax.metrics.counts._SERVE", "import sys; sys.exit(1)"),
-        ("sigjax.metrics.counts._SERVE", "print('nothing')"),
-        ("sigjax.metrics.counts._SERVE", f"{ONE_BLOCK}; counts.serve()"),
+        ("sigjax.metrics.texts._SERVE", "import sys; sys.exit(1)"),
+        ("sigjax.metrics.texts._SERVE", "print('nothing')"),
+        ("sigjax.metrics.texts._SERVE", f"{ONE_BLOCK}; counts.serve()"),
         ("sys.executable", "/no/such/python"),
     ],
     ids=["all", "gibberish", "second block", "no start"],
@@ -188,7 +191,7 @@ def test_workers_do_not_run_the_script_of_the_user(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import sigjax\n"
-        "from sigjax.metrics import counts\n"
+        "from sigjax.metrics import texts as counts\n"
         "counts.num_workers = lambda *data: 2\n"
         "print('once')\n"
         "evaluation = sigjax.Evaluation.from_texts({'A': ['x', 'y'], 'B': ['y', 'y']}, ['x', 'y'], cache=False)\n"

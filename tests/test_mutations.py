@@ -3,7 +3,7 @@
 import mutations
 import pytest
 
-from sigjax.readers import READERS, read
+from sigjax.formats import READERS, read
 
 NEEDS = {"parquet": "narwhals", "lighteval": "pyarrow", "trec-run": "pytrec_eval", "ranx-json": "pytrec_eval"}
 

@@ -14,9 +14,9 @@ from test_report_markup import Page
 
 from sigjax import Evaluation, compare
 from sigjax.records import Settings
-from sigjax.records.visible import visible
+from sigjax.records.display import visible
 from sigjax.report import to_html
-from sigjax.report.pairs import mark
+from sigjax.report.sections import mark
 from sigjax.report.words import format_adjusted_p
 
 RNG = np.random.default_rng(15)
@@ -263,7 +263,7 @@ def test_a_page_of_143_systems_is_small():
 
 
 def test_a_page_of_more_systems_says_what_it_leaves_out(monkeypatch):
-    monkeypatch.setattr("sigjax.report.page.MAX_DRAWN", 20)
+    monkeypatch.setattr("sigjax.report.html.MAX_DRAWN", 20)
     source = to_html(REPORTS["25"]())
     assert "The page shows the first 20 of 25 systems; to_json() gives every pair." in source
     assert len(json.loads(re.search(r'id="data">(.*?)</script>', source)[1])[0]["a"].split()) == 190

@@ -25,8 +25,7 @@ from sigjax import (
     equivalence_test,
     permutation_test,
 )
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import draws_from_strata, swap
+from sigjax.resample.draws import draws_from_strata, row_keys, swap
 
 pytestmark = pytest.mark.slow
 

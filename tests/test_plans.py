@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from sigjax.resample.bits import row_keys, words
-from sigjax.resample.outputs import choice
-from sigjax.resample.plans import bootstrap, draws_from_strata, padded_units, swap
+from sigjax.resample.draws import bootstrap, draws_from_strata, padded_units, row_keys, swap, words
+from sigjax.resample.projection import choice
 
 NUM_ROWS = 20_000
 

@@ -9,11 +9,11 @@ from oracles import f1, random_counts
 from scipy.stats import rankdata
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.bootstrap import sampled
 from sigjax.cli import main
-from sigjax.ranking.bootstrap_ranks import rank_quantiles
+from sigjax.multiple.ranks import rank_quantiles
 from sigjax.records import Metric
 from sigjax.report import to_html, to_latex, to_markdown, to_text
+from sigjax.testing import bootstrap as sampled
 
 
 def run(data, **options):

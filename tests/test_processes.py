@@ -14,8 +14,7 @@ from runs import report
 from test_checkpoint import done
 
 from sigjax.cli import _run
-from sigjax.run.processes import launched
-from sigjax.run.share import ALONE, Share, current_share
+from sigjax.run.shards import ALONE, Share, current_share, launched
 from sigjax.testing.problem import NotFinite, raise_together
 
 SECONDS = 60

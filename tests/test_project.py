@@ -8,17 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sigjax.resample import by_bytes, fused
-from sigjax.resample.bits import row_keys
-from sigjax.resample.by_bytes import Bytes, Floats, bytes_of
-from sigjax.resample.fused import FusedDraws, FusedSwap, fused_draws, fused_swap, make_fields
-from sigjax.resample.plans import bootstrap, draws_from_strata, swap
-from sigjax.resample.project import (
+from sigjax.resample import projection as by_bytes
+from sigjax.resample import projection as fused
+from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
+from sigjax.resample.projection import (
+    Bytes,
     DrawsProduct,
+    Floats,
+    FusedDraws,
+    FusedSwap,
     SwapProduct,
+    bytes_of,
     crossed_projection,
     distinct_columns,
     draws_projection,
+    fused_draws,
+    fused_swap,
+    make_fields,
     nested_projection,
     swap_projection,
 )

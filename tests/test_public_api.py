@@ -20,13 +20,12 @@ import sigjax
 from sigjax import ClassicalTests, Evaluation, InputError, Report
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
 from sigjax.studies.calibration import CalibratedRange, Calibration
-from sigjax.studies.diff_records import Change, ChangedDecision
+from sigjax.studies.diff import Change, ChangedDecision
 from sigjax.studies.domain import Domain, DomainPair, DomainRange
 from sigjax.studies.gains import Gains, GainThresholds, PairGain
 from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
 from sigjax.studies.size import Size
-from sigjax.studies.size_laws import Fitted, SizeLaw, ThresholdAt
-from sigjax.studies.thresholds import Threshold, ThresholdDifference
+from sigjax.studies.thresholds import Fitted, SizeLaw, Threshold, ThresholdAt, ThresholdDifference
 from sigjax.version import installed_version
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]

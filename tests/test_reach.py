@@ -10,7 +10,7 @@ from oracles import STATSMODELS
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
-from sigjax.comparison.reach import out_of_reach, too_few_units
+from sigjax.comparison.families import out_of_reach, too_few_units
 from sigjax.records import Settings
 from sigjax.report import to_sentences
 from sigjax.testing.p_values import Outcome, Outcomes

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from mutations import arrays
 
 from sigjax import Evaluation
+from sigjax.formats import read
 from sigjax.metrics import METRICS
-from sigjax.metrics.matches import FSCORE
-from sigjax.readers import read
+from sigjax.metrics.ratios import FSCORE
 from sigjax.records import InputError
 
 WIDE = "id,A,B\nx,1,0\ny,1,1\nz,0,1\n"

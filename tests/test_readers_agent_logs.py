@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sigjax import compare
-from sigjax.readers import read
+from sigjax.formats import read
 from sigjax.records import InputError
 
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]

@@ -7,7 +7,7 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation
-from sigjax.readers import read
+from sigjax.formats import read
 from sigjax.records import InputError
 
 GOLD = "0-0 1p1\n\n2-1 0?2\n"

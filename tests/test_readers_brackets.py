@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from annotated import TREES, TREES_ONE, TREES_TWO, evalb
 
-from sigjax.readers import read
-from sigjax.readers.parsing.phrases import NOTE, parse_tree
+from sigjax.formats import read
+from sigjax.formats.phrases import NOTE, parse_tree
 from sigjax.records import InputError
 
 # (matched, gold, test) of the valid sentences of the sample that comes with evalb, whose summary says 87.76 and 90.53.

@@ -7,8 +7,8 @@ import pytest
 from annotated import MBT, PAIRS, TAGGED
 
 from sigjax import InputError, read
-from sigjax.readers.detect import choose_formats
-from sigjax.readers.tagging.conll import parse_columns
+from sigjax.formats.conll import parse_columns
+from sigjax.formats.reading import choose_formats
 
 pytestmark = pytest.mark.usefixtures("here")
 

@@ -8,9 +8,8 @@ import pytest
 from annotated import conllu, row
 
 from sigjax import Evaluation
-from sigjax.readers import read
-from sigjax.readers.parsing.conllu import METRICS, UNMATCHED, count_words, match_words
-from sigjax.readers.parsing.treebank import parse_conllu
+from sigjax.formats import read
+from sigjax.formats.conllu import METRICS, UNMATCHED, count_words, match_words, parse_conllu
 from sigjax.records import InputError
 
 GOLD = "\n".join(

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from sigjax.readers import read
+from sigjax.formats import read
 
 
 def scores(evaluation):

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from sigjax.cli import _run
-from sigjax.files import opening
-from sigjax.readers import read, read_metrics
+from sigjax.formats import read, read_metrics
 from sigjax.records import InputError
+from sigjax.run import files as opening
 
 WIDE = b"id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
 
@@ -31,7 +31,7 @@ def test_systems_are_named_before_their_files(tmp_path, here):
 
 
 def test_a_gzip_bomb_is_refused(write, monkeypatch):
-    monkeypatch.setattr("sigjax.files.opening._LARGEST_PACKED", 2**20)
+    monkeypatch.setattr("sigjax.run.files._LARGEST_PACKED", 2**20)
     with pytest.raises(InputError, match="t.csv.gz: .* bytes unpack to more than 1048576: this is no data"):
         read(write("t.csv.gz", gzip.compress(WIDE + bytes(2**21))))
 
@@ -84,7 +84,7 @@ def test_pipes_are_read_once_and_serve_all_who_read_them(pipe, content):
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no /dev/fd")
 def test_pipes_do_not_go_on_for_ever(pipe, monkeypatch):
-    monkeypatch.setattr("sigjax.files.opening._LARGEST_PIPE", 2**20)
+    monkeypatch.setattr("sigjax.run.files._LARGEST_PIPE", 2**20)
     with pytest.raises(InputError, match="more than 1048576 bytes come out of this pipe"):
         read(pipe(bytes(2**16)))
 

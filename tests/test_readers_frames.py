@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import Evaluation, InputError, read
-from sigjax.readers.tables.parquet import parquet_frame
+from sigjax.readers.frames import parquet_frame
 
 pytest.importorskip("narwhals")
 LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -193,8 +193,8 @@ def test_parquet_that_claims_too_much_is_refused(monkeypatch):
     frame = make("pyarrow", {"A": np.zeros(2**17), "B": np.zeros(2**17)})
     data = packed_parquet(frame, "pyarrow")
     assert len(parquet_frame("t", data)) == 2**17
-    monkeypatch.setattr("sigjax.files.opening._LARGEST_PACKED", 2**10)
-    monkeypatch.setattr("sigjax.files.opening._LARGEST_RATIO", 2)
+    monkeypatch.setattr("sigjax.run.files._LARGEST_PACKED", 2**10)
+    monkeypatch.setattr("sigjax.run.files._LARGEST_RATIO", 2)
     with pytest.raises(InputError, match="t: [0-9]+ bytes unpack to more than [0-9]+: this is no data"):
         parquet_frame("t", data)
 

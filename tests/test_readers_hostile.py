@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import Evaluation
-from sigjax.readers import READERS, read
+from sigjax.formats import READERS, read
 from sigjax.records import InputError
 
 WIDE = "id,A,B\nx,1,0\ny,1,1\n"

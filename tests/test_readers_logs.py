@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_readers import values
 
-from sigjax.readers import diagnose, read, read_metrics
+from sigjax.formats import diagnose, read, read_metrics
 from sigjax.readers.options import Options
 from sigjax.records import InputError
 

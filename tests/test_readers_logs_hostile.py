@@ -8,9 +8,9 @@ import zipfile
 import logs
 import pytest
 
-from sigjax.readers import read
+from sigjax.formats import read
+from sigjax.formats.harnesses import read_members
 from sigjax.readers.json_files import parse_json
-from sigjax.readers.logs.inspect_logs import read_members
 from sigjax.records import InputError
 
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]

@@ -12,8 +12,8 @@ from records import Case
 from test_mutations import NEEDS
 
 from sigjax import InputError, read
-from sigjax.readers import FORMATS
-from sigjax.readers.reading import formats_of, sources_of
+from sigjax.formats import FORMATS
+from sigjax.formats.reading import formats_of, sources_of
 
 README = Path(__file__).with_name("README.md")
 ORDER = [2, 0, 3, 1]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sigjax import compare
-from sigjax.readers import read
+from sigjax.formats import read
 from sigjax.records import InputError
 
 SCORES = "A\t0.5\nA\t-2\nA\t1.25\nB\t0.25\nB\t-1\nB\t1\n"

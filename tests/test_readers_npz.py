@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mutations import arrays as pack
 
-from sigjax.readers import read
+from sigjax.formats import read
 from sigjax.records import InputError
 
 
@@ -141,7 +141,7 @@ def test_arrays_that_claim_too_much_are_refused_before_room_is_made(write, monke
 def test_archives_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
     (tmp_path / "t.npz").write_bytes(bomb((2**17,), size=2**20))
     assert read(tmp_path / "t.npz").num_instances == 2**17
-    monkeypatch.setattr("sigjax.files.opening._LARGEST_PACKED", 2**20)
+    monkeypatch.setattr("sigjax.run.files._LARGEST_PACKED", 2**20)
     with pytest.raises(InputError, match="t.npz: the arrays unpack to more than 1048576 bytes"):
         read(tmp_path / "t.npz")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mutations import arrays
 
 from sigjax import Evaluation, InputError, read
-from sigjax.readers.numerals import parse_number, parse_numbers
+from sigjax.readers.table import parse_number, parse_numbers
 
 SPELT = {
     "1_000": "expected a number, got",

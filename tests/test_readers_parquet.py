@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from sigjax import InputError, read
-from sigjax.readers.tables.parquet import refusing_damage
+from sigjax.readers.frames import refusing_damage
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -148,7 +148,7 @@ def test_all_fields_of_an_object_count(write, monkeypatch, limit, refused):
     texts = [repeated(letter * 300, 1000).dictionary_decode() for letter in "ab"]
     docs = pyarrow.StructArray.from_arrays([*texts, pyarrow.array([["a"]] * 1000)], ["id", "query", "choices"])
     content = packed({"__doc__": docs, "__metric__": [{"acc": 1}] * 1000})
-    monkeypatch.setattr("sigjax.readers.tables.parquet.growth_limit", lambda size: limit)
+    monkeypatch.setattr("sigjax.readers.frames.growth_limit", lambda size: limit)
     paths = [write(f"details_{name}.parquet", content) for name in "ab"]
     if refused:
         with pytest.raises(InputError, match="this is no data"):

@@ -10,8 +10,8 @@ from test_readers_texts import GOLD as REFERENCE
 from test_readers_texts import A, B
 from test_readers_trec import EVAL, OTHER, QRELS, RUN
 
+from sigjax.formats import read
 from sigjax.metrics import METRICS
-from sigjax.readers import read
 from sigjax.records import InputError
 
 TEXTS = {f"{name}.txt": "\n".join(texts) + "\n" for name, texts in (("ref", REFERENCE), ("A", A), ("B", B))}

@@ -9,8 +9,8 @@ from annotated import SEGMENTED, SEGMENTS, SEGMENTS_TWO
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax.readers import read
-from sigjax.readers.tagging.segmentation import common_length
+from sigjax.formats import read
+from sigjax.formats.spans import common_length
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import InputError, compare, read
-from sigjax.metrics.matches import f1_score
-from sigjax.metrics.ratios import ratio_score
-from sigjax.readers.tagging.spans import Spans, count_spans, find_spans, is_span_tag, tag_table
-from sigjax.readers.tagging.tokens import encode
+from sigjax.formats.conll import encode
+from sigjax.formats.spans import Spans, count_spans, find_spans, is_span_tag, tag_table
+from sigjax.metrics.ratios import f1_score, ratio_score
 
 TAGS = st.sampled_from(["O", *(f"{prefix}-{name}" for prefix in "BIESLUM" for name in "XY")])
 

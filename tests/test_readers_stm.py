@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from sigjax import InputError, compare, read
-from sigjax.readers.doctor import diagnose
+from sigjax.formats.doctor import diagnose
 from sigjax.readers.options import Options
 
 pytestmark = pytest.mark.usefixtures("here")

@@ -9,7 +9,7 @@ from logs import swebench_ids as ids
 from logs import swebench_results as results
 
 from sigjax import InputError, compare, read
-from sigjax.readers.logs.swebench import SWEBENCH_RESULTS
+from sigjax.formats.agents import SWEBENCH_RESULTS
 
 A, B = [1, 0, 1, None], [0, 0, 1, "no log"]
 pytestmark = pytest.mark.usefixtures("here")

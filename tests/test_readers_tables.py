@@ -276,4 +276,4 @@ def test_spreadsheets_are_refused_with_what_to_do(write, name):
             InputError, match=r"t[.a-z]*: is a spreadsheet \(Excel, LibreOffice\).*; save it as CSV, or"
         ):
             read(*given)
-    assert "is a spreadsheet (Excel" in (sigjax.readers.diagnose(path, options=Options()).refusal or "")
+    assert "is a spreadsheet (Excel" in (sigjax.formats.diagnose(path, options=Options()).refusal or "")

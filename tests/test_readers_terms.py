@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sigjax.readers import read
+from sigjax.formats import read
 
 
 def test_an_instance_is_a_term_of_any_list(write):

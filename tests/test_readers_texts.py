@@ -8,8 +8,8 @@ from sacrebleu.metrics.chrf import CHRF
 
 from sigjax import Evaluation
 from sigjax.cli import _run
+from sigjax.formats import read
 from sigjax.metrics import METRICS
-from sigjax.readers import read
 from sigjax.records import InputError
 
 GOLD = ["The cat sat on the mat.", "", "It rained all day .", "猫坐在垫子上。"]
@@ -110,7 +110,7 @@ def test_options_have_statistics_of_their_own_in_the_cache(files, tmp_path, monk
     first = [read_files(files, **options).stats.tolist() for options in chosen]
     assert len(list((tmp_path / "cache").iterdir())) == 8
     assert len({str(stats) for stats in first}) == 4
-    monkeypatch.setattr("sigjax.metrics.counts.extract_stats", None)
+    monkeypatch.setattr("sigjax.metrics.texts.extract_stats", None)
     assert [read_files(files, **options).stats.tolist() for options in chosen] == first
 
 

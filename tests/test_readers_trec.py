@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from test_readers import values
 
-from sigjax.readers import read
-from sigjax.readers.retrieval import measures
-from sigjax.readers.retrieval.measures import parse_measure
+from sigjax.formats import read
+from sigjax.formats import trec as measures
+from sigjax.formats.trec import parse_measure
 from sigjax.records import InputError
 
 QRELS = "7 0 d1 2\n7 0.5 d2\t0\n7 Q0 d3 1\n9 0 d1 1\n9 0 d9 -2\n8 0 d4 0\n"

@@ -8,14 +8,14 @@ import pytest
 from oracles import extreme, random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap import replicates
-from sigjax.bootstrap.intervals import PILOT, Percentile, Targets
-from sigjax.bootstrap.replicates import Wanted, tell_all
-from sigjax.bootstrap.summary import tell_summary
 from sigjax.records import Settings
 from sigjax.resample.engine import Run
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import NUMPY, choose_backend
+from sigjax.testing import replicates
+from sigjax.testing.bootstrap import tell_summary
+from sigjax.testing.replicates import Wanted, tell_all
+from sigjax.testing.uncertainty import PILOT, Percentile, Targets
 
 LEVEL = 0.9
 TESTED = [(0, 1), (1, 2), (0, 3)]

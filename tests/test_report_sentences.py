@@ -7,7 +7,7 @@ import pytest
 from reports import make_report
 
 from sigjax.records import Settings
-from sigjax.report.blocks import blocks
+from sigjax.report.sections import blocks
 from sigjax.report.words import format_p
 
 NAMES = list("abcde")

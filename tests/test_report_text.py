@@ -10,7 +10,7 @@ from rich.cells import cell_len
 import sigjax
 from sigjax.records import Interval, Settings
 from sigjax.report import to_html, to_latex, to_markdown, to_text
-from sigjax.report.names import middle_cut, short_names
+from sigjax.report.words import middle_cut, short_names
 
 
 def unwrapped(text):

@@ -15,10 +15,9 @@ from samples import ORACLES, area, exchanged, make, make_columns, numbers, run
 from sigjax import Evaluation, InputError, SampleMetric, compare, permutation_test, read
 from sigjax.cli import _run
 from sigjax.metrics.columns import MEDIAN
-from sigjax.permutation import whole_sample as sample
 from sigjax.resample import gathered
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import draws_from_strata, swap
+from sigjax.resample.draws import draws_from_strata, row_keys, swap
+from sigjax.testing import permutation as sample
 
 
 @pytest.fixture

@@ -11,10 +11,9 @@ from samples import ORACLES, RANGE, exchanged, make, make_columns, numbers, run
 
 from sigjax import Evaluation, SampleMetric, bootstrap_test, compare, permutation_test
 from sigjax.metrics.columns import CORRELATION, VARIANCE
-from sigjax.permutation import whole_sample as sample
-from sigjax.resample.bits import row_keys
+from sigjax.resample.draws import bootstrap, drawn_units, draws_from_strata, row_keys, swap
 from sigjax.resample.gathered import can_compile
-from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
+from sigjax.testing import permutation as sample
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,7 @@ from oracles import enumerate_tables
 from samples import numbers, run
 
 from sigjax import Evaluation, InputError, SampleMetric, compare, permutation_test
-from sigjax.metrics.columns import CORRELATION
-from sigjax.metrics.standard import standardized
+from sigjax.metrics.columns import CORRELATION, standardized
 
 
 def pearson(x, y):

@@ -9,11 +9,12 @@ import pytest
 from oracles import enumerate_swaps, f1, random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.exact import planes, spectrum
-from sigjax.exact.bracket import _grid_tails
-from sigjax.exact.charfun import line_probabilities, plane_probabilities
+from sigjax.exact import distributions as spectrum
+from sigjax.exact import planes
+from sigjax.exact.distributions import line_probabilities, plane_probabilities
 from sigjax.exact.lattice import Lattice
-from sigjax.testing.runner import Runner
+from sigjax.exact.null import _grid_tails
+from sigjax.testing.problem import Runner
 
 PLATFORMS = [None, "cpu"]
 
@@ -97,7 +98,7 @@ def test_tails_beyond_two_edges_are_counts(coins, shares):
 def test_exact_tests_are_enumeration_on_jax(monkeypatch, alternative):
     """As on a GPU, of one statistic and of two; some pairs of systems are identical."""
     monkeypatch.setattr(Runner, "gpu", lambda self: "cpu")
-    monkeypatch.setattr("sigjax.permutation.exact.few_units", lambda *_: None)
+    monkeypatch.setattr("sigjax.testing.exact.few_units", lambda *_: None)
     counts = random_counts(np.random.default_rng(5), 3, 13)
     counts["copy"] = counts[next(iter(counts))]
     for metric, score, columns in (("fscore", f1, 3), ("mean", lambda sums: sums[..., 0], 1)):

@@ -16,13 +16,12 @@ from sigjax.cli import _run
 from sigjax.cli.compare import Processes
 from sigjax.cli.output import Output
 from sigjax.comparison.options import DataOptions
+from sigjax.formats import READERS
 from sigjax.metrics import METRICS, known_metric
-from sigjax.readers import READERS
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
-from sigjax.records.names import OTHER_NAMES, meant
-from sigjax.records.options import check, types_of
-from sigjax.records.spelling import LISTS, in_flags, in_python
+from sigjax.records.display import OTHER_NAMES, meant
+from sigjax.records.options import LISTS, check, in_flags, in_python, types_of
 from sigjax.studies.domain import DomainOptions
 from sigjax.studies.gains import GainsOptions
 

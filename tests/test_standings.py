@@ -11,7 +11,7 @@ from reports import make_report
 from rich.cells import cell_len
 
 from sigjax import Evaluation, compare
-from sigjax.ranking.significance_ranks import significance_ranks
+from sigjax.multiple.ranks import significance_ranks
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 

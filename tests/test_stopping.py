@@ -16,8 +16,8 @@ from sigjax import Evaluation, InputError, association_test, bootstrap_test, com
 from sigjax.cli import main
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.records.corrections import adjust
-from sigjax.testing import stopping
-from sigjax.testing.stopping import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
+from sigjax.testing import p_values as stopping
+from sigjax.testing.p_values import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
 
 pytestmark = pytest.mark.slow
 

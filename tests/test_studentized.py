@@ -8,13 +8,12 @@ import pytest
 import scipy.stats
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
-from sigjax.bootstrap import studentized
-from sigjax.bootstrap.intervals import targets_of
-from sigjax.bootstrap.studentized import Studentized
-from sigjax.comparison.metric_kinds import make_case
+from sigjax.comparison.analysis import make_case
 from sigjax.records import Settings
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import bootstrap, draws_from_strata
+from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
+from sigjax.testing import replicates as studentized
+from sigjax.testing.replicates import Studentized
+from sigjax.testing.uncertainty import targets_of
 
 RESAMPLES = 3000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy", "interval": "studentized"}

@@ -10,11 +10,10 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.metrics.columns import MEDIAN
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import draws_from_strata, swap
+from sigjax.resample.draws import draws_from_strata, row_keys, swap
 from sigjax.studies import trials
 from sigjax.studies.formulas import uniformity
-from sigjax.studies.pilot import make_pilot, swapped
+from sigjax.studies.trials import make_pilot, swapped
 
 
 def few_reals(size, seed=0):

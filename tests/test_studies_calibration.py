@@ -7,11 +7,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import Draws, drawn_units
+from sigjax.resample.draws import Draws, drawn_units, row_keys
 from sigjax.studies import calibration
 from sigjax.studies.formulas import clustered_share
-from sigjax.studies.pilot import _FIRST_ROW, make_pilot, winners
+from sigjax.studies.trials import _FIRST_ROW, make_pilot, winners
 
 
 def population(size=2000, effects=(0.0, 0.06, 0.12), seed=5, **labels):

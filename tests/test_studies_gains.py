@@ -10,7 +10,7 @@ from scipy import stats
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
-from sigjax.readers.names import system_groups
+from sigjax.readers.options import system_groups
 from sigjax.studies import gains
 from sigjax.studies.thresholds import Law, Points, difference_of, make_threshold, system_draws
 from sigjax.studies.thresholds import weighted_quantiles as quantiles

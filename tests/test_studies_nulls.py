@@ -8,7 +8,7 @@ from scipy import stats
 
 import sigjax
 from sigjax import Evaluation, InputError, classical_tests
-from sigjax.studies.pilot import dealt, make_pilot, split, swapped
+from sigjax.studies.trials import dealt, make_pilot, split, swapped
 
 ALPHAS = (0.01, 0.05, 0.10)
 

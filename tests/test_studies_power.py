@@ -12,7 +12,7 @@ from statsmodels.stats.power import normal_power as known_normal_power
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.studies.formulas import detectable_effect, normal_power, simulated_effect
-from sigjax.studies.pilot import allotted, drawn, make_pilot
+from sigjax.studies.trials import allotted, drawn, make_pilot
 
 
 def pilot(size=300, effect=0.25, seed=0, **labels):

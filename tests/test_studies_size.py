@@ -7,9 +7,9 @@ import pytest
 
 import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.resample import bits
+from sigjax.resample import draws as bits
 from sigjax.studies import gains, size
-from sigjax.studies.size_laws import Drawn, ThresholdAt, fit_law, power_law, root_law
+from sigjax.studies.thresholds import Drawn, ThresholdAt, fit_law, power_law, root_law
 
 
 def normal(systems=16, instances=800, step=0.05, **labels):

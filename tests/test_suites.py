@@ -11,12 +11,12 @@ import scipy.stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 from sigjax import Evaluation, InputError, Report, compare, read
-from sigjax.bootstrap.jackknife import degrees_of_freedom
 from sigjax.cli import main
+from sigjax.formats import read_metrics
 from sigjax.metrics import MEAN
 from sigjax.metrics.suites import suite_of
-from sigjax.readers import read_metrics
-from sigjax.units.units import make_units
+from sigjax.resample.units import make_units
+from sigjax.testing.jackknife import degrees_of_freedom
 
 RNG = np.random.default_rng(7)
 FILE = "samples_{}_2026-01-21T03-44-18.458309.jsonl"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.units.sums import fixed_point, total, variance
+from sigjax.resample.units import fixed_point, total, variance
 
 WIDTHS = [*range(1, 70), 1000, 1023, 1024, 1025, 8193, 32768, 32769, 100_000]
 

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import pytest
 
-from sigjax.testing.tails import (
+from sigjax.testing.p_values import (
     binomial_upper,
     chi_square_tail,
     normal_below,

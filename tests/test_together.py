@@ -5,8 +5,8 @@ import pytest
 from oracles import random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.bootstrap import sampled as together
-from sigjax.resample import sampling
+from sigjax.resample import engine as sampling
+from sigjax.testing import bootstrap as together
 
 RESAMPLES = 3001
 COUNTS = random_counts(np.random.default_rng(5), 3, 80)

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from sigjax import Evaluation, InputError, compare, permutation_test
 from sigjax.metrics import MEAN
-from sigjax.units.units import make_units, observed_scores
+from sigjax.resample.units import make_units, observed_scores
 
 
 @settings(max_examples=60, deadline=None)

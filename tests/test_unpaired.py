@@ -11,10 +11,10 @@ from scipy import stats
 
 from sigjax import Evaluation, InputError, read, unpaired
 from sigjax.cli import _run
-from sigjax.exact.samples import sample_law
+from sigjax.exact.choices import sample_law
 from sigjax.metrics import METRICS
 from sigjax.resample import engine
-from sigjax.studies.samples_show import unpaired_text
+from sigjax.studies.samples import unpaired_text
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

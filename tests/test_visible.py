@@ -18,10 +18,10 @@ from test_report_markup import Page
 from sigjax import Evaluation, Report, audit, classical_tests, compare, equivalence, power
 from sigjax.cli import _run, main
 from sigjax.cli.output import encodable
-from sigjax.records.visible import visible
+from sigjax.records.display import visible
 from sigjax.report import to_html, to_latex, to_markdown, to_text
-from sigjax.report.figure import plain
-from sigjax.studies.text import equivalence_json, equivalence_text
+from sigjax.report.plots import plain
+from sigjax.studies.show import equivalence_json, equivalence_text
 
 HOSTILE = {
     "escape": "\x1b[31mred\x1b]0;title\x07",
@@ -249,8 +249,8 @@ def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypat
     assert _run(["compare", str(table), "-o", str(tmp_path / "out")], debug=False) == 0
     assert (tmp_path / "out").read_text().startswith("warning: permutation test: 2 units are too few")
     assert str(compare(Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}))) != ""
-    monkeypatch.setattr("sigjax.cli.inputs.read_metrics", None)
-    monkeypatch.setattr("sigjax.cli.demo.read", None)
+    monkeypatch.setattr("sigjax.cli.output.read_metrics", None)
+    monkeypatch.setattr("sigjax.cli.info.read", None)
     for command in (["compare", str(table)], ["demo"], ["tests", str(table)], ["audit", str(table)]):
         assert _run(command, debug=False) == 2
         assert capsys.readouterr().err == "sigjax: error: standard output is closed; give --output FILE\n"

@@ -13,7 +13,7 @@ import pytest
 
 from sigjax import Evaluation, InputError, Report, classical_tests, compare, diff, power
 from sigjax.cli import _run
-from sigjax.files.writing import check_place, remove_leftovers, replacing
+from sigjax.run.files import check_place, remove_leftovers, replacing
 
 EVERY_WRITER = """
 import json, os, resource, signal, sys, warnings
@@ -22,7 +22,7 @@ import numpy as np
 from sigjax import Evaluation, InputError
 from sigjax.run.checkpoint import Checkpoint, State
 from sigjax.cli.output import write_figure, write_text
-from sigjax.metrics.counts import store_stats
+from sigjax.metrics.texts import store_stats
 
 class Figure:
     def savefig(self, file, **options):
@@ -148,7 +148,7 @@ def test_files_that_cannot_be_replaced_are_written(tmp_path, monkeypatch, cause)
 
 DESCRIPTORS = """
 import sys
-from sigjax.files.writing import check_place, replacing
+from sigjax.run.files import check_place, replacing
 for name in sys.argv[1:]:
     check_place(name)
     with replacing(name) as file:
@@ -188,7 +188,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to("old.json")
     (tmp_path / "later").symlink_to("new")
     os.mkfifo(tmp_path / "fifo")
-    for place in ("comparison.compare.compare", "cli.inputs.read_metrics", "cli.demo.read"):
+    for place in ("comparison.compare.compare", "cli.output.read_metrics", "cli.info.read"):
         monkeypatch.setattr(f"sigjax.{place}", begun)
     return tmp_path
 

@@ -14,8 +14,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 
-from sigjax.cli.commands import COMMANDS, app
-from sigjax.cli.help import Help
+from sigjax.cli.app import COMMANDS, Help, app
 
 _INPUT = ("-i", "--input")
 
@@ -30,12 +29,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = _run([token for token in tokens if token != "--debug"], debug=debug)
     except Exception:
-        from sigjax.records.visible import visible
+        from sigjax.records.display import visible
 
         print(*map(visible, traceback.format_exc().splitlines()), sep="\n", file=sys.stderr)
         code = 1
     if code:
-        from sigjax.run.processes import end
+        from sigjax.run.shards import end
 
         end(code)
     sys.exit(code)
@@ -58,7 +57,7 @@ def _open_streams() -> None:
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     """Show a warning as errors are shown."""
-    from sigjax.records.visible import visible
+    from sigjax.records.display import visible
 
     print(f"sigjax: warning: {visible(' '.join(str(message).split()))}", file=sys.stderr)
 
@@ -88,14 +87,14 @@ def _run(tokens: list[str], *, debug: bool) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        from sigjax.cli.hints import interrupted
+        from sigjax.cli.flags import interrupted
 
         print(f"\nsigjax: {interrupted(tokens)}", file=sys.stderr)
         return 130
     except Exception as error:
         if debug:
             raise
-        from sigjax.cli.hints import failure
+        from sigjax.cli.flags import failure
 
         text, code = failure(error, tokens)
         print(f"sigjax: error: {text}", file=sys.stderr)

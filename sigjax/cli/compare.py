@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sigjax.cli.flags import flags
-from sigjax.cli.inputs import Files, Inputs
-from sigjax.cli.output import Output
+from sigjax.cli.output import Files, Inputs, Output
 from sigjax.comparison.options import CompareOptions
 from sigjax.readers import Evaluation, save_evaluations
+from sigjax.records.display import visible
 from sigjax.records.options import option, required, values
-from sigjax.records.visible import visible
-from sigjax.run.processes import joined
-from sigjax.run.resume import kept_in
+from sigjax.run.checkpoint import kept_in
+from sigjax.run.shards import joined
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,11 @@
-"""Where results go: files are checked before the work, then reports are written to a file or the terminal."""
+"""The format of each file that is written: the one asked for, or that of its ending.
+
+Figures: which files, of which kind, and how they are written. What draws is imported when there is any.
+
+Where results go: files are checked before the work, then reports are written to a file or the terminal.
+
+What commands read: the files, and how.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +14,166 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, Literal
 
-from sigjax.cli.figures import Figures, write_figure
-from sigjax.cli.formats import REPORTS, Format, outputs
-from sigjax.files.writing import check_place, same_file, text_or_file
-from sigjax.readers.names import given_name
+from sigjax.formats import FORMATS, check_one_task, read_metrics
+from sigjax.metrics import CLASS_METRICS, METRICS
+from sigjax.readers import Evaluation
+from sigjax.readers.options import FileOptions, ReadOptions, given_name
 from sigjax.records import InputError
-from sigjax.records.options import option, same
-from sigjax.records.visible import visible
+from sigjax.records.display import meant, visible
+from sigjax.records.options import option, same, values
+from sigjax.run.files import check_place, replacing, same_file, text_or_file
 from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:
+    from sigjax.report.plots import FigureKind
     from sigjax.report.report import Report
-    from sigjax.studies.diff_records import Diff
-    from sigjax.studies.study import Study
+    from sigjax.studies.diff import Diff
+    from sigjax.studies.records import Study
+
+
+ENDINGS = {
+    "sentences": (".sentences.txt",),
+    "text": (".txt",),
+    "json": (".json",),
+    "github": (".github.md",),
+    "markdown": (".md", ".markdown"),
+    "methods": (".methods.tex",),
+    "latex": (".tex", ".latex"),
+    "systems-csv": (".systems.csv",),
+    "csv": (".csv",),
+    "html": (".html", ".htm"),
+}
+"""Each format and the endings of its files; an ending of two parts stands before the one of its last part."""
+REPORTS = tuple(format for format in ENDINGS if format != "github")
+"""The formats of a report."""
+Format = Literal["text", "json", "markdown", "md", "latex", "tex", "csv", "systems-csv", "html", "methods", "sentences"]
+_SHORT = {"md": "markdown", "tex": "latex"}
+_IN = {"methods": "latex", "sentences": "text", "github": "markdown"}
+"""What a format that has longer endings is written in: it may have the shorter ones, too, where it is asked for."""
+
+
+def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
+    """The format of each file that is written: the one asked for, else that of its ending; None is the terminal.
+
+    Raises:
+        InputError: an ending says another format, or none of those known here.
+
+    Example:
+        >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], ENDINGS)
+        [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
+        >>> outputs("json", [], ENDINGS), outputs(None, [], ENDINGS), outputs("json", [Path("run.log")], ENDINGS)
+        ([('json', None)], [('text', None)], [('json', PosixPath('run.log'))])
+    """
+    asked = _SHORT.get(format or "", format)
+    return [(_format_of(path, asked, known), path) for path in paths] or [(asked or "text", None)]
+
+
+def _format_of(path: Path, asked: str | None, known: Collection[str]) -> str:
+    """The format of a file; a name without an ending, such as /dev/stdout, has any."""
+    name = path.name.lower()
+    ending = next((format for format, ends in ENDINGS.items() if name.endswith(ends)), None)
+    if asked is not None and ending not in (asked, _IN.get(asked), None):
+        raise InputError(
+            f"{path}: its ending says {ending}, but --format says {asked}; leave --format out, or rename it"
+        )
+    if ending is None and asked is None and path.suffix:
+        endings = ", ".join(ENDINGS[format][0] for format in known if format not in _IN)
+        raise InputError(f"{path}: its ending names no format; expected one of {endings}, or give --format")
+    chosen = asked or ending or "text"
+    if chosen not in known:
+        raise InputError(f"{path}: this command does not write {chosen}; expected one of {', '.join(known)}")
+    return chosen
+
+
+FIGURES = (".png", ".pdf", ".svg")
+
+
+def figure_kind(path: Path) -> FigureKind | None:
+    """The kind of a figure by the name of its file, the part before the ending; None where it names none.
+
+    Raises:
+        InputError: an unknown ending, or a part that looks like a kind.
+
+    Example:
+        >>> [figure_kind(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg", "figure1.png")]
+        ['forest', 'forest', None]
+    """
+    from sigjax.report.plots import KINDS
+
+    if path.suffix.lower() not in FIGURES:
+        raise InputError(f"{path}: no format of figures; expected a name that ends in {', '.join(FIGURES)}")
+    _, dot, name = path.stem.rpartition(".")
+    if name in KINDS:
+        return name
+    if dot and (close := meant(name, KINDS)):
+        raise InputError(f"{path}: no kind of figure {name!r}; did you mean {close[0]!r}?")
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """The figures of a report."""
+
+    figure: Sequence[Path] = option(
+        (),
+        "Draw forest.pdf, or scores, heatmap, groups, null, bootstrap, gain (png, pdf, svg); repeat for more.",
+        "The kind stands before the ending, as in table3.forest.pdf; other names get what suits the report. See "
+        "`Report.plot`.",
+        group="Output",
+    )
+    pair: Sequence[str] = option((), "The two systems of a null or bootstrap figure.", group="Output", rare=True)
+    distributions: bool = option(
+        False,
+        "Keep the distributions of the deltas of ten pairs, or of --pair, in JSON and HTML.",
+        group="Output",
+        rare=True,
+    )
+
+    def check_figures(self) -> None:
+        """Refuse, before the work, names of figures, and a pair, that cannot be drawn.
+
+        Raises:
+            InputError: see `figure_kind`; or matplotlib is not installed, or there are not two systems.
+        """
+        for path in self.figure:
+            from sigjax.report.plots import empty_figure
+
+            figure_kind(path)
+            empty_figure(1.0, 1.0)
+        if len(self.pair) not in (0, 2):
+            raise InputError(f"--pair: expected the names of two systems, got {len(self.pair)}")
+
+    def with_distributions(self, report: Report) -> Report:
+        """The report with the distributions that JSON and HTML are to have."""
+        pairs = [(self.pair[0], self.pair[1])] if self.pair else None
+        return report.with_distributions(pairs) if self.distributions else report
+
+    def draw(self, report: Report) -> None:
+        """Draw the figures; the pair is for the kinds that show one."""
+        for path in self.figure:
+            from sigjax.report.plots import KINDS, kind_of
+
+            kind = figure_kind(path) or kind_of(report)
+            pair = (self.pair[0], self.pair[1]) if self.pair and KINDS[kind].law else None
+            write_figure(report.plot(kind, pair=pair), path)
+
+
+def write_figure(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib, in the format of the file's name."""
+    try:
+        with replacing(path) as file:
+            figure.savefig(file, dpi=300, format=path.suffix.removeprefix(".") or "png")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); give another --figure") from None
+    except ValueError:
+        raise InputError(f"{path}: no format of figures; expected a name such as audit.png, .pdf or .svg") from None
+
 
 _WRITTEN = ("output", "figure", "checkpoint", "families")
 _COLUMNS = 80
@@ -87,7 +235,7 @@ class Changes:
 
     def write(self, changes: Diff) -> None:
         """Write in the formats asked for."""
-        from sigjax.studies.diff_show import diff_text
+        from sigjax.studies.diff import diff_text
 
         for format, path in self.files():
             renderers = {"json": changes.to_json, "markdown": changes.to_markdown, "github": changes.to_github}
@@ -248,3 +396,36 @@ def text_options(*, to_file: bool) -> dict[str, Any]:
 
     on_terminal = not to_file and is_terminal(sys.stdout)
     return {"width": None if on_terminal else WHOLE, "color": on_terminal and "NO_COLOR" not in os.environ}
+
+
+Files = Sequence[Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs(FileOptions):
+    """The options of `read`, with several metrics."""
+
+    input: Sequence[Path] = same(ReadOptions, "input")
+    metric: Sequence[str] = same(ReadOptions, "metric", (), suggests=(*METRICS, *CLASS_METRICS))
+    reader: str | None = same(ReadOptions, "reader", suggests=tuple(FORMATS))
+
+    def evaluations(
+        self, paths: Files, *, progress: bool = True, tasks: bool = False, single: bool = False
+    ) -> list[Evaluation]:
+        """Read the files, once for each metric; several `tasks`, or a `single` system, only if a command takes it."""
+        found = read_metrics(
+            *paths,
+            input=self.input,
+            metrics=self.metric,
+            reader=self.reader,
+            **values(self, FileOptions, progress=progress, single=single),
+        )
+        if not tasks:
+            check_one_task(found)
+        return found
+
+    def check(self, paths: Files, *written: Any, here: bool = True) -> None:
+        """Refuse files that cannot be written, or would be written over what is read (labels and reports, too)."""
+        named = (getattr(record, name, None) for record in written for name in ("extend", "groups"))
+        more = [self.cluster, self.strata, self.source, *named]
+        check_outputs([*paths, *self.input, *(each for each in more if each is not None)], *written, here=here)

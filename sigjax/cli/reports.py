@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from sigjax.cli.flags import flags
-from sigjax.cli.inputs import Files, Inputs
-from sigjax.cli.output import Changes, Output, check_outputs
+from sigjax.cli.output import Changes, Files, Inputs, Output, check_outputs
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
 from sigjax.records import Device, InputError
+from sigjax.records.display import visible
 from sigjax.records.options import same, values
-from sigjax.records.visible import visible
-from sigjax.report.programs import PAIR_KEYS, SYSTEM_KEYS
+from sigjax.report.data import PAIR_KEYS, SYSTEM_KEYS
 from sigjax.report.report import Report
 from sigjax.run.checkpoint import data_hash
 from sigjax.studies.diff import DiffOptions

@@ -1,25 +1,33 @@
-"""The commands of `sigjax study`, and three more: arguments -> the calls of `sigjax.studies`."""
+"""The commands of `sigjax study`, and three more: arguments -> the calls of `sigjax.studies`.
+
+The commands of systems one by one: unpaired tests, and tests against a number.
+
+Commands that run other tests than those of `sigjax compare`: classical ones, and of labels.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from cyclopts import App
 
+from sigjax.cli.app import FLAGS
 from sigjax.cli.flags import flags
-from sigjax.cli.help import FLAGS
-from sigjax.cli.inputs import Files, Inputs
-from sigjax.cli.output import Figure, Results, write_study, write_text
+from sigjax.cli.output import Figure, Files, Inputs, Results, check_outputs, text_options, write_study, write_text
+from sigjax.formats.labels import read_labels
 from sigjax.readers import Evaluation, save_evaluations, save_table
-from sigjax.readers.names import name_systems
+from sigjax.readers.options import Options, name_systems, select_systems
 from sigjax.records import InputError
 from sigjax.records.options import option, required, values
+from sigjax.studies.association import AgreementOptions, association_json, association_test, association_text
 from sigjax.studies.audit import AuditOptions
 from sigjax.studies.audit import audit as run_audit
 from sigjax.studies.calibration import CalibrationOptions
 from sigjax.studies.calibration import calibration as run_calibration
+from sigjax.studies.classical import ClassicalOptions, classical_tests
 from sigjax.studies.domain import DomainOptions
 from sigjax.studies.domain import domain as run_domain
 from sigjax.studies.equivalence import EquivalencePairsOptions
@@ -28,11 +36,25 @@ from sigjax.studies.gains import GainsOptions
 from sigjax.studies.gains import gains as run_gains
 from sigjax.studies.power import PowerOptions
 from sigjax.studies.power import power as run_power
+from sigjax.studies.samples import (
+    OneSampleOptions,
+    UnpairedOptions,
+    one_sample_json,
+    one_sample_text,
+    unpaired_json,
+    unpaired_text,
+)
+from sigjax.studies.samples import (
+    one_sample as run_one_sample,
+)
+from sigjax.studies.samples import (
+    unpaired as run_unpaired,
+)
+from sigjax.studies.show import equivalence_json, equivalence_text
 from sigjax.studies.size import SizeOptions
 from sigjax.studies.size import size as run_size
 from sigjax.studies.synthetic import SyntheticOptions
 from sigjax.studies.synthetic import synthetic as run_synthetic
-from sigjax.studies.text import equivalence_json, equivalence_text
 
 study = App(name="study", help="Experiments with many comparisons of systems on these files.", help_flags=FLAGS)
 
@@ -145,3 +167,89 @@ def equivalence(paths: Files, inputs: Inputs, asked: EquivalencePairsOptions, re
     inputs.check(paths, results)
     pairs = run_equivalence(inputs.evaluations(paths), **values(asked))
     results.write(partial(equivalence_text, pairs), partial(equivalence_json, pairs))
+
+
+@flags(Inputs, OneSampleOptions, Results)
+def one_sample(paths: Files, inputs: Inputs, asked: OneSampleOptions, results: Results) -> None:
+    """Test each system against a number: is its accuracy above 0.5, its mean rating not 3, its win rate not 1/2?
+
+    One system is enough. Exact binomial test of answers right or wrong, sign flips of other means, else t.
+    """
+    inputs.check(paths, results)
+    apart = inputs.missing == "error" and _one_by_one(inputs, paths)
+    found = run_one_sample(apart or _metric_of_samples(inputs.evaluations(paths, single=True)), **values(asked))
+    results.write(partial(one_sample_text, found), partial(one_sample_json, found))
+
+
+@flags(Inputs, UnpairedOptions, Results, files="One file per system, or one table of all; their instances may differ.")
+def unpaired(paths: Files, inputs: Inputs, asked: UnpairedOptions, results: Results) -> None:
+    """Compare systems that were tested on different instances: unpaired permutation and rank-sum tests.
+
+    Where systems have the same instances, `sigjax compare` has more power.
+    """
+    inputs.check(paths, results)
+    found = run_unpaired(_samples(inputs, paths), **values(asked))
+    results.write(partial(unpaired_text, found), partial(unpaired_json, found))
+
+
+def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]:
+    """The systems of one table, or of gold files and systems; of one file each, read one by one."""
+    if found := _one_by_one(inputs, paths):
+        return found
+    missing = "pairwise" if inputs.missing == "error" else inputs.missing
+    return _metric_of_samples(replace(inputs, missing=missing).evaluations(paths, single=True))
+
+
+def _one_by_one(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
+    """The systems of several files, one each, whose instances may differ; nothing where there are gold files."""
+    files = [*paths, *inputs.input]
+    if len(files) < 2 or (paths and inputs.input):
+        return {}
+    named = name_systems([str(file) for file in files])[0]
+    names = select_systems(str(files[0]), list(named), Options(systems=inputs.systems))
+    found = {}
+    for name in names:
+        file, own = Path(named[name]), replace(inputs, input=(), systems=None)
+        saved = file.suffix.lower() == ".npz"  # it says which systems it holds; other files are named after theirs
+        read = own if saved else replace(own, input=[file])
+        found[name] = _metric_of_samples(read.evaluations([file] if saved else [], single=True))
+    return found
+
+
+def _metric_of_samples(evaluations: Sequence[Evaluation]) -> Evaluation:
+    if len(evaluations) > 1:
+        raise InputError(f"this test takes one metric, got {len(evaluations)}; name one (--metric)")
+    return evaluations[0]
+
+
+@flags(Inputs, ClassicalOptions, Results)
+def show_tests(paths: Files, inputs: Inputs, asked: ClassicalOptions, results: Results) -> None:
+    """Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.
+
+    Of more than two systems, take two with --systems A B.
+    """
+    inputs.check(paths, results)
+    options = values(asked, progress=True)
+    tests = [classical_tests(each, **options) for each in inputs.evaluations(paths)]
+    from sigjax.studies.classical import to_json, to_text  # rich takes longer to import than most tests to run
+
+    shown = text_options(to_file=bool(results.output))
+    results.write(lambda: "\n".join(to_text(each, **shown) for each in tests), partial(to_json, tests))
+
+
+@flags(AgreementOptions, Results, files="LABELS GOLD: two files with one label per line, in the same order.")
+def association(paths: Files, asked: AgreementOptions, results: Results) -> None:
+    """Do labels agree with gold labels more than chance, given how often each label was used?
+
+    p is over all orders of the labels, each equally likely.
+    """
+    if len(paths) != 2:
+        raise InputError(f"expected two files, LABELS and GOLD, with one label per line, got {len(paths)}")
+    check_outputs(paths, results)
+    labels, gold = (read_labels(str(path)) for path in paths)
+    if len(labels) != len(gold):
+        raise InputError(
+            f"{paths[0]}: has {len(labels)} labels, but {paths[1]} has {len(gold)}; expected one per instance"
+        )
+    result = association_test(gold, labels, **values(asked))
+    results.write(partial(association_text, result, asked), partial(association_json, result, asked))

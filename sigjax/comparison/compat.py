@@ -22,18 +22,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.sampled import SharedDraws, all_replicates
-from sigjax.comparison.metric_kinds import OfSums, make_case
-from sigjax.comparison.validate import named_errors
+from sigjax.comparison.analysis import OfSums, make_case
+from sigjax.comparison.checks import named_errors
 from sigjax.metrics.suites import instance_scores
-from sigjax.multiple.maxt import num_columns
-from sigjax.permutation.montecarlo import swap_problem
+from sigjax.multiple.westfall_young import num_columns
 from sigjax.records import Alternative, Evaluation, InputError, Settings, Test
-from sigjax.records.peers import Peer, PeerName, PeerTest
-from sigjax.resample.sampling import deltas_of, swapped_sums
+from sigjax.records.comparison import Peer, PeerName, PeerTest
+from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.run.host import fits, gib, memory_for
-from sigjax.testing.problem import Case, check_finite
-from sigjax.testing.runner import Runner, swap_seconds
+from sigjax.testing.bootstrap import SharedDraws, all_replicates
+from sigjax.testing.permutation import swap_problem
+from sigjax.testing.problem import Case, Runner, check_finite, swap_seconds
 
 ABOUT: dict[PeerName, str] = {
     "sacrebleu --paired-ar": "it leaves out ties with the observed delta, so identical systems get 1 / (resamples + 1)",

@@ -1,4 +1,8 @@
-"""All evaluations: test their pairs, adjust p-values family by family, and make a leaderboard of each metric.
+"""Notes on p-values that cannot be small enough: for a decision, or beside those of other pairs.
+
+The leaderboard of one evaluation: answers and adjusted p-values of its parts -> named records, ranks and notes.
+
+All evaluations: test their pairs, adjust p-values family by family, and make a leaderboard of each metric.
 
 A family holds the hypotheses whose p-values are adjusted together; each test has its own. The pairs of all metrics are
 one family where the settings say "report": then the correction bounds the errors of all statements of a test together,
@@ -7,36 +11,372 @@ which is what a table of several metrics is read for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.sampled import SharedDraws
-from sigjax.comparison.assemble import (
-    Adjusted,
-    Leaderboard,
-    Tested,
-    comparisons_by,
-    described,
-    leaderboard,
-    wanting_of,
+from sigjax.comparison.analysis import Answers, MetricKind, OfSums, Part, kind_of, make_case, parts_of, run_tests
+from sigjax.comparison.checks import check_units, named_errors
+from sigjax.comparison.notes import (
+    Precision,
+    common_instances,
+    identical_systems,
+    interval_notes,
+    lone_units,
+    precision_of,
+    stops,
+    unclustered_errors,
+    without_bootstrap_ranks,
 )
-from sigjax.comparison.metric_kinds import MetricKind, OfSums, kind_of, make_case
-from sigjax.comparison.parts import Part, parts_of
-from sigjax.comparison.reach import out_of_reach, too_few_runs, too_few_units
-from sigjax.comparison.run_tests import run_tests
-from sigjax.comparison.validate import check_units, named_errors
 from sigjax.metrics.suites import is_part
-from sigjax.multiple.decision import Decisions, decisions, known_bounds
-from sigjax.multiple.maxt import StepDown, joint_maxt, maxt, num_columns
-from sigjax.multiple.minp import minp
-from sigjax.records import CORRECTIONS, Comparisons, Evaluation, Settings, Test
+from sigjax.multiple.decision import SETTLED, Decisions, decisions, known_bounds
+from sigjax.multiple.ranks import SignificanceRank, significance_ranks
+from sigjax.multiple.westfall_young import StepDown, joint_maxt, maxt, minp, num_columns
+from sigjax.records import CORRECTIONS, Column, Comparisons, Evaluation, Repeated, Settings, SystemScore, Test
 from sigjax.records.corrections import adjust, log10_adjusted
-from sigjax.testing.p_values import Outcomes, montecarlo_p, p_intervals
-from sigjax.testing.problem import Case, SampleCase
-from sigjax.testing.runner import Runner, numpy_seconds, swap_seconds
+from sigjax.resample.units import units_of_instances
+from sigjax.testing.bootstrap import SharedDraws
+from sigjax.testing.exact import exact_budget
+from sigjax.testing.p_values import Outcomes, montecarlo_p, most_resamples, p_intervals
+from sigjax.testing.problem import Case, Runner, SampleCase, numpy_seconds, swap_seconds
+
+Wanting = tuple[float, float] | None
+"""Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
+
+
+def out_of_reach(
+    outcomes: dict[Test, Outcomes], of_what: str, settings: Settings, wanting: Sequence[Wanting] = (None,)
+) -> list[str]:
+    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family.
+
+    `wanting` is what would make the permutation tests of the family exact.
+    """
+    notes: list[str] = []
+    if CORRECTIONS[settings.correction].is_resampled:
+        return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
+    for test, of_test in outcomes.items():
+        if not of_test.is_sampled.any():
+            continue
+        drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
+        needed = _needed(of_test, drawn, settings)
+        if drawn < needed:
+            sampled = int(of_test.is_sampled.sum())
+            of_all = "" if sampled == len(of_test.p_value) else f" of {len(of_test.p_value):,}"
+            exact = _made_exact(wanting, settings) if test == "permutation" else ""
+            use = f"{exact}, which makes all exact, or --resamples {needed}" if exact else f"--resamples {needed}"
+            notes.append(
+                f"warning: {sampled:,}{of_all} {of_what} cannot become significant at {settings.alpha:.3g} in the "
+                f"{test} test with {drawn:,} resamples; use {use}"
+            )
+    return notes
+
+
+def _needed(outcomes: Outcomes, drawn: int, settings: Settings) -> int:
+    """The number of resamples, no fewer than `drawn`, with which the least sampled p-value is significant."""
+    while True:
+        least = 1.0 / (drawn + 1)
+        p_values = np.where(outcomes.is_sampled, least, outcomes.p_value)
+        times = adjust(p_values, settings.correction)[outcomes.is_sampled].min() / least
+        # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
+        needed = math.floor(times / settings.alpha * (1.0 + 1e-12))
+        if needed <= drawn:
+            return drawn
+        drawn = needed  # a smaller least p-value, which fewer exact ones are below
+
+
+def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
+    """A note where permutation tests of so many units cannot become significant, however far apart systems are.
+
+    The least p-value is that of one swap in all 2^N, and of its mirror image where the test is two-sided.
+
+    Example:
+        >>> print(*too_few_units(6, 3, Settings()))
+        warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
+        adjusted at least 0.0938
+        >>> too_few_units(7, 3, Settings())
+        []
+    """
+    swaps = "permutation" in settings.tests and settings.design not in ("crossed", "models")
+    if not swaps or settings.mid_p or num_units == 1:
+        return []
+    return _too_few(f"{num_units} units", 2.0**-num_units, num_hypotheses, settings)
+
+
+def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list[str]:
+    """The same of runs that are exchanged whole, so many of each system.
+
+    Example:
+        >>> too_few_runs(3, 1, Settings(design="models"))
+        ['warning: permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
+        >>> too_few_runs(4, 1, Settings(design="models"))
+        []
+    """
+    least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
+    return _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
+
+
+def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
+    """A note where the chance `least` of one exchange, and of its mirror image, is too large for a decision."""
+    least *= 2 if settings.alternative == "two-sided" else 1
+    joint = CORRECTIONS[settings.correction].is_resampled
+    of_all = least if joint else adjust(np.full(num_hypotheses, least), settings.correction).min()
+    if of_all < settings.alpha:
+        return []
+    adjusted = f", adjusted at least {of_all:.3g}" if of_all > least else ""
+    few = f"{what} are too few for a decision at {settings.alpha:.3g}"
+    return [f"warning: permutation test: {few}: p is at least {least:.3g}{adjusted}"]
+
+
+def mixed_floors(found: Comparisons, wanting: Sequence[Wanting], settings: Settings) -> list[str]:
+    """A note where p-values of sampled pairs end at a floor that exact ones are below, and what makes all exact.
+
+    Args:
+        found: all permutation tests of a metric.
+        wanting: what would make the sampled tests exact.
+        settings: of the report.
+    """
+    p, log10_p, exceed = found.columns("p_value", "log10_p", "exceed")
+    lowest, exact = p[exceed == 0], log10_p[exceed < 0]
+    if not (len(lowest) and len(exact) and exact.min() < math.log10(lowest.min())):
+        return []
+    least = 10.0 ** (exact.min() % 1.0), math.floor(exact.min())
+    what = f"p of {len(lowest):,} sampled pair{'' if len(lowest) == 1 else 's'} is the least there can be"
+    note = f"{found.column('metric').values[0]}: {what}, {lowest.min():.2g}"
+    note += f", beside exact p down to {least[0]:.1f}e{least[1]}"
+    options = _made_exact(wanting, settings)
+    return [f"{note}; {options} makes all exact" if options else note]
+
+
+def _made_exact(wanting: Sequence[Wanting], settings: Settings) -> str:
+    """The options with which all tests are exact; "" where none do."""
+    if not all(wanting):
+        return ""
+    seconds, gib = np.max([each or (0.0, 0.0) for each in wanting], axis=0).tolist()
+    asked = ("memory", gib, settings.memory), ("budget", 1.05 * seconds, exact_budget(settings))
+    return " ".join(f"--{name} {_upward(need):g}" for name, need, given in asked if need > given)
+
+
+def _upward(number: float) -> float:
+    """The least number of two digits that is no smaller.
+
+    Example:
+        >>> _upward(12.1), _upward(0.0123)
+        (13.0, 0.013)
+    """
+    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return float(f"{math.ceil(number / unit * (1.0 - 1e-12)) * unit:.6g}")
+
+
+class Tested(NamedTuple):
+    """What the tests say of a part of an evaluation, without its statistics."""
+
+    metric: str
+    pairs: np.ndarray
+    """[pair] the position of each pair among those of the evaluation."""
+    outcomes: dict[Test, Outcomes]
+    """For each test, those of the pairs."""
+    systems: list[SystemScore]
+    """Scores and their spread, without what decisions say of them."""
+    standing: list[float]
+    """Of these systems: scores for their order, which those on their own scale may be too large to show."""
+    columns: dict[str, Column]
+    """Those of the comparisons that are the same for all tests."""
+    precision: Precision
+    lone: list[str]
+    """Notes on strata with one unit."""
+    ranked: bool
+    """Whether there are bootstrap ranks."""
+    wanting: Wanting
+    """As in `Answers`; the seconds are for all parts, of which this has its share."""
+    case: Case | SampleCase | None
+    """None where the part is not the whole evaluation."""
+
+
+class Adjusted(NamedTuple):
+    """Adjusted p-values, intervals of p-values and decisions of one metric by one test."""
+
+    p_adjusted: np.ndarray
+    """[pair]"""
+    log10_adjusted: np.ndarray
+    """[pair]"""
+    p_intervals: np.ndarray
+    """[pair, 2]"""
+    decisions: Decisions
+
+
+class Leaderboard(NamedTuple):
+    """The part of a report that comes from one evaluation."""
+
+    systems: tuple[SystemScore, ...]
+    comparisons: list[Comparisons]
+    """Those of each test."""
+    notes: tuple[str, ...]
+    num_units: int
+
+
+def wanting_of(tested: Sequence[Tested]) -> list[Wanting]:
+    """What would make the permutation tests exact of each part that has sampled some."""
+    tests = [(one.wanting, one.outcomes.get("permutation")) for one in tested]
+    return [wanting for wanting, outcomes in tests if outcomes and outcomes.is_sampled.any()]
+
+
+def described(part: Part, evaluation: Evaluation, case: Case | SampleCase, answers: Answers) -> Tested:
+    """The answers of a part, whose evaluation is this, as named records."""
+    settings, question, num_units = case.settings, case.question, len(case.units.strata)
+    unclustered = np.full(len(evaluation.systems), np.nan), np.full(len(question.members), np.nan)
+    if isinstance(case, Case) and evaluation.clusters is not None and answers.systems[0].standard_error is not None:
+        unclustered = unclustered_errors(evaluation, question.members, settings.design)
+    draws = settings.interval != "none" or "bootstrap" in settings.tests
+    of_pairs = answers.pairs if len(part.pairs) else []
+    # Parts have origins of their own.
+    standing = question.scores if part.number is None else case.observed_scores
+    return Tested(
+        metric=evaluation.metric.name,
+        pairs=part.pairs,
+        outcomes=answers.outcomes,
+        systems=[_system(evaluation, case, answers, unclustered[0], system) for system in part.scored],
+        standing=[standing[system] for system in part.scored],
+        columns=_columns(evaluation, case, answers, unclustered[1]),
+        precision=precision_of(case, answers.interval_kinds, [answers.systems[k] for k in part.scored], of_pairs),
+        lone=lone_units(evaluation) if draws and num_units > 1 else [],
+        ranked=answers.ranks is not None or num_units == 1,
+        wanting=answers.wanting and (answers.wanting[0] / part.share, answers.wanting[1]),
+        case=case if part.number is None else None,
+    )
+
+
+def leaderboard(
+    evaluation: Evaluation,
+    settings: Settings,
+    tested: Sequence[Tested],
+    of_tests: Sequence[Mapping[Test, Adjusted]],
+    reach: Sequence[str],
+) -> Leaderboard:
+    """Named records of one evaluation from those of its parts, and its notes.
+
+    `reach` are those on significance that is out of reach.
+    """
+    comparisons = {test: comparisons_by(tested, of_tests, test, settings) for test in settings.tests}
+    first = comparisons[settings.tests[0]]
+    notes = [*evaluation.notes, *common_instances(evaluation, first), *identical_systems(evaluation)]
+    precisions, fewest = [one.precision for one in tested], min(one.precision.num_units for one in tested)
+    if fewest == 1:
+        where = "one unit" if evaluation.present is None else "where there is one unit, p can show nothing"
+        notes.append(f"{where}: no standard errors and no intervals")
+    notes += next((one.lone for one in tested if one.lone), [])
+    if settings.leaderboard and not tested[0].ranked:
+        notes.append(without_bootstrap_ranks(len(evaluation.systems), settings))
+    notes += reach
+    if settings.resamples == "auto":
+        notes += stops(evaluation.metric.name, comparisons["permutation"])
+    if "permutation" in settings.tests:
+        notes += mixed_floors(comparisons["permutation"], wanting_of(tested), settings)
+    notes += interval_notes(evaluation.metric.name, settings, precisions)
+    systems = _ranked(evaluation, settings, tested, first)
+    num_units = len(units_of_instances(replace(evaluation, present=None))[1])
+    return Leaderboard(systems, list(comparisons.values()), tuple(notes), num_units)
+
+
+def _system(
+    evaluation: Evaluation, case: Case | SampleCase, answers: Answers, unclustered: np.ndarray, system: int
+) -> SystemScore:
+    """The score of a system, without what decisions say of it."""
+    return SystemScore(
+        evaluation.systems[system],
+        evaluation.metric.name,
+        case.observed_scores[system],
+        *answers.systems[system],
+        *SignificanceRank(),
+        None if answers.ranks is None else answers.ranks[system],
+        None if math.isnan(unclustered[system]) else float(unclustered[system]),
+        answers.interval_kinds.systems if answers.systems[system].interval else None,
+    )
+
+
+def _ranked(
+    evaluation: Evaluation, settings: Settings, tested: Sequence[Tested], pairs: Comparisons
+) -> tuple[SystemScore, ...]:
+    """The systems with what decisions on all pairs say of them, best first (ties in the order of the data)."""
+    by_name = {system.name: system for one in tested for system in one.systems}
+    standing = {system.name: each for one in tested for system, each in zip(one.systems, one.standing, strict=True)}
+    sign = -1.0 if evaluation.metric.higher_is_better else 1.0
+    systems = [by_name[name] for name in sorted(evaluation.systems, key=lambda name: sign * standing[name])]
+    if settings.baseline is not None or settings.alternative != "two-sided":
+        return tuple(systems)
+    position = {system.name: place for place, system in enumerate(systems)}
+    found = pairs.at(np.flatnonzero((pairs.column("p_adjusted") < settings.alpha) & (pairs.column("delta") != 0)))
+    a, b = (found.column(name).mapped(position.__getitem__) for name in ("a", "b"))
+    a_wins = sign * found.column("delta") < 0
+    ranks = significance_ranks(np.where(a_wins, a, b), np.where(a_wins, b, a), len(systems))
+    return tuple(replace(system, **rank._asdict()) for system, rank in zip(systems, ranks, strict=True))
+
+
+_NONE = (np.nan, np.nan)
+
+
+def _columns(
+    evaluation: Evaluation, case: Case | SampleCase, answers: Answers, unclustered: np.ndarray
+) -> dict[str, Column]:
+    """The columns of the pairs of a part that are the same for all tests."""
+    question = case.question
+    higher, names, (a, b) = evaluation.metric.higher_is_better, evaluation.systems, question.members.T
+    scores, deltas, count = np.array(case.observed_scores), question.deltas, len(question.members)
+    intervals = np.array([each.interval or _NONE for each in answers.pairs], np.float64)
+    better = np.where(deltas == 0, len(names), np.where((deltas > 0) == higher, a, b))
+    return {
+        "a": Repeated(names, a),
+        "b": Repeated(names, b),
+        "metric": Repeated.constant(evaluation.metric.name, count),
+        "score_a": scores[a],
+        "score_b": scores[b],
+        "delta": deltas,
+        "better": Repeated((*names, None), better.astype(np.int32)),
+        "standard_error": np.array([each.standard_error for each in answers.pairs], np.float64),
+        "standard_error_unclustered": unclustered,
+        "interval": intervals,
+        "interval_kind": Repeated((answers.interval_kinds.pairs, None), np.isnan(intervals[:, 0]).astype(np.int8)),
+    }
+
+
+def comparisons_by(
+    tested: Sequence[Tested], of_tests: Sequence[Mapping[Test, Adjusted]], test: Test, settings: Settings
+) -> Comparisons:
+    """The comparisons of all pairs of an evaluation by a test, in their order."""
+    parts = [
+        Comparisons(
+            one.columns
+            | {"test": Repeated.constant(test, len(one.pairs)), "settings": Repeated.constant(settings, len(one.pairs))}
+            | _of_test(one.outcomes[test], adjusted[test], settings)
+        )
+        for one, adjusted in zip(tested, of_tests, strict=True)
+        if one.outcomes
+    ]
+    order = np.argsort(np.concatenate([one.pairs for one in tested]))
+    return parts[0] if len(parts) == 1 else Comparisons.joined(parts).at(order)
+
+
+def _of_test(outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict[str, Column]:
+    """The columns of all pairs that a test gives."""
+    drawn = np.where(outcomes.resamples < 0, settings.fixed_resamples, outcomes.resamples)
+    return {
+        "p_value": outcomes.p_value,
+        "log10_p": outcomes.log10_p,
+        "p_interval": adjusted.p_intervals,
+        "p_adjusted": adjusted.p_adjusted,
+        "log10_p_adjusted": adjusted.log10_adjusted,
+        "error_bound": outcomes.error_bound,
+        "method": outcomes.method,
+        "reason": outcomes.reason,
+        "exceed": outcomes.exceed,
+        "resamples": np.where(outcomes.is_sampled, drawn, -1),
+        "settled": Repeated(SETTLED, adjusted.decisions.settled),
+        "resamples_needed": adjusted.decisions.resamples_needed,
+    }
+
 
 _STATISTIC = 1.5e-8
 """Seconds of NumPy per pair and resample."""

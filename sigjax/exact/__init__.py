@@ -1,11 +1,9 @@
-"""Without sampling: lattice -> plan -> charfun -> masses -> null.
+"""Without sampling: lattice -> distributions -> null.
 
-`lattice` reduces a pair of systems to distinct difference rows with multiplicities (`counted` does so for many pairs),
-`plan` chooses an algorithm and estimates its cost, `charfun` and `tilt` give the probabilities of the random-sign sum,
-`masses` adds up sets of them on one axis, `planes` and `tails` on two, and `null` turns those at least as extreme as
-observed into p-values, for any score (`plane_p` on two axes; on a GPU, of many pairs at a time).
-
-Other algorithms for the same sum: `signs` enumerates few units, `bracket` encloses p for real numbers, `convolution`
-holds Algorithms 3 and 4 of Zmigrod et al. (2022). `choices` exchanges runs within units; `draws` and `bootstrap` do for
-resampled sums what `lattice` and `null` do for swaps. Nothing here draws random numbers or sees names.
+`lattice` reduces pairs of systems to distinct difference rows with multiplicities, `distributions` gives the
+probabilities of their random-sign sum (characteristic functions and tilts; also Algorithms 3 and 4 of Zmigrod et al.,
+2022), and `null` turns those at least as extreme as observed into p-values: of any score on one axis, and by brackets
+and sign vectors. `planes` does so on two axes, of many pairs at a time on a GPU. `choices` exchanges runs within
+units, and units between two samples; `bootstrap` does for resampled sums what `lattice` and `null` do for swaps.
+Nothing here draws random numbers or sees names.
 """

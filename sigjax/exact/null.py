@@ -1,7 +1,38 @@
-"""The exact p-value of a pair: the probability of all sums whose difference of scores is as extreme as observed.
+"""One axis without a grid as fine as the differences: edges of monotone scores, and certified brackets of tails.
+
+Where the score is monotone in S, the extreme sums are those from some edge on, so the p-value is a tail probability
+P(S >= edge), or 1 minus one.
+
+For real numbers, and decimals too fine for a grid, the differences d_i are rounded to multiples k_i of a step h,
+d_i = h (k_i + r_i). So S = h (S_k + R): the law of S_k, the sum of e_i k_i, is exact on a grid, and the remainder R,
+the sum of e_i r_i, is small. Little happens outside of R = mean -+ x. For a tilt theta that makes the edge y likely,
+with that mean of R, Hoeffding's inequality gives
+
+    P(S >= y, R > mean + x)                  <= M(theta) exp(-theta y) exp(-x^2 / (2 sum r_i^2))
+    P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
+
+and P(S >= y) lies between P(h (S_k + mean - x) >= y) less the second and P(h (S_k + mean + x) >= y) plus the first.
+Rounding to the nearest multiple, rather than all up or all down, narrows the bracket by the square root of the number
+of units.
+
+Few units: all 2^n sign vectors, listed or counted; and the whole law of the random-sign sum.
+
+`sign_sums` lists the sums, for any number of statistics and any score. `count_from` counts on one axis by meeting in
+the middle: the sums of one half of the units are sorted, and each sum of the other half is looked up. So n units take
+2^(n/2) steps, and the count is a whole number, whatever the differences. References: Horowitz and Sahni (1974),
+"Computing partitions with applications to the knapsack problem"; as the split-up algorithm for permutation tests, van
+de Wiel (2001). `count_extreme` counts the few that are as extreme where one system is ahead nearly everywhere, of any
+number of units. `sign_law` gives the probability of every value, for callers that need all of them.
+
+The exact p-value of a pair: the probability of all sums whose difference of scores is as extreme as observed.
 
 The score is evaluated on every value that the sum can take, so any metric will do: it need not be linear or even
 monotone in the sum. Exchanging the systems turns S into -S and delta into -delta, so half of the values are enough.
+
+Exact p-values of pairs with one axis, many at once: probabilities of sets of values of the random-sign sum S.
+
+S is symmetric, so half of the values are enough. A set above 0 is summed from its lowest value upwards under a tilt
+whose mean is there, so that every term is of ordinary size; sets below 0 are mirrored.
 """
 
 import math
@@ -10,12 +41,356 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.bracket import Bracket
-from sigjax.exact.charfun import EPSILON
-from sigjax.exact.lattice import Lattice, plane_axes
-from sigjax.exact.signs import sign_sums
+from sigjax.exact.distributions import (
+    DEVIATIONS,
+    EPSILON,
+    fft_length,
+    grid_lengths,
+    grid_values,
+    line_probabilities,
+    line_spectrum,
+    line_tilts,
+    log_moment,
+    plane_probabilities,
+    rounding,
+    window_mass,
+)
+from sigjax.exact.lattice import MOST_AXES, Lattice, plane_axes
 from sigjax.records import Alternative
 from sigjax.resample.tally import extreme
+
+BRACKET_WIDTH = 0.01
+"""A bracket counts as exact when its width is at most this fraction of its upper end."""
+_AIM = 0.6 * BRACKET_WIDTH
+"""The width that the step is chosen for."""
+_SPARE = math.log(1e4 / BRACKET_WIDTH) + 8.0
+"""x makes the last factor above exp(-_SPARE); exp(-8) allows for the gap between Chernoff's bound and the
+probability."""
+Score = Callable[[np.ndarray], np.ndarray]
+"""Values of S `[value]` -> differences of scores `[value]`."""
+Tail = Callable[[float], "Bracket"]
+"""edge > 0 -> bracket of P(S >= edge)."""
+_POINTS = 1025
+"""Values of S at which monotonicity of the score is checked."""
+_FAN = 65
+"""Values of S evaluated at once in a search."""
+
+
+class Bracket(NamedTuple):
+    """Natural logarithms of a lower and an upper bound on a p-value."""
+
+    log_low: float
+    log_high: float
+
+
+class Step(NamedTuple):
+    """The rounding grid."""
+
+    size: float
+    """h, in units of S."""
+    length: int
+    """Values of the grid."""
+
+
+def choose_step(lattice: Lattice, edge: float) -> Step:
+    """The coarsest step that makes the bracket of P(S >= edge) narrow enough, before anything is computed."""
+    steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
+    deviation = math.sqrt(float((steps**2) @ multiplicity))
+    theta = _tilt(steps, multiplicity, edge)
+    # Rounding errors are uniform; the tail falls by theta a unit, and by about 1 / deviation where theta is 0.
+    slack = math.sqrt(2.0 * _SPARE * lattice.coins / 12.0)
+    size = _AIM / (2.0 * slack * (theta + 1.0 / deviation))
+    return Step(size, fft_length(int(min(DEVIATIONS * deviation, lattice.reach[0]) / size) + 2))
+
+
+def bracket_tail(lattice: Lattice, edge: float, step: Step) -> Bracket:
+    """Bracket of P(S >= edge), edge > 0.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> values = np.array([[314159], [271828], [141421], [173205]])
+        >>> lattice = pair_lattice(values, np.zeros_like(values), ("value",))
+        >>> low, high = bracket_tail(lattice, 600_000.0, choose_step(lattice, 600_000.0))
+        >>> low <= math.log(2 / 16) <= high and high - low < BRACKET_WIDTH
+        True
+    """
+    steps, multiplicity = lattice.rows[:, 0].astype(np.float64), lattice.multiplicity
+    whole = np.rint(steps / step.size)
+    left = steps / step.size - whole
+    spread = float((np.abs(left) + EPSILON * whole) ** 2 @ multiplicity)
+    slack = math.sqrt(2.0 * _SPARE * spread)
+    theta = _tilt(steps, multiplicity, edge)
+    mean, mean_of_sum = (float(multiplicity @ (np.tanh(theta * of) * left)) for of in (step.size * whole, steps))
+    above = float(log_moment(theta * steps, multiplicity)) - theta * edge
+    above -= max(slack + mean - mean_of_sum, 0.0) ** 2 / (2.0 * spread) if spread else math.inf
+    below = float(log_moment(theta * step.size * whole, multiplicity)) - _SPARE
+    below -= theta * (edge - step.size * (mean - slack))
+    coarse = _coarse(whole.astype(np.int64), multiplicity)
+    middle = edge / step.size - mean
+    (high, error), (low, doubt) = _grid_tails(coarse, middle - slack, middle + slack)
+    high = float(np.logaddexp.reduce([high, error, above]))
+    doubt = float(np.logaddexp(doubt, below if spread else -math.inf))
+    return Bracket(low + math.log1p(-math.exp(doubt - low)) if doubt < low else -math.inf, min(high, 0.0))
+
+
+def _tilt(steps: np.ndarray, multiplicity: np.ndarray, edge: float) -> float:
+    """The tilt that makes the edge the mean of S."""
+    largest = float(steps.max())
+    mean = min(edge, float(steps @ multiplicity))
+    return float(line_tilts(steps[None] / largest, multiplicity[None], np.array([mean / largest]))[0]) / largest
+
+
+def _grid_tails(lattice: Lattice, low: float, high: float) -> list[tuple[float, float]]:
+    """Logarithms of P(S_k >= edge) and of its error for two edges close to each other, `low` down and `high` up a bit.
+
+    Tilted probabilities of S_k = first + 2k are a sum of waves in k, few of which count. Their weights exp(-2 theta k)
+    make every wave a geometric series.
+    """
+    steps, multiplicity, reach = lattice.rows[None, :, 0], lattice.multiplicity[None], int(lattice.reach[0])
+    parity, (length,) = reach % 2, grid_lengths(lattice)
+    # A part in 10^12 covers the roundings of the edges.
+    nudged = (edge + sign * 1e-12 * (abs(edge) + 1.0) for edge, sign in ((low, -1.0), (high, 1.0)))
+    edges = [parity + 2 * max(math.ceil((edge - parity) / 2.0), 0) for edge in nudged]
+    first = min(edges[0], reach)
+    theta = line_tilts(steps, multiplicity, np.array([float(first)]))
+    frequencies, waves = line_spectrum(steps, multiplicity, theta, length, np.array([(first + reach) // 2]))
+    tilt, moment = 2.0 * float(theta[0]), float(log_moment(theta * steps, multiplicity)[0])
+    both = np.where(2 * frequencies % length == 0, 1.0, 2.0)  # a frequency and its mirror image
+    size = math.sqrt(float((both * np.abs(waves) ** 2).sum()) / length)
+    # What is beyond reach, or beyond the half of a window, has come round from below the edge.
+    end = ((reach if length > reach else min(reach, first + length)) - first) // 2 + 1
+
+    def exponents(k: int) -> np.ndarray:
+        return -tilt * k + (2j * math.pi / length) * (frequencies * k % length)
+
+    found = []
+    for begin in ((edge - first) // 2 for edge in edges):
+        if (count := end - begin) <= 0:
+            found.append((-math.inf, -math.inf))
+            continue
+        series = np.exp(exponents(begin)) * _geometric(exponents(1), exponents(count), count)
+        mass = float((both * (waves * series).real).sum()) / length
+        norm = math.exp(-tilt * begin) * math.sqrt(_geometric(np.float64(-2.0 * tilt), -2.0 * tilt * count, count))
+        # The change of measure subtracts two large numbers.
+        noise = max(mass, 0.0) * 4e-16 * (abs(moment) + 0.5 * tilt * first)
+        noise += float(rounding(lattice.coins, (length,))) * size * norm + float(window_mass(lattice.reach, length)[0])
+        scale = moment - 0.5 * tilt * first
+        found.append(tuple(math.log(each) + scale if each > 0.0 else -math.inf for each in (mass, noise)))
+    return found
+
+
+def _geometric(step: Any, whole: Any, count: int) -> Any:
+    """The sum of exp(step k) over k = 0 ... count - 1; `whole` is step times count, up to whole turns."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(step == 0.0, count, np.expm1(whole) / np.expm1(step))
+
+
+def _coarse(sizes: np.ndarray, multiplicity: np.ndarray) -> Lattice:
+    """The lattice of rounded differences, without those that round to 0, which the remainder holds."""
+    steps, inverse = np.unique(sizes, return_inverse=True)
+    counts = np.bincount(inverse, weights=multiplicity).astype(np.int64)
+    steps, counts = steps[steps > 0], counts[steps > 0]
+    return Lattice(steps[:, None], counts, np.zeros(1, np.int64), np.ones((1, 1), np.int64))
+
+
+def find_edges(
+    lattice: Lattice, score: Score, delta: float, tolerance: float, alternative: Alternative
+) -> tuple[float, float] | None:
+    """Where the extreme sums begin, in order from small to extreme, and those that are more extreme than observed.
+
+    S takes whole numbers. None where the score is not monotone in S.
+    """
+    reach = float(lattice.reach[0])
+    differences = score(np.linspace(-reach, reach, _POINTS))
+    upward = differences[-1] >= differences[0]
+    if ((np.diff(differences) if upward else -np.diff(differences)) < -tolerance).any():
+        return None
+    sign = 1.0 if upward else -1.0
+
+    def size(values: np.ndarray) -> np.ndarray:
+        """The difference, signed so that it grows with the value and is extreme when large."""
+        if alternative == "two-sided":
+            return np.abs(score(values))
+        return score(sign * values) if alternative == "greater" else -score(-sign * values)
+
+    observed = {"two-sided": abs(delta), "greater": delta, "less": -delta}[alternative]
+    lowest = 0.0 if alternative == "two-sided" else -reach
+    return (
+        _first(lambda values: size(values) >= observed - tolerance, lowest, reach),
+        _first(lambda values: size(values) > observed + tolerance, lowest, reach),
+    )
+
+
+def threshold_p(edges: tuple[float, float], tail: Tail, alternative: Alternative, *, mid_p: bool) -> Bracket:
+    """Bracket of the p-value, from the `edges` of `find_edges`."""
+    whole = _from_edge(edges[0], tail, alternative)
+    if not mid_p:
+        return whole
+    beyond = _from_edge(edges[1], tail, alternative)
+    return Bracket(*(float(np.logaddexp(a, b)) - math.log(2.0) for a, b in zip(whole, beyond, strict=True)))
+
+
+def _from_edge(edge: float, tail: Tail, alternative: Alternative) -> Bracket:
+    if alternative == "two-sided":
+        if edge <= 0.0:
+            return Bracket(0.0, 0.0)
+        low, high = tail(edge)
+        return Bracket(*(min(end + math.log(2.0), 0.0) for end in (low, high)))
+    if edge > 0.0:
+        return tail(edge)
+    # P(S >= edge) = 1 - P(S <= edge - 1), and S is symmetric.
+    low, high = tail(1.0 - edge)
+    return Bracket(_log_rest(high), _log_rest(low))
+
+
+def _log_rest(log_p: float) -> float:
+    """log(1 - p)."""
+    return math.log1p(-math.exp(log_p)) if log_p < 0.0 else -math.inf
+
+
+def _first(holds: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
+    """The first whole number from `low` to `high` for which a monotone condition holds; high + 1 if none."""
+    high += 1.0
+    while high - low > 0.5:
+        points = np.floor(np.linspace(low, high - 1.0, _FAN))
+        held = holds(points)
+        if not held.any():
+            low = float(points[-1]) + 1.0
+        else:
+            first = int(held.argmax())
+            high = float(points[first])
+            low = float(points[first - 1]) + 1.0 if first else low
+            if not first:
+                high = low
+    return low
+
+
+MOST_SIGNS = 20
+"""2^19 sums, and their mirror images."""
+MOST_COINS = 44
+"""Half of them have 2^22 sums: 32 MiB."""
+MOST_EXTREME = 2**16
+_MOST_POINTS = 2**22
+_SECONDS = 1e-7
+"""Nominal, to score a point and sort the scores."""
+
+
+def few_units(a: np.ndarray, b: np.ndarray) -> Lattice | None:
+    """The units on which two systems `[unit, stat]` (int64) differ, one row each; None if there are too many.
+
+    Example:
+        >>> few_units(np.array([[3, 1], [2, 2]]), np.array([[1, 4], [2, 2]])).rows
+        array([[ 2, -3]])
+    """
+    rows = (a - b)[(a != b).any(axis=1)]
+    if len(rows) > MOST_SIGNS:
+        return None
+    return Lattice(rows, np.ones(len(rows), np.int64), rows.sum(axis=0), np.eye(a.shape[1], dtype=np.int64))
+
+
+def sign_sums(lattice: Lattice) -> np.ndarray:
+    """The sums `[outcome, stat]` of all sign vectors whose first sign is +: the rest are mirror images.
+
+    Example:
+        >>> sign_sums(few_units(np.array([[3], [5], [9]]), np.zeros((3, 1), int))).ravel()
+        array([-11,  -1,   7,  17])
+    """
+    sums = lattice.rows[:1]
+    for row in lattice.rows[1:]:
+        sums = np.concatenate([sums - row, sums + row])
+    return sums
+
+
+def count_from(lattice: Lattice, edge: int) -> int:
+    """How many of the 2^coins sign vectors give S >= edge, on one axis.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> values = np.array([[3], [5], [9]])
+        >>> count_from(pair_lattice(values, np.zeros_like(values), ("value",)), 7)
+        3
+    """
+    steps = np.repeat(lattice.rows[:, 0], lattice.multiplicity)
+    half = lattice.coins // 2
+    one, other = _sums(steps[:half]), _sums(steps[half:])
+    # Ascending order on both sides walks through memory instead of jumping.
+    return int((len(one) - np.searchsorted(np.sort(one), edge - np.sort(other)[::-1])).sum())
+
+
+def count_extreme(lattice: Lattice, edge: int) -> int | None:
+    """`count_from` where the edge is near the reach, for any number of units: the minus signs add up to little.
+
+    None where more than `MOST_EXTREME` sign vectors do.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> values = np.arange(1, 101)[:, None]
+        >>> count_extreme(pair_lattice(values, np.zeros_like(values), ("value",)), 5050 - 2 * 3)  # none, 1, 2, 1 + 2, 3
+        5
+    """
+    spare, sums = (int(lattice.reach[0]) - edge) // 2, np.zeros(1, np.int64)
+    steps = np.sort(np.repeat(lattice.rows[:, 0], lattice.multiplicity))
+    if steps[: MOST_EXTREME.bit_length()].sum() <= spare:
+        return None  # any of these may have a minus sign, and there are more units: spare is at most half of all
+    for step in steps.tolist():
+        if step > spare or len(sums) > MOST_EXTREME:
+            break
+        sums = np.concatenate([sums, sums[sums <= spare - step] + step])
+    return None if len(sums) > MOST_EXTREME else len(sums) * (spare >= 0)
+
+
+def log_share(count: int, coins: int) -> float:
+    """Natural logarithm of count / 2^coins; -inf for none."""
+    return math.log(count) - coins * math.log(2.0) if count else -math.inf
+
+
+def _sums(steps: np.ndarray) -> np.ndarray:
+    """The sums of all sign vectors `[2^units]` int64."""
+    sums = np.zeros(1, np.int64)
+    for step in steps:
+        sums = np.concatenate([sums - step, sums + step])
+    return sums
+
+
+def law_seconds(lattice: Lattice) -> float:
+    """Nominal seconds to compute and score the law; infinite if it has too many values."""
+    points = min(_grid_points(lattice), _num_signs(lattice))
+    return points * _SECONDS if points <= _MOST_POINTS else math.inf
+
+
+def sign_law(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
+    """The law of S: values `[value, axis]` (int64) and their probabilities `[value]`, with a total error near 1e-10.
+
+    By all signs of few units, or the characteristic function on a grid, whichever has fewer values. A grid leaves out
+    what lies beyond 9 standard deviations or is as small as rounding errors.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> values, chances = sign_law(pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",)))
+        >>> values.ravel(), chances.round(12)
+        (array([-3, -1,  1,  3]), array([0.125, 0.375, 0.375, 0.125]))
+    """
+    if lattice.axes == 0:
+        return np.zeros((1, 0), np.int64), np.ones(1)
+    if _num_signs(lattice) < _grid_points(lattice):
+        units = np.repeat(lattice.rows, lattice.multiplicity, axis=0)
+        half = sign_sums(Lattice(units, np.ones(len(units), np.int64), lattice.observed, lattice.basis))
+        return np.concatenate([half, -half]), np.full(2 * len(half), 0.5**lattice.coins)
+    lengths, total = grid_lengths(lattice), lattice.multiplicity @ lattice.rows
+    first = (total - np.minimum(np.array(lengths), lattice.reach + 1) + 1) // 2
+    chances = plane_probabilities(lattice.rows, lattice.multiplicity, np.zeros(lattice.axes), lengths, first)
+    noise = float(rounding(lattice.coins, lengths)) * float(np.linalg.norm(chances))
+    kept = np.nonzero(chances > noise)
+    return 2 * (np.stack(kept, axis=1) + first) - total, chances[kept]
+
+
+def _grid_points(lattice: Lattice) -> float:
+    return math.prod(map(float, grid_lengths(lattice))) if lattice.axes <= MOST_AXES else math.inf
+
+
+def _num_signs(lattice: Lattice) -> float:
+    return 2.0**lattice.coins if lattice.coins <= MOST_SIGNS else math.inf
+
 
 Delta = Callable[..., np.ndarray]
 """Values of S on each axis, of shapes [pair, ...] that broadcast -> differences of scores [pair, ...]."""
@@ -197,3 +572,108 @@ def _rounded(log_p: float, error: float, coins: int) -> ExactP:
         p_value = round(outcomes) / 2.0 ** (int(coins) + 1)
         return ExactP(p_value, math.log10(p_value), 0.0)
     return ExactP(p_value, log_p / math.log(10.0) + 0.0, error + EPSILON * (1.0 - log_p))
+
+
+class Lines(NamedTuple):
+    """Several pairs with one axis each, on a common grid."""
+
+    steps: np.ndarray
+    """[pair, row] int64; padding is 0."""
+    multiplicity: np.ndarray
+    """[pair, row]; 0 for padding."""
+    reach: np.ndarray
+    """[pair] int64."""
+    coins: np.ndarray
+    """[pair]."""
+    deviation: np.ndarray
+    """[pair]: the standard deviation of S."""
+    length: int
+    outside: np.ndarray
+    """[pair]: bound on the mass outside the grid."""
+    platform: str | None = None
+    """Where JAX computes; None for NumPy."""
+
+    def at(self, pairs: np.ndarray) -> "Lines":
+        """Some of the pairs, on the same grid."""
+        columns: list[Any] = [each[pairs] if isinstance(each, np.ndarray) else each for each in self]
+        return Lines(*columns)
+
+
+def line_ps(
+    lattices: Sequence[Lattice], delta: Delta, criterion: Criterion, platform: str | None = None
+) -> list[ExactP]:
+    """Exact p-values of pairs with one axis, together on a common grid.
+
+    Example:
+        >>> from sigjax.exact.lattice import pair_lattice
+        >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.array([[0], [0], [0]]), ("value",))
+        >>> criterion = Criterion(np.array([3.0]), np.array([1e-9]), "greater")
+        >>> line_ps([lattice], lambda values: values, criterion)[0].p_value
+        0.125
+    """
+    lines = _join_lines(lattices, platform)
+    observed = np.array([abs(int(lattice.observed[0])) for lattice in lattices])
+    farthest = np.minimum(lines.reach, observed + 2 * np.ceil(DEVIATIONS * lines.deviation / 2).astype(np.int64))
+    values = _line_values(lines, farthest)
+    valid = np.ones(values.shape, bool)
+    valid[:, 1:] = values[:, 1:] > values[:, :-1]
+
+    def mass(hit: np.ndarray, mirrored: np.ndarray) -> Mass:
+        above, other = _upper_mass(lines, hit), (hit != mirrored).any(axis=1)
+        below = _upper_mass(lines, mirrored & other[:, None]) if other.any() else above
+        below = Mass(*(np.where(other, *both) for both in zip(below, above, strict=True)))
+        return Mass(np.logaddexp(above.log_p, below.log_p), np.logaddexp(above.log_error, below.log_error))
+
+    return settle(mass, sets_of(delta(values), criterion, valid=valid, mirrored=valid & (values > 0)), lines.coins)
+
+
+def _join_lines(lattices: Sequence[Lattice], platform: str | None = None) -> Lines:
+    """Pairs with one axis on a common grid, rows padded to the longest."""
+    most = max(len(lattice.rows) for lattice in lattices)
+    steps, multiplicity = np.zeros((2, len(lattices), most), np.int64)
+    for pair, lattice in enumerate(lattices):
+        steps[pair, : len(lattice.rows)] = lattice.rows[:, 0]
+        multiplicity[pair, : len(lattice.rows)] = lattice.multiplicity
+    reach = (steps * multiplicity).sum(axis=1)
+    deviation = np.sqrt((multiplicity * steps.astype(np.float64) ** 2).sum(axis=1))
+    length = fft_length(int(grid_values(reach, deviation).max()))
+    return Lines(
+        steps, multiplicity, reach, multiplicity.sum(axis=1), deviation, length, window_mass(reach, length), platform
+    )
+
+
+def _line_values(lines: Lines, farthest: np.ndarray) -> np.ndarray:
+    """Values of S `[pair, value]` from 0 or 1 up to `farthest` `[pair]`, then repeating the last."""
+    lowest = lines.reach % 2
+    count = int(((farthest - lowest) // 2).max()) + 1
+    return np.minimum(lowest[:, None] + 2 * np.arange(count), farthest[:, None])
+
+
+def _upper_mass(lines: Lines, hit: np.ndarray) -> Mass:
+    """Probability of the values `hit` `[pair, value]` among `_line_values`; repetitions are not hit."""
+    some = np.asarray(hit.any(axis=1))
+    if not some.all():
+        found = np.full((2, len(hit)), -np.inf)
+        if some.any():
+            found[:, some] = _upper_mass(lines.at(some), hit[some])
+        return Mass(*found)
+    start = hit.argmax(axis=1)
+    edge = lines.reach % 2 + 2 * start
+    theta = line_tilts(lines.steps, lines.multiplicity, edge.astype(np.float64))
+    first = (edge + lines.reach) // 2
+    tilted = line_probabilities(lines.steps, lines.multiplicity, theta, lines.length, first, lines.platform)
+    # What is beyond reach, or beyond the half of a window, has come round from below the edge.
+    last = np.where(lines.length > lines.reach, lines.reach - edge, np.minimum(lines.reach - edge, lines.length)) // 2
+    index = start[:, None] + np.arange(lines.length)
+    counted = np.take_along_axis(hit, np.minimum(index, hit.shape[1] - 1), axis=1)
+    counted &= (index < hit.shape[1]) & (np.arange(lines.length) <= last[:, None])
+    weight = np.where(counted, np.exp(-2.0 * theta[:, None] * np.arange(lines.length)), 0.0)
+    mass = (weight * tilted).sum(axis=1)
+    noise = rounding(lines.coins, (lines.length,)) * np.linalg.norm(tilted, axis=1) * np.linalg.norm(weight, axis=1)
+    moment = log_moment(theta[:, None] * lines.steps, lines.multiplicity)
+    log_scale = moment - theta * edge
+    # The change of measure subtracts two large numbers.
+    noise += mass * 4e-16 * (np.abs(moment) + theta * edge)
+    with np.errstate(divide="ignore"):
+        log_p = np.where(mass > 0, np.log(np.maximum(mass, 0.0)) + log_scale, -np.inf)
+        return Mass(log_p, np.log(noise + lines.outside) + log_scale)

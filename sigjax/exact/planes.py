@@ -14,11 +14,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.exact.charfun import EPSILON, fft_length, plane_probabilities, plane_sums, rounding
+from sigjax.exact.distributions import (
+    EPSILON,
+    LARGEST_EXPONENT,
+    Points,
+    fft_length,
+    log_moment,
+    plane_probabilities,
+    plane_sums,
+    plane_tilt,
+    rounding,
+    spread,
+    windows,
+)
 from sigjax.exact.lattice import Lattice, plane_axes
 from sigjax.exact.null import Criterion, Delta, ExactP, Kind, Mass, Sets, sets_of, settle_together
-from sigjax.exact.spectrum import LARGEST_EXPONENT, Points
-from sigjax.exact.tilt import log_moment, plane_tilt, spread, windows
 
 _SPARE = 30.0
 """The mass outside the box is below exp(-30) = 1e-13 of the p-value."""

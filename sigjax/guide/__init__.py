@@ -1,12 +1,14 @@
-"""The pages of `sigjax help TOPIC`: each is the docstring of a module, as `help("sigjax.guide.exact")` shows it, too.
+"""The pages of `sigjax help TOPIC`: text files of this folder.
 
-A page is plain text for users, of at most 80 lines and 80 columns: headings in capitals, examples that run as doctests.
-Its first line is its entry in the list of topics. To add a page, write a file and name it in `TOPICS`.
+A page is plain text for users, of at most 80 lines and 80 columns: a title, which is its entry in the list of topics,
+headings in capitals, examples that run as doctests. To add a page, write a file and name it in `TOPICS`.
 """
 
 import re
-from importlib import import_module
-from inspect import cleandoc
+from importlib.resources import files
+from textwrap import fill
+
+from sigjax.records import CORRECTIONS
 
 TOPICS = (
     "python",
@@ -28,7 +30,7 @@ TOPICS = (
 """In the order in which one would read them."""
 
 
-_HEADING = re.compile(r"\A.+|(?<=\n\n)[A-Z]{2}.*")
+_HEADING = re.compile("^##? (.*)$", re.M)
 
 
 def page(topic: str, *, bold: bool = False) -> str:
@@ -38,8 +40,19 @@ def page(topic: str, *, bold: bool = False) -> str:
         >>> print(page("gpu").splitlines()[0])
         CPU, GPU and NumPy: where the work runs.
     """
-    text = cleandoc(import_module(f"sigjax.guide.{topic}").__doc__ or "")
-    return _HEADING.sub("\033[1m\\g<0>\033[0m", text) if bold else text
+    text = files("sigjax.guide").joinpath(f"{topic}.md").read_text("utf-8").rstrip("\n")
+    if topic == "corrections":
+        text = text.format_map({str(rate): _corrections(rate) for rate in ("familywise", "false discovery", None)})
+    return _HEADING.sub("\033[1m\\1\033[0m" if bold else "\\1", text)
+
+
+def _corrections(rate: str | None) -> str:
+    """The corrections that bound an error rate, and when to take each."""
+    return "\n".join(
+        fill(each.about, 80, initial_indent=f"{each.name:<13}", subsequent_indent=13 * " ")
+        for each in CORRECTIONS.values()
+        if each.bounds == rate
+    )
 
 
 def contents() -> str:

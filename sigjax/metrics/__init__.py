@@ -1,34 +1,33 @@
 """Metrics: one family per file, each an `extract` (what a file holds -> statistics) and a `score` (sums -> number).
 
-A `score` is written with array operators for the namespace of its argument and works on the last axis, so that the same
-function scores one system, a million resamples, NumPy and traced JAX arrays. What is no function of sums is a
-`SampleMetric`, a function of whole `columns` (`sample` and `standard` check and prepare them). A metric of texts is a
-`TextMetric`, which also says how texts are counted (`texts` -> `counts`). Nothing here resamples, reads files or knows
-about tests. Read `ratios`, `matches` and `registry` first. A new metric is a record in the tuple at the end of a file,
-and a new file one name in `registry`, from where `info` and the readers take it; `tests/test_laws.py` asks for a second
-formula.
+A `score` is written with array operators for the namespace of its argument and works on the last axis, so that the
+same function scores one system, a million resamples, NumPy and traced JAX arrays. What is not a function of sums is a
+`SampleMetric`, a function of whole `columns`. A metric of texts is a `TextMetric`, which also says how texts are
+counted (`texts`). Nothing here resamples, reads files or knows about tests. Read `ratios` and `registry` first. A new
+metric is a record in the tuple at the end of a file, and a new file one name in `registry`, from where `info` and the
+readers take it; `tests/test_laws.py` asks for a second formula.
 """
 
-from sigjax.metrics.arrays import check_enough as check_enough
-from sigjax.metrics.arrays import evaluation_from_arrays as evaluation_from_arrays
-from sigjax.metrics.classes import CLASS_METRICS as CLASS_METRICS
-from sigjax.metrics.classes import class_metric as class_metric
+from sigjax.metrics.columns import check_standards as check_standards
+from sigjax.metrics.columns import check_weights as check_weights
+from sigjax.metrics.columns import pair_rounding as pair_rounding
+from sigjax.metrics.columns import sample_scores as sample_scores
+from sigjax.metrics.columns import standardized as standardized
+from sigjax.metrics.columns import system_roundings as system_roundings
+from sigjax.metrics.columns import what_is_exchanged as what_is_exchanged
 from sigjax.metrics.origins import Origins as Origins
 from sigjax.metrics.origins import less as less
 from sigjax.metrics.origins import origins as origins
+from sigjax.metrics.ratios import CLASS_METRICS as CLASS_METRICS
 from sigjax.metrics.ratios import MEAN as MEAN
 from sigjax.metrics.ratios import TOKEN_ACCURACY as TOKEN_ACCURACY
+from sigjax.metrics.ratios import class_metric as class_metric
 from sigjax.metrics.registry import METRICS as METRICS
 from sigjax.metrics.registry import TEXT_METRICS as TEXT_METRICS
+from sigjax.metrics.registry import check_enough as check_enough
 from sigjax.metrics.registry import check_score as check_score
+from sigjax.metrics.registry import evaluation_from_arrays as evaluation_from_arrays
 from sigjax.metrics.registry import known_metric as known_metric
 from sigjax.metrics.registry import resolve_metric as resolve_metric
 from sigjax.metrics.registry import stack_inputs as stack_inputs
-from sigjax.metrics.sample import check_standards as check_standards
-from sigjax.metrics.sample import check_weights as check_weights
-from sigjax.metrics.sample import pair_rounding as pair_rounding
-from sigjax.metrics.sample import sample_scores as sample_scores
-from sigjax.metrics.sample import system_roundings as system_roundings
-from sigjax.metrics.standard import standardized as standardized
-from sigjax.metrics.standard import what_is_exchanged as what_is_exchanged
 from sigjax.metrics.texts import evaluation_from_texts as evaluation_from_texts

@@ -1,4 +1,4 @@
-r"""Numbers that are large beside their differences, measured from nearer numbers before anything rounds.
+"""Numbers that are large beside their differences, measured from nearer numbers before anything rounds.
 
 Time stamps in microseconds differ in their last digits. A double has 16 digits, and what a score loses by rounding is
 relative to the score: too much for the difference of two. But a mean moves with its numbers. With $x_i - o_i c_i$ in

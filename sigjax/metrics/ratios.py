@@ -1,12 +1,30 @@
 """Ratios of two sums: the mean, accuracy and ratio; and what all metrics of counts share.
 
 A mean is a sum of values over a sum of ones, so that it stays right when clusters of different sizes are resampled.
+
+Precision, recall and F1 from counts, and the error rate, precision and recall of word alignments.
+
+Counts are added over instances first (micro average); an empty denominator gives 0. Items: tp (correct), predicted (by
+the system) and gold (in the reference). Gold sizes are the same for all systems, so that two systems differ in one
+count for recall, and in two for precision and F1: all can be tested without sampling. Their tests: Yeh (2000), "More
+accurate tests for the statistical significance of result differences".
+
+Alignments: A are the links of a system, S the sure links of the gold alignment, P its possible links, sure ones among
+them. The inputs are |A∩S| (sure_matched), |A∩P| (possible_matched), |A| (predicted) and |S| (sure). The error rate
+needs only the sum of both matches, so that two systems differ in two counts, and in one for recall. Reference: Och and
+Ney (2003), "A systematic comparison of various statistical alignment models".
+
+Metrics of classification that weigh classes: macro averages, Matthews correlation and Cohen's kappa.
+
+The statistics are counts of a confusion matrix: how often each class is right, predicted and gold. A metric is made for
+the classes of the data; scores take the number of classes from the number of statistics.
 """
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -114,3 +132,265 @@ TOKEN_ACCURACY = replace(
 )
 """Accuracy of tokens where the instance is a sentence."""
 RATIOS = (MEAN, ACCURACY, RATIO)
+
+
+FBETA = re.compile(r"f\d+(\.\d+)?")
+"""Names of F-beta."""
+_LINKS = ("sure_matched", "possible_matched", "predicted", "sure")
+
+
+def f1_score(sums: Array) -> Array:
+    r"""F1, the harmonic mean of precision and recall, $2\,tp / (predicted + gold)$.
+
+    Sums `[..., stat]` with stat = (tp, predicted, gold) give scores `[...]` in [0, 1]; 0 where nothing is predicted and
+    there is nothing to find.
+
+    Example:
+        >>> float(f1_score(np.array([30.0, 40.0, 80.0])))
+        0.5
+    """
+    return divide(2.0 * sums[..., 0], sums[..., 1] + sums[..., 2])
+
+
+@lru_cache
+def fbeta(name: str) -> Metric | None:
+    r"""The metric F-beta for a name such as f2 or f0.5: $(1 + b^2)\,tp / (predicted + b^2 gold)$; None for other names.
+
+    Recall counts b times as much as precision (van Rijsbergen 1979).
+
+    Example:
+        >>> float(fbeta("f2").score(np.array([30.0, 40.0, 80.0])))
+        0.4166666666666667
+    """
+    if not FBETA.fullmatch(name):
+        return None
+    square = float(name[1:]) ** 2
+
+    def score(sums: Array) -> Array:
+        return divide((1.0 + square) * sums[..., 0], sums[..., 1] + square * sums[..., 2])
+
+    return replace(FSCORE, name=name, score=score, portable=False)
+
+
+def fscore_ratios_score(sums: Array) -> Array:
+    r"""F1 of a recall and a precision that count different things (coreference): $2 p r / (p + r)$.
+
+    Sums `[..., stat]` with stat = (recall numerator and denominator, precision numerator and denominator) give scores
+    `[...]` in [0, 1]; 0 where either is 0 or its denominator is.
+
+    Example:
+        >>> float(fscore_ratios_score(np.array([1.0, 2.0, 1.0, 4.0]))) == 2 * 0.5 * 0.25 / 0.75
+        True
+    """
+    recall, precision = divide(sums[..., 0], sums[..., 1]), divide(sums[..., 2], sums[..., 3])
+    return divide(2.0 * recall * precision, recall + precision)
+
+
+def fscore_errors_score(sums: Array) -> Array:
+    r"""F1 from correct items and errors, $2\,tp / (2\,tp + incorrect)$: section 2 of Zmigrod et al. (2022).
+
+    Sums `[..., stat]` with stat = (tp, incorrect), the latter false positives and false negatives, give scores `[...]`
+    in [0, 1]; 0 where there is nothing.
+
+    Example:
+        >>> float(fscore_errors_score(np.array([3.0, 2.0])))
+        0.75
+    """
+    return divide(2.0 * sums[..., 0], 2.0 * sums[..., 0] + sums[..., 1])
+
+
+def aer_score(sums: Array) -> Array:
+    r"""Alignment error rate, $1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)$; lower is better.
+
+    Sums `[..., stat]` with stat = (matched, predicted, sure), where matched counts sure matches twice, give scores
+    `[...]` in [0, 1]; 1 where nothing is predicted and there is nothing to find.
+
+    Example:
+        >>> float(aer_score(np.array([30.0, 20.0, 20.0])))
+        0.25
+    """
+    return 1.0 - divide(sums[..., 0], sums[..., 1] + sums[..., 2])
+
+
+def stack_matches(kept: slice, tp: np.ndarray, predicted: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """`[instance]` tp, predicted and gold -> those `kept`, `[instance, stat]`; impossible counts are refused."""
+    for name, limit in (("predicted", predicted), ("gold", gold)):
+        wrong = np.flatnonzero((tp < 0) | (tp > limit))
+        if wrong.size:
+            i = wrong[0]
+            raise InputError(
+                f"tp must lie between 0 and {name}, got tp = {tp[i]:g} and {name} = {limit[i]:g} at instance {i + 1}; "
+                "check which columns are tp, predicted and gold"
+            )
+    return np.stack([tp, predicted, gold], axis=-1)[:, kept]
+
+
+def aer_extract(*columns: np.ndarray) -> np.ndarray:
+    """The four counts `[instance]` -> `[instance, stat]` with stat = (matched, predicted, sure)."""
+    sure_matched, possible_matched, predicted, sure = stack_counts(_LINKS, [(0, 1), (1, 2), (0, 3)], *columns).T
+    return np.stack([sure_matched + possible_matched, predicted, sure], axis=-1)
+
+
+def _of_matches(name: str, score: Callable[[Array], Array], kept: slice) -> Metric:
+    inputs = ("tp", "predicted", "gold")
+    extract = partial(stack_matches, kept)
+    return Metric(name, score, inputs[kept], extract, inputs, shared_inputs=("gold",), portable=True, bounds=SHARES)
+
+
+FSCORE = _of_matches("fscore", f1_score, slice(3))
+PRECISION = _of_matches("precision", ratio_score, slice(2))
+RECALL = _of_matches("recall", ratio_score, slice(0, 3, 2))
+
+TREEBANKS = tuple(
+    replace(FSCORE, name=name)
+    for name in ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex")
+)
+"""F1 of the words of dependency trees, whose tp stand for a gold word and have the right head and relation without its
+subtype (las), head (uas), universal or language-specific part of speech (upos, xpos), universal features (ufeats), all
+three (alltags), or lemma (lemmas; any, where the gold word has none). With the same words on both sides all are
+accuracies. Of content words alone: head and relation (clas), and also the tags, the features, and the function words
+that depend on the word (mlas), or the lemma (blex). Zeman et al. (2018), "CoNLL 2018 Shared Task: Multilingual Parsing
+from Raw Text to Universal Dependencies"."""
+
+_RATIOS = ("recall_numerator", "recall_denominator", "precision_numerator", "precision_denominator")
+_ERRORS = ("tp", "incorrect")
+FSCORE_RATIOS = Metric(
+    "fscore-ratios", fscore_ratios_score, _RATIOS, partial(stack_nonnegative, _RATIOS, (1, 3)), _RATIOS
+)
+FSCORE_ERRORS = Metric(
+    "fscore-errors", fscore_errors_score, _ERRORS, partial(stack_nonnegative, _ERRORS, (0, 1)), _ERRORS, bounds=SHARES
+)
+
+_POSSIBLE, _SURE = _LINKS[1:3], _LINKS[::3]
+_of_links = partial(Metric, shared_inputs=("sure",), portable=True, bounds=SHARES)
+AER = _of_links("aer", aer_score, ("matched", "predicted", "sure"), aer_extract, _LINKS, higher_is_better=False)
+ALIGNMENT_PRECISION = _of_links(
+    "alignment-precision",
+    ratio_score,
+    _POSSIBLE,
+    partial(stack_counts, _POSSIBLE, [(0, 1)]),
+    _POSSIBLE,
+    shared_inputs=(),
+)
+"""$|A \\cap P| / |A|$."""
+ALIGNMENT_RECALL = _of_links("alignment-recall", ratio_score, _SURE, partial(stack_counts, _SURE, [(0, 1)]), _SURE)
+"""$|A \\cap S| / |S|$."""
+MATCHES = (
+    *(PRECISION, RECALL, FSCORE, FSCORE_RATIOS, FSCORE_ERRORS, *TREEBANKS),
+    *(AER, ALIGNMENT_PRECISION, ALIGNMENT_RECALL),
+)
+
+
+def macro_fscore(sums: Array) -> Array:
+    r"""Macro F1, the mean of $2\,correct_k / (predicted_k + gold_k)$ over classes, all of equal weight.
+
+    The mean is over the classes that are gold or predicted in what is scored, as in scikit-learn; a class that only
+    other systems predict does not count.
+
+    Sums `[..., stat]` with stat = (correct of each class, predicted of each class, gold of each class) give scores
+    `[...]` in [0, 1]; 0 where there is nothing to score.
+
+    Example:
+        >>> import numpy as np
+        >>> sums = np.array([3.0, 1.0, 3.0, 3.0, 4.0, 2.0])
+        >>> [round(float(score(sums)), 4) for score in (macro_fscore, macro_precision, macro_recall)]
+        [0.6286, 0.6667, 0.625]
+    """
+    correct, predicted, gold = _thirds(sums)
+    return _mean_of_classes(divide(2.0 * correct, predicted + gold), predicted + gold)
+
+
+def macro_precision(sums: Array) -> Array:
+    """Macro precision, the mean of $correct_k / predicted_k$ over classes, with 0/0 = 0; see `macro_fscore`."""
+    correct, predicted, gold = _thirds(sums)
+    return _mean_of_classes(divide(correct, predicted), predicted + gold)
+
+
+def macro_recall(sums: Array) -> Array:
+    """Macro recall, the mean of $correct_k / gold_k$ over classes, with 0/0 = 0; see `macro_fscore`."""
+    correct, predicted, gold = _thirds(sums)
+    return _mean_of_classes(divide(correct, gold), predicted + gold)
+
+
+def matthews(sums: Array) -> Array:
+    r"""Matthews correlation for any number of classes, the $R_K$ of Gorodkin (2004).
+
+    $(c n - \sum_k p_k g_k) / \sqrt{(n^2 - \sum_k p_k^2)(n^2 - \sum_k g_k^2)}$ for n instances, of which c are right,
+    $p_k$ are predicted as class k and $g_k$ are of that class.
+
+    Sums `[..., stat]` with stat = (correct, predicted of each class, gold of each class) give scores `[...]` in
+    [-1, 1]; 0 where the predictions, or the gold labels, are all of one class.
+
+    Example:
+        >>> import numpy as np
+        >>> round(float(matthews(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
+        0.25
+    """
+    above, total, predicted, gold = _agreement(sums)
+    square = total * total
+    spread = (square - (predicted * predicted).sum(-1)) * (square - (gold * gold).sum(-1))
+    return divide(above, spread.__array_namespace__().sqrt(spread))
+
+
+def cohen_kappa(sums: Array) -> Array:
+    r"""Cohen's kappa, the agreement above chance: $(c n - \sum_k p_k g_k) / (n^2 - \sum_k p_k g_k)$, as in `matthews`.
+
+    Scores `[...]` are up to 1; 0 where predictions and gold labels are all of the same class. Reference: Cohen (1960).
+
+    Example:
+        >>> import numpy as np
+        >>> round(float(cohen_kappa(np.array([4.0, 4.0, 2.0, 4.0, 2.0]))), 6)
+        0.25
+    """
+    above, total, predicted, gold = _agreement(sums)
+    return divide(above, total * total - (predicted * gold).sum(-1))
+
+
+_MACRO = {"macro-fscore": macro_fscore, "macro-precision": macro_precision, "macro-recall": macro_recall}
+_CHANCE = {"mcc": matthews, "kappa": cohen_kappa}
+CLASS_METRICS = (*_MACRO, *_CHANCE)
+
+
+def class_metric(name: str, classes: Sequence[str]) -> Metric:
+    """The metric of `CLASS_METRICS` for some classes; its statistics are named after them.
+
+    Example:
+        >>> class_metric("kappa", ["no", "yes"]).stat_names
+        ('correct', 'predicted:no', 'predicted:yes', 'gold:no', 'gold:yes')
+    """
+    correct, predicted, gold = ([f"{kind}:{label}" for label in classes] for kind in ("correct", "predicted", "gold"))
+    macro, size = name in _MACRO, len(classes)
+    names = (*(correct if macro else ["correct"]), *predicted, *gold)
+    limits = [(k, k + shift * size) for k in range(size) for shift in (1, 2)] if macro else []
+    score, extract = (_MACRO | _CHANCE)[name], partial(stack_counts, names, limits)
+    bounds = SHARES if macro else (-1.0, 1.0)
+    return Metric(name, score, names, extract, names, shared_inputs=tuple(gold), bounds=bounds)
+
+
+def restore_class_metric(name: str, stat_names: Sequence[str]) -> Metric | None:
+    """The metric that `class_metric` made, from its name and the names of its statistics; None for others."""
+    if name not in CLASS_METRICS:
+        return None
+    classes = [stat.removeprefix("gold:") for stat in stat_names if stat.startswith("gold:")]
+    made = class_metric(name, classes)
+    return made if classes and made.stat_names == tuple(stat_names) else None
+
+
+def _thirds(sums: Array) -> tuple[Array, Array, Array]:
+    """Correct, predicted and gold `[..., class]`."""
+    num_classes = sums.shape[-1] // 3
+    return sums[..., :num_classes], sums[..., num_classes : 2 * num_classes], sums[..., 2 * num_classes :]
+
+
+def _mean_of_classes(values: Array, occurrences: Array) -> Array:
+    """The mean `[...]` of `values` `[..., class]` over the classes that occur."""
+    occurs = divide(occurrences, occurrences)  # 1 or 0, of the type of the sums
+    return divide(values.sum(-1), occurs.sum(-1))
+
+
+def _agreement(sums: Array) -> tuple[Array, Array, Array, Array]:
+    """Agreement above chance and number of instances `[...]`; predicted and gold `[..., class]`."""
+    num_classes = sums.shape[-1] // 2
+    predicted, gold = sums[..., 1 : num_classes + 1], sums[..., num_classes + 1 :]
+    total = gold.sum(-1)
+    return sums[..., 0] * total - (predicted * gold).sum(-1), total, predicted, gold

@@ -1,21 +1,24 @@
-"""The metrics by name, how a user's function becomes one, and the check that a score works."""
+"""The metrics by name, how a user's function becomes one, and the check that a score works.
 
-from collections.abc import Callable, Hashable, Sequence
+Where arrays come in: they are checked and become an `Evaluation` that later parts rely on.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from sigjax.metrics.classes import restore_class_metric
 from sigjax.metrics.columns import COLUMNS
 from sigjax.metrics.edits import ERROR_RATES
-from sigjax.metrics.matches import MATCHES, fbeta
-from sigjax.metrics.ratios import MEAN, RATIOS
-from sigjax.metrics.rouge import ROUGE
-from sigjax.metrics.sacrebleu import SACREBLEU
-from sigjax.metrics.sari import SARI
-from sigjax.records import Array, InputError, Metric, SampleMetric
-from sigjax.records.names import meant
+from sigjax.metrics.ratios import MATCHES, MEAN, RATIOS, fbeta, restore_class_metric
+from sigjax.metrics.rouge import ROUGE, SARI
+from sigjax.metrics.textmetric import SACREBLEU
+from sigjax.records import Array, Evaluation, InputError, Metric, SampleMetric
+from sigjax.records.display import meant
 
 _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE, *SARI)
 _OF_SUMS = (*RATIOS, *MATCHES, *(each.metric for each in _OF_TEXTS))
@@ -119,3 +122,154 @@ def check_score(metric: Metric, sums: np.ndarray) -> None:
             f"metric {metric.name!r} must turn sums [..., stat] into real numbers [...]: write sums[..., 0] for the "
             "first statistic"
         )
+
+
+LARGEST_WHOLE = 2**53
+"""Doubles hold every whole number up to this one."""
+
+
+def evaluation_from_arrays(
+    arrays: Mapping[str, Any],
+    *,
+    metric: str | Metric | SampleMetric | Callable[[Array], Array],
+    ids: Sequence[object] | None = None,
+    clusters: Sequence[object] | None = None,
+    strata: Sequence[object] | None = None,
+    runs: Sequence[object] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Evaluation:
+    """Check and assemble; see `Evaluation.from_arrays`."""
+    if not isinstance(arrays, Mapping):
+        raise InputError(
+            f"expected numbers by system, such as {{'A': [1, 0], 'B': [1, 1]}}, got {type(arrays).__name__}"
+        )
+    tables = {str(name): _numbers(str(name), values) for name, values in arrays.items()}
+    if len(tables) < len(arrays):
+        raise InputError("two systems have the same name; rename one")
+    (first, table), *others = tables.items()
+    for name, other in others:
+        if other.shape != table.shape:
+            raise InputError(
+                f"systems have different instances: {first!r} has {_shape(table)}, {name!r} has {_shape(other)}"
+            )
+    num_instances, num_inputs = table.shape
+    if num_instances == 0:
+        raise InputError("there are no instances to compare on")
+    resolved = resolve_metric(metric, num_inputs=num_inputs)
+    labels, trials = _labels("ids", ids, num_instances), _labels("runs", runs, num_instances)
+    _refuse_repeats(labels, trials)
+    return Evaluation(
+        systems=tuple(tables),
+        stats=_whole(np.stack([_extract(resolved, name, values) for name, values in tables.items()])),
+        ids=labels,
+        metric=resolved,
+        clusters=_labels("clusters", clusters, num_instances),
+        strata=_labels("strata", strata, num_instances),
+        runs=trials,
+        notes=notes,
+    )
+
+
+def check_enough(systems: object) -> None:
+    """Refuse fewer than two systems; what is no mapping is refused elsewhere."""
+    if isinstance(systems, Mapping) and len(systems) < 2:
+        raise InputError(f"a comparison needs at least two systems, got {len(systems)}")
+
+
+def _refuse_repeats(ids: tuple[str, ...] | None, runs: tuple[str, ...] | None) -> None:
+    """Refuse two instances with the same id, or two runs with the same id and label."""
+    if ids is None:
+        if runs is not None:
+            raise InputError("runs: without ids nothing tells which runs are of the same instance; give ids")
+        return
+    keys = ids if runs is None else tuple(zip(ids, runs, strict=True))
+    if len(set(keys)) < len(keys):
+        repeated = next(key for key, count in Counter(keys).items() if count > 1)
+        what = f"instance id {repeated!r}" if runs is None else f"run {repeated[1]!r} of instance {repeated[0]!r}"
+        raise InputError(f"{what} occurs more than once; ids must be unique")
+
+
+def _numbers(name: str, values: object) -> np.ndarray:
+    """Values of one system -> float64 or int64 `[instance, input]`."""
+    if "numpy.ma" in sys.modules and np.ma.is_masked(values):
+        raise InputError(f"system {name!r}: some numbers are masked; remove those instances from every system")
+    try:
+        array = np.asarray(values)
+        array = np.asarray(array.tolist()) if array.dtype.kind == "O" else array
+    except ValueError:
+        raise InputError(f"system {name!r}: rows have different lengths; expected a rectangular array") from None
+    except TypeError as error:  # of JAX, whose traced arrays have no values
+        raise InputError(
+            f"system {name!r}: cannot be read as numbers ({str(error).splitlines()[0]}); give their values, outside of "
+            "functions that JAX traces (jax.jit, jax.vmap, jax.grad)"
+        ) from None
+    if array.dtype.kind == "V" and np.can_cast(array.dtype, np.float64):  # such as bfloat16, unknown to NumPy
+        array = array.astype(np.float64)
+    if array.dtype.kind in "biu":
+        if array.size and (array.max() > LARGEST_WHOLE or array.min() < -LARGEST_WHOLE):
+            raise InputError(f"system {name!r}: whole numbers must stay within 2**53; divide them by a common unit")
+        array = array.astype(np.int64)
+    elif array.dtype.kind == "f":
+        check_kept(f"system {name!r}", values, array)
+        array = array.astype(np.float64)
+    else:
+        got = {"U": "text", "S": "bytes"}.get(array.dtype.kind, str(array.dtype))
+        if array.dtype.kind == "O":
+            kinds = (type(each).__name__ for each in array.flat if not isinstance(each, int | float))
+            got = next(kinds, "whole numbers beyond 2**53")
+        raise InputError(f"system {name!r}: expected numbers, got {got}")
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise InputError(f"system {name!r}: expected [instance] or [instance, input], got {array.ndim} axes")
+    if not (finite := np.isfinite(array)).all():
+        wrong = np.argwhere(~finite)[0]
+        raise InputError(f"system {name!r}: {array[tuple(wrong)]} at instance {wrong[0] + 1}; remove or repair it")
+    return array
+
+
+def check_kept(what: str, values: Any, array: np.ndarray) -> None:
+    """Refuse an `array` of reals, made of `values`, that a float64 array does not keep.
+
+    Raises:
+        InputError: a Python integer beyond 2**53 stands among reals, or a number is too small for a double, but not 0.
+    """
+    kept = array.astype(np.float64)
+    if not isinstance(values, np.ndarray) and np.any(np.abs(kept) >= LARGEST_WHOLE):
+        given = np.asarray(values, object).ravel()
+        if any(isinstance(each, int) and abs(each) > LARGEST_WHOLE for each in given):
+            raise InputError(f"{what}: whole numbers must stay within 2**53; divide them by a common unit")
+    if array.dtype.itemsize > 8 and np.any((array != 0) & (kept == 0)):
+        raise InputError(f"{what}: a number is too small for a double; write 0, or rescale the numbers")
+
+
+def _extract(metric: Metric | SampleMetric, name: str, values: np.ndarray) -> np.ndarray:
+    """Statistics `[instance, stat]` of one system, which errors name."""
+    try:
+        return metric.extract(*values.T)
+    except InputError as error:
+        raise InputError(f"system {name!r}: {error.neutral}") from None
+
+
+def _whole(stats: np.ndarray) -> np.ndarray:
+    """int64 if every number is whole (and exact as a double), else float64."""
+    if stats.dtype.kind == "i":
+        return stats
+    if np.all(stats == np.rint(stats)) and np.abs(stats).max(initial=0.0) <= LARGEST_WHOLE:
+        return stats.astype(np.int64)
+    return stats
+
+
+def _labels(what: str, labels: Sequence[object] | None, num_instances: int) -> tuple[str, ...] | None:
+    if labels is None:
+        return None
+    if len(labels) != num_instances:
+        raise InputError(f"{what}: expected one label for each of the {num_instances} instances, got {len(labels)}")
+    for i, label in enumerate(labels):
+        if label is None or str(label) == "" or label != label:  # NaN differs from itself
+            raise InputError(f"{what}: expected a label for every instance, got {label!r} at instance {i + 1}")
+    return tuple(str(label) for label in labels)
+
+
+def _shape(table: np.ndarray) -> str:
+    return f"{table.shape[0]} instance(s) of {table.shape[1]} number(s)"

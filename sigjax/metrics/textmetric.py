@@ -1,11 +1,23 @@
-"""A metric of texts: the metric of counts, and how the counts are made of texts."""
+"""A metric of texts: the metric of counts, and how the counts are made of texts.
 
+BLEU, chrF and chrF++ of a corpus, from the counts that sacrebleu makes of each segment.
+
+References: Papineni, Roukos, Ward and Zhu (2002), "BLEU: a method for automatic evaluation of machine translation"; the
+smoothing is method 3 of Chen and Cherry (2014), "A systematic comparison of smoothing techniques for sentence-level
+BLEU". Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation"; Popović (2017), "chrF++: words
+helping character n-grams". Details: Post (2018), "A call for clarity in reporting BLEU scores".
+"""
+
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from sigjax.records import Metric
+from sigjax.metrics.ratios import PERCENT, stack_counts
+from sigjax.records import Array, InputError, Metric
 
 Texts = Sequence[Sequence[str]]
 """[reference or system][segment]."""
@@ -76,3 +88,204 @@ class TextMetric:
 def num_words(text: str) -> int:
     """Number of words between blanks."""
     return len(text.split())
+
+
+_ORDERS = range(1, 5)
+BLEU_STATS = ("sys_len", "ref_len", *(f"correct{n}" for n in _ORDERS), *(f"total{n}" for n in _ORDERS))
+_LOWEST = -708
+"""The exponential function is 0 below: what is smaller than normal numbers is 0 on some devices and not on others."""
+_POWERS = np.array([*(math.exp(-n) for n in range(-_LOWEST)), 0.0])
+"""E to the power of 0, -1, ..., and then 0."""
+PRINTED = {"bleu": "BLEU", "chrf": "chrF2", "chrf++": "chrF2++", "ter": "TER"}
+"""The names by which sacrebleu prints scores."""
+_TOKENIZED = 100
+"""Segments ending in " ." from which texts look tokenized; sacrebleu warns from here too."""
+
+
+def bleu_score(sums: Array) -> Array:
+    r"""BLEU, $100\,\min(1, e^{1 - r/s})\,(p_1 p_2 p_3 p_4)^{1/4}$ with $p_n = correct_n / total_n$.
+
+    s is the length of the system's output and r that of the references. The k-th order without a match has
+    $p_n = 1 / (2^k total_n)$ (sacrebleu's smoothing "exp"). Equal to sacrebleu's, without logarithms: the four
+    precisions are one quotient of two products, and their geometric mean is two square roots. Products of four counts
+    up to 2**53 are far from the largest double.
+
+    Sums `[..., stat]`, whole numbers with stat as in `BLEU_STATS`, give scores `[...]` in [0, 100]; 0 where nothing
+    matches, and where the output has no n-gram of some order.
+
+    Example:
+        >>> round(float(bleu_score(np.array([9.0, 10.0, 8.0, 6.0, 4.0, 2.0, 9.0, 8.0, 7.0, 6.0]))), 6)
+        53.41736
+    """
+    xp = sums.__array_namespace__()
+    correct = [sums[..., i] for i in range(2, 6)]
+    # Floats from the first factor on: products of whole numbers would overflow.
+    totals = 1.0 * sums[..., 6] * sums[..., 7] * sums[..., 8] * sums[..., 9]
+    defined = (totals > 0) & (correct[0] + correct[1] + correct[2] + correct[3] > 0)
+    matches, smoothed = 1.0, 1.0
+    for count in correct:
+        none = count == 0
+        smoothed = xp.where(none, 0.5 * smoothed, smoothed)
+        matches = matches * xp.where(none, smoothed, count)
+    mean_precision = xp.sqrt(xp.sqrt(matches / xp.where(defined, totals, 1.0)))
+    # An output without words has no n-grams: the 1 is for scores that are not defined anyway.
+    brevity = decay(xp.minimum(0.0, 1.0 - sums[..., 1] / xp.maximum(sums[..., 0], 1.0)))
+    return xp.where(defined, 100.0 * brevity * mean_precision, 0.0)
+
+
+def decay(x: Array) -> Array:
+    r"""$e^x$ for $x \le 0$, within two units in the last place, the same to the last bit on every device.
+
+    $e^x = e^n e^f$ with n the nearest whole number, from a table, and $e^f = 1 + f / (c - f / 2)$, where $c = z \coth z
+    = 1 + z^2 / (3 + z^2 / (5 + z^2 / (7 + \dots)))$, $z = f / 2$ (Gauss's continued fraction of the hyperbolic
+    tangent). The exponential functions of libraries and devices differ in the last bit, and compilers fuse products
+    with sums, which rounds once less. Here no product meets a sum, so that there is nothing to fuse.
+
+    Float64 `[...]` from -infinity to 0 give `[...]` in [0, 1]; 0 below -707.5.
+
+    Example:
+        >>> decay(np.array([0.0, -1.0, -800.0]))
+        array([1.        , 0.36787944, 0.        ])
+    """
+    xp = x.__array_namespace__()
+    whole = xp.rint(xp.maximum(x, float(_LOWEST)))
+    rest = xp.maximum(x - whole, -0.5)
+    half = 0.5 * rest
+    square = half * half
+    fraction = 13.0 + half  # where the fraction ends does not matter by now, but the square must not meet a sum
+    for odd in (11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
+        fraction = odd + square / fraction
+    table = xp.asarray(_POWERS)
+    return table[(-whole).astype(xp.int32)] * (1.0 + rest / (fraction - half))
+
+
+def chrf_score(sums: Array) -> Array:
+    r"""chrF2 or chrF2++, $100 \cdot 5 P R / (4 P + R)$, the F-score that weighs recall twice.
+
+    P is the mean of $match_n / hyp_n$ over the orders n, and R that of $match_n / ref_n$; orders of which the output or
+    the references have no n-gram do not count (sacrebleu's effective order).
+
+    Sums `[..., stat]`, whole numbers with stat = (hyp, ref, match) of each order, give scores `[...]` in [0, 100]; 0
+    where nothing matches.
+
+    Example:
+        >>> counts = [[10 - n, 12 - n, 8 - n] for n in range(6)]
+        >>> round(float(chrf_score(np.array(counts, float).ravel())), 6)
+        58.975413
+    """
+    xp = sums.__array_namespace__()
+    precision = recall = orders = 0.0
+    # One quotient per order: sums over a common denominator divide once, but round and multiply more.
+    for first in range(0, sums.shape[-1], 3):
+        hyp, ref, match = (sums[..., first + i] for i in range(3))
+        # Counts are whole: from 1, or 0 and then without a match.
+        precision = precision + match / xp.maximum(hyp, 1.0)
+        recall = recall + match / xp.maximum(ref, 1.0)
+        orders = orders + xp.minimum(xp.minimum(hyp, ref), 1.0)
+    weighted = (4.0 * precision + recall) * orders
+    return 500.0 * precision * recall / xp.where(weighted > 0, weighted, 1.0)
+
+
+def _chrf(name: str, word_order: int) -> Metric:
+    orders = [f"char{n}" for n in range(1, 7)] + [f"word{n}" for n in range(1, word_order + 1)]
+    stats = tuple(f"{kind}_{order}" for order in orders for kind in ("hyp", "ref", "match"))
+    limits = [(first + 2, first + i) for first in range(0, len(stats), 3) for i in (0, 1)]
+    extract = partial(stack_counts, stats, limits)
+    return Metric(name, chrf_score, stats, extract, stats, shared_inputs=stats[1::3], portable=True, bounds=PERCENT)
+
+
+def sacrebleu_metric(recipe: Recipe, num_references: int) -> Any:
+    """The metric of sacrebleu, which is BLEU for the metrics that only share its tokenizers.
+
+    Raises:
+        InputError: sacrebleu is missing, its version is not one that sigjax knows, or the tokenizer cannot be used.
+    """
+    name = recipe.metric
+    try:
+        import sacrebleu
+        from sacrebleu.metrics.chrf import CHRF
+        from sacrebleu.metrics.ter import TER
+    except ImportError:
+        raise InputError(f"the metric {name} of texts needs sacrebleu; install sigjax[mt]") from None
+    # The statistics come from private methods, which have not changed since 2.0.
+    if not (2, 5) <= tuple(int(part) for part in sacrebleu.__version__.split(".")[:2]) < (3, 0):
+        raise InputError(f"sacrebleu {sacrebleu.__version__} is not supported (2.5 to 2.x are); install sigjax[mt]")
+    references = [[""]] * num_references
+    if name == "ter":  # which ignores case anyway
+        return TER(references=references)
+    if name in ("chrf", "chrf++"):
+        return CHRF(word_order=2 if name == "chrf++" else 0, lowercase=recipe.lowercase, references=references)
+    return _sacrebleu_bleu(recipe, references)
+
+
+def _sacrebleu_bleu(recipe: Recipe, references: Texts) -> Any:
+    """BLEU with a tokenizer, which may need a library or a model of its own."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    tokenize = recipe.tokenize
+    if tokenize is not None and tokenize not in BLEU.TOKENIZERS:
+        raise InputError(f"tokenize: sacrebleu has no tokenizer {tokenize!r}; it has {', '.join(BLEU.TOKENIZERS)}")
+    try:
+        # Forced: without warnings; the score is the same.
+        return BLEU(force=True, lowercase=recipe.lowercase, tokenize=tokenize, references=references)
+    except Exception as error:  # libraries that are missing, downloads that fail
+        raise InputError(f"tokenize: {tokenize!r} cannot be used: {' '.join(str(error).split())}") from None
+
+
+def start_sacrebleu(recipe: Recipe) -> Count:
+    """The function that counts for a metric of sacrebleu."""
+    metric = sacrebleu_metric(recipe, 1)
+
+    def count(references: Texts, systems: Texts) -> np.ndarray:
+        # The n-grams of a block's references are made once for all systems and then forgotten.
+        metric._ref_cache = metric._cache_references(references)
+        stats = np.array([metric._extract_corpus_statistics(texts, None) for texts in systems])
+        # TER divides by the mean length of the references; times their number, both of its statistics are whole.
+        return np.rint(stats * len(references)).astype(np.int64) if recipe.metric == "ter" else stats
+
+    return count
+
+
+def sacrebleu_signature(recipe: Recipe, num_references: int) -> str:
+    """What sacrebleu prints before a score: its name of the metric, and its signature."""
+    return f"{PRINTED[recipe.metric]}|{sacrebleu_metric(recipe, num_references).get_signature()}"
+
+
+def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Notes on systems whose texts look tokenized, which changes BLEU unless it splits only at blanks."""
+    counts = {name: sum(text.endswith(" .") for text in texts) for name, texts in systems.items()}
+    return tuple(
+        f"system {name!r} looks tokenized: {count} segments end in ' .'; BLEU is of detokenized texts"
+        for name, count in counts.items()
+        if count >= _TOKENIZED and recipe.tokenize != "none"
+    )
+
+
+def _several_references(recipe: Recipe, references: Texts, _: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """A note that the order of several references counts."""
+    if all(list(own) == list(references[0]) for own in references):
+        return ()
+    return (
+        f"{recipe.metric} depends on the order of the references, as in sacrebleu: of those that score a segment alike "
+        "(0, say) it counts the first",
+    )
+
+
+_BLEU_LIMITS = [(6, 0), *((n + 1, n + 5) for n in _ORDERS)]
+BLEU = Metric(
+    "bleu",
+    bleu_score,
+    BLEU_STATS,
+    partial(stack_counts, BLEU_STATS, _BLEU_LIMITS),
+    BLEU_STATS,
+    shared_inputs=("ref_len",),
+    portable=True,
+    bounds=PERCENT,
+)
+CHRF, CHRF_PLUS_PLUS = _chrf("chrf", 0), _chrf("chrf++", 2)
+_of_sacrebleu = partial(TextMetric, start=start_sacrebleu, signature=sacrebleu_signature, extra="mt")
+SACREBLEU = (
+    _of_sacrebleu(BLEU, seconds=0.45e-6, tokenized=True, doubts=_look_tokenized),
+    _of_sacrebleu(CHRF, seconds=1.1e-6, doubts=_several_references),
+    _of_sacrebleu(CHRF_PLUS_PLUS, seconds=1.2e-6, doubts=_several_references),
+)

@@ -1,17 +1,249 @@
-"""Where texts come in: outputs of systems and references -> an `Evaluation`."""
+"""Counts of texts: extracted on all cores, and kept in the user's cache folder, one .npz file (no pickle) per system.
 
+The name of a file is a hash of everything that the counts depend on, so that an entry is never out of date. Files
+appear whole or not at all, even when several processes write. A folder that cannot be used, or a damaged file, only
+means that the texts are counted again.
+
+Segments are counted in blocks, so that memory does not grow with the test set. Workers are subprocesses of this
+interpreter that read JSON and write numbers: forks are not safe beside the threads of JAX, and the spawned processes of
+`multiprocessing` would run the user's script again.
+
+Where texts come in: outputs of systems and references -> an `Evaluation`.
+"""
+
+import hashlib
+import json
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 
-from sigjax.metrics.arrays import evaluation_from_arrays
-from sigjax.metrics.counts import inputs_of_texts
-from sigjax.metrics.registry import TEXT_METRICS
-from sigjax.metrics.textmetric import Recipe
+from sigjax.metrics.registry import TEXT_METRICS, evaluation_from_arrays
+from sigjax.metrics.textmetric import Recipe, Texts
 from sigjax.records import Evaluation, InputError, Transcripts
+from sigjax.run.files import replacing
+from sigjax.run.host import num_cores, progress_bar
+
+_SCHEMA = "sigjax-texts/2"
+"""Part of every key; to be changed when the counts of the same texts change."""
+_SECONDS_PER_WORKER = 0.5
+"""Work that is worth a process, which takes about half of this to start (measured)."""
+_MOST_CHARACTERS = 2**22
+"""Characters that are counted at a time: n-grams take about 300 bytes for each."""
+_SERVE = "from sigjax.metrics.texts import serve; serve()"
+
+
+def inputs_of_texts(
+    recipe: Recipe,
+    signature: str,
+    references: list[list[str]],
+    systems: list[list[str]],
+    *,
+    cache: bool,
+    progress: bool,
+) -> list[np.ndarray]:
+    """Inputs of the metric `[segment, input]` for each system: from the cache, or extracted."""
+    counted = TEXT_METRICS[recipe.metric]
+    keys = _keys(recipe, signature, references, systems)
+    shape = len(references[0]), len(counted.metric.inputs)
+    kept = {key: load_stats(key, shape, counted.dtype) if cache else None for key in keys}
+    left = {key: texts for key, texts in zip(keys, systems, strict=True) if kept[key] is None}
+    if left:
+        todo = list(left.values())
+        workers = num_workers(recipe.metric, references, todo)
+        with progress_bar(f"{recipe.metric} of texts", len(todo) * shape[0], shown=progress) as advance:
+            found = extract_stats(recipe, references, todo, workers=workers, advance=advance)
+        for key, inputs in zip(left, found, strict=True):
+            kept[key] = inputs
+            if cache:
+                store_stats(key, inputs)
+    return [inputs for key in keys if (inputs := kept[key]) is not None]
+
+
+def _keys(recipe: Recipe, signature: str, references: list[list[str]], systems: list[list[str]]) -> list[str]:
+    """The key of each system: a hash of everything that its counts depend on."""
+    made = [_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature]
+    common = hashlib.sha256(b"".join(_framed(texts) for texts in (made, *references)))
+    keys = []
+    for texts in systems:
+        whole = common.copy()
+        whole.update(_framed(texts))
+        keys.append(whole.hexdigest())
+    return keys
+
+
+def _framed(texts: list[str]) -> bytes:
+    """Texts with their number and lengths, so that no two lists look alike."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return b"%d;" % len(texts) + b"".join(b"%d:%b" % (len(each), each) for each in encoded)
+
+
+def cache_folder() -> Path | None:
+    """`$SIGJAX_CACHE_DIR`, or `sigjax` where this operating system keeps caches; None if there is no home folder."""
+    chosen = os.environ.get("SIGJAX_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME", "")
+    if os.path.isabs(base):
+        return Path(base, "sigjax")
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home / {"darwin": "Library/Caches", "win32": "AppData/Local"}.get(sys.platform, ".cache") / "sigjax"
+
+
+def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.ndarray | None:
+    """The numbers `[segment, stat]` kept under a key; None without a file of this shape and type, all from 0."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    try:
+        with open(folder / f"{key}.npz", "rb") as file, np.load(file, allow_pickle=False) as archive:
+            kept, stats = str(archive["key"]), archive["stats"]
+    except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
+        return None
+    alike = kept == key and stats.shape == shape and stats.dtype == dtype
+    return stats if alike and np.isfinite(stats).all() and (stats >= 0).all() else None
+
+
+def store_stats(key: str, stats: np.ndarray) -> None:
+    """Keep numbers `[segment, stat]` under a key, if the folder can be written."""
+    folder = cache_folder()
+    if folder is None:
+        return
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with replacing(folder / f"{key}.npz") as file:  # the last writer wins
+            np.savez_compressed(file, key=np.array(key), stats=stats)
+
+
+def num_workers(metric: str, references: Texts, systems: Texts) -> int:
+    """The number of processes that pays; 1 where the work is small."""
+    characters = sum(len(text) for texts in (*references, *systems) for text in texts)
+    return max(1, min(num_cores(), int(characters * TEXT_METRICS[metric].seconds / _SECONDS_PER_WORKER)))
+
+
+def extract_stats(
+    recipe: Recipe, references: Texts, systems: Texts, *, workers: int, advance: Callable[[int], object]
+) -> np.ndarray:
+    """Inputs of the metric `[system, segment, input]` of texts.
+
+    Args:
+        recipe: the metric, one of `TEXT_METRICS`, and its options.
+        references: `[reference][segment]`.
+        systems: `[system][segment]`.
+        workers: the number of processes; 1 computes here.
+        advance: called with the number of texts done so far.
+    """
+    counted = TEXT_METRICS[recipe.metric]
+    num_segments, step = len(references[0]), counted.block
+    stats = np.empty((len(systems), num_segments, len(counted.metric.inputs)), counted.dtype)
+    missing = np.ones(num_segments, bool)
+
+    def place(segments: np.ndarray, block: np.ndarray) -> None:
+        stats[:, segments] = block
+        missing[segments] = False
+        advance((num_segments - int(missing.sum())) * len(systems))
+
+    if workers > 1:
+        shares = [np.arange(num_segments)[worker::workers] for worker in range(workers)]
+        for segments, block in _from_workers(recipe, references, systems, shares):
+            place(segments, block)
+    # Everything, or what a failed worker has left; here errors are raised.
+    left = np.flatnonzero(missing)
+    here = _blocks(recipe, _take(references, left), _take(systems, left))
+    for first, block in zip(range(0, len(left), step), here, strict=True):
+        place(left[first : first + step], block)
+    return stats
+
+
+def serve() -> None:
+    """Run a worker: read a request from stdin and write its counts to stdout, block after block."""
+    request = json.load(sys.stdin.buffer)
+    answer, sys.stdout = sys.stdout.buffer, sys.stderr
+    for block in _blocks(Recipe(**request["recipe"]), request["references"], request["systems"]):
+        answer.write(block.tobytes())
+        answer.flush()
+
+
+def _blocks(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[np.ndarray]:
+    """Inputs `[system, segment, input]` of one block of segments after another."""
+    counted = TEXT_METRICS[recipe.metric]
+    count = counted.start(recipe)
+    for first in range(0, len(references[0]), counted.block):
+        blocks = _parts((*references, *systems), range(first, min(first + counted.block, len(references[0]))))
+        counts = [count([texts[part] for texts in references], [texts[part] for texts in systems]) for part in blocks]
+        yield np.concatenate(counts, axis=1)
+
+
+def _parts(texts: Texts, segments: range) -> list[slice]:
+    """Segments in parts of at most `_MOST_CHARACTERS`, or of one segment."""
+    parts, size = [slice(segments.start, segments.start)], 0
+    for i in segments:
+        size += sum(len(own[i]) for own in texts)
+        if size > _MOST_CHARACTERS and parts[-1].stop > parts[-1].start:
+            parts.append(slice(i, i))
+            size = sum(len(own[i]) for own in texts)
+        parts[-1] = slice(parts[-1].start, i + 1)
+    return parts
+
+
+def _from_workers(
+    recipe: Recipe, references: Texts, systems: Texts, shares: list[np.ndarray]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield (segments, counts) from one process per share; a process that fails, or cannot start, yields less."""
+    counted = TEXT_METRICS[recipe.metric]
+    with ExitStack() as stack:
+        try:
+            answers = [
+                stack.enter_context(_worker(recipe, _take(references, share), _take(systems, share)))
+                for share in shares
+            ]
+        except OSError:
+            return
+        for first in range(0, len(shares[0]), counted.block):
+            for share, answer in zip(shares, answers, strict=True):
+                segments = share[first : first + counted.block]
+                shape = len(systems), len(segments), len(counted.metric.inputs)
+                block = np.frombuffer(answer.read(8 * int(np.prod(shape))), np.uint8)
+                if block.size == 8 * np.prod(shape) > 0:
+                    yield segments, block.view(counted.dtype).reshape(shape)
+
+
+@contextmanager
+def _worker(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[IO[bytes]]:
+    """The stdout of a process that works on a request; it does not outlive this context."""
+    import subprocess
+
+    with TemporaryFile() as request:
+        content = {"recipe": asdict(recipe), "references": references, "systems": systems}
+        request.write(json.dumps(content).encode())
+        request.seek(0)
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _SERVE],
+            stdin=request,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+        )
+    assert process.stdout is not None
+    with process:
+        try:
+            yield process.stdout
+        finally:
+            process.kill()
+
+
+def _take(texts: Texts, segments: np.ndarray) -> list[list[str]]:
+    return [[each[int(i)] for i in segments] for each in texts]
 
 
 def evaluation_from_texts(

@@ -1,5 +1,4 @@
-"""Many pairs at once: Westfall-Young adjustments from shared swaps, and how sure each decision is.
+"""Many pairs at once: Westfall-Young adjustments, how sure each decision is, and the ranks that decisions leave.
 
-Read `maxt` and `minp`, then `decision`. Adjustments of p-values alone are in
-`records.corrections`.
+Read `westfall_young` first, then `decision` and `ranks`. Adjustments of p-values alone are in `records.corrections`.
 """

@@ -1,4 +1,4 @@
-r"""Would infinitely many resamples change the decision on a pair, and how many resamples are enough?
+"""Would infinitely many resamples change the decision on a pair, and how many resamples are enough?
 
 **The rule.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the probability q of each
 step) gets a Clopper-Pearson interval with error `ERROR` / (numbers of the family: the pairs of one metric, or of all
@@ -29,11 +29,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.multiple.maxt import StepDown
+from sigjax.multiple.westfall_young import StepDown
 from sigjax.records import Settings
 from sigjax.records.corrections import adjust
-from sigjax.testing.p_values import Outcomes
-from sigjax.testing.stopping import ERROR, agree, bounds
+from sigjax.testing.p_values import ERROR, Outcomes, agree, bounds
 
 MOST_RESAMPLES = 10**9
 """Numbers of resamples beyond this are not proposed."""

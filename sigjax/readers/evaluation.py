@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from sigjax.metrics import check_enough, evaluation_from_arrays, evaluation_from_texts
-from sigjax.readers.mappings import evaluation_from_mappings
+from sigjax.readers.frames import read_frame
+from sigjax.readers.join import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions
-from sigjax.readers.tables.frames import read_frame
-from sigjax.readers.tables.refused import check_systems
-from sigjax.readers.tables.saved import save_evaluations
+from sigjax.readers.roles import check_systems
+from sigjax.readers.saved import save_evaluations
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import InputError, Missing
 from sigjax.records.metric import AnyMetric
-from sigjax.records.options import values
-from sigjax.records.signatures import takes
+from sigjax.records.options import takes, values
 
 
 @dataclass(frozen=True, eq=False, repr=False)

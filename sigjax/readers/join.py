@@ -1,9 +1,13 @@
-"""The one join: a sheet per system (a column of numbers per input, a row per instance) -> evaluations.
+"""Rows that sum up the others (mean, total, overall), which would count as instances.
+
+The one join: a sheet per system (a column of numbers per input, a row per instance) -> evaluations.
 
 Instances that some system lacks are refused, dropped for all, counted as 0, or left out for the pairs of that system.
+
+Numbers by system and id, `{"A": {"x": 0.5, "y": 1}, "B": {...}}`, joined by id.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,16 +16,91 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.files.opening import naming
-from sigjax.metrics import evaluation_from_arrays
-from sigjax.readers.columns import NOTE, asked_labels, instance_labels, metric_columns, sheet_metric, show_key
-from sigjax.readers.formats import Reading, Sheet
-from sigjax.readers.numerals import as_float
-from sigjax.readers.options import Options, chosen_metric, select_systems, show
-from sigjax.readers.table import check_filled
-from sigjax.readers.tables.vocabulary import is_fold, is_id_name, is_property, is_trial, may_be_system
-from sigjax.readers.totals import check_totals, summary_rows
-from sigjax.records import Evaluation, InputError, Metric, Missing, SampleMetric
+from sigjax.metrics import evaluation_from_arrays, resolve_metric
+from sigjax.metrics.registry import LARGEST_WHOLE, check_kept
+from sigjax.readers.format import Reading, Sheet
+from sigjax.readers.options import Options, check_options, chosen_metric, listing, select_systems, show
+from sigjax.readers.table import (
+    NOTE,
+    as_float,
+    asked_labels,
+    check_filled,
+    instance_labels,
+    metric_columns,
+    sheet_metric,
+    show_key,
+)
+from sigjax.readers.vocabulary import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
+from sigjax.records import Array, Evaluation, InputError, Metric, Missing, SampleMetric
+from sigjax.run.files import naming
+
+_CLOSE = 0.1
+"""Rounded means are this many standard deviations of the column from its mean, at most."""
+_EXACT = 1e-9
+
+
+def summary_rows(ids: Sequence[Any] | None) -> list[int]:
+    """The instances that are named like sums of others, without those of tables that have nothing else.
+
+    Example:
+        >>> summary_rows(["q1", "q2", "Mean", "std"])
+        [2, 3]
+    """
+    found = [i for i, id in enumerate(ids or ()) if is_summary(str(id))]
+    if found:  # what describes columns stands beside their mean
+        found = [i for i, id in enumerate(ids or ()) if i in found or describes(str(id))]
+    return found if len(found) < len(ids or ()) else []
+
+
+def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], place: Callable[[int], str]) -> str:
+    """Refuse rows that are the means or sums of the others; a warning where only their names say so.
+
+    Args:
+        values: `[system, instance, input]`, NaN where there is none.
+        rows: the instances that `summary_rows` found.
+        ids: [instance].
+        place: where an instance is, for the message.
+    """
+    others = np.delete(values, rows, axis=1)
+    for row in rows:
+        for what, expected in (("mean", np.nanmean), ("sum", np.nansum)):
+            if _are(expected, values[:, row], others):
+                more = [str(ids[i]) for i in rows if i != row]
+                also = f", and {listing(more)}" if more else ""
+                raise InputError(
+                    f"{place(row)} is the {what} of the other rows, and would count as an instance; delete it{also}"
+                )
+    last = [i for i in rows if i >= len(ids) - len(rows) and not np.isnan(values[:, i]).all()]
+    if not last:
+        return ""
+    return (
+        f"warning: the last row is named {show(str(ids[last[-1]]))}, and counts as an instance; delete it if it sums "
+        "up the others"
+    )
+
+
+def _are(expected: Callable[..., np.ndarray], row: np.ndarray, others: np.ndarray) -> bool:
+    """Whether the numbers `[system, input]` of a row are the means, or the sums, of those of the others."""
+    given = ~np.isnan(row) & (~np.isnan(others)).any(axis=1)
+    if not given.any():
+        return False
+    number, columns = row[given], others.transpose(0, 2, 1)[given].T
+    spread = np.nanstd(columns, axis=0)
+    size = np.nanmax(np.abs(columns), axis=0, initial=1.0) * len(columns)
+    near = np.maximum(np.minimum(_last_digit(number), _CLOSE * spread), _EXACT * size)
+    return bool((spread > 0).any() and (np.abs(number - expected(columns, axis=0)) <= near).all())
+
+
+def _last_digit(numbers: np.ndarray) -> np.ndarray:
+    """One unit of the last decimal of each number, as it is written shortest.
+
+    Example:
+        >>> _last_digit(np.array([0.25, 3.0]))
+        array([0.01, 1.  ])
+    """
+    digits = [np.format_float_positional(number, trim="-").partition(".")[2] for number in numbers]
+    return np.array([10.0 ** -len(each) for each in digits])
+
 
 MOST_SYSTEMS = 3
 """Systems named in a message about missing instances."""
@@ -302,3 +381,88 @@ def _lacks(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
     ]
     more = len(lacking) - MOST_SYSTEMS
     return ", ".join(parts) + (f" and {more} more system(s)" if more > 0 else "")
+
+
+_WHAT = "numbers by id"
+
+
+def evaluation_from_mappings(
+    systems: Mapping[str, Mapping[object, Any]],
+    *,
+    metric: str | Metric | SampleMetric | Callable[[Array], Array],
+    clusters: object = None,
+    strata: object = None,
+    missing: Missing = "error",
+) -> Evaluation:
+    """Join by id; see `Evaluation.from_arrays`. `clusters` and `strata` are id -> label.
+
+    Example:
+        >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"y": 1}}
+        >>> evaluation = evaluation_from_mappings(numbers, metric="mean", missing="drop")
+        >>> evaluation.ids, evaluation.notes
+        (('y',), ("warning: dropped 1 of 2 instances that some system lacks: 'B' lacks 1 (1 that no other lacks)",))
+    """
+    options = Options(metric=metric, missing=missing)
+    check_options(options)
+    columns = {name: _numbers(str(name), own) for name, own in systems.items()}
+    widths = {name: column.shape[1] for name, column in columns.items() if len(column)}
+    if len(set(widths.values())) > 1:
+        raise InputError(f"systems have different numbers of numbers per instance: {widths}")
+    width = next(iter(widths.values()), 1)
+    resolved = resolve_metric(metric, num_inputs=width)
+    sheets = []
+    for name, own in systems.items():
+        numbers = columns[name].reshape(len(own), width).T
+        sheets.append(Sheet(str(name), _WHAT, dict(zip(resolved.inputs, numbers, strict=True)), ids=list(own)))
+    options = replace(options, metric=resolved)
+    evaluation = join_sheets(sheets, options)(options)
+    ids = evaluation.ids or ()
+    return replace(evaluation, clusters=_labels("clusters", clusters, ids), strata=_labels("strata", strata, ids))
+
+
+def _numbers(system: str, own: object) -> np.ndarray:
+    """Numbers `[instance, input]` of a system, none of which is missing without a word."""
+    if not isinstance(own, Mapping):
+        raise InputError(
+            f"system {system!r}: expected numbers by id, as other systems have, got {type(own).__name__}; give all "
+            "systems as id -> number, or all as arrays"
+        )
+    if not own:
+        return np.empty((0, 1))
+    try:
+        column = np.array([np.asarray(value) for value in own.values()])
+    except (TypeError, ValueError):
+        raise InputError(f"system {system!r}: instances have different numbers of numbers") from None
+    if column.dtype.kind not in "biuf" and np.can_cast(column.dtype, np.float64):  # bfloat16
+        column = column.astype(np.float64)
+    if column.ndim > 2:
+        raise InputError(f"system {system!r}: expected a number or a list of numbers for each id")
+    if column.dtype.kind not in "biuf" or not np.isfinite(column).all():
+        wrong = next((id for id, value in own.items() if not _is_finite(value)), next(iter(own)))
+        raise InputError(
+            f"system {system!r}, instance {show(str(wrong))}: expected a finite number, got {show(str(own[wrong]))}; "
+            "leave out what is missing"
+        )
+    if column.dtype.kind == "f":
+        check_kept(f"system {system!r}", list(own.values()), column)
+    elif column.dtype.kind in "iu" and (column.max() > LARGEST_WHOLE or column.min() < -LARGEST_WHOLE):
+        raise InputError(f"system {system!r}: whole numbers must stay within 2**53; divide them by a common unit")
+    return column.reshape(len(column), -1)
+
+
+def _is_finite(value: object) -> bool:
+    array = np.asarray(value)
+    return array.dtype.kind in "biuf" and bool(np.isfinite(array).all())
+
+
+def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | None:
+    """Labels `[instance]` out of id -> label."""
+    if labels is None:
+        return None
+    if not isinstance(labels, Mapping):
+        raise InputError(f"{what}: expected id -> label, as the numbers are given by id, got {type(labels).__name__}")
+    by_id = {str(id): str(label) for id, label in labels.items()}
+    for id in ids:
+        if by_id.get(id, "") in ("", "None", "nan"):
+            raise InputError(f"{what}: instance {show(id)} has no label; give one")
+    return tuple(map(by_id.__getitem__, ids))

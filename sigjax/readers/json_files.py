@@ -12,12 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from sigjax.files.opening import naming, read_text
-from sigjax.metrics.arrays import LARGEST_WHOLE
-from sigjax.readers.numerals import parse_number
+from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.options import show, suggest
-from sigjax.readers.table import check_characters
+from sigjax.readers.table import check_characters, parse_number
 from sigjax.records import InputError
+from sigjax.run.files import naming, read_text
 
 Object = dict[str, Any]
 Place = str | tuple[Any, ...]

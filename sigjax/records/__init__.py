@@ -5,18 +5,18 @@ Records are frozen and never half-filled. They hold NumPy and Python values only
 `pair`, `resample`.
 """
 
+from sigjax.records.comparison import FIELDS as FIELDS
+from sigjax.records.comparison import Column as Column
 from sigjax.records.comparison import Comparison as Comparison
+from sigjax.records.comparison import Comparisons as Comparisons
+from sigjax.records.comparison import Distribution as Distribution
 from sigjax.records.comparison import Measured as Measured
+from sigjax.records.comparison import Repeated as Repeated
 from sigjax.records.comparison import SystemScore as SystemScore
-from sigjax.records.comparisons import FIELDS as FIELDS
-from sigjax.records.comparisons import Column as Column
-from sigjax.records.comparisons import Comparisons as Comparisons
-from sigjax.records.comparisons import Repeated as Repeated
-from sigjax.records.comparisons import column_of as column_of
+from sigjax.records.comparison import bin_edges as bin_edges
+from sigjax.records.comparison import column_of as column_of
 from sigjax.records.corrections import CORRECTIONS as CORRECTIONS
 from sigjax.records.corrections import Correction as Correction
-from sigjax.records.distribution import Distribution as Distribution
-from sigjax.records.distribution import bin_edges as bin_edges
 from sigjax.records.metric import Evaluation as Evaluation
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import SampleMetric as SampleMetric

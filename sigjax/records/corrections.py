@@ -1,4 +1,4 @@
-r"""The corrections for many pairs: each is declared here, once.
+"""The corrections for many pairs: each is declared here, once.
 
 From the records are made the adjusted p-values, the flag and its refusals, the words of every output, the citation of
 the methods paragraph, the JSON Schema, the pages of help, and the lists in tests.

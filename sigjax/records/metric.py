@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.records.brief import Brief
+from sigjax.records.display import Brief
 from sigjax.records.options import InputError
 from sigjax.records.settings import Array, Unit
 

@@ -1,20 +1,108 @@
-"""One declaration per option: a field of a record, with its type, default, domain and documentation.
+"""Options in messages: written as flags, once, and shown as Python spells them, or as the command line does.
+
+A message names an option `--missing`, and one with a value `--missing=drop`, or without `=` where the value is a
+number, quoted, in capitals, or ends its part of the sentence. What stands in backquotes is shown as it is.
+
+One declaration per option: a field of a record, with its type, default, domain and documentation.
 
 From the record are made the check of what a person gives (`check`), the signature and documentation of a function
 (`records.signatures`), and the flags of the command line (`cli.flags`).
+
+Functions that take the options of a record by keyword: their signature, their documentation, and their types.
 """
 
 import contextlib
 import functools
+import inspect
 import os
+import re
+import textwrap
 import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, dataclass, field, replace
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
-from sigjax.records.spelling import in_flags, in_python
+import numpy as np
+
+LISTS = frozenset(("ignore", "input", "swap", "systems"))
+"""Options that take a list of names in Python."""
+_SHORT = {"i": "input", "m": "metric", "o": "output"}
+_EXACT = r"[A-Z][A-Z:]*(?![\w-])|\d[\w.+-]*|[\w.-]+=[A-Z]+|'[^']*'"
+_WORD = r"(?!out|instead)[a-z][\w@.+-]*(?=$|[,;:)]|\.(?: |$)| (?:or|and) -)"
+_FLAG = rf"(?<![\w'\"./-])(?:--([a-z][a-z-]*)(?![\w-])|-([imo])(?!\w))(?:=([\w@+-]+)|((?: (?:{_EXACT}))+)| ({_WORD}))?"
+_COMMAND = r"sigjax compare ([^`;() ]+(?: [^`;() ]+)*)"
+_MESSAGE = re.compile(rf"(`[^`]*`)|{_COMMAND}|{_FLAG}")
+
+
+def in_flags(message: str) -> str:
+    """A message as the command line shows it.
+
+    Example:
+        >>> in_flags("give --missing=drop or --id NAME")
+        'give --missing drop or --id NAME'
+    """
+    return re.sub(r"(?<![\w'\"./-])(--[a-z][a-z-]*)=(?=\w)", r"\1 ", message)
+
+
+def in_python(message: str) -> str:
+    """A message as Python shows it.
+
+    Example:
+        >>> in_python("give --missing=drop or --lower-is-better; see --id; name them with --counts tp=NAME gold=NAME")
+        'give missing="drop" or lower_is_better; see id; name them with counts={"tp": "NAME", "gold": "NAME"}'
+        >>> in_python("write sigjax compare gold.txt -i a.txt b.txt -m METRIC; or --memory 2.5 and --systems A B")
+        'write sigjax.read("gold.txt", input=["a.txt", "b.txt"], metric="METRIC"); or memory=2.5 and systems=["A", "B"]'
+    """
+    return _MESSAGE.sub(_spelled, message)
+
+
+def _spelled(part: re.Match[str]) -> str:
+    quoted, command, long, short, *values = part.groups()
+    if quoted:
+        return quoted
+    if command:
+        return _call(command.split())
+    name = (long or _SHORT[short]).replace("-", "_")
+    given = " ".join(filter(None, values)).split()
+    return f"{name}={_value(name, given)}" if given else name
+
+
+def _call(words: Iterable[str]) -> str:
+    """The call of Python that does what a command does."""
+    groups: dict[str, list[str]] = {(name := ""): []}
+    for word in words:
+        if word.startswith("-"):
+            groups[name := _SHORT.get(word.strip("-"), word.strip("-"))] = []
+        else:
+            groups[name].append(word)
+    files = map(_quoted, groups.pop(""))
+    return f"sigjax.read({', '.join([*files, *(f'{name}={_value(name, given)}' for name, given in groups.items())])})"
+
+
+def _value(name: str, given: list[str]) -> str:
+    if "=" in given[0]:
+        return f"{{{', '.join(': '.join(map(_quoted, each.split('='))) for each in given)}}}"
+    values = ", ".join(map(_quoted, given))
+    return f"[{values}]" if name in LISTS or len(given) > 1 else values
+
+
+def _quoted(word: str) -> str:
+    return word if word[0].isdigit() or word[0] in "'." else f'"{word}"'
+
 
 Default = TypeVar("Default")
 Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running"]
@@ -202,3 +290,137 @@ def _is_number(value: Any, kind: Any) -> bool:
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Collection) and not isinstance(value, str | bytes)
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+Record = TypeVar("Record", contravariant=True)
+Made = TypeVar("Made", covariant=True)
+Result = TypeVar("Result", covariant=True)
+Keywords = ParamSpec("Keywords")
+
+
+class Takes(Protocol[Made, Keywords]):
+    """Turns a function of a record of options, its last argument, into one that takes the options by keyword."""
+
+    @overload
+    def __call__(self, function: Callable[[A, Made], B], /) -> Callable[Concatenate[A, Keywords], B]: ...
+    @overload
+    def __call__(self, function: Callable[[A, Any, Made], B], /) -> Callable[Concatenate[A, Any, Keywords], B]: ...
+    @overload
+    def __call__(self, function: "OfMany[Made, B]", /) -> "Many[Keywords, B]": ...
+
+
+class OfMany(Protocol[Record, Result]):
+    """A function of any number of things and a record of options."""
+
+    def __call__(self, *things: Any, options: Record) -> Result:
+        """Take them."""
+        ...
+
+
+class Many(Protocol[Keywords, Result]):
+    """The same with options by keyword. Type checkers know them for up to two things, the usual numbers."""
+
+    @overload
+    def __call__(self, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
+    @overload
+    def __call__(self, one: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
+    @overload
+    def __call__(self, one: Any, two: Any, /, *args: Keywords.args, **options: Keywords.kwargs) -> Result: ...
+    @overload
+    def __call__(self, one: Any, two: Any, three: Any, /, *more: Any, **options: Any) -> Result: ...
+
+
+def takes(record: Callable[Keywords, A]) -> Takes[A, Keywords]:
+    """Have a function take the options of a record by keyword; its own last parameter is the record.
+
+    The signature has all options with their defaults; in the docstring they stand for the line `options: ...`. Numbers
+    of NumPy come as numbers of Python.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> from sigjax.records.options import check, option
+        >>> @dataclass(frozen=True, kw_only=True)
+        ... class Options:
+        ...     level: float = option(0.95, "Confidence level.", above=0, below=1)
+        >>> @takes(Options)
+        ... def alpha(what: str, options: Options) -> str:
+        ...     check(options)
+        ...     return f"{what} {1 - options.level:.2f}"
+        >>> alpha("alpha", level=0.9), inspect.signature(alpha)
+        ('alpha 0.10', <Signature (what: str, *, level: float = 0.95) -> str>)
+    """
+
+    def decorate(function: Any) -> Any:
+        signature = inspect.signature(function)
+        *own, last = signature.parameters.values()
+        known = options_of(record)  # pyright: ignore[reportArgumentType]
+
+        parameters = [*own, *(_parameter(record, name, each) for name, each in known.items())]
+        public = signature.replace(parameters=parameters)
+        required = {name for name, each in known.items() if each.default is MISSING}
+
+        @functools.wraps(function)
+        def taking(*args: Any, **keywords: Any) -> Any:
+            if len(args) != len(own) or not keywords.keys() <= known.keys() or required - keywords.keys():
+                try:
+                    public.bind(*args, **keywords)
+                except TypeError as error:
+                    raise TypeError(f"{function.__name__}() {error}") from None
+            kinds = types_of(record)  # pyright: ignore[reportArgumentType]
+            given = {name: _plain(keywords.pop(name), kinds[name]) for name in known if name in keywords}
+            return function(*args, **keywords, **{last.name: record(**given)})  # pyright: ignore[reportCallIssue]
+
+        taking.__signature__ = public  # pyright: ignore[reportAttributeAccessIssue]
+        taking.__doc__ = _documented(function.__doc__ or "", known)
+        kept = {name: kind for name, kind in function.__annotations__.items() if name != last.name}
+        taking.__annotations__ = kept | {name: types_of(record)[name] for name in known}  # pyright: ignore
+        return taking
+
+    return decorate
+
+
+def _plain(value: Any, kind: Any) -> Any:
+    """Numbers of NumPy as numbers of Python, and 1e5 as 100000 where whole numbers are taken; else as it is."""
+    if type(value) in (list, tuple):
+        return type(value)(_plain(each, kind) for each in value)
+    value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    is_whole = isinstance(value, float) and value.is_integer() and int in (parts := _parts(kind)) and float not in parts
+    return int(value) if is_whole else value
+
+
+@functools.cache
+def _parts(kind: Any) -> set[Any]:
+    """The types in a type: of a union, and of what a sequence holds."""
+    return {kind, *(part for each in get_args(kind) for part in _parts(each))}
+
+
+def _parameter(record: Any, name: str, field: Field[Any]) -> inspect.Parameter:
+    """An option as a keyword-only parameter."""
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types_of(record)[name])
+
+
+def _documented(doc: str, known: Mapping[str, Field[Any]]) -> str:
+    """The docstring with all options in place of the line `options: ...`."""
+
+    def described(line: re.Match[str]) -> str:
+        wrapper = textwrap.TextWrapper(
+            120,
+            initial_indent=line[1],
+            subsequent_indent=line[1] + "    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        abouts = {name: each.metadata["option"] for name, each in known.items()}
+        return "\n".join(
+            wrapper.fill(f"{name}: {_spelled_value(about.doc)} {about.more}".rstrip()) for name, about in abouts.items()
+        )
+
+    return re.sub(r"^( *)options: .*$", described, doc, count=1, flags=re.MULTILINE)
+
+
+def _spelled_value(doc: str) -> str:
+    """Flags in a line as Python spells options: --mid-p as `mid_p`."""
+    return re.sub(r"--([a-z-]+)", lambda flag: f"`{flag[1].replace('-', '_')}`", doc)

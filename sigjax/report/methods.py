@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sigjax.records import CORRECTIONS, Comparisons, Settings
-from sigjax.records.visible import visible
-from sigjax.report.blocks import blocks
-from sigjax.report.sentences import lone_sentence, pair_sentence
+from sigjax.records.display import visible
+from sigjax.report.sections import blocks, lone_sentence, pair_sentence
 from sigjax.report.typeset import escape_latex
 from sigjax.report.words import ALTERNATIVES, count, joined, percent
 

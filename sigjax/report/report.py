@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, overload
 
-from sigjax.files.writing import text_or_file
 from sigjax.records import (
     Comparison,
     Comparisons,
@@ -20,18 +19,14 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
-from sigjax.records.brief import Brief
-from sigjax.records.peers import PeerTest
-from sigjax.report.html import to_fragment
-from sigjax.report.latex import to_latex
-from sigjax.report.markdown import to_markdown
+from sigjax.records.comparison import PeerTest
+from sigjax.records.display import Brief
+from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
+from sigjax.report.html import to_fragment, to_html
+from sigjax.report.markup import to_latex, to_markdown
 from sigjax.report.methods import to_methods, to_sentences
-from sigjax.report.page import to_html
 from sigjax.report.plots import Drawn
-from sigjax.report.programs import json_pieces
-from sigjax.report.reading import report_fields
-from sigjax.report.schema import report_schema
-from sigjax.report.tables import Rows, csv_pieces, to_dataframe
+from sigjax.run.files import text_or_file
 from sigjax.version import versions
 
 Path = str | os.PathLike[str]

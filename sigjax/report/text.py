@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 
 from sigjax.records import Comparison, Settings
-from sigjax.records.visible import visible
-from sigjax.report.blocks import Section, blocks
-from sigjax.report.names import column_numbers, filled, short_names
-from sigjax.report.pairs import MAX_GRID, SIGNS, Family, Table, mark, thresholds
-from sigjax.report.paper import tasks_table
-from sigjax.report.peers import peer_lines
-from sigjax.report.words import is_warning, left_out
+from sigjax.records.display import visible
+from sigjax.report.sections import MAX_GRID, SIGNS, Family, Section, Table, blocks, mark, peer_lines, thresholds
+from sigjax.report.typeset import tasks_table
+from sigjax.report.words import column_numbers, filled, is_warning, left_out, short_names
 from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Array
-from sigjax.resample.bits import row_keys
-from sigjax.resample.plans import bootstrap, drawn_units, draws_from_strata, swap
+from sigjax.resample.draws import bootstrap, drawn_units, draws_from_strata, row_keys, swap
+from sigjax.resample.units import Sample
 from sigjax.run.backend import check_callable, compiled, host_scope, is_traceable
 from sigjax.run.host import ahead, num_cores
 from sigjax.run.loops import expect, over_rows
-from sigjax.units.instances import Sample
 
 _TILE_ELEMENTS = 2**19
 """Weights of one tile, or numbers of a column of it: what stays in cache."""

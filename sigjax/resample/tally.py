@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Alternative, Array, Variant
-from sigjax.resample.project import Places
+from sigjax.resample.projection import Places
 from sigjax.run.loops import counted, expect, map_items, running_maximum, scan, stack_last
 
 _LANES = 64

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import numpy as np
 
 from sigjax.records import Array, Settings
-from sigjax.run.devices import devices
+from sigjax.run.backend import devices
 from sigjax.version import installed_version, versions
 
 if TYPE_CHECKING:

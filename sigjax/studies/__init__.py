@@ -1,11 +1,11 @@
-"""Experiments made of many comparisons: audit (type-I errors), power, equivalence, and studies of all pairs.
+"""Other questions than `compare`: experiments made of many comparisons, classical tests, and systems one by one.
 
-A study calls `compare` and the rooms below it; it adds no resampling of its own. `pilot` makes trials from data,
-`trials` tests them, `audit` and `power` count what the tests say; `tost` has the tests behind `equivalence`. Formulas
-are in `formulas`, results in `records`, their common part in `study`, and `show` names what shows each kind.
-`diff` compares two reports, or two evaluations, by the limits of `diff_limits`. `all_pairs` tests all pairs of systems
-for `gains`, `size`, `domain` and `calibration`; `thresholds` and `size_laws` have the statistics of the first two.
-`unpaired` and `one_sample` take systems one by one, as `samples` does; `samples_show` shows them.
+A study calls `compare` and the rooms below it; it adds no resampling of its own. `trials` makes experiments from data
+and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `thresholds` tests all
+pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compares two reports, or two evaluations.
+`samples` takes systems one by one: against a number, or on different instances. `classical` runs the `tests` that
+have names, and `association` compares labels. Formulas are in `formulas`, results in `records`, and `show` writes and
+draws them.
 """
 
 from types import ModuleType as _Module
@@ -17,11 +17,11 @@ from sigjax.studies.domain import domain as domain
 from sigjax.studies.equivalence import equivalence as equivalence
 from sigjax.studies.equivalence import equivalence_test as equivalence_test
 from sigjax.studies.gains import gains as gains
-from sigjax.studies.one_sample import one_sample as one_sample
 from sigjax.studies.power import power as power
+from sigjax.studies.samples import one_sample as one_sample
+from sigjax.studies.samples import unpaired as unpaired
 from sigjax.studies.size import size as size
 from sigjax.studies.synthetic import synthetic as synthetic
-from sigjax.studies.unpaired import unpaired as unpaired
 
 
 def __dir__() -> list[str]:

@@ -8,16 +8,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.classical.applicable import kind_of_data
-from sigjax.comparison.data import list_evaluations
-from sigjax.comparison.validate import check_evaluations, check_together
+from sigjax.comparison.checks import check_evaluations, check_together
+from sigjax.comparison.options import list_evaluations
 from sigjax.records import Evaluation, InputError, Settings, Test
-from sigjax.records.options import check, option, same, values
-from sigjax.records.signatures import takes
+from sigjax.records.options import check, option, same, takes, values
+from sigjax.studies.classical import kind_of_data
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, share_interval, uniformity
-from sigjax.studies.pilot import Maker, Pilot, dealt, make_pilot, select, select_pair, split, swapped
 from sigjax.studies.records import Audit, AuditedTest, ErrorRate, Null
-from sigjax.studies.trials import StudyOptions, of_strata, run_classical, run_trials
+from sigjax.studies.trials import (
+    Maker,
+    Pilot,
+    StudyOptions,
+    dealt,
+    make_pilot,
+    of_strata,
+    run_classical,
+    run_trials,
+    select,
+    select_pair,
+    split,
+    swapped,
+)
 from sigjax.version import __version__
 
 ALPHAS = (0.01, 0.05, 0.10)

@@ -9,17 +9,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.comparison.data import list_evaluations
-from sigjax.comparison.options import CompareOptions
-from sigjax.comparison.validate import check_evaluations, check_together
+from sigjax.comparison.checks import check_evaluations, check_together
+from sigjax.comparison.options import CompareOptions, list_evaluations
 from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test, Variant
-from sigjax.records.options import check, option, required, same, values
-from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import SIDES, Side, TestedOptions, check_range, table_ranges
+from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, clustered_share
-from sigjax.studies.pilot import allotted, drawn, make_pilot, select, winners
-from sigjax.studies.study import Study
-from sigjax.studies.trials import StudyOptions, Trials, of_strata, run_trials
+from sigjax.studies.records import Study
+from sigjax.studies.thresholds import SIDES, Side, TestedOptions, check_range, table_ranges
+from sigjax.studies.trials import (
+    StudyOptions,
+    Trials,
+    allotted,
+    drawn,
+    make_pilot,
+    of_strata,
+    run_trials,
+    select,
+    winners,
+)
 from sigjax.version import __version__
 
 

@@ -1,20 +1,319 @@
-"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin."""
+"""The results of `diff`: frozen records, as in `sigjax.records`.
+
+Old and new scores of the same systems, with confidence limits of their changes: paired, or of two reports.
+
+What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin.
+
+What changed, as text, Markdown and a comment for GitHub: the same sentences and tables.
+"""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from statistics import NormalDist
+from typing import Any, Literal
 
-from sigjax.readers import read_metrics
+import numpy as np
+
+from sigjax.comparison.analysis import make_case
+from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
-from sigjax.records import Evaluation, InputError, Interval, Settings
-from sigjax.records.options import check, option, same
-from sigjax.records.signatures import takes
+from sigjax.records import Evaluation, InputError, Interval, Settings, SystemScore
+from sigjax.records.options import check, option, same, takes
+from sigjax.report.markup import escape_markdown, markdown_table
 from sigjax.report.report import Report
-from sigjax.studies.diff_limits import Key, Scores, paired_scores, report_scores
-from sigjax.studies.diff_records import Change, ChangedDecision, Diff, Verdict
+from sigjax.report.sections import Table
+from sigjax.report.text import BOLD, Page, draw_table, rendered, say
+from sigjax.report.words import DASH, count, first_of, format_interval, format_p, number_spec, percent
+from sigjax.run.backend import host_scope
+from sigjax.run.files import text_or_file
+from sigjax.studies.equivalence import equivalence
+from sigjax.studies.records import Result
+from sigjax.testing.jackknife import wilson_interval
+from sigjax.testing.p_values import t_quantile
+
+Path = str | os.PathLike[str]
+Verdict = Literal["no worse", "worse", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """The score of one system by one metric, before and after.
+
+    Attributes:
+        name: name of the system.
+        metric: name of the metric.
+        old: the old score.
+        new: the new score.
+        change: new - old.
+        limits: confidence limits of the change, see `diff`; [0, 0] where all results are the same; None without a
+            margin, and where there are none.
+        verdict: "no worse" if the limits exclude a loss of the margin or more, "worse" if they exclude any smaller one,
+            else "cannot tell"; None without a margin.
+    """
+
+    name: str
+    metric: str
+    old: float
+    new: float
+    change: float
+    limits: Interval | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True)
+class ChangedDecision:
+    """A pair of systems on which the reports decide differently.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        metric: name of the metric.
+        test: "permutation" or "bootstrap".
+        old: the system that was significantly better; None where neither was.
+        new: the system that is significantly better now; None where neither is.
+        old_delta: score of a minus that of b in the old report.
+        new_delta: the same in the new one.
+        old_p: the adjusted p-value in the old report.
+        new_p: the same in the new one.
+    """
+
+    a: str
+    b: str
+    metric: str
+    test: str
+    old: str | None
+    new: str | None
+    old_delta: float
+    new_delta: float
+    old_p: float
+    new_p: float
+
+
+@dataclass(frozen=True, repr=False)
+class Diff(Result):
+    """What changed between two reports, or two evaluations.
+
+    Attributes:
+        verdict: "worse" if any change is, "no worse" if all are and none is removed, else "cannot tell"; None without a
+            margin.
+        margin: the largest loss that does not matter; None if none was given.
+        level: of the limits.
+        paired: whether the limits are of the paired test, which needs the evaluations.
+        same_data: whether all results of all systems are the same.
+        changes: of every system and metric on both sides, in the old order.
+        decisions: the pairs that are decided differently, by test, at the level of each report.
+        num_decisions: number of pairs and tests on both sides; 0 for evaluations.
+        added: system and metric of the scores that only the new side has.
+        removed: those that only the old side has.
+        settings: the settings that changed, with both values; also the numbers of instances and units.
+        versions: the packages whose versions changed, with both.
+        lower_is_better: the metrics whose lower scores are better.
+    """
+
+    verdict: Verdict | None
+    margin: float | None
+    level: float
+    paired: bool
+    same_data: bool
+    changes: tuple[Change, ...]
+    decisions: tuple[ChangedDecision, ...]
+    num_decisions: int
+    added: tuple[tuple[str, str], ...]
+    removed: tuple[tuple[str, str], ...]
+    settings: Mapping[str, tuple[Any, Any]]
+    versions: Mapping[str, tuple[Any, Any]]
+    lower_is_better: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the changes as text for a terminal."""
+        pass
+
+        return diff_text(self)
+
+    def brief(self) -> dict[str, Any]:
+        """The verdict, and how much changed."""
+        counts = {"changes": len(self.changes), "decisions": len(self.decisions)}
+        return {"verdict": self.verdict, "margin": self.margin, "same_data": self.same_data} | counts
+
+    def to_markdown(self, path: Path | None = None) -> str:
+        """The changes as Markdown tables."""
+        pass
+
+        return text_or_file(diff_markdown(self), path)
+
+    def to_github(self, path: Path | None = None) -> str:
+        """A comment for a pull request: the verdict, the scores that changed most, and the details folded."""
+        pass
+
+        return text_or_file(diff_github(self), path)
+
+
+Key = tuple[str, str]
+"""A system and a metric."""
+LimitsAt = Callable[[float], Interval | None]
+"""One-sided error probability -> limits of new - old, each of which errs with it; None where there are none."""
+_SAME = Interval(0.0, 0.0)
+_BOUNDS = (-1.0, 0.0, 1.0, 100.0)
+"""Where intervals of metrics end."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores on both sides.
+
+    Attributes:
+        both: the old and the new score of each system by each metric, new - old, and what gives its limits.
+        added: those that are only on the new side.
+        removed: those that are only on the old side.
+        lower_is_better: metrics.
+        same_data: whether all results are the same.
+        paired: whether limits are by the paired test.
+    """
+
+    both: Mapping[Key, tuple[float, float, float, LimitsAt]]
+    added: Sequence[Key]
+    removed: Sequence[Key]
+    lower_is_better: tuple[str, ...]
+    same_data: bool
+    paired: bool
+
+
+def report_scores(old: Report, new: Report) -> Scores:
+    """The scores of two reports, with limits of independent results.
+
+    Raises:
+        InputError: in one report lower scores of a metric are better, and not in the other.
+    """
+    before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
+    same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
+    both = {}
+    for key, one in before.items():
+        if key in after:
+            _check_direction(key[1], *(key[1] in each.lower_is_better for each in (old, new)))
+            limits = partial(_unpaired, (one, old), (after[key], new))
+            old_score, new_score = one.score, after[key].score
+            both[key] = old_score, new_score, new_score - old_score, (lambda tail: _SAME) if same else limits
+    return Scores(
+        both,
+        added=[key for key in after if key not in before],
+        removed=[key for key in before if key not in after],
+        lower_is_better=tuple(dict.fromkeys([*old.lower_is_better, *new.lower_is_better])),
+        same_data=same and before.keys() == after.keys(),
+        paired=False,
+    )
+
+
+def _check_direction(metric: str, *lower_is_better: bool) -> None:
+    if len(set(lower_is_better)) > 1:
+        raise InputError(f"lower scores by {metric} are better on one side only; compare both in the same way")
+
+
+def _unpaired(old: tuple[SystemScore, Report], new: tuple[SystemScore, Report], tail: float) -> Interval | None:
+    """Limits of new - old from the arms of both intervals, as if the results were independent."""
+    arms, change = [_arms(one, report, tail) for one, report in (old, new)], new[0].score - old[0].score
+    known = [each for each in arms if each is not None]
+    if len(known) < 2:
+        return None
+    (old_below, old_above), (new_below, new_above) = known
+    return Interval(change - math.hypot(new_below, old_above), change + math.hypot(new_above, old_below))
+
+
+def _arms(one: SystemScore, report: Report, tail: float) -> tuple[float, float] | None:
+    """How far the limits of a score that each err with this probability lie below and above it.
+
+    Wilson's are computed anew. Others grow like the quantiles of Student's t or the normal law, whichever is wider.
+    What ends at a bound of the metric does not shrink: without the bound it would end farther away.
+    """
+    if one.interval is None:
+        return None
+    units = next((each.units for each in report.measured if each.metric == one.metric), report.num_units)
+    level = report.settings.level
+    if one.interval_kind == "wilson":
+        low, high = wilson_interval(np.array(round(one.score * units)), units, 1.0 - 2.0 * tail)
+        return one.score - float(low), float(high) - one.score
+    normal = NormalDist().inv_cdf(1.0 - tail) / NormalDist().inv_cdf((1.0 + level) / 2.0)
+    degrees = max(units - 1, 1)
+    wider = max(normal, t_quantile(1.0 - 2.0 * tail, degrees) / t_quantile(level, degrees))
+    below, above = (max(wider, 1.0) if end in _BOUNDS else wider for end in one.interval)
+    return below * max(one.score - one.interval.low, 0.0), above * max(one.interval.high - one.score, 0.0)
+
+
+def paired_scores(old: Sequence[Evaluation], new: Sequence[Evaluation]) -> Scores:
+    """The scores of evaluations of the same instances, with limits by the paired test.
+
+    Raises:
+        InputError: the instances, their clusters, strata or runs, or a metric differ.
+    """
+    before, after = ({(name, each.metric.name): each for each in side for name in each.systems} for side in (old, new))
+    both, same = {}, before.keys() == after.keys()
+    aligned = {each.metric.name: each for each in new}
+    for each in old:
+        if each.metric.name in aligned:
+            aligned[each.metric.name] = _aligned(each, aligned[each.metric.name])
+    for key in (key for key in before if key in after):
+        pair = _pair(key[0], before[key], aligned[key[1]])
+        with host_scope():
+            case = make_case(pair, Settings(test="bootstrap", method="montecarlo"))
+            new_score, old_score = case.observed_scores
+        unchanged = bool((pair.stats[0] == pair.stats[1]).all())
+        limits = (lambda tail: _SAME) if unchanged else partial(_paired, pair)
+        both[key] = old_score, new_score, case.question.delta((0, 1)), limits
+        same = same and unchanged
+    return Scores(
+        both,
+        added=[key for key in after if key not in before],
+        removed=[key for key in before if key not in after],
+        lower_is_better=tuple(each.metric.name for each in old if not each.metric.higher_is_better),
+        same_data=same,
+        paired=True,
+    )
+
+
+def _pair(name: str, old: Evaluation, new: Evaluation) -> Evaluation:
+    """The new and the old results of a system as two systems."""
+    stats = np.stack([side.stats[side.systems.index(name)] for side in (new, old)])
+    return replace(old, systems=("new", "old"), stats=stats, notes=())
+
+
+def _aligned(old: Evaluation, new: Evaluation) -> Evaluation:
+    """The new evaluation with its instances in the order of the old one."""
+    _check_direction(old.metric.name, not old.metric.higher_is_better, not new.metric.higher_is_better)
+    if old.metric.stat_names != new.metric.stat_names:
+        raise InputError(f"metric {old.metric.name!r} has other statistics on both sides; extract them anew")
+    keys = [_instances(each) for each in (old, new)]
+    places = {key: place for place, key in enumerate(keys[1])}
+    for side, other, only in ((keys[0], places.keys(), "old"), (keys[1], set(keys[0]), "new")):
+        if lacking := [key for key in side if key not in other]:
+            many = f"{len(lacking):,} of {len(side):,} instances"
+            raise InputError(
+                f"{many} are only on the {only} side (the first is {lacking[0]!r}); the paired test needs the same "
+                "instances on both"
+            )
+    order = [places[key] for key in keys[0]]
+    for what in ("clusters", "strata"):
+        labels, own = getattr(new, what), getattr(old, what)
+        if own != (labels and tuple(labels[place] for place in order)):
+            raise InputError(f"the {what} of the instances differ; give both sides the same")
+    return replace(new, stats=new.stats[:, order])
+
+
+def _instances(evaluation: Evaluation) -> list[str]:
+    """What tells instances apart: ids, with the run where there are some, or else their positions."""
+    ids = evaluation.ids or tuple(f"number {number}" for number in range(1, evaluation.num_instances + 1))
+    return (
+        [f"{each} of run {run}" for each, run in zip(ids, evaluation.runs, strict=True)] if evaluation.runs else [*ids]
+    )
+
+
+def _paired(pair: Evaluation, tail: float) -> Interval | None:
+    """Limits of new - old by `equivalence_test`; none where all units differ alike, which says nothing of others."""
+    (one,) = equivalence(pair, margin=1.0, level=1.0 - tail)
+    return None if one.method == "wide-t" and one.standard_error == 0.0 else one.interval
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,3 +487,182 @@ def _decisions(report: Report) -> dict[tuple[str, str, str, str], tuple[str | No
         key, delta = ((a, b), delta) if a <= b else ((b, a), 0.0 - delta)
         decisions[*key, metric, test] = better if p < alpha else None, delta, p
     return decisions
+
+
+_ALERTS = {"no worse": "TIP", "worse": "CAUTION", "cannot tell": "WARNING", None: "NOTE"}
+"""Coloured quotations of GitHub."""
+_FIRST = {"worse": 0, "cannot tell": 1, "no worse": 2, None: 3}
+_MOST_NAMED = 5
+_MOST_DECISIONS = 20
+_SHORT = 10
+"""Rows of the table that a comment shows."""
+_INDEPENDENT = (
+    "Reports do not hold how old and new results vary together, so these limits are those of independent results; on "
+    "the same instances they are wider than need be. The paired test takes both evaluations (sigjax extract, then "
+    "sigjax diff OLD.npz NEW.npz)."
+)
+_NO_LIMITS = {True: "all units differ alike, which says nothing of others", False: "a report without intervals"}
+"""Why a change has no limits, by whether they are paired."""
+Part = str | Table
+
+
+def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> str:
+    """What changed, as text."""
+
+    def draw(page: Page) -> None:
+        say(page, verdict_sentence(diff), style=BOLD)
+        parts = [*_scores(diff), *_details(diff)]
+        for before, part in zip(["", *parts], parts, strict=False):
+            if isinstance(part, Table):
+                draw_table(page, part)
+                continue
+            if part.endswith(":") and isinstance(before, str):  # a heading; a table ends with a blank line already
+                page.add()
+            say(page, part)
+
+    return rendered(draw, width, color=color)
+
+
+def diff_markdown(diff: Diff) -> str:
+    """What changed, as Markdown."""
+    parts = [f"**{escape_markdown(verdict_sentence(diff))}**", *map(_in_markdown, [*_scores(diff), *_details(diff)])]
+    return "\n\n".join(parts) + "\n"
+
+
+def diff_github(diff: Diff) -> str:
+    """A comment: the verdict, the first rows of the scores, and all else folded."""
+    scores = _scores(diff)
+    short = [part._replace(rows=part.rows[:_SHORT]) if isinstance(part, Table) else part for part in scores]
+    whole = [] if short == scores else [f"All {count(len(diff.changes), 'score')}:", *scores]
+    parts = [
+        f"> [!{_ALERTS[diff.verdict]}]\n> **{escape_markdown(verdict_sentence(diff))}**",
+        *map(_in_markdown, short),
+        "<details><summary>Details</summary>",
+        *map(_in_markdown, [*whole, *_details(diff)]),
+        "</details>",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _in_markdown(part: Part) -> str:
+    return markdown_table(part) if isinstance(part, Table) else escape_markdown(part)
+
+
+def verdict_sentence(diff: Diff) -> str:
+    """The verdict on all scores, or how much changed."""
+    changes, sure = diff.changes, f"({percent(diff.level)} confidence)"
+    if diff.same_data and diff.margin is not None:  # then none is removed
+        return "No worse: all results are the same."
+    if diff.same_data and not diff.decisions:
+        return "Nothing changed: all results are the same."
+    if diff.margin is None:
+        changed = sum(one.change != 0.0 for one in changes)
+        decisions = (
+            f"; {len(diff.decisions):,} of {count(diff.num_decisions, 'decision')}" if diff.num_decisions else ""
+        )
+        return f"{changed:,} of {count(len(changes), 'score')} changed{decisions}."
+    unsure = [one for one in changes if one.verdict == "cannot tell"]
+    if worse := [one for one in changes if one.verdict == "worse"]:
+        return f"Worse: {_named(diff, worse)} by more than {diff.margin:g} {sure}."
+    if unsure:
+        others = f"; the {len(changes) - len(unsure):,} others are not" if len(unsure) < len(changes) else ""
+        return f"Cannot tell whether worse by {diff.margin:g}: {_named(diff, unsure)}{others} {sure}."
+    if diff.removed:
+        gone = first_of([name for name, _ in diff.removed], _MOST_NAMED)
+        return f"Cannot tell: {gone} has no new score; all others are no worse."
+    all_of = "the score is not" if len(changes) == 1 else f"none of {len(changes):,} scores is"
+    return f"No worse: {all_of} worse by {diff.margin:g} {sure}."
+
+
+def _named(diff: Diff, changes: Sequence[Change]) -> str:
+    """The systems of some changes, with the metric where there are several."""
+    several = len({one.metric for one in diff.changes}) > 1
+    return first_of([f"{one.name} ({one.metric})" if several else one.name for one in changes], _MOST_NAMED)
+
+
+def _scores(diff: Diff) -> list[Part]:
+    """A table for each metric, under its name where there are several."""
+    metrics, parts = list(dict.fromkeys(one.metric for one in diff.changes)), []
+    for metric in metrics:
+        lower = " (lower is better)" if metric in diff.lower_is_better else ""
+        parts += [f"{metric}{lower}:"] if lower or len(metrics) > 1 else []
+        parts.append(_table(diff, [one for one in diff.changes if one.metric == metric], -1.0 if lower else 1.0))
+    return parts
+
+
+def _table(diff: Diff, changes: Sequence[Change], sign: float) -> Table:
+    """Scores before and after: with a margin the worst first, else in the old order."""
+    if diff.margin is not None:
+        changes = sorted(changes, key=lambda one: (_FIRST[one.verdict], sign * one.change))
+    spec = number_spec([value for one in changes for value in (one.old, one.new, one.change)])
+    columns = {
+        "system": [one.name for one in changes],
+        "old": [format(one.old, spec) for one in changes],
+        "new": [format(one.new, spec) for one in changes],
+        "change": [format(one.change, f"+{spec}") for one in changes],
+    }
+    if diff.margin is not None:
+        columns["limits"] = [format_interval(one.limits, f"+{spec}") for one in changes]
+        columns["verdict"] = [one.verdict or "" for one in changes]
+    return Table(tuple(columns), list(zip(*columns.values(), strict=True)), (0,), optional=("old", "new"))
+
+
+def _details(diff: Diff) -> list[Part]:
+    """What the limits mean, and what else changed."""
+    parts: list[Part] = []
+    if diff.margin is not None and not diff.same_data:
+        parts.append(_limits_sentence(diff))
+        parts += [] if diff.paired else [_INDEPENDENT]
+        parts += [f"{DASH}: {_NO_LIMITS[diff.paired]}."] if any(one.limits is None for one in diff.changes) else []
+    for side, keys in (("old", diff.removed), ("new", diff.added)):
+        if keys:
+            named = first_of([f"{name} ({metric})" for name, metric in keys], _MOST_NAMED)
+            parts.append(f"Only on the {side} side: {named}.")
+    for what, changed in (("Settings", diff.settings), ("Versions", diff.versions)):
+        if changed:
+            values = (f"{name} {_value(old)} -> {_value(new)}" for name, (old, new) in changed.items())
+            parts.append(f"{what} changed: {'; '.join(values)}.")
+    return [*parts, *_decision_lines(diff)]
+
+
+def _limits_sentence(diff: Diff) -> str:
+    level = percent(diff.level)
+    if len(diff.changes) == 1:
+        return f"limits of new - old: {level} confidence each. Worse: both beyond the margin; no worse: both within it."
+    return (
+        f"limits of new - old: on the side of a loss each holds with {level} confidence, on the other side all hold "
+        "together. No worse: the first lies within the margin; worse: the second lies beyond it."
+    )
+
+
+def _value(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "none" if value is None else str(value)
+
+
+def _decision_lines(diff: Diff) -> list[Part]:
+    """The pairs that are decided differently."""
+    if not diff.num_decisions:
+        return []
+    if not diff.decisions:
+        return [f"Decisions that changed: none of {count(diff.num_decisions, 'pair')}."]
+    shown = diff.decisions[:_MOST_DECISIONS]
+    columns = {"a": [one.a for one in shown], "b": [one.b for one in shown]}
+    for name in ("metric", "test"):
+        values = [getattr(one, name) for one in shown]
+        if len(set(values)) > 1:
+            columns[name] = values
+    names = tuple(range(len(columns)))
+    for when in ("old", "new"):
+        columns[when] = [_winner(one, getattr(one, when)) for one in shown]
+        columns[f"{when} p"] = [format_p(getattr(one, f"{when}_p")) for one in shown]
+    left = len(diff.decisions) - len(shown)
+    return [
+        f"Decisions that changed, {len(diff.decisions):,} of {count(diff.num_decisions, 'pair')}:",
+        Table(tuple(columns), list(zip(*columns.values(), strict=True)), names, optional=("old p", "new p")),
+        "a: a is significantly better; b: b is; none: neither. p is adjusted."
+        + (f" JSON has {left:,} more." if left else ""),
+    ]
+
+
+def _winner(one: ChangedDecision, name: str | None) -> str:
+    return "none" if name is None else "a" if name == one.a else "b"

@@ -8,12 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from sigjax.records import Evaluation, InputError, Interval, Settings, Test
-from sigjax.records.options import check, option, same
-from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import PairColumns, Side, Tested, TestedOptions, check_pairs, compared_pairs, table_ranges
+from sigjax.records.options import check, option, same, takes
 from sigjax.studies.formulas import paired_share
-from sigjax.studies.pilot import on_instances, select
-from sigjax.studies.study import Study
+from sigjax.studies.records import Study
+from sigjax.studies.thresholds import (
+    PairColumns,
+    Side,
+    Tested,
+    TestedOptions,
+    check_pairs,
+    compared_pairs,
+    table_ranges,
+)
+from sigjax.studies.trials import on_instances, select
 
 
 @dataclass(frozen=True, kw_only=True)

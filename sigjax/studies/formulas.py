@@ -5,9 +5,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sigjax.bootstrap.closed import wilson_interval
 from sigjax.records import Alternative, InputError, Interval
-from sigjax.testing.tails import clopper_pearson
+from sigjax.testing.jackknife import wilson_interval
+from sigjax.testing.p_values import clopper_pearson
 
 _NORMAL = NormalDist()
 SHARE_LEVEL = 0.95

@@ -9,18 +9,20 @@ from typing import get_args
 
 import numpy as np
 
-from sigjax.comparison.data import list_evaluations
-from sigjax.readers.names import check_groups, system_groups
+from sigjax.comparison.options import list_evaluations
+from sigjax.readers.options import check_groups, system_groups
 from sigjax.records import Evaluation, InputError, Settings, Test
-from sigjax.records.options import check, option
-from sigjax.records.signatures import takes
-from sigjax.studies.all_pairs import PairColumns, PairsOptions, check_pairs, compared_pairs
-from sigjax.studies.study import Study
+from sigjax.records.options import check, option, takes
+from sigjax.studies.records import Study
 from sigjax.studies.thresholds import (
     Among,
     Gained,
+    PairColumns,
+    PairsOptions,
     Threshold,
     ThresholdDifference,
+    check_pairs,
+    compared_pairs,
     difference_of,
     few_pairs,
     make_threshold,

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.bootstrap.intervals import standard_errors
+from sigjax.comparison.checks import check_evaluations, check_together
 from sigjax.comparison.compare import compare
-from sigjax.comparison.data import list_evaluations
-from sigjax.comparison.validate import check_evaluations, check_together
+from sigjax.comparison.options import list_evaluations
 from sigjax.records import Device, Evaluation, InputError, Settings, Test
-from sigjax.records.options import check, option, required, same, values
-from sigjax.records.signatures import takes
+from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.studies.formulas import (
     SHARE_LEVEL,
     check_resamples,
@@ -24,9 +22,19 @@ from sigjax.studies.formulas import (
     share_interval,
     simulated_effect,
 )
-from sigjax.studies.pilot import Pilot, allotted, drawn, make_pilot, select_pair
 from sigjax.studies.records import PilotDelta, Power, PowerAt
-from sigjax.studies.trials import StudyOptions, Trials, of_strata, run_trials
+from sigjax.studies.trials import (
+    Pilot,
+    StudyOptions,
+    Trials,
+    allotted,
+    drawn,
+    make_pilot,
+    of_strata,
+    run_trials,
+    select_pair,
+)
+from sigjax.testing.uncertainty import standard_errors
 from sigjax.version import __version__
 
 _PILOT_RESAMPLES = 10_000

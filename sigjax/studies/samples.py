@@ -1,25 +1,74 @@
-"""Systems one by one, each with the instances that it has: for tests that do not pair systems by instance."""
+"""Systems one by one, each with the instances that it has: for tests that do not pair systems by instance.
+
+The tests of one system against a number: binomial, sign flips, or t.
+
+One system against a number: is its accuracy above 0.5, its mean rating above 3, its win rate not 1/2?
+
+Unpaired tests: do systems differ that were tested on different instances?
+
+Unpaired tests, and tests against a number, as text and as JSON.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.bootstrap.closed import closed_spreads
-from sigjax.bootstrap.intervals import Spread
-from sigjax.comparison.metric_kinds import make_case
-from sigjax.metrics import evaluation_from_arrays, origins
-from sigjax.readers import read_metrics
+from sigjax.comparison.analysis import make_case
+from sigjax.comparison.checks import baseline_of, check_units, named_errors
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions
+from sigjax.formats import read_metrics
+from sigjax.metrics import evaluation_from_arrays, less, origins
+from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.join import PAIRWISE
-from sigjax.records import Evaluation, InputError, Interval, SampleMetric, Settings
+from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, SampleMetric, Settings
+from sigjax.records.corrections import PValueCorrection, adjust
+from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
-from sigjax.report.words import count
-from sigjax.studies.pilot import on_instances
-from sigjax.testing.problem import Case
+from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.report.sections import Table
+from sigjax.report.text import table_lines
+from sigjax.report.words import (
+    ALTERNATIVES,
+    METHODS,
+    count,
+    format_interval,
+    format_number,
+    format_p,
+    is_warning,
+    number_spec,
+    percent,
+)
+from sigjax.resample.units import make_units
+from sigjax.run.backend import host_scope
+from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.formulas import share_interval
+from sigjax.studies.show import NAME, WIDTH, adjusted_p, joined_lines, results_json
+from sigjax.studies.tests import ClassicalTest, rank_sum
+from sigjax.studies.trials import on_instances
+from sigjax.testing.jackknife import (
+    closed_spreads,
+    degrees_of_freedom,
+    influences,
+    right_or_wrong,
+    skewed_tail,
+    skewness,
+)
+from sigjax.testing.p_values import log_upper
+from sigjax.testing.permutation import two_sample_test
+from sigjax.testing.problem import Case, Runner
+from sigjax.testing.uncertainty import Spread
+from sigjax.version import __version__
 
 
 def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, Evaluation]:
@@ -153,3 +202,603 @@ def common_offset(samples: Sequence[Evaluation]) -> float:
     """A number from which the numbers of all samples are measured; 0 where those of none are large."""
     found = (origins(one) for one in samples)
     return next((float(each.offsets[0]) for each in found if each is not None), 0.0)
+
+
+OneSampleTest = Literal["binomial", "sign-flip", "t"]
+_ROUNDING = Fraction(1, 10**15)
+"""Of a number such as 1/3, written as a double: 4 and 6 of 15 are as far from it."""
+
+
+class Found(NamedTuple):
+    """What a test says."""
+
+    test: OneSampleTest
+    method: str
+    log_p: float
+    p_value: float
+    p_interval: Interval | None = None
+    exceed: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def takes_answers(samples: Iterable[Evaluation], against: float) -> bool:
+    """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
+    samples = list(samples)
+    if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
+        raise InputError(f"--against must be above 0 and below 1 for answers right or wrong, got {float(against):g}")
+    return are_answers(samples) and 0 < against < 1
+
+
+def against_number(
+    sample: Evaluation, case: Case, spread: Spread, against: float, device: Device, *, answers: bool
+) -> Found:
+    """The test of one system, whose units are those of `case`."""
+    number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
+    if answers and right_or_wrong(case):
+        return _binomial(case, number)
+    if case.metric.score is not mean_score or (against != 0.5 and _are_shares(sample, answers=answers)):
+        return _by_t(case, spread, against)
+    found = _sign_flip(sample, number, case, device)
+    notes = (*found.notes, *_doubts(sample, case, spread, against, found.p_value))
+    return found._replace(notes=notes)
+
+
+def distance(case: Case, against: float) -> float:
+    """The score of the only system minus a number."""
+    if case.alone is None:
+        return case.question.scores[0] - against
+    (score,), (offset,) = case.alone.case.question.scores, case.alone.offsets
+    return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
+
+
+def _are_shares(sample: Evaluation, *, answers: bool) -> bool:
+    """Whether each unit has some of so many answers right."""
+    numbers = sample.stats[0]
+    if not answers and (numbers[:, 1] == 1).all():
+        return False
+    return numbers.dtype.kind == "i" and bool(((numbers[:, 0] >= 0) & (numbers[:, 0] <= numbers[:, 1])).all())
+
+
+def _binomial(case: Case, number: Fraction) -> Found:
+    answers = case.units.values[0, :, 0]
+    right, count, odds = int(answers.sum()), len(answers), float(number / (1 - number))
+    middle, slack = count * number, count * _ROUNDING
+    distance = abs(right - middle)
+    if case.settings.alternative == "greater":
+        log_p = log_upper(right, count, odds)
+    elif case.settings.alternative == "less":
+        log_p = log_upper(count - right, count, 1.0 / odds)
+    elif distance <= slack:
+        log_p = 0.0
+    else:
+        above, below = math.ceil(middle + distance - slack), math.floor(middle - distance + slack)
+        tails = log_upper(above, count, odds), log_upper(count - below, count, 1.0 / odds)
+        log_p = min(0.0, float(np.logaddexp(*tails)))
+    return Found("binomial", "exact", log_p, math.exp(log_p))
+
+
+def _sign_flip(sample: Evaluation, number: Fraction, case: Case, device: Device) -> Found:
+    """The permutation test against a system that has the number on every instance."""
+    counts, place = np.unique(sample.stats[0, :, 1], return_inverse=True)
+    sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[place]
+    constant = np.stack([sums, sample.stats[0, :, 1]], axis=1)
+    names = *sample.systems, f"{float(number):g} of --against"
+    both = replace(sample, systems=names, stats=np.stack([sample.stats[0], constant]), notes=())
+    asked = values(case.settings, CompareOptions, test="permutation", interval="none", correction="none", baseline=None)
+    (one,) = report = compare(both, device=device, **asked)
+    notes = tuple(note for note in report.notes if is_warning(note))
+    log_p = one.log10_p * math.log(10.0)
+    return Found("sign-flip", one.method, log_p, one.p_value, one.p_interval, one.exceed, notes)
+
+
+def _doubts(sample: Evaluation, case: Case, spread: Spread, against: float, p_value: float) -> tuple[str, ...]:
+    """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
+    (name,), notes, alpha = sample.systems, (), case.settings.alpha
+    if are_answers([sample]) and not 0 <= against <= 1:
+        notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
+    if spread.standard_error:
+        by_t = _by_t(case, spread, against).p_value
+        if (p_value < alpha) != (by_t < alpha):
+            flips, other = (format_p(p, threshold=alpha) for p in (p_value, by_t))
+            notes += (
+                f"warning: {name!r}: p is {flips} by sign flips, which take differences from {against:g} as symmetric, "
+                f"but {other} by t corrected for skewness, as the interval",
+            )
+    return notes
+
+
+def _by_t(case: Case, spread: Spread, against: float) -> Found:
+    """The t test whose intervals are those of the score."""
+    check_units(len(case.units.strata), f"a test of {case.metric.name} against a number")
+    degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), spread.standard_error or 0.0
+    if degrees == 0.0:
+        raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
+    if error == 0.0:
+        return Found("t", "t", 0.0, 1.0, notes=("a test by t of units that are all alike shows nothing: p is 1",))
+    moves = influences(case if case.alone is None else case.alone.case)[0]
+    skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
+    p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
+    return Found("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)
+
+
+_WHAT = "a test against a number"
+
+
+@dataclass(frozen=True, repr=False)
+class OneSample(SciPyNames, Brief):
+    """One system against a number, by one metric.
+
+    Attributes:
+        system: name of the system.
+        metric: name of the metric.
+        against: the number.
+        units: number of units (instances, or clusters where there are some).
+        score: score of the system.
+        delta: score - against.
+        p_value: of the test.
+        log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double, except for t.
+        p_interval: bounds of p where it is sampled, or not known more closely; else None.
+        p_adjusted: p_value adjusted for all systems.
+        test: "binomial", "sign-flip" or "t"; see `one_sample`.
+        method: "exact" or "montecarlo"; for t "t".
+        exceed: number of resamples at least as extreme; None unless sampled.
+        standard_error: of the score, by the jackknife; None for one unit.
+        interval: of the score, at the level: Wilson's for answers right or wrong, else by t; None for one unit.
+        notes: what a reader of the numbers should know.
+        settings: seed, resamples, alternative, level and correction.
+    """
+
+    _first = ("system", "metric", "against", "score", "interval", "p_value", "p_adjusted", "test")
+
+    system: str
+    metric: str
+    against: float
+    units: int
+    score: float
+    delta: float
+    p_value: float
+    log10_p: float
+    p_interval: Interval | None
+    p_adjusted: float
+    test: OneSampleTest
+    method: str
+    exceed: int | None
+    standard_error: float | None
+    interval: Interval | None
+    notes: tuple[str, ...]
+    settings: Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSampleOptions:
+    """The options of tests against a number."""
+
+    against: float = required("The number to test against, on the scale of the metric.", group="Main options")
+    alternative: Alternative = same(
+        Settings, "alternative", doc="Which differences (score minus number) count as extreme.", more=""
+    )
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        Settings, "method", doc="Of sign flips: exact (no sampling), Monte Carlo, or auto.", more=""
+    )
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    seed: int = same(Settings, "seed")
+    correction: PValueCorrection = same(
+        EquivalencePairsOptions, "correction", doc="How p is adjusted for several systems."
+    )
+    level: float = same(Settings, "level")
+    device: Device = same(CompareOptions, "device")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSampleDataOptions(OneSampleOptions):
+    """The options of `one_sample`."""
+
+    metric: AnyMetric | None = option(
+        None, 'Metric of arrays and files: a name ("mean" when left out), a `Metric`, or a function of sums.'
+    )
+
+
+@takes(OneSampleDataOptions)
+def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...]:
+    r"""Test the score of each system against a number, such as 1/2, the middle of a scale, or a published figure.
+
+    The number is taken for certain: a published score that has an error of its own is compared by its outputs.
+
+    - `binomial`: answers right or wrong, one per unit. Exact: the right ones are binomial with the number as
+      probability. Two-sided counts scores at least as far from it, $|\hat p^* - c| \ge |\hat p - c|$ (SciPy and R those
+      no more likely: the same at 1/2). Not where another system has other numbers, or the number is not between 0
+      and 1: ratings may all be 1.
+    - `sign-flip`: means of other numbers. The number stands as a system that has it on every instance, and the
+      permutation test of the two flips the signs of $x_i - c$, of clusters those of their sums: exact where $x_i$ is
+      symmetric about c under the null hypothesis, nearly so for many units. Of few skewed numbers p is often too small;
+      a note says where t would decide otherwise. Also shares of right answers of clusters,
+      repeated runs or tokens, against 1/2, where right and wrong may change places.
+    - `t`: such shares against any other number, which are not symmetric about it, and metrics that are no mean, of
+      which the number has no statistics to exchange (F1, BLEU): Student's t by the jackknife, corrected for skewness,
+      the test whose intervals `interval` gives.
+
+    Args:
+        data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number, or an
+            `Evaluation` of one system); an `Evaluation`; or the path of a file.
+        options: see `OneSampleDataOptions`.
+
+    Raises:
+        InputError: a metric of whole columns; a number that is not finite, or for accuracies not between 0 and 1; an
+            option outside its domain; no exact test for method="exact".
+
+    Reference: Fisher (1935), "The design of experiments", section 21; Hall (1992), "On the removal of skewness
+    by transformation".
+
+    Example:
+        >>> (one,) = one_sample([1, 1, 1, 0, 1, 1, 1, 1], against=0.5, metric="accuracy")
+        >>> one.test, one.score, round(one.p_value, 4)
+        ('binomial', 0.875, 0.0703)
+        >>> (one,) = one_sample([4, 5, 3, 4, 5], against=3)
+        >>> one.test, one.p_value
+        ('sign-flip', 0.125)
+    """
+    check(options)
+    if not isinstance(data, Evaluation | Mapping | str | os.PathLike):
+        data = {"a": data}
+    settings = Settings(**values(options, Settings))
+    samples = samples_of(data, options.metric, what=_WHAT)
+    answers = takes_answers(samples.values(), options.against)
+    with host_scope():
+        found = [_test(name, one, settings, options, answers=answers) for name, one in samples.items()]
+    adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
+    return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted, strict=True))
+
+
+def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
+    against = float(options.against)
+    with named_errors([sample], Runner(settings, "numpy")):
+        case, spread = spread_of(sample, settings, answers=answers)
+        found = against_number(sample, case, spread, against, options.device, answers=answers)
+    (score,) = case.observed_scores
+    units = len(case.units.strata)
+    return OneSample(
+        *(name, sample.metric.name, against, units, score, distance(case, against)),
+        *(found.p_value, found.log_p / math.log(10.0) + 0.0, found.p_interval, found.p_value),
+        *(found.test, found.method, found.exceed, spread.standard_error if units > 1 else None, spread.interval),
+        *((*notes_of(name, sample, units, spread.interval), *found.notes), settings),
+    )
+
+
+_UNPAIRED_WHAT = "an unpaired test"
+
+
+@dataclass(frozen=True, repr=False)
+class Unpaired(SciPyNames, Brief):
+    r"""One pair of systems on different instances, by one metric.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        metric: name of the metric.
+        units_a: number of units (instances, or clusters where there are some) of a.
+        units_b: those of b.
+        score_a: score of a.
+        score_b: score of b.
+        delta: score_a - score_b.
+        p_value: of the permutation test.
+        log10_p: its base-10 logarithm; right also where `p_value` is below the smallest double.
+        p_interval: Clopper-Pearson interval, at the level, for the p-value of infinitely many resamples; None if exact.
+        p_adjusted: p_value adjusted for all pairs.
+        method: "exact" or "montecarlo".
+        reason: why this method was used.
+        exceed: number of resamples at least as extreme; None if exact.
+        standard_error: of delta: $\sqrt{s_a^2 + s_b^2}$ by the jackknife. None where a system has one unit.
+        interval: of delta, by squaring and adding the distances between scores and the ends of their intervals. None
+            where a score has none.
+        rank_sum: the Wilcoxon-Mann-Whitney test; None unless there is one number per unit, whose mean is the score.
+        notes: what a reader of the numbers should know.
+        settings: seed, resamples, alternative, level and correction.
+    """
+
+    _first = ("a", "b", "metric", "units_a", "units_b", "delta", "interval", "p_value", "p_adjusted", "method")
+
+    a: str
+    b: str
+    metric: str
+    units_a: int
+    units_b: int
+    score_a: float
+    score_b: float
+    delta: float
+    p_value: float
+    log10_p: float
+    p_interval: Interval | None
+    p_adjusted: float
+    method: str
+    reason: str
+    exceed: int | None
+    standard_error: float | None
+    interval: Interval | None
+    rank_sum: ClassicalTest | None
+    notes: tuple[str, ...]
+    settings: Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpairedOptions:
+    """The options of unpaired tests."""
+
+    overlap: bool = option(
+        False,
+        "Also test systems with instances in common, as if they were different ones.",
+        "p is then usually too large. Where both have the same instances, `compare` has more power.",
+        group="Main options",
+    )
+    alternative: Alternative = same(Settings, "alternative")
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        Settings, "method", doc="Exact (no sampling), Monte Carlo, or auto: exact if that takes seconds.", more=""
+    )
+    resamples: int = same(Settings, "resamples", doc="Number of Monte Carlo resamples.", more="")
+    seed: int = same(Settings, "seed")
+    baseline: str | None = same(Settings, "baseline")
+    correction: PValueCorrection = same(EquivalencePairsOptions, "correction")
+    level: float = same(Settings, "level")
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpairedDataOptions(UnpairedOptions):
+    """The options of `unpaired`."""
+
+    metric: AnyMetric | None = same(OneSampleDataOptions, "metric")
+
+
+@takes(UnpairedDataOptions)
+def unpaired(data: Any, options: UnpairedDataOptions) -> tuple[Unpaired, ...]:
+    r"""Permutation and rank-sum tests of systems that were tested on different instances.
+
+    Under the null hypothesis the instances of both systems are one sample: of all $n_a + n_b$, every set of $n_a$ is as
+    likely to be the first system's. p is the probability that the scores of such a set and of the others differ as much
+    as observed, $|\delta^*| \ge |\delta|$, ties included; sampled, it is (exceed + 1) / (resamples + 1). The sizes may
+    differ, clusters are exchanged whole, and the metric may be any of sums. For answers right or wrong, one-sided it is
+    Fisher's exact test; two-sided it counts tables with as large a difference, and SciPy and R those with no larger a
+    probability. What both systems would find hard or easy alike is not taken out, so `compare`, on the same instances,
+    has more power. The test asks whether the two laws are one: with unequal sizes a small p may come from unequal
+    spread, too. The rank-sum test beside it is exact where counting ranks (ties share them) takes seconds; two-sided it
+    is twice the smaller tail.
+
+    Args:
+        data: a dict of one array per system, `[instance]` or `[instance, input]` (or id -> number, or an `Evaluation`
+            of one system); an `Evaluation` read with missing="pairwise"; or the path of a table.
+        options: see `UnpairedDataOptions`.
+
+    Raises:
+        InputError: systems have instances, or clusters, in common (see `overlap`); strata; a metric of whole columns;
+            an option outside its domain; no exact test for method="exact".
+
+    Reference: Pitman (1937), "Significance tests which may be applied to samples from any populations"; Mann and
+    Whitney (1947), "On a test of whether one of two random variables is stochastically larger than the other"; for the
+    interval Newcombe (1998), "Interval estimation for the difference between independent proportions", method 10.
+
+    Example:
+        >>> (one,) = unpaired({"A": [5, 4, 5, 5], "B": [2, 3, 4]})
+        >>> round(one.delta, 2), round(one.p_value * 35), round(one.rank_sum.p_value * 35)
+        (1.75, 3, 4)
+    """
+    check(options)
+    samples = samples_of(data, options.metric, what=_UNPAIRED_WHAT)
+    names = tuple(samples)
+    if len(names) < 2:
+        one = "`sigjax one-sample` tests one against a number"
+        raise InputError(f"{_UNPAIRED_WHAT} needs at least two systems, got {len(names)}; {one}")
+    settings = Settings(**values(options, Settings))
+    settings = replace(settings, baseline=baseline_of(names, settings))
+    base, runner = settings.baseline, Runner(settings, options.device, options.progress)
+    pairs = list(combinations(names, 2)) if base is None else [(name, base) for name in names if name != base]
+    notes = {(a, b): _check_pair(a, b, samples, options) for a, b in pairs}
+    found = [_unpaired_test((a, b), (samples[a], samples[b]), runner, notes[a, b]) for a, b in pairs]
+    adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
+    return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted, strict=True))
+
+
+def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: UnpairedOptions) -> tuple[str, ...]:
+    """Refuse a pair that has instances in common, unless that is asked for; what to say of it."""
+    first, second = samples[a], samples[b]
+    for one in (first, second):
+        if one.strata is not None:
+            raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out --strata")
+    for labels, what in (("ids", "instances"), ("clusters", "clusters")):
+        own, other = getattr(first, labels), getattr(second, labels)
+        shared = len(set(own or ()) & set(other or ()))
+        if not shared:
+            continue
+        if not options.overlap:
+            raise InputError(
+                f"systems {a!r} and {b!r} have {shared:,} {what} in common, so their results depend on each other: "
+                f"compare them on these, which has more power (`sigjax compare` with --missing drop); or if {labels} "
+                "only look alike, give --overlap"
+            )
+        return (f"warning: {a!r} and {b!r} have {shared:,} {what} in common, taken for different ones",)
+    if first.ids is None and second.ids is None and first.num_instances == second.num_instances:
+        return (
+            f"{a!r} and {b!r} have as many instances without ids: if these are the same in the same order, "
+            "`sigjax compare` has more power",
+        )
+    return ()
+
+
+def _unpaired_test(
+    names: tuple[str, str], samples: tuple[Evaluation, Evaluation], runner: Runner, notes: tuple[str, ...]
+) -> Unpaired:
+    answers, settings, offset = are_answers(samples), runner.settings, common_offset(samples)
+    near = [less(one, offset) if offset else one for one in samples]
+    both = _both(names, near)
+    with named_errors([both], runner):
+        case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
+        spreads = [spread_of(one, settings, answers=answers) for one in near]
+        first, second = (len(alone.units.strata) for alone, _ in spreads)
+        outcome = two_sample_test(case, first, runner)
+    (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
+    error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
+    about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
+    score_a, score_b = case.question.scores
+    exceed, resamples = outcome.exceed, settings.fixed_resamples
+    ends = None if exceed is None else share_interval(exceed, resamples, settings.level)
+    return Unpaired(
+        *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
+        *(outcome.p_value, outcome.log10_p, ends, outcome.p_value, outcome.method, outcome.reason, exceed),
+        *(error, _difference(score_a, in_a, score_b, in_b), _ranks(case, first), (*notes, *about), settings),
+    )
+
+
+def _both(names: tuple[str, str], samples: Sequence[Evaluation]) -> Evaluation:
+    """An evaluation of both, each with nothing on the instances of the other; units of the first come first."""
+    a, b = samples
+    nothing = [np.zeros_like(one.stats) for one in samples]
+    rows = [np.concatenate([a.stats, nothing[1]], axis=1), np.concatenate([nothing[0], b.stats], axis=1)]
+    labels: list[str] = []
+    for place, one in enumerate(samples):
+        own = one.clusters or (None if one.runs is None else one.ids)
+        labels += [f"{place}:{label}" for label in own or map(str, range(one.num_instances))]
+    return Evaluation(names, np.concatenate(rows), None, a.metric, clusters=tuple(labels))
+
+
+def _difference(a: float, of_a: Interval | None, b: float, of_b: Interval | None) -> Interval | None:
+    """The interval of a difference, from those of two independent scores."""
+    if of_a is None or of_b is None:
+        return None
+    below, above = math.hypot(a - of_a.low, of_b.high - b), math.hypot(of_a.high - a, b - of_b.low)
+    return Interval(a - b - below, a - b + above)
+
+
+def _ranks(case: Case, first: int) -> ClassicalTest | None:
+    units = case.units.values.sum(axis=0)
+    if case.metric.score is not mean_score or (units[:, 1] != (units[0, 1])).any():
+        return None
+    a, b = np.split(units[:, 0], [first])
+    return rank_sum(a, b, case.settings.alternative, rounding=0 if case.units.exact else 2)
+
+
+_MOST_NOTES = 6
+_TESTS = {
+    "binomial": "binomial: exact, for answers right or wrong; two-sided, scores at least as far from the number",
+    "sign-flip": "sign-flip: permutation test against a system with the number on every instance ({}); takes "
+    "differences from it as symmetric about 0 where the system is no better and no worse",
+    "t": "t: by the jackknife, corrected for skewness, as the interval of the score; approximate for few units",
+}
+_UNPAIRED = (
+    "unpaired: what is hard for both systems is not taken out; sigjax compare, on the same instances, has more power; "
+    "a small p says that the systems' results differ, with unequal n perhaps by their spread"
+)
+
+
+def unpaired_text(results: Sequence[Unpaired]) -> str:
+    """The pairs, and what the tests are."""
+    first = results[0]
+    settings = first.settings
+    spec = number_spec([number for one in results for number in (one.score_a, one.score_b, one.delta)])
+    systems = {name: own for one in results for name, own in _systems(one).items()}
+    scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
+    header = ("a", "b", "delta", f"{percent(settings.level)} interval")
+    rows = [
+        (one.a, one.b, format(one.delta, f"+{spec}"), format_interval(one.interval, f"+{spec}"))
+        + (*_p_values(one, len(results)), _rank_sum(one))
+        for one in results
+    ]
+    lines = [
+        *_notes(results, warnings=True),
+        f"{first.metric}, systems on different instances: unpaired tests, {ALTERNATIVES[settings.alternative]}",
+        "",
+        *table_lines(Table(("system", "n", "score"), scores, names=(0,)), NAME),
+        "",
+        *table_lines(Table((*header, *_p_names(results), "rank-sum p"), rows, names=(0, 1)), NAME),
+        "",
+        *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
+        f"rank-sum: Wilcoxon-Mann-Whitney ({_ranked(results)})",
+        *_wrapped(_UNPAIRED),
+        *_notes(results),
+        _signature("unpaired", first.metric, settings, results),
+    ]
+    return joined_lines(lines)
+
+
+def one_sample_text(results: Sequence[OneSample]) -> str:
+    """The systems, and what the tests are."""
+    first = results[0]
+    settings = first.settings
+    spec = number_spec([number for one in results for number in (one.score, one.against, one.delta)])
+    tests = {one.test: [each for each in results if each.test == one.test] for one in results}
+    header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta")
+    rows = [
+        (one.system, f"{one.units:,}", format_number(one.score, spec), format_interval(one.interval, spec))
+        + (format(one.delta, f"+{spec}"), *_p_values(one, len(results)), one.test)
+        for one in results
+    ]
+    lines = [
+        *_notes(results, warnings=True),
+        f"{first.metric} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
+        "",
+        *table_lines(Table((*header, *_p_names(results), "test"), rows, names=(0,)), NAME),
+        "",
+        *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
+        f"{first.against:g} is taken for certain: it has no error of its own",
+        *_notes(results),
+        _signature("one-sample", first.metric, settings, results) + f"|against:{first.against!r}",
+    ]
+    return joined_lines(lines)
+
+
+unpaired_json = partial(results_json, "unpaired", "pairs")
+one_sample_json = partial(results_json, "one-sample", "systems")
+
+
+def _p_names(results: Sequence[Unpaired] | Sequence[OneSample]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(("p", adjusted_p(results))))
+
+
+def _p_values(one: Unpaired | OneSample, count: int) -> tuple[str, ...]:
+    alpha = one.settings.alpha
+    p = format_p(one.p_value, log10_p=one.log10_p, threshold=alpha)
+    return (p,) if count == 1 else (p, format_p(one.p_adjusted, threshold=alpha))
+
+
+def _rank_sum(one: Unpaired) -> str:
+    if one.rank_sum is None:
+        return format_number(None, "")
+    return format_p(one.rank_sum.p_value, threshold=one.settings.alpha)
+
+
+def _systems(one: Unpaired) -> dict[str, tuple[int, float]]:
+    return {one.a: (one.units_a, one.score_a), one.b: (one.units_b, one.score_b)}
+
+
+def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
+    """How p was computed, and the largest sampling error."""
+    text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(one.method for one in results))
+    drawn = [(one.p_value, one.p_interval) for one in results if one.exceed is not None and one.p_interval]
+    if not drawn:
+        return text
+    widest = max(max(ends.high - p, p - ends.low) for p, ends in drawn)
+    return f"{text}, with a {percent(results[0].settings.level)} interval of p ±{format_p(widest)}"
+
+
+def _ranked(results: Sequence[Unpaired]) -> str:
+    """How the p-values of ranks were computed."""
+    ways = dict.fromkeys(one.rank_sum.assumes.rsplit("; ", 1)[1] for one in results if one.rank_sum is not None)
+    return ", ".join(ways) or "of one number per instance only"
+
+
+def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool = False) -> list[str]:
+    notes = list(dict.fromkeys(note for one in results for note in one.notes if is_warning(note) == warnings))
+    if more := len(notes[_MOST_NOTES:]):
+        notes[_MOST_NOTES:] = [f"{'warning: ' if warnings else ''}{more} more like these; --format json has them all"]
+    return [line for note in notes for line in _wrapped(note if warnings else f"note: {note}")]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
+    drawn = any(one.exceed is not None for one in results)
+    resamples = f"|n:{settings.resamples}|seed:{settings.seed}" if drawn else ""
+    return (
+        f"test:{test}|metric:{metric}|alt:{settings.alternative}{resamples}|ties:ge|correction:{settings.correction}"
+        f"|level:{settings.level:g}|sigjax:{__version__}"
+    )

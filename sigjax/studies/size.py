@@ -9,24 +9,29 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from sigjax.comparison.data import list_evaluations
+from sigjax.comparison.options import list_evaluations
 from sigjax.records import Evaluation, InputError, Settings, Test
-from sigjax.records.options import check, option
-from sigjax.records.signatures import takes
-from sigjax.resample.bits import row_keys, words
+from sigjax.records.options import check, option, takes
+from sigjax.resample.draws import row_keys, words
+from sigjax.resample.units import units_of_instances
 from sigjax.run.host import progress_bar
-from sigjax.studies.all_pairs import (
+from sigjax.studies.records import Study
+from sigjax.studies.thresholds import (
+    Drawn,
+    Gained,
     PairColumns,
     PairsOptions,
+    SizeLaw,
+    ThresholdAt,
     check_pairs,
     compared_pairs,
+    few_pairs,
+    fit_law,
+    make_threshold,
     scores_of,
+    system_draws,
 )
-from sigjax.studies.pilot import on_instances
-from sigjax.studies.size_laws import Drawn, SizeLaw, ThresholdAt, fit_law
-from sigjax.studies.study import Study
-from sigjax.studies.thresholds import Gained, few_pairs, make_threshold, system_draws
-from sigjax.units.units import units_of_instances
+from sigjax.studies.trials import on_instances
 
 _FIRST_ROW = 2**41 + 2**39
 """Order r has the random words of resample 2^41 + 2^39 + r, which neither tests nor draws of systems reach."""

@@ -11,8 +11,7 @@ import numpy as np
 from sigjax.metrics import METRICS
 from sigjax.readers import Evaluation as PublicEvaluation
 from sigjax.records import Evaluation, InputError, Metric, Settings
-from sigjax.records.options import check, option, same
-from sigjax.records.signatures import takes
+from sigjax.records.options import check, option, same, takes
 
 Generator = Literal["mixtures", "words", "runs"]
 _ROUNDS = 8

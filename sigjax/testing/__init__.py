@@ -1,5 +1,6 @@
-"""What every test is given and what it gives back: problems, outcomes, p-values.
+"""The tests, what each is given and what it gives back.
 
-Read `problem` and `p_values` first, then `runner`; `stopping` is the rule of resamples="auto", and `tails` has the
-tails of known laws.
+Read `problem` and `p_values` first, then `exact` and `permutation`, and `bootstrap` with its `replicates`. Intervals
+are listed in `intervals`, which says what each score and delta gets: from `replicates`, from the `jackknife` (closed
+forms), or from swaps (`inversion`); `uncertainty` is what all build on.
 """

@@ -1,0 +1,214 @@
+"""The pages of `--help`: examples first, then the options that most people need; `--help-all` has every option.
+
+The commands by name. One is imported when it is named, since some need much more than others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from cyclopts import App, Group
+
+from sigjax.version import __version__
+
+if TYPE_CHECKING:
+    from cyclopts.help import HelpEntry, HelpPanel
+    from rich.console import Console, ConsoleOptions
+
+
+ALL = "--help-all"
+FLAGS = ("--help", "-h", ALL)
+RARE: set[str] = set()
+"""The flags that only `--help-all` shows."""
+EXAMPLES: Mapping[str, Mapping[str, str]] = {
+    "": {
+        "how are these files understood?": "sigjax doctor scores.tsv",
+        "who beats whom": "sigjax compare scores.tsv",
+        "a first look, without files": "sigjax demo",
+    },
+    "compare": {
+        "a table: one row per instance, one column per system": "sigjax compare scores.tsv -m accuracy",
+        "references, then one file per system": "sigjax compare ref.txt -i a.txt b.txt -m bleu chrf",
+        "against one system, as LaTeX and JSON": "sigjax compare scores.tsv --baseline A -o report.tex -o report.json",
+    },
+    "doctor": {
+        "a table, or one file per system": "sigjax doctor scores.tsv",
+        "references, then one file per system": "sigjax doctor ref.txt -i a.txt b.txt",
+    },
+    "demo": {
+        "as text": "sigjax demo",
+        "the table of a paper": "sigjax demo --format latex",
+        "files to try sigjax on": "sigjax demo --write examples",
+    },
+    "help": {"what there is to read": "sigjax help", "one of these pages": "sigjax help intervals"},
+    "extract": {"count once, compare often": "sigjax extract ref.txt -i a.txt b.txt -m bleu -o bleu.npz"},
+    "show": {
+        "as Markdown": "sigjax show report.json --format md",
+        "as a figure": "sigjax show report.json --figure forest.pdf",
+    },
+    "verify": {"the same files as were compared": "sigjax verify report.json scores.tsv"},
+    "diff": {
+        "what changed between two reports": "sigjax diff old.json new.json",
+        "is it worse? exit code 0 (no), 3 (yes), 4 (cannot tell)": "sigjax diff old.npz new.npz --margin 0.01",
+        "a comment for a pull request": "sigjax diff old.json new.json --margin 0.01 --format github",
+    },
+    "tests": {"t-test, Wilcoxon and others": "sigjax tests scores.tsv --systems A B"},
+    "audit": {"false-positive rates of the tests": "sigjax audit scores.tsv --systems A B --repetitions 200"},
+    "power": {"with 2 to 8 times the data": "sigjax power scores.tsv --systems A B --instances 80 160 320"},
+    "equivalence": {"alike within 5 points?": "sigjax equivalence scores.tsv --margin 0.05"},
+    "one-sample": {
+        "is the accuracy above 0.5?": "sigjax one-sample scores.tsv -m accuracy --against 0.5 --alternative greater",
+    },
+    "unpaired": {"systems tested on different instances": "sigjax unpaired old.scores new.scores"},
+    "association": {"one label per line": "sigjax association a.labels gold.labels"},
+    "info": {
+        "all metrics": "sigjax info metrics",
+        "all formats": "sigjax info formats",
+    },
+}
+"""Command -> what an example shows -> the example."""
+
+
+class Help:
+    """What cyclopts draws a page of help by."""
+
+    def __init__(self, app: App, tokens: Sequence[str]) -> None:
+        self.everything = ALL in tokens
+        self.command = " ".join(name for name in app.parse_commands(tokens)[0] if not name.startswith("-"))
+        self.hidden = 0
+
+    def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+        """Draw the options of one heading."""
+        from cyclopts.help import DefaultFormatter  # it loads rich
+
+        entries = [entry for entry in panel.entries if self.everything or not RARE.intersection(entry.names)]
+        self.hidden += len(panel.entries) - len(entries)
+        if entries:
+            DefaultFormatter()(console, options, panel.copy(entries=list(map(_plainly, entries))))
+
+    def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:
+        """Draw the line of usage."""
+        from cyclopts.help import DefaultFormatter
+
+        DefaultFormatter().render_usage(console, options, usage)
+
+    def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:
+        """Draw what the command does, and examples of it."""
+        from cyclopts.help import DefaultFormatter
+
+        DefaultFormatter().render_description(console, options, description)
+        examples = [
+            line for pair in EXAMPLES.get(self.command, {}).items() for line in (f"  # {pair[0]}", f"  {pair[1]}")
+        ]
+        if examples:
+            console.print("\n".join(["Examples:", *examples, ""]), highlight=False, markup=False, soft_wrap=True)
+
+    def more(self) -> str | None:
+        """How to see the options that were left out."""
+        if not self.hidden:
+            return None
+        options = f"{self.hidden} more option{'s' if self.hidden > 1 else ''}"
+        return f"{options}: sigjax {self.command} {ALL}"
+
+
+def _plainly(entry: HelpEntry) -> HelpEntry:
+    """An entry without the values that shells complete to: any text is taken."""
+    metavar = getattr(entry, "metavar", None)
+    return entry if metavar is None else entry.copy(metavar=metavar.replace("CHOICE|STR", "STR"))
+
+
+COMMANDS = {
+    "compare": ("compare:compare", "Compare systems on a test set: who beats whom by more than chance."),
+    "demo": (
+        "info:demo",
+        "Compare five named-entity taggers on a bundled example, or write files to try sigjax on (--write FOLDER).",
+    ),
+    "doctor": (
+        "info:doctor",
+        "How are files understood, and which command compares them? Nothing is computed.",
+    ),
+    "help": (
+        "info:show_help",
+        "Explain a topic, such as exact, intervals or formats; without one, list the topics.",
+    ),
+    "info": (
+        "info:info",
+        "Show versions and devices, and all metrics and formats; or `info metrics`, `info formats` alone.",
+    ),
+    "extract": ("compare:extract", "Save the statistics of files once (.npz), for every later command."),
+    "show": ("reports:show", "Show a report again, or write it in other formats, from its JSON: nothing is computed."),
+    "verify": (
+        "reports:verify",
+        "Is a report that of these files? The same data, and, when compared again, the same numbers.",
+    ),
+    "diff": (
+        "reports:diff",
+        "What changed between two reports, and with --margin: is any system worse by more than that?",
+    ),
+    "tests": (
+        "studies:show_tests",
+        "Show the classical tests of two systems beside the permutation test and the bootstrap, and what each assumes.",
+    ),
+    "power": (
+        "studies:power",
+        "How likely is a test to find the difference of these two systems with more or fewer instances?",
+    ),
+    "equivalence": (
+        "studies:equivalence",
+        "Are systems alike up to a margin, or one not worse than the other by it? Two one-sided tests (TOST).",
+    ),
+    "audit": (
+        "studies:audit",
+        "Do the tests keep their level on these data? They test pairs that are made so that neither is better.",
+    ),
+    "one-sample": (
+        "studies:one_sample",
+        "Test each system against a number: is its accuracy above 0.5, its mean rating not 3, its win rate not 1/2?",
+    ),
+    "unpaired": (
+        "studies:unpaired",
+        "Compare systems that were tested on different instances: unpaired permutation and rank-sum tests.",
+    ),
+    "association": (
+        "studies:association",
+        "Do labels agree with gold labels more than chance, given how often each label was used?",
+    ),
+    "study": ("studies:study", "Experiments with many comparisons of systems on these files."),
+}
+"""Each command: the module and the function, and the first line of its help, for the page of all commands."""
+_FIRST = {"compare", "demo", "doctor", "help"}
+
+
+def app(tokens: Sequence[str] = ()) -> App:
+    """The command line with the command that the arguments choose; with the lines of all where they choose none."""
+    first, setup = Group("Start here", sort_key=1), Group("Options", sort_key=3)
+    made = App(
+        name="sigjax",
+        help="Significance tests for comparing systems on a test set. `sigjax help` lists the pages of the manual. "
+        "`--debug` after any command shows tracebacks.",
+        version=__version__,
+        help_format="plaintext",
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+        help_flags=FLAGS,
+        group_commands=Group("Commands", sort_key=2),
+    )
+    made["--help"].group = made["--version"].group = setup
+    chosen = [name for name in tokens[:1] if name in (*COMMANDS, "--version")]
+    named = chosen or tokens
+    if not chosen:
+        made.register_install_completion_command(
+            help="Have TAB complete commands, options and their values (bash, zsh, fish), from the next shell on.",
+            group=setup,
+        )
+    for name, (path, line) in COMMANDS.items():
+        group = first if name in _FIRST else None
+        if name in named or "--install-completion" in named:
+            module, _, function = path.partition(":")
+            command = getattr(import_module(f"sigjax.cli.{module}"), function)
+            made.command(command, **({} if isinstance(command, App) else {"name": name, "group": group}))
+        elif not chosen:
+            made.command(App(name=name, help=line, group=group))
+    return made

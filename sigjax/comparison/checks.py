@@ -1,0 +1,366 @@
+"""What `compare` refuses, each in one line.
+
+Before it runs: options that contradict each other, and evaluations that do not fit together. While it runs: what the
+tests cannot do, by the names of metric and systems.
+
+What a comparison will take: roughly how long, and how much memory for its pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from operator import attrgetter
+from typing import NamedTuple
+
+from sigjax.metrics.suites import is_part
+from sigjax.records import CORRECTIONS, Design, Evaluation, InputError, SampleMetric, Settings
+from sigjax.records.display import meant
+from sigjax.run.host import gib
+from sigjax.testing.exact import exact_budget
+from sigjax.testing.intervals import KINDS, draws_intervals, in_closed_form
+from sigjax.testing.p_values import LOOKS
+from sigjax.testing.problem import NotExact, NotFinite, NotTraceable, Runner, num_problems, ones_of
+
+_frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
+"""All that the evaluations of one comparison share."""
+
+
+def check_together(settings: Settings) -> None:
+    """Refuse options that contradict each other; each by itself has been checked."""
+    if settings.resamples == "auto" and "permutation" not in settings.tests:
+        raise InputError("resamples auto belongs to the permutation test; give the bootstrap a number of resamples")
+    if settings.method in ("dp", "tree") and "bootstrap" in settings.tests:
+        raise InputError(f"method {settings.method} belongs to the permutation test; use exact, montecarlo or auto")
+    if settings.mid_p and (settings.method in ("auto", "montecarlo") or settings.tests != ("permutation",)):
+        raise InputError(
+            "mid-p belongs to exact permutation tests; use method exact, dp or tree with it, and no other test"
+        )
+    if CORRECTIONS[settings.correction].is_resampled:
+        _check_resampled(settings)
+    _check_design(settings)
+
+
+def _check_design(settings: Settings) -> None:
+    """Refuse a design that no test or interval uses, and tests and intervals that ignore the design."""
+    interval = KINDS[settings.interval]
+    if settings.design == "crossed":
+        if "permutation" not in settings.tests:
+            raise InputError("design crossed belongs to the permutation test; ask for it, or use design nested")
+        if CORRECTIONS[settings.correction].is_resampled:
+            raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design crossed")
+        if interval.needs == "swaps":
+            raise InputError(f"interval {settings.interval} swaps whole instances; use percentile with design crossed")
+    if settings.design == "nested":
+        if "bootstrap" not in settings.tests and interval.needs == "nothing":
+            raise InputError("design nested belongs to the bootstrap; ask for its test or intervals, or use crossed")
+        if interval.whole:
+            raise InputError(f"interval {settings.interval} takes whole instances; use percentile with design nested")
+    if settings.design == "models":
+        if settings.tests != ("permutation",):
+            raise InputError("design models has no bootstrap test; leave it out (its intervals are two-way intervals)")
+        if CORRECTIONS[settings.correction].is_resampled:
+            raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design models")
+        if settings.leaderboard:
+            raise InputError("the leaderboard draws instances, not runs; leave it out with design models")
+        if interval.needs not in ("runs", "nothing"):
+            raise InputError(f"interval {settings.interval} is not for trained models; use two-way with design models")
+    elif interval.needs == "runs":
+        raise InputError(f"interval {settings.interval} is for runs that are trained models; use it with design models")
+
+
+def _check_resampled(settings: Settings) -> None:
+    """Refuse options that leave no resamples of all pairs together."""
+    name = f"correction {settings.correction}"
+    if settings.tests != ("permutation",):
+        raise InputError(f"{name} belongs to the permutation test; ask for no other test with it")
+    if settings.method not in ("auto", "montecarlo"):
+        raise InputError(f"{name} samples; use method auto or montecarlo with it, got {settings.method}")
+    if settings.resamples == "auto":
+        raise InputError(f"{name} needs all pairs on the same resamples; give a number of resamples, not auto")
+
+
+def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> None:
+    """Refuse evaluations that do not fit together or to the settings, and an unknown baseline."""
+    if not evaluations:
+        raise InputError("there is no evaluation to compare on")
+    first, names = evaluations[0], [each.metric.name for each in evaluations]
+    if all(map(is_part, evaluations)):
+        if settings.family == "report" and CORRECTIONS[settings.correction].is_resampled:
+            raise InputError(f"correction {settings.correction} needs the same instances; use holm, or family metric")
+    elif any(_frame(other) != _frame(first) for other in evaluations[1:]):
+        raise InputError(
+            "the evaluations differ in their systems, instances, units, clusters or strata; compare them apart, or as "
+            "tasks: compare({'TASK': evaluation, ...})"
+        )
+    if len(set(names)) < len(names):
+        raise InputError(f"two evaluations have the metric {max(names, key=names.count)!r}; give each metric once")
+    if first.unit == "response":
+        _check_responses(first, settings)
+    if settings.design != "together":
+        _check_runs(first, settings.design)
+    if settings.design == "models":
+        _check_models(first)
+    for each in evaluations:
+        if isinstance(each.metric, SampleMetric):
+            _check_sample(each.metric.name, settings)
+    baseline_of(first.systems, settings)
+
+
+def baseline_of(systems: Sequence[str], settings: Settings) -> str | None:
+    """The name of the baseline; "1" is the first system.
+
+    Raises:
+        InputError: there is no such system, or another one than the first has the name "1".
+    """
+    asked = settings.baseline
+    if asked == "1" and asked in systems[1:]:
+        raise InputError(
+            f"baseline '1' is the first system, {systems[0]!r}, and also the name of another; rename that one"
+        )
+    if asked is None or asked in systems:
+        return asked
+    if asked == "1":
+        return systems[0]
+    close = meant(asked, systems) or systems[:12]
+    raise InputError(f"baseline {asked!r} is not a system; did you mean {' or '.join(close)}?")
+
+
+def _check_sample(metric: str, settings: Settings) -> None:
+    """Refuse what needs sums, for a metric of whole samples."""
+    for option, needs_sums, instead in (
+        ("correction", CORRECTIONS[settings.correction].is_resampled, "holm"),
+        ("interval", KINDS[settings.interval].of_sums, "bca"),
+        ("design", settings.design != "together", "together"),
+    ):
+        if needs_sums:
+            value = getattr(settings, option)
+            raise InputError(f"{option} {value} needs a metric of sums, and {metric!r} is none; use {instead}")
+
+
+def _check_responses(evaluation: Evaluation, settings: Settings) -> None:
+    """Refuse options that draw responses or group them."""
+    if "bootstrap" in settings.tests:
+        raise InputError(
+            "the bootstrap draws instances, but these are responses, which are no sample of anything: read the files "
+            "without unit response, or use the permutation test"
+        )
+    if settings.leaderboard:
+        raise InputError(
+            "the leaderboard draws instances, but these are responses, which are no sample of anything: leave it out, "
+            "or read the files without unit response"
+        )
+    for labels in ("clusters", "strata", "runs"):
+        if getattr(evaluation, labels) is not None:
+            raise InputError(f"responses are swapped one by one; leave out {labels}, or read without unit response")
+
+
+def _check_runs(evaluation: Evaluation, design: Design) -> None:
+    """Refuse an evaluation without runs, or whose runs of one instance lie in several clusters."""
+    if evaluation.runs is None:
+        raise InputError(
+            f"design {design} needs repeated runs, and every instance was run once; name their column (--runs), or "
+            "give runs to from_arrays, or use design together"
+        )
+    clusters: dict[str, str] = {}
+    for instance, cluster in zip(evaluation.ids or (), evaluation.clusters or (), strict=False):
+        if clusters.setdefault(instance, cluster) != cluster:
+            raise InputError(
+                f"the runs of instance {instance!r} lie in the clusters {clusters[instance]!r} and {cluster!r}; design "
+                f"{design} needs all runs of an instance in one cluster"
+            )
+
+
+def _check_models(evaluation: Evaluation) -> None:
+    """Refuse missing results: a trained model has one on every instance."""
+    ids, runs = evaluation.ids or (), evaluation.runs or ()
+    labels = dict.fromkeys(runs)
+    if len(labels) < 2:
+        raise InputError(f"design models needs two runs or more, and there is only {', '.join(labels)!r}")
+    wrong = next((instance for instance, number in Counter(ids).items() if number < len(labels)), None)
+    if wrong is not None:
+        own = {run for instance, run in zip(ids, runs, strict=True) if instance == wrong}
+        lacking = next(run for run in labels if run not in own)
+        raise InputError(
+            f"instance {wrong!r} has no run {lacking!r}: design models exchanges whole runs, which need a result on "
+            "every instance; leave that instance or that run out"
+        )
+
+
+@contextmanager
+def named_errors(evaluations: Sequence[Evaluation], runner: Runner) -> Iterator[None]:
+    """Turn errors of tests into messages; several metrics are those tested together.
+
+    Raises:
+        InputError: in place of every error of the tests.
+    """
+    systems, metric = evaluations[0].systems, evaluations[0].metric
+    try:
+        yield
+    except NotExact as error:
+        which = (
+            "bootstrap test"
+            if error.pair is None
+            else "test for {!r} and {!r}".format(*(systems[i] for i in error.pair))
+        )
+        other = "exact or auto" if runner.settings.method in ("dp", "tree") else "auto"
+        raise InputError(f"no exact {which}: {error.reason}; use method {other}") from None
+    except NotFinite as error:
+        metric = evaluations[error.metric].metric
+        names = " and ".join(repr(systems[i]) for i in error.systems)
+        remedy = "have it return a number everywhere, also where a denominator is 0"
+        if isinstance(metric, SampleMetric):
+            remedy = (
+                "where instances that are all alike are drawn, leave the bootstrap out (interval none) or draw within "
+                "strata, or else have it return a number there too"
+            )
+        raise InputError(
+            f"metric {metric.name!r} is not a finite number for {names} on the data or on a resample of it; {remedy}"
+        ) from None
+    except NotTraceable:
+        raise InputError(
+            f"metric {metric.name!r} cannot be compiled for device {runner.device!r}; write it with array operators "
+            "and the functions of sums.__array_namespace__(), or use the device auto or numpy"
+        ) from None
+
+
+def check_units(num_units: int, what: str, remedy: str = "") -> None:
+    """Refuse what needs more than one unit.
+
+    Raises:
+        InputError: there is one unit.
+    """
+    if num_units < 2:
+        raise InputError(f"{what} needs at least two units (instances, or clusters of them), got one{remedy}")
+
+
+_WORTH_A_LINE = 60.0
+"""Seconds of work from which a warning is logged."""
+_PAIR, _ANOTHER_TEST, _SAMPLED, _DRAWN = 250, 200, 100, 250
+"""Bytes per pair while columns are made: for the pair, another test, a sampled p-value, a drawn interval."""
+_SMALL = 2.0**-8
+"""GiB of columns that are always allowed."""
+_RECORD = 1e-5
+"""Seconds per pair, for columns and text; this and what follows were measured on a slow machine with two cores."""
+_PROBLEM = 1.5e-3
+"""Seconds per problem that is planned and computed exactly."""
+_LINE, _LAW = 5e-5, 1e-3
+"""Nominal seconds, as budgets count them: the simplest exact test, and the law of a bootstrap."""
+_RESAMPLE = 3e-9
+"""Seconds per pair and resample."""
+_INFLUENCE = 4e-9
+"""Seconds per pair and instance, for an interval by the jackknife."""
+_TOGETHER = 1.5e-8
+"""Seconds per pair and resample of maxt or minp."""
+_MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
+"""Problems are counted up to these sizes, which takes seconds."""
+
+
+class Workload(NamedTuple):
+    """What a comparison will take."""
+
+    systems: int
+    pairs: int
+    """Of all metrics."""
+    seconds: float
+    """Roughly, on two cores."""
+    columns: float
+    """GiB of the columns of all pairs."""
+    replicates: float
+    """GiB of bootstrap replicates that are kept."""
+
+    def __str__(self) -> str:
+        """Name time and memory.
+
+        Example:
+            >>> print(Workload(5000, 12_497_500, 200.0, 2.91, 0.5))
+            12,497,500 pairs of 5,000 systems: about 3 min and 3.4 GiB
+        """
+        number, unit = (self.seconds / 3600.0, "h") if self.seconds > 7200.0 else (self.seconds / 60.0, "min")
+        memory = self.columns + self.replicates
+        return f"{self.pairs:,} pairs of {self.systems:,} systems: about {number:.0f} {unit} and {memory:.1f} GiB"
+
+
+def check_workload(evaluations: Sequence[Evaluation], settings: Settings, *, warns: bool) -> None:
+    """Refuse more pairs than the memory holds; log a warning of work that takes long, if asked.
+
+    Raises:
+        InputError: with what to do.
+    """
+    load = workload(evaluations, settings)
+    if load.columns > max(settings.memory, _SMALL):
+        needed = math.ceil(100.0 * load.columns) / 100.0
+        raise InputError(
+            f"{load.pairs:,} pairs of {load.systems:,} systems take about {needed:g} GiB, more than the memory of "
+            f"{settings.memory:g} GiB; compare with one system (--baseline), compare fewer (--systems), or give "
+            f"--memory {needed:g}"
+        )
+    if warns and load.seconds > _WORTH_A_LINE:
+        import logging
+
+        logging.getLogger("sigjax").warning("%s", load)
+
+
+def workload(evaluations: Sequence[Evaluation], settings: Settings) -> Workload:
+    """Estimate what a comparison will take; no array with one entry per pair is made."""
+    count = len(evaluations[0].systems)
+    pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
+    parts = [_part(each, pairs, settings) for each in evaluations]
+    draws = any(part.draws for part in parts)
+    return Workload(
+        count,
+        pairs * len(evaluations),
+        sum(_seconds(part, pairs, settings) for part in parts),
+        sum(_bytes(part, settings) * pairs for part in parts) / 2**30,
+        min(gib((count, settings.fixed_resamples)), 0.5 * settings.memory) if draws else 0.0,
+    )
+
+
+class _Part(NamedTuple):
+    """The work for one metric, as far as it is known beforehand."""
+
+    problems: int
+    """Number of problems that are planned, and mostly computed, exactly."""
+    swaps: bool
+    """Whether many p-values come from swaps."""
+    draws: bool
+    """Whether intervals come from draws."""
+    moved: int
+    """Number of instances whose influences give the intervals; 0 where intervals are of another kind."""
+
+
+def _part(evaluation: Evaluation, pairs: int, settings: Settings) -> _Part:
+    drawn, swapped = draws_intervals(evaluation.metric, settings), "permutation" in settings.tests
+    drawn |= "bootstrap" in settings.tests
+    moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
+    if settings.method == "montecarlo":
+        return _Part(0, swapped, drawn, moved)
+    budget, problems, line = exact_budget(settings), pairs, _LAW
+    (count, instances), whole = evaluation.stats.shape[:2], evaluation.clusters is None and evaluation.runs is None
+    countable = whole and settings.baseline is None and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES
+    if countable and pairs * _LAW > budget:
+        ones = ones_of(evaluation.stats)
+        problems, line = (pairs, _LAW) if ones is None else (num_problems(ones), _LINE)
+    return _Part(problems, swapped and problems * line > budget, drawn and problems * _LAW > budget, moved)
+
+
+def _bytes(part: _Part, settings: Settings) -> int:
+    """Bytes per pair while columns are made."""
+    return (
+        _PAIR
+        + _ANOTHER_TEST * (len(settings.tests) - 1)
+        + _SAMPLED * part.swaps
+        + _DRAWN * (part.draws or part.moved > 0)
+    )
+
+
+def _seconds(part: _Part, pairs: int, settings: Settings) -> float:
+    """Nominal seconds of one metric."""
+    resamples = settings.fixed_resamples
+    swaps = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
+    seconds = _RECORD * pairs * len(settings.tests) + _PROBLEM * part.problems
+    seconds += _INFLUENCE * pairs * part.moved
+    seconds += _RESAMPLE * pairs * (part.swaps * swaps + part.draws * resamples)
+    return seconds + (_TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0)

@@ -1,0 +1,742 @@
+"""Exponential tilting: coins weighted so that the mean of the sum lies where a small probability comes from.
+
+Under the tilt theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta), with M(theta) = E exp(theta.S) the product of
+cosh(theta.v) over coins. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s), and if the mean of S under P_theta
+is near s, the last factor is of ordinary size. Reference: Daniels (1954), "Saddlepoint approximations in statistics".
+
+The whole null distribution by convolution: Algorithms 3 and 4 of Zmigrod, Vieira and Cotterell (2022).
+
+Both compute the law of K = (S + reach) / 2. A unit with row v adds max(v, 0) to K for one sign and max(-v, 0) for the
+other, on each axis.
+
+`dp_null` (Algorithm 3) adds one unit after another. Two axes are packed into one (Kronecker substitution): the point
+(k0, k1) has the index k0 (reach_1 + 1) + k1, so the first sign of a unit lies a constant v0 (reach_1 + 1) + v1 above
+the second. K stays in its range whatever the signs, so an index never leaves the array.
+
+`tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v, 0)) / 2, in two variables for two axes: in
+pairs by FFT, the products in pairs again, up to the root. All polynomials of a level are stacked: at level l their
+degrees are below 2^l, so a product of two belongs to level l + 1. A unit enters at the level of its own degree. Equal
+units thus give the paper's halving, and a few large units do not lengthen the polynomials of many small ones.
+
+Characteristic functions and their inverse FFTs, of many pairs at once: written once, for NumPy and for JAX.
+
+Only the frequencies that count come in, as a list for each pair; where each stands in the spectrum comes with them, so
+that a GPU gathers and does not scatter. For JAX, pairs are padded to few sizes, so that few programs are compiled.
+
+Probabilities of a random-sign sum from its characteristic function, by one inverse FFT.
+
+With K = (S + sum of all rows) / 2 the sum becomes K = sum of v times Binomial(c_v, pi_v), whose characteristic function
+is the product over rows v of (1 - pi_v + pi_v e^{iw.v})^{c_v}. Fair coins have pi = 1/2; tilted ones (see `tilt`) have
+pi_v = 1 / (1 + exp(-2 theta.v)). The method is the exact test of Zmigrod, Vieira and Cotterell (2022), without their
+recursion over sentences.
+
+Most of the work is saved by a bound. Since log(1 - x) <= -x, the modulus of the characteristic function is at most
+exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). That exponent, for all frequencies at once, is one matrix product, and
+the function itself is only computed where it is not negligible.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.exact.lattice import Lattice
+from sigjax.records import Array
+from sigjax.run.backend import compiled
+from sigjax.run.loops import cut, expect, scan
+
+_MOST_TILT = 18.0
+"""Tilts beyond this make the smallest coin certain in float64."""
+_CLOSE = 1e-6
+"""A mean this close to the wanted one, in standard deviations, will do."""
+_MOST_STEPS = 200
+_GAIN = 1e-3
+"""A step that gains less than this in the exponent ends the search: any tilt is valid, only some are better."""
+_PULLS = np.geomspace(0.05, 4.0, 24)
+"""Where to look for the best u, around that of a normal distribution."""
+
+
+def log_moment(steps: np.ndarray, multiplicity: np.ndarray) -> np.ndarray:
+    """Log E exp(theta.S) `[...]`, from theta.v `[..., row]`."""
+    size = np.abs(steps)
+    # log cosh: the large form loses its digits for small arguments, where there may be a million of them.
+    small = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
+    large = size + np.log1p(np.exp(-2.0 * size)) - math.log(2.0)
+    return (multiplicity * np.where(size < 1.0, small, large)).sum(axis=-1)
+
+
+def line_tilts(steps: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """The theta >= 0 `[pair]` at which the mean of S, the sum of c_v v tanh(theta v), is `mean`, by Newton's method.
+
+    That mean is concave in theta, so the steps never pass the solution. By Jensen's inequality it is at most reach
+    tanh(theta (sum of c_v v^2) / reach), which tells where to start.
+
+    Args:
+        steps: `[pair, row]` positive; rows that are padding have multiplicity 0.
+        multiplicity: `[pair, row]`.
+        mean: `[pair]`, from 0 to the largest value of S.
+    """
+    smallest = np.where(multiplicity > 0, steps, np.inf).min(axis=1)
+    weight = multiplicity * steps.astype(np.float64)
+    reach, squares = weight.sum(axis=1), (weight * steps).sum(axis=1)
+    with np.errstate(divide="ignore"):  # a mean at the end of the range
+        theta = np.minimum(np.arctanh(np.minimum(mean / reach, 1.0)) * reach / squares, _MOST_TILT / smallest)
+    for _ in range(_MOST_STEPS):
+        leaning = np.tanh(theta[:, None] * steps)
+        short = mean - (weight * leaning).sum(axis=1)
+        variance = (weight * steps * (1.0 - leaning * leaning)).sum(axis=1)
+        if np.all(short <= _CLOSE * np.sqrt(variance)):
+            break
+        theta = np.minimum(theta + np.maximum(short, 0.0) / np.maximum(variance, 1e-300), _MOST_TILT / smallest)
+    return theta
+
+
+def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """The theta `[axis]` at which the mean of S is near `mean`, by Newton's method on theta.mean - log M(theta).
+
+    The maximum of that concave function is the rate at which P(S = mean) falls. On the edge of what S can reach it lies
+    at infinity; the search then stops where nothing more is to be gained.
+    """
+
+    def rate(theta: np.ndarray) -> float:
+        return float(theta @ mean - log_moment(rows @ theta, multiplicity))
+
+    theta = np.zeros(rows.shape[1])
+    reached = 0.0
+    for _ in range(100):
+        leaning = np.tanh(rows @ theta)
+        gradient = mean - (multiplicity * leaning) @ rows
+        curvature = spread(rows, multiplicity, theta)
+        curvature += 1e-9 * np.trace(curvature) * np.eye(len(theta)) + 1e-300 * np.eye(len(theta))
+        step = np.linalg.solve(curvature, gradient)
+        # No coin leans further by more than one in a step, where the quadratic model would mean little.
+        step /= max(1.0, float(np.abs(rows @ step).max()))
+        while (now := rate(theta + step)) < reached:
+            step *= 0.5
+            if not np.abs(step).max() > 0.0:
+                return theta
+        theta, gain, reached = theta + step, now - reached, now
+        if gain < _GAIN:
+            break
+    return theta
+
+
+def spread(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Covariance `[axis, axis]` of S under the tilt."""
+    decay = np.exp(-2.0 * np.abs(rows @ theta))
+    return (rows * (multiplicity * 4.0 * decay / (1.0 + decay) ** 2)[:, None]).T @ rows
+
+
+def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, exponent: float) -> np.ndarray:
+    """How far S may lie below and above its tilted mean on each axis, `[axis, side]`, but for exp(-exponent) a side.
+
+    Chernoff's bound, P(S >= m + x) <= M(theta + u) / M(theta) exp(-u (m + x)) for every u > 0, solved for x at the best
+    of some u.
+    """
+    base, lean = log_moment(rows @ theta, multiplicity), rows @ theta
+    leaning, variance = (multiplicity * np.tanh(lean)) @ rows, np.diag(spread(rows, multiplicity, theta))
+    widths = np.empty((rows.shape[1], 2))
+    for axis, step in enumerate(rows.T):
+        scale = math.sqrt(2.0 * exponent / max(variance[axis], 1e-300))
+        for side, sign in enumerate((-1.0, 1.0)):
+            pull = sign * scale * _PULLS
+            moment = log_moment(lean + pull[:, None] * step, multiplicity)
+            widths[axis, side] = ((moment - base + exponent) / np.abs(pull) - sign * leaning[axis]).min()
+    return widths
+
+
+_SMALLEST_SIZE = 64
+"""Arrays have at least this length, so that small problems share one program."""
+
+
+def dp_null(lattice: Lattice) -> np.ndarray:
+    """Probabilities of all values of the random-sign sum S, one unit after another.
+
+        F_n(k) = (F_{n-1}(k) + F_{n-1}(k - d_n)) / 2
+
+    Only positive numbers are added, so small probabilities keep their digits until they underflow: with n units, a
+    computed P is off by at most n eps P + n 2^-1022, where eps = 2^-52. It needs `dp_cost` additions and a few arrays
+    of the size of the result.
+
+    Returns:
+        P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
+
+    Example:
+        >>> one = np.ones(1, np.int64)
+        >>> dp_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None]))
+        array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
+    """
+    shape = tuple((lattice.reach + 1).tolist())
+    size = math.prod(shape)
+    start, moves = _packed(lattice, shape)
+    before = np.zeros(padded_size(size))
+    before[start] = 1.0
+    # Padding units move by 0, which averages the distribution with itself: exact.
+    padded_moves = np.zeros(padded_size(len(moves)), np.int64)
+    padded_moves[: len(moves)] = moves
+    after = np.asarray(compiled(_add_units)(before, padded_moves))
+    return after[:size].reshape(shape)
+
+
+def dp_cost(lattice: Lattice) -> int:
+    """Additions of `dp_null`: units times points of the grid."""
+    return int(lattice.multiplicity.sum()) * math.prod((lattice.reach + 1).tolist())
+
+
+def _add_units(before: Array, moves: Array) -> Array:
+    """Add units that move `[unit]` points upwards or not at all to a distribution `[point]`."""
+    expect(before, (None,), np.float64)
+    expect(moves, (None,), np.int64)
+    xp = before.__array_namespace__()
+
+    def add(distribution: Array, move: Array) -> tuple[Array, Any]:
+        room = xp.concatenate([xp.zeros_like(distribution), distribution])
+        return 0.5 * (distribution + cut(room, len(distribution) - move, len(distribution))), ()
+
+    return scan(add, before, moves)[0]
+
+
+def _packed(lattice: Lattice, shape: tuple[int, ...]) -> tuple[int, np.ndarray]:
+    """The index at which every unit has its second sign, and how far its first sign moves up, `[unit]`, all > 0."""
+    strides = np.array([math.prod(shape[axis + 1 :]) for axis in range(len(shape))], np.int64)
+    moves = lattice.rows @ strides
+    # A row stands for either of its signs: the first is the one with the larger index.
+    below = np.maximum(-np.sign(moves)[:, None] * lattice.rows, 0) @ strides
+    return int(below @ lattice.multiplicity), np.repeat(np.abs(moves), lattice.multiplicity)
+
+
+def padded_size(size: int) -> int:
+    """The next of 4, 5, 6 and 7 times a power of two, so that few programs are compiled."""
+    step = 2 ** max(0, size.bit_length() - 3)
+    return max(_SMALLEST_SIZE, -(-size // step) * step)
+
+
+class Level(NamedTuple):
+    """Polynomials of one length: products from the level below, and units that enter here."""
+
+    lengths: tuple[int, ...]
+    """[axis]: coefficients of each polynomial, powers of two."""
+    products: int
+    """Polynomials from the level below."""
+    entering: np.ndarray
+    """[unit, axis] int64: rows of the units that enter."""
+
+    @property
+    def nodes(self) -> int:
+        """Number of polynomials."""
+        return self.products + len(self.entering)
+
+
+def tree_null(lattice: Lattice) -> np.ndarray:
+    """Probabilities of all values of the random-sign sum S, by FFT products of ever larger groups of units.
+
+    The error is absolute (`tree_error`): probabilities far below 1e-16 are noise, and those that come out below 0 are
+    set to 0. A result of P numbers takes O(P log^2 P) time at most and memory for about forty such results. For N units
+    of size at most G on one axis, P is at most GN + 1; units of equal size take the paper's O(GN log GN log N).
+
+    Returns:
+        P(S = 2k - reach) for every k (float64), `[reach_0 + 1]` or `[reach_0 + 1, reach_1 + 1]`; `[]` without an axis.
+
+    Example:
+        >>> one = np.ones(1, np.int64)
+        >>> tree_null(Lattice(np.array([[1], [2]]), np.array([2, 1]), observed=4 * one, basis=one[:, None])).round(9)
+        array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
+    """
+    shape = tuple((lattice.reach + 1).tolist())
+    levels = _levels(lattice)
+    if not levels:
+        return np.ones(shape)
+    products = np.zeros((0, *levels[0].lengths))
+    for level, above in pairwise(levels):
+        stack = _stacked(products, level, above.lengths)
+        products = np.asarray(compiled(_multiply)(stack[0::2], stack[1::2]))[: above.products]
+    root = _stacked(products, levels[-1], levels[-1].lengths)[0]
+    return np.maximum(root[tuple(slice(length) for length in shape)], 0.0)
+
+
+def tree_cost(lattice: Lattice) -> int:
+    """Operations of `tree_null`: n log2 n for each product of n coefficients, padding included."""
+    levels = _levels(lattice)
+    return sum(
+        _padded_nodes(level.nodes) // 2 * math.prod(above.lengths) * _doublings(above)
+        for level, above in pairwise(levels)
+    )
+
+
+def tree_error(lattice: Lattice) -> float:
+    """Bound on the sum of all absolute errors of `tree_null`, so also on the error of any p-value made from it.
+
+        sum over products of n coefficients of 12 eps sqrt(n) log2(n)
+
+    A transform of n numbers has a relative error of at most 3.5 eps log2(n) in the 2-norm (Higham 2002, Theorem 24.2);
+    three of them make a product, sqrt(n) leads to the 1-norm, and there an error does not grow on its way to the root,
+    since it is only multiplied with distributions. This is the worst case, where errors never cancel. In practice most
+    do: the sum of errors is thousands of times smaller, and single probabilities are off by a few eps.
+    """
+    eps = float(np.finfo(np.float64).eps)
+    return sum(
+        above.products * 12.0 * eps * _doublings(above) * math.sqrt(math.prod(above.lengths))
+        for above in _levels(lattice)
+    )
+
+
+def _levels(lattice: Lattice) -> list[Level]:
+    """The levels from the smallest units up to the root, a level of one polynomial; none without units."""
+    rows = np.repeat(lattice.rows, lattice.multiplicity, axis=0)
+    if not len(rows):
+        return []
+    bits = np.frexp(np.abs(rows).max(axis=1))[1]  # for whole numbers the binary exponent is the bit length
+    # No product of distinct units has a degree above the reach: longer axes would hold zeros.
+    longest = [2 ** max(1, int(reach).bit_length()) for reach in lattice.reach]
+    levels: list[Level] = []
+    size = int(bits.min())
+    while not levels or levels[-1].nodes > 1 or size <= bits.max():
+        lengths = tuple(min(2**size, length) for length in longest)
+        levels.append(Level(lengths, -(-levels[-1].nodes // 2) if levels else 0, rows[bits == size]))
+        size += 1
+    return levels
+
+
+def _stacked(products: np.ndarray, level: Level, lengths: tuple[int, ...]) -> np.ndarray:
+    """All polynomials `[node, coefficient...]` of a level, with zeros up to `lengths` and ones up to a power of two."""
+    stack = np.zeros((_padded_nodes(level.nodes), *lengths))
+    stack[(slice(level.products), *(slice(length) for length in level.lengths))] = products
+    entering = np.arange(level.products, level.nodes)
+    stack[(entering, *np.maximum(level.entering, 0).T)] += 0.5
+    stack[(entering, *np.maximum(-level.entering, 0).T)] += 0.5
+    stack[(slice(level.nodes, None), *(0 for _ in lengths))] = 1.0
+    return stack
+
+
+def _multiply(left: Array, right: Array) -> Array:
+    """Products of polynomials `[node, coefficient...]` whose lengths are even and hold the products."""
+    expect(left, right.shape, np.float64)
+    fft, axes = left.__array_namespace__().fft, tuple(range(1, left.ndim))
+    return fft.irfftn(fft.rfftn(left, axes=axes) * fft.rfftn(right, axes=axes), axes=axes)
+
+
+def _padded_nodes(nodes: int) -> int:
+    """The next power of two, at least 2, so that few programs are compiled."""
+    return 2 ** max(1, (nodes - 1).bit_length())
+
+
+def _doublings(level: Level) -> int:
+    """Base-2 logarithm of the number of coefficients of a polynomial."""
+    return sum(length.bit_length() - 1 for length in level.lengths)
+
+
+LARGEST_EXPONENT = 600.0
+"""Of weights, which might overflow."""
+MOST_LEAN = 300.0
+"""Coins with a larger lean are certain, and cosh would overflow."""
+
+
+class SignSums(NamedTuple):
+    """Random-sign sums of several pairs, tilted."""
+
+    rows: Array
+    """[pair, row, axis] int64."""
+    multiplicity: Array
+    """[pair, row]; 0 for padding."""
+    lean: Array | None
+    """[pair, row]: theta.v; None where there is no tilt."""
+    first: Array
+    """[pair, axis] int64: the first value of K."""
+
+
+def characteristic(sums: SignSums, frequencies: Array, lengths: tuple[int, ...]) -> Array:
+    """The conjugate of E exp(i w.(K - first)) `[pair, frequency]`.
+
+    irfft carries the other sign in its exponent; the probabilities are real, so the conjugate serves.
+
+    Args:
+        sums: see there.
+        frequencies: `[pair, axis, frequency]` float64, in turns per step of K times the length of the axis.
+        lengths: number of values on each axis.
+    """
+    # Angles are fractions of a turn over a common denominator, reduced as whole numbers: no digits are lost.
+    xp, whole = frequencies.__array_namespace__(), math.lcm(*lengths)
+    scaled = [frequencies[:, axis] * float(whole // length) for axis, length in enumerate(lengths)]
+    turns = [
+        (sums.rows[..., i] % n).astype(xp.float64)[..., None] * each[:, None]
+        for i, (n, each) in enumerate(zip(lengths, scaled, strict=True))
+    ]
+    begins = [
+        (sums.first[:, i] % n).astype(xp.float64)[:, None] * each
+        for i, (n, each) in enumerate(zip(lengths, scaled, strict=True))
+    ]
+    half_turn = centred(sum(turns[1:], turns[0]), whole) * (math.pi / whole)
+    count, tangent = sums.multiplicity[..., None].astype(xp.float64), xp.tan(half_turn)
+    # With x half the angle, 1 - pi + pi e^{2ix} = e^{ix} (cos x + i tanh(theta.v) sin x), and cos x >= 0 here.
+    square = tangent * tangent
+    square /= 1.0 + square
+    angle = (count * half_turn).sum(axis=-2) - centred(sum(begins[1:], begins[0]), whole) * (2.0 * math.pi / whole)
+    if (lean := sums.lean) is not None:
+        square *= 1.0 / xp.cosh(xp.minimum(abs(lean), MOST_LEAN))[..., None] ** 2
+        angle += (count * xp.arctan(xp.tanh(lean)[..., None] * tangent)).sum(axis=-2)
+    with np.errstate(divide="ignore"):
+        log_size = 0.5 * (count * xp.log1p(-xp.minimum(square, 1.0))).sum(axis=-2)
+    size = xp.exp(log_size)
+    return (size * xp.cos(angle)).astype(xp.complex128) - 1j * (size * xp.sin(angle)).astype(xp.complex128)
+
+
+def places(frequencies: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
+    """Which of the `frequencies` `[axis, frequency]` stands where in the half spectrum; their number where none does.
+
+    Of the last axis only as much as is needed, which spares the FFT of the first most of its work.
+    """
+    count = frequencies.shape[1]
+    place = np.full((*lengths[:-1], int(frequencies[-1].max()) + 1), count, np.int32)
+    place[tuple(frequencies)] = np.arange(count)
+    return place
+
+
+def inverse(held: Array, place: Array, lengths: tuple[int, ...]) -> Array:
+    """Probabilities `[pair, *lengths]` from the function at some frequencies `[pair, frequency]` and their places."""
+    xp = held.__array_namespace__()
+    held = xp.concatenate([held, xp.zeros_like(held[:, :1])], axis=1)
+    spectrum = xp.take_along_axis(held, place.reshape(len(place), -1), axis=1).reshape(place.shape)
+    return xp.fft.irfft(spectrum if len(lengths) == 1 else xp.fft.ifft(spectrum, axis=1), n=lengths[-1])
+
+
+class Points(NamedTuple):
+    """What is to be added up of the probabilities of a pair: times exp(left - right - scale) of each point."""
+
+    times: np.ndarray
+    """[first, second] int8."""
+    left: np.ndarray
+    """[first] float64."""
+    right: np.ndarray
+    """[second] float64."""
+    scale: float
+    begin: tuple[int, ...]
+    """[axis]: where the points begin among the probabilities."""
+
+
+def on_device(
+    sums: Sequence[SignSums],
+    kept: Sequence[np.ndarray],
+    lengths: tuple[int, ...],
+    platform: str,
+    points: Sequence[Points] = (),
+) -> np.ndarray:
+    """The same by JAX, from batches of one pair and the frequencies that count `[axis, frequency]` of each.
+
+    With `points` of each pair, what `added_up` says of them.
+    """
+    most = [
+        padded_size(max(sizes))
+        for sizes in zip(
+            *((len(each.rows[0]), part.shape[1]) for each, part in zip(sums, kept, strict=True)), strict=True
+        )
+    ]
+    width = min(padded_size(1 + max(int(part[-1].max()) for part in kept)), lengths[-1] // 2 + 1)
+    axes, number = len(lengths), len(sums)
+    count = padded_size(number) if axes == 1 and number > 1 else padded_size(64 * number) // 64
+    rows, multiplicity = np.zeros((count, most[0], axes), np.int64), np.zeros((count, most[0]), np.int64)
+    lean, first = np.zeros((count, most[0])), np.zeros((count, axes), np.int64)
+    frequencies = np.zeros((count, axes, most[1]))
+    place = np.full((count, *lengths[:-1], width), most[1], np.int32)
+    for pair, (each, part) in enumerate(zip(sums, kept, strict=True)):
+        own = slice(each.rows.shape[1])
+        rows[pair, own], multiplicity[pair, own], first[pair] = each.rows[0], each.multiplicity[0], each.first[0]
+        lean[pair, own] = 0.0 if each.lean is None else each.lean[0]
+        frequencies[pair, :, : part.shape[1]] = part
+        place[(pair, *part)] = np.arange(part.shape[1])
+    # With the wide vectors that `compiled` sets for a CPU, XLA's arc tangent is wrong (JAX 0.10.2).
+    run = compiled(_inverted, (("lengths", lengths),), platform=None if platform == "cpu" else platform)
+    padded = _padded(points, count) if points else ()
+    return np.asarray(run(rows, multiplicity, lean, first, frequencies, place, *padded))[:number]
+
+
+def _padded(points: Sequence[Points], count: int) -> tuple[np.ndarray, ...]:
+    """Points of so many pairs, as the columns of `Points`."""
+    height, width = (padded_size(max(each.times.shape[axis] for each in points)) for axis in range(2))
+    times, left, right = np.zeros((count, height, width), np.int8), np.zeros((count, height)), np.zeros((count, width))
+    scale, begin = np.zeros(count), np.zeros((count, 2), np.int64)
+    for pair, each in enumerate(points):
+        rows, columns = map(slice, each.times.shape)
+        times[pair, rows, columns], left[pair, rows], right[pair, columns] = each[:3]
+        scale[pair], begin[pair] = each.scale, each.begin
+    return times, left, right, scale, begin
+
+
+def _inverted(
+    rows: Array,
+    multiplicity: Array,
+    lean: Array,
+    first: Array,
+    frequencies: Array,
+    place: Array,
+    *points: Array,
+    lengths: tuple[int, ...],
+) -> Array:
+    """The kernel: probabilities `[pair, *lengths]`, or what points of them add up to."""
+    sums = SignSums(rows, multiplicity, lean, first)
+    found = inverse(characteristic(sums, frequencies, lengths), place, lengths)
+    return added_up(found, *points) if points else found
+
+
+def added_up(probability: Array, times: Array, left: Array, right: Array, scale: Array, begin: Array) -> Array:
+    """Sums and maxima `[pair, 6]` of weights and probabilities `[pair, *lengths]`, from columns of `Points`.
+
+    They are the 2-norm of all probabilities, the sum of weight times probability, that of the squares of weights, the
+    largest weight, and of points that have no probability the largest weight and the sum of weights.
+    """
+    xp = times.__array_namespace__()
+    weight = xp.exp(xp.minimum(left[:, :, None] - right[:, None] - scale[:, None, None], LARGEST_EXPONENT))
+    weight *= times.astype(xp.float64)
+    row, column = (xp.arange(size) + begin[:, axis, None] for axis, size in enumerate(times.shape[1:]))
+    here = ((row >= 0) & (row < probability.shape[1]))[:, :, None] & ((column >= 0) & (column < probability.shape[2]))[
+        :, None
+    ]
+    at = xp.clip(row, 0, probability.shape[1] - 1)[:, :, None], xp.clip(column, 0, probability.shape[2] - 1)[:, None]
+    held, outside = xp.where(here, weight, 0.0), xp.where(here, 0.0, weight)
+    parts = (
+        xp.sqrt((probability * probability).sum(axis=(1, 2))),
+        (held * probability[(xp.arange(len(times))[:, None, None], *at)]).sum(axis=(1, 2)),
+        (held * held).sum(axis=(1, 2)),
+        held.max(axis=(1, 2)),
+        outside.max(axis=(1, 2)),
+        outside.sum(axis=(1, 2)),
+    )
+    return xp.stack(parts, axis=1)
+
+
+def centred(number: Array, whole: int) -> Array:
+    """Whole numbers (float64, below 2^53) modulo `whole`, between -whole / 2 and whole / 2."""
+    return number - whole * number.__array_namespace__().rint(number / whole)
+
+
+DEVIATIONS = 9.0
+"""Half-width of the window in standard deviations of S."""
+EPSILON = float(np.finfo(np.float64).eps)
+_NEGLIGIBLE = 42.0
+"""Frequencies where the characteristic function is below exp(-42) = 6e-19 are left out."""
+_CELL = 1.0
+"""With two axes: how much the root of the exponent may grow over the frequencies between those computed first."""
+_ENOUGH = 256.0
+"""Weight of the rows that are looked at first: most frequencies are negligible by these alone."""
+_DENSE = 2**14
+"""Terms up to which the bound costs more than it saves."""
+_ON_ONE_THREAD, _FEWEST = 2**18, 32
+"""Products of so few terms BLAS computes on one thread: waking others takes longer. Terms added at a time, at least."""
+_BLOCK = 2**15
+"""Terms computed at a time, to stay in cache."""
+
+
+def grid_lengths(lattice: Lattice) -> tuple[int, ...]:
+    """Lengths, in steps of 2 of S, of a grid that holds the window around any mean of S, or all that S can reach.
+
+    By Hoeffding's inequality the mass outside is at most 2 exp(-c^2 / 2) an axis with c = 9 standard deviations, 6e-18,
+    under any tilt, since each term keeps the range [-v, v].
+    """
+    return tuple(map(fft_length, grid_values(lattice.reach, lattice.deviation).tolist()))
+
+
+def grid_values(reach: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    """How many values the grid has to hold, for each reach and standard deviation of S."""
+    return np.minimum(reach, np.ceil(DEVIATIONS * deviation)).astype(np.int64) + 1
+
+
+def window_mass(reach: np.ndarray, length: int) -> np.ndarray:
+    """Bound on the mass outside a grid with one axis, for each reach of S."""
+    return np.where(length > reach, 0.0, 2.0 * math.exp(-(DEVIATIONS**2) / 2))
+
+
+def line_probabilities(
+    steps: np.ndarray,
+    multiplicity: np.ndarray,
+    theta: np.ndarray,
+    length: int,
+    first: np.ndarray,
+    platform: str | None = None,
+) -> np.ndarray:
+    """P_theta(K = first + k) `[pair, k]`, k = 0 ... length - 1, for several pairs with one axis.
+
+    Args:
+        steps: `[pair, row]` int64; rows that are padding have multiplicity 0.
+        multiplicity: `[pair, row]`.
+        theta: `[pair]` tilts.
+        length: values of the grid; K is taken modulo this.
+        first: `[pair]` int64: the first value of K.
+        platform: where JAX computes; None for NumPy.
+
+    Returns:
+        Probabilities. They carry rounding noise, see `rounding`.
+
+    Example:
+        >>> rows, multiplicity = np.array([[1, 2]]), np.array([[2, 1]])
+        >>> line_probabilities(rows, multiplicity, np.zeros(1), 6, np.zeros(1, int))[:, :5].round(12)
+        array([[0.125, 0.25 , 0.25 , 0.25 , 0.125]])
+    """
+    half = length // 2 + 1
+    if platform is None and steps.size * half <= _DENSE * len(steps):
+        frequencies, lean = np.arange(half, dtype=np.float64)[None, None], theta[:, None] * steps
+        sums = SignSums(steps[:, :, None], multiplicity, lean if theta.any() else None, first[:, None])
+        return np.fft.irfft(characteristic(sums, frequencies, (length,)), length)
+    each = zip(steps[:, :, None], multiplicity, theta[:, None], first[:, None], strict=True)
+    return _probabilities([_sum_of(*one) for one in each], (length,), platform)
+
+
+def plane_probabilities(
+    rows: np.ndarray,
+    multiplicity: np.ndarray,
+    theta: np.ndarray,
+    lengths: tuple[int, ...],
+    first: np.ndarray,
+    platform: str | None = None,
+) -> np.ndarray:
+    """P_theta(K = first + k), of shape `lengths`, for one pair with one or two axes and many frequencies.
+
+    Args:
+        rows: `[row, axis]` int64.
+        multiplicity: `[row]`.
+        theta: `[axis]`: the tilt.
+        lengths: number of values on each axis.
+        first: `[axis]` int64: the first value of K.
+        platform: where JAX computes; None for NumPy.
+    """
+    return _probabilities([_sum_of(rows, multiplicity, theta, first)], lengths, platform)[0]
+
+
+def plane_sums(
+    sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]],
+    lengths: tuple[int, ...],
+    points: Sequence[Points],
+    platform: str,
+) -> np.ndarray:
+    """What JAX adds up of `points` of the probabilities of several pairs `[pair, 6]`, see `spectrum.added_up`.
+
+    Each of `sums` has the arguments rows, multiplicity, theta and first of `plane_probabilities`.
+    """
+    signs = [_sum_of(*each) for each in sums]
+    return on_device(signs, [_significant(each, lengths) for each in signs], lengths, platform, points)
+
+
+def _sum_of(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, first: np.ndarray) -> SignSums:
+    lean = rows @ theta
+    return SignSums(rows[None], multiplicity[None], lean[None] if lean.any() else None, first[None])
+
+
+def _probabilities(sums: Sequence[SignSums], lengths: tuple[int, ...], platform: str | None) -> np.ndarray:
+    """Of several pairs, each of which is a batch of one; NumPy takes them one by one, and stays in its cache."""
+    kept = [_significant(each, lengths) for each in sums]
+    if platform is not None:
+        return on_device(sums, kept, lengths, platform)
+    found = []
+    for each, frequencies in zip(sums, kept, strict=True):
+        held = _characteristic(each, frequencies, lengths)
+        found.append(inverse(held, places(frequencies, lengths)[None], lengths))
+    return np.concatenate(found)
+
+
+def line_spectrum(
+    steps: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, length: int, first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What `line_probabilities` of one pair, `[1, row]`, are the inverse FFT of: the frequencies that count, ascending.
+
+    Returns:
+        `[frequency]` whole numbers from 0 to length / 2, and the function `[frequency]`.
+    """
+    sums = _sum_of(steps[0, :, None], multiplicity[0], theta, first)
+    frequencies = _significant(sums, (length,))
+    return frequencies[0], _characteristic(sums, frequencies, (length,))[0]
+
+
+def _characteristic(sums: SignSums, frequencies: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
+    """The function `[1, frequency]` of one pair at some frequencies `[axis, frequency]`, block by block."""
+    block = max(1, _BLOCK // sums.rows.shape[1])
+    parts = (frequencies[None, :, start : start + block] for start in range(0, frequencies.shape[1], block))
+    return np.concatenate([characteristic(sums, part.astype(np.float64), lengths) for part in parts], axis=1)
+
+
+def rounding(coins: Any, lengths: tuple[int, ...]) -> Any:
+    """Bound on the rounding error of the probabilities, in the 2-norm and relative to their own 2-norm.
+
+    Two parts: the FFT, whose error is below a few epsilon for each doubling of its length (Higham 2002, theorem 24.2),
+    and the characteristic function, a sum of logarithms and angles over coins, whose roundings grow like the square
+    root of their number at the frequencies that count.
+    """
+    return EPSILON * (4.0 * math.log2(math.prod(lengths)) + 4.0 * np.sqrt(coins) + 16.0)
+
+
+@lru_cache(2**12)
+def fft_length(values: int) -> int:
+    """A fast FFT length of at least `values`: even, and a power of two times 1, 9/8, 5/4 or 3/2.
+
+    Example:
+        >>> [fft_length(n) for n in (1, 3, 17, 1000, 1100)]
+        [2, 4, 18, 1024, 1152]
+    """
+    power = 2 ** max(1, (values - 1).bit_length())
+    lengths = (9 * power // 16, 5 * power // 8, 3 * power // 4, power)
+    return next(length for length in lengths if length >= values and length % 2 == 0)
+
+
+def _significant(sums: SignSums, lengths: tuple[int, ...]) -> np.ndarray:
+    """The frequencies `[axis, frequency]`, in the half spectrum, at which the bound on the function is not negligible.
+
+    The root of the exponent is the 2-norm of a vector over rows, in proportion to the sines of half the angles, so it
+    grows by no more than a known slope from one frequency to the next, and is no less for more rows. So it is first
+    computed of some rows and at every few frequencies, and then at those that these leave.
+    """
+    (rows,), (multiplicity,), half = sums.rows, sums.multiplicity, lengths[-1] // 2 + 1
+    lean = np.zeros(len(rows)) if sums.lean is None else sums.lean[0]
+    weight = multiplicity / (4.0 * np.cosh(np.minimum(np.abs(lean), MOST_LEAN)) ** 2)
+    if len(lengths) == 1:
+        return _significant_on_line(rows, weight, lengths[0])[None]
+    slope = np.sqrt(0.5 * (weight @ rows.astype(np.float64) ** 2)) * 2.0 * math.pi / np.array(lengths)
+    stride = np.clip(_CELL / np.maximum(slope, 1e-300), 1, lengths).astype(np.int64)
+    some = tuple(np.arange(0, end, step) for end, step in zip((lengths[0], half), stride.tolist(), strict=True))
+    limit = (math.sqrt(_NEGLIGIBLE) + float(slope @ (stride - 1))) ** 2
+    near = _exponents(rows, weight, lengths, some) < limit
+    left = tuple(
+        (each[near.any(axis=1 - axis)][:, None] + np.arange(stride[axis])).ravel() for axis, each in enumerate(some)
+    )
+    left = left[0][left[0] < lengths[0]], left[1][left[1] < half]
+    kept = np.nonzero(_exponents(rows, weight, lengths, left) < _NEGLIGIBLE)
+    return np.stack([left[0][kept[0]], left[1][kept[1]]])
+
+
+def _significant_on_line(rows: np.ndarray, weight: np.ndarray, length: int) -> np.ndarray:
+    """The same `[frequency]` on one axis. A frequency is a multiple of a stride and an offset; so is a multiple."""
+    half, every = length // 2 + 1, max(1, int(weight.sum() / _ENOUGH))
+    few, light = rows[::every], weight[::every]
+    slope = math.sqrt(0.5 * float(light @ few[:, 0].astype(np.float64) ** 2)) * 2.0 * math.pi / length
+    # Where waves are out of step, the exponent is about the weight, and may be less by a little.
+    root = math.sqrt(_NEGLIGIBLE)
+    spare = max(0.75 * math.sqrt(light.sum()) - root, 0.0)
+    reach = int(min(spare / max(slope, 1e-300), half)) or math.isqrt(half) // 2
+    stride = 2 * reach + 1
+    count = (half + reach) // stride + 1
+    low = 2 ** (count.bit_length() // 2)
+    multiples = stride * np.arange(0, count, low), stride * np.arange(low)
+    near = _exponents(few[:, [0, 0]], light, (length, length), multiples).ravel() < (root + slope * reach) ** 2
+    centres, offsets = stride * np.flatnonzero(near), np.arange(-reach, reach + 1)
+    kept = _exponents(rows[:, [0, 0]], weight, (length, length), (centres, offsets)) < _NEGLIGIBLE
+    found = (centres[:, None] + offsets)[kept]
+    return found[(found >= 0) & (found < half)]
+
+
+def _exponents(
+    rows: np.ndarray, weight: np.ndarray, lengths: tuple[int, ...], frequencies: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """The sum over rows of weight times 1 - cos(w.v), for each frequency of one axis with each of the other.
+
+    cos(x + y) = cos x cos y - sin x sin y makes it one matrix product.
+    """
+    left, right = (
+        centred(np.outer(rows[:, axis] % length, each.astype(np.float64)), length) * (2.0 * math.pi / length)
+        for axis, (length, each) in enumerate(zip(lengths, frequencies, strict=True))
+    )
+    waves = np.concatenate([weight[:, None] * np.cos(left), -weight[:, None] * np.sin(left)])
+    others = np.concatenate([np.cos(right), np.sin(right)])
+    few = _ON_ONE_THREAD // (waves.shape[1] * others.shape[1])
+    if few < _FEWEST:
+        return weight.sum() - waves.T @ others
+    parts = (slice(start, start + few) for start in range(0, len(waves), few))
+    return weight.sum() - sum(waves[part].T @ others[part] for part in parts)

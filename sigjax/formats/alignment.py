@@ -1,0 +1,241 @@
+"""Word alignments: a gold file, then one file per system, each Pharaoh (also called TALP) or NAACL -> counts of links.
+
+A Pharaoh file has one line per sentence, with links such as `0-0 2-1 3p3` (source-target; p or ? instead of - for a
+link that is only possible). A NAACL file has one line per link, `0001 1 1 S 0.9`: sentence, source and target from 1,
+then S (sure) or P (possible) and a confidence, which both may be missing; links to word 0 (NULL) are left out.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sigjax.readers.format import Format, Reading, Sheet, Sources, lines_like
+from sigjax.readers.join import join_sheets
+from sigjax.readers.options import Options, show, suggest
+from sigjax.records import InputError
+from sigjax.run.files import read_text
+
+_LABELLED = rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)"
+_PHARAOH = rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
+_LINK = re.compile(r"([0-9]{1,9})([-p?])([0-9]{1,9})")
+_LINKS = re.compile(r"(?:[0-9]{1,9}+[-p?][0-9]{1,9}+(?=\s|\Z)|\s)*+", re.ASCII)
+_NAACL = re.compile(r"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SsPp]))?(?:\s+([-+]?[0-9.][-+.eE0-9]*))?\s*")
+_TOKEN = re.compile(r"\S+", re.ASCII)
+_NO_SIGNS = str.maketrans("-p?", "   ")
+_INPUTS = ("sure_matched", "possible_matched", "predicted", "sure")
+_BITS = 16
+_WORD = 2**_BITS - 1
+"""The last word of a sentence; positions take `_BITS` bits."""
+_MOST_SENTENCES = 2**20
+"""A larger number of a sentence in a NAACL file is an error, and no reason to count up to it."""
+_MOST_LACKING = 10
+"""A gold file may have this many sentences without links, or a tenth of all: more come from a wrong number."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Links:
+    keys: np.ndarray
+    """[link] int64: sentence, source and target, each from 0, in the bits of one number."""
+    is_sure: np.ndarray
+    """[link]."""
+    lines: np.ndarray
+    """[link] int64: the line of the file."""
+    num_sentences: int | None
+    """None in formats that need not mention every sentence."""
+
+    @property
+    def last_sentence(self) -> int:
+        """The number of the last sentence with a link."""
+        return int((self.keys >> 2 * _BITS).max(initial=-1)) + 1
+
+
+def read_alignment(sources: Sources, options: Options) -> Reading:
+    """Word alignments as counts of links by sentence, or by link with `unit="response"`."""
+    gold_file, files = sources.gold(), sources.chosen(options)
+    swapped = _swapped(sources, options.swap)
+    gold = _parse(gold_file, one_based=options.one_based)
+    num_sentences = gold.num_sentences or gold.last_sentence
+    sure, possible = np.unique(gold.keys[gold.is_sure]), np.unique(gold.keys)
+    if not sure.size:
+        raise InputError(f"{gold_file}: has no sure links; expected some to compare with")
+    links, notes = {}, [*_check_numbering(gold_file, gold)]
+    for name, file in files.items():
+        system = _parse(file, one_based=options.one_based)
+        _check_length(file, system, gold_file, num_sentences)
+        if gold.is_sure.all() and not system.is_sure.all():
+            notes.append(f"{file} has links that are only possible, but the gold standard has none: are they swapped?")
+        links[name] = np.unique(_turned(system.keys) if name in swapped else system.keys)
+        notes += _doubts(name, links[name], possible, options)
+    instances = np.unique(np.concatenate([sure, *links.values()])) if options.unit == "response" else None
+    ids = None if instances is None else [_link_id(key) for key in instances.tolist()]
+    sheets = []
+    for name, own in links.items():
+        counted = (_among(own, sure), _among(own, possible), own, sure)
+        numbers = {name: _count(each, instances, num_sentences) for name, each in zip(_INPUTS, counted, strict=True)}
+        sheets.append(Sheet(name, files[name], numbers, ids=ids))
+    return join_sheets(sheets, options, notes=tuple(notes))
+
+
+def _count(keys: np.ndarray, instances: np.ndarray | None, num_sentences: int) -> np.ndarray:
+    """How many of some links each sentence has, or each of the links in `instances`, if they are the instances."""
+    rows = keys >> 2 * _BITS if instances is None else np.searchsorted(instances, keys)
+    return np.bincount(rows, minlength=num_sentences if instances is None else len(instances)).astype(np.float64)
+
+
+def _swapped(sources: Sources, names: Sequence[str]) -> frozenset[str]:
+    """The systems whose files hold target-source pairs."""
+    if list(names) == ["all"]:
+        return frozenset(sources.systems)
+    for name in names:
+        if name not in sources.systems:
+            raise InputError(f"--swap: no system {show(name)}; {suggest(name, sources.systems, 'systems')}")
+    return frozenset(names)
+
+
+def _check_length(file: str, system: _Links, gold_file: str, num_sentences: int) -> None:
+    if system.num_sentences is not None and system.num_sentences != num_sentences:
+        raise InputError(
+            f"{file}: has {system.num_sentences} lines, but {gold_file} has {num_sentences} sentences; expected one "
+            "line per sentence (empty where there are no links)"
+        )
+    if system.last_sentence > num_sentences:
+        raise InputError(
+            f"{file}: has links in sentence {system.last_sentence}, but {gold_file} has {num_sentences} sentences; "
+            "expected links of those only"
+        )
+
+
+def _link_id(key: int) -> str:
+    return f"{(key >> 2 * _BITS) + 1}: {key >> _BITS & _WORD}-{key & _WORD}"
+
+
+def _turned(keys: np.ndarray) -> np.ndarray:
+    """Links with source and target exchanged."""
+    return (keys >> 2 * _BITS << 2 * _BITS) | ((keys & _WORD) << _BITS) | (keys >> _BITS & _WORD)
+
+
+def _among(keys: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """The links that are among others; both are distinct."""
+    return keys[np.isin(keys, known, assume_unique=True)]
+
+
+def _doubts(name: str, keys: np.ndarray, possible: np.ndarray, options: Options) -> list[str]:
+    """Notes on links that agree better with the gold standard when they are read in another way."""
+    readings = {"--swap": _turned(keys)}
+    if not options.one_based:
+        readings["--one-based"] = keys[((keys >> _BITS & _WORD) > 0) & ((keys & _WORD) > 0)] - ((1 << _BITS) + 1)
+    count = len(_among(keys, possible))
+    return [
+        f"system {name!r}: {better} instead of {count} links match the gold when read the other way; check {option}"
+        for option, reading in readings.items()
+        if (better := len(_among(reading, possible))) > count
+    ]
+
+
+def _parse(file: str, *, one_based: bool) -> _Links:
+    """A file of either format, as its first line shows; `one_based` is about Pharaoh files."""
+    lines = read_text(file).removesuffix("\n").split("\n")
+    number, first = next((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    if _NAACL.fullmatch(first):
+        return _parse_naacl(file, lines)
+    if _LINK.fullmatch(first.split()[0]):
+        return _parse_pharaoh(file, lines, one_based=one_based)
+    raise InputError(
+        f"{file}, line {number}: expected links such as '0-0 2-1 3p3', or '1 4 5 S' (sentence, source, target), got "
+        f"{show(first)}"
+    )
+
+
+def _parse_pharaoh(file: str, lines: Sequence[str], *, one_based: bool) -> _Links:
+    text = "\n".join(lines)
+    if _LINKS.fullmatch(text) is None:
+        number, token = next(
+            (number, token)
+            for number, line in enumerate(lines, start=1)
+            for token in _TOKEN.findall(line)
+            if not _LINK.fullmatch(token)
+        )
+        expected = "a link such as 0-3, or 0p3 for a possible one"
+        raise InputError(f"{file}, line {number}: expected {expected}, got {show(token)}")
+    letters = np.frombuffer(text.encode(), np.uint8)
+    between = np.flatnonzero(np.isin(letters, np.frombuffer(b"-p?", np.uint8)))
+    sentence = np.cumsum(letters == ord("\n"))[between]
+    words = np.fromstring(text.translate(_NO_SIGNS), np.int64, sep=" ") - (1 if one_based else 0)
+    keys = _keys(file, sentence + 1, sentence, words[::2], words[1::2])
+    return _Links(keys, letters[between] == ord("-"), sentence + 1, len(lines))
+
+
+def _parse_naacl(file: str, lines: Sequence[str]) -> _Links:
+    links = []
+    for number, line in [each for each in enumerate(lines, start=1) if each[1].strip()]:
+        match = _NAACL.fullmatch(line)
+        if match is None:
+            raise InputError(
+                f"{file}, line {number}: expected a link as '1 4 5 S 0.9' (sentence, source and target from 1; S or P, "
+                f"and a confidence, may be missing), got {show(line)}"
+            )
+        sentence, source, target = int(match[1]), int(match[2]), int(match[3])
+        if not 1 <= sentence <= _MOST_SENTENCES:
+            expected = f"the number of a sentence from 1 to {_MOST_SENTENCES}"
+            raise InputError(f"{file}, line {number}: expected {expected}, got {sentence}")
+        if source and target:
+            links.append((number, sentence - 1, source - 1, target - 1, match[4] not in ("P", "p")))
+    columns = np.array(links, np.int64).reshape(-1, 5).T
+    return _Links(_keys(file, *columns[:4]), columns[4] == 1, columns[0], None)
+
+
+def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """One number per link, all `[link]`; words beyond the last possible one are refused."""
+    wrong = np.flatnonzero((np.minimum(source, target) < 0) | (np.maximum(source, target) > _WORD))
+    if wrong.size:
+        i = wrong[0]
+        if min(source[i], target[i]) < 0:
+            raise InputError(f"{file}, line {line[i]}: a link has word 0, but with --one-based words count from 1")
+        highest = max(source[i], target[i])
+        raise InputError(f"{file}, line {line[i]}: a word has number {highest}; expected at most {_WORD}")
+    return (sentence << 2 * _BITS) | (source << _BITS) | target
+
+
+def _check_numbering(file: str, gold: _Links) -> list[str]:
+    """Notes on numbers of sentences that may be wrong, in a gold file that numbers them.
+
+    Raises:
+        InputError: more than a tenth of the sentences up to the last have no link.
+    """
+    notes: list[str] = []
+    if gold.num_sentences is not None or not gold.keys.size:
+        return notes
+    sentences, count = gold.keys >> 2 * _BITS, gold.last_sentence
+    present = np.unique(sentences)
+    jumps = np.diff(present, prepend=-1) - 1
+    lacking, widest = count - len(present), int(jumps.argmax())
+    first = int(present[widest])
+    if lacking > max(_MOST_LACKING, count // 10):
+        line = gold.lines[np.flatnonzero(sentences == first)[0]]
+        raise InputError(
+            f"{file}, line {line}: sentence {first + 1} comes after {jumps[widest]} sentences without any link; "
+            "expected consecutive numbers: repair it, or leave sentences that nobody annotated out of all files"
+        )
+    if lacking:
+        notes.append(f"{file}: {lacking} of {count} sentences have no link, such as sentence {first}")
+    before, here, after = sentences[:-2], sentences[1:-1], sentences[2:]
+    odd = 1 + np.flatnonzero((before <= after) & ((here < before) | (here > after)))
+    # Where many are out of order, the file is not sorted.
+    if 0 < len(odd) <= max(1, len(sentences) // 100):
+        i = odd[0]
+        between = f"between links of {sentences[i - 1] + 1} and {sentences[i + 1] + 1}"
+        notes.append(f"{file}, line {gold.lines[i]}: a link of sentence {sentences[i] + 1} stands {between}; check it")
+    return notes
+
+
+ALIGNMENT = Format(
+    "alignment",
+    "word alignments, Pharaoh (TALP) or NAACL",
+    "gold",
+    read_alignment,
+    lines_like(_LABELLED, _PHARAOH),
+    metrics=("aer", "alignment-precision", "alignment-recall"),
+    options=frozenset({"swap", "one_based", "unit"}),
+)

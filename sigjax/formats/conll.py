@@ -1,0 +1,542 @@
+"""Tagged tokens of several files: aligned with the gold ones, and counted for each sentence or span (`spans`).
+
+Tagged tokens in columns: conlleval's files (gold and guess in one), gold and tagged files, and those of MBT.
+
+There is one token per line, and an empty line after each sentence; `<utt>` (MBT) ends a sentence too. Columns are
+separated by tabs where the first token's line has tabs and no blank in its last column, else by runs of blanks and
+tabs. All lines of a file have the same number of columns. A line `-DOCSTART-` starts a document. Lines that begin with
+`# ` are comments if they have another number of columns than tokens, or hold `=` (`# id = 3`, `# id x domain=en`).
+
+Tables of the HIPE campaigns (entities in historical newspapers): one token per line, one column per kind of tag.
+
+The first line names the columns. Lines that begin with "#" and have nothing in other columns are comments, of which
+`# hipe2022:document_id = NAME` starts a document; `EndOfSentence` in the column MISC ends a sentence, and so do empty
+lines. Systems may leave out comments and MISC: documents and sentences are those of the gold file, and tokens are
+aligned by position. As in the campaign's scorer, the case of types does not count, "_" and "-" are O, and entities may
+cross the ends of sentences, but not of documents.
+
+The scorer of the campaign takes tokens by position, however they are written, and refuses files that lack some; with
+`tolerant` we take up to 20 other spellings, too, and put back tokens that a file lacks, as O.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePath
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.formats.spans import OUTSIDE, Spans, TagTable, count_spans, find_spans, is_span_tag, tag_table
+from sigjax.metrics import TOKEN_ACCURACY
+from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.join import join_sheets
+from sigjax.readers.options import Options, chosen_metric, show, suggest
+from sigjax.readers.table import count_responses
+from sigjax.records import Evaluation, InputError, Match
+from sigjax.run.files import read_text
+
+TAG_METRICS = ("fscore", "precision", "recall", "accuracy")
+TAG_OPTIONS = frozenset({"unit", "match"})
+_MOST_SPELLINGS = 20
+"""Pairs of words that may stand for each other, as in the scorer of HIPE; more are other texts."""
+_MANY = 0.1
+"""The share of tokens that a file lacks which is worth a warning."""
+_MATCHES: dict[Match, str] = {
+    "exact": "the same tokens, whatever the type",
+    "partial": "the same tokens, and a half for a common token, whatever the type",
+    "type": "the same type and a common token, by nervaluate's rule",
+    "fuzzy": "the same type and a common token, by the rule of HIPE's scorer",
+}
+_SPANS, _TOKENS = ("tp", "predicted", "gold"), ("correct", "tokens")
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The tokens of one file."""
+
+    file: str
+    words: Sequence[str]
+    """[token], as the tags and lines."""
+    tags: Sequence[str]
+    lines: Sequence[int]
+    sentences: np.ndarray
+    """[sentence] its first token; none is empty."""
+    breaks: np.ndarray
+    """First tokens of the parts that spans stay within: sentences, or longer parts."""
+    documents: Sequence[str] | None = None
+    """[sentence]; None where the file marks no documents."""
+
+    def line_of(self, i: int) -> str:
+        """Where a token is, for messages."""
+        return f"{self.file}, line {self.lines[i]}"
+
+
+def read_tagged(
+    parse: Callable[[str, Options], Tokens],
+    checks: Sequence[Callable[[Tokens, Tokens], None]],
+    sources: Sources,
+    options: Options,
+) -> Reading:
+    """Read a gold file and one file per system, whose tokens are those of `gold` and pass `checks` (gold, other)."""
+    gold = parse(sources.gold(), options)
+    systems, notes = {}, []
+    for name, file in sources.chosen(options).items():
+        tokens = parse(file, options)
+        if options.tolerant:
+            tokens, note = _with_tokens_of(gold, tokens, name)
+            notes += [note] if note else []
+        else:
+            check_words(gold, tokens, "; --tolerant puts back tokens that a file lacks")
+        for check in checks:
+            check(gold, tokens)
+        systems[name] = tokens
+    return partial(evaluate_tags, gold, systems, notes=tuple(notes))
+
+
+def _with_tokens_of(gold: Tokens, own: Tokens, system: str) -> tuple[Tokens, str]:
+    """The tags of a system for all gold tokens, and a note on what was done for it; "" where nothing was."""
+    lacking = len(gold.words) - len(own.words)
+    different = [pair for pair in zip(own.words, gold.words, strict=False) if pair[0] != pair[1]]
+    if lacking < 0 or (not lacking and len(set(different)) > _MOST_SPELLINGS):
+        check_words(gold, own)
+    if not lacking:
+        note = f"{system}: tokens written otherwise than in the gold file: {len(different)}" if different else ""
+        return replace(gold, file=own.file, tags=own.tags, lines=own.lines), note
+    places = find_places(gold.words, own)
+    tags = np.full(len(gold.words), "O", object)
+    tags[places] = own.tags
+    before = np.searchsorted(places, np.arange(len(tags)), side="right") - 1
+    lines = np.asarray(own.lines)[np.maximum(before, 0)]
+    many = "warning: " if lacking > len(tags) * _MANY else ""
+    note = f"{many}{system}: put back {lacking} of {len(tags)} tokens, which its file lacks, as O"
+    return replace(gold, file=own.file, tags=tags.tolist(), lines=lines.tolist()), note
+
+
+def find_places(gold: Sequence[str], own: Tokens) -> np.ndarray:
+    """The places `[token]` of the tokens of a file among more gold ones, with few gaps.
+
+    Each token takes the next free place of its word. Then stretches between two gaps move to the stretch after them
+    where the gold words there are the same, too: they were put into what the file lacks.
+
+    Example:
+        >>> own = Tokens("f", ["a", "of", "d"], ["O"] * 3, [1, 2, 3], np.array([0]), np.array([0]))
+        >>> find_places(["a", "b", "of", "c", "of", "d"], own)
+        array([0, 4, 5])
+    """
+    words, spare = list(gold), len(gold) - len(own.words)
+    places, place = [], -1
+    for i, word in enumerate(own.words):
+        try:
+            place = words.index(word, place + 1, i + spare + 1)
+        except ValueError:
+            raise InputError(
+                f"{own.line_of(i)}: token {show(word)} is not among the next gold tokens; --tolerant puts back tokens "
+                "that a file lacks, but all others must be the gold ones, in their order"
+            ) from None
+        places.append(place)
+    starts = [i for i, place in enumerate(places) if not i or place > places[i - 1] + 1]
+    after = len(places)
+    for start in reversed(starts):
+        if after < len(places) and places[start]:
+            stop = places[after]
+            if words[stop - (after - start) : stop] == list(own.words[start:after]):
+                places[start:after] = range(stop - (after - start), stop)
+        after = start
+    return np.array(places)
+
+
+def evaluate_tags(
+    gold: Tokens, systems: Mapping[str, Tokens], options: Options, *, notes: tuple[str, ...] = ()
+) -> Evaluation:
+    """The evaluation of systems with the tokens of `gold`, counted by its sentences, or by span (`responses`)."""
+    codes: dict[str, int] = {}
+    encoded = {tokens: encode(tokens.tags, codes) for tokens in (gold, *systems.values())}
+    _check_metric(options)
+    if options.unit == "response":
+        return join_sheets(_span_sheets(gold, systems, encoded, codes), options, notes=notes)(options)
+    metric = TOKEN_ACCURACY if options.metric == "accuracy" else chosen_metric(options)
+    options = replace(options, metric=metric)
+    wanted = {*metric.inputs, *(options.counts or {}).values()}
+    # Only the numbers asked for are computed: tags that mark no spans still have an accuracy.
+    kinds = [kind for kind in (_SPANS, _TOKENS) if wanted & {*kind}] or [_SPANS, _TOKENS]
+    numbers: dict[str, dict[str, np.ndarray]] = {name: {} for name in systems}
+    if _SPANS in kinds:
+        table = _table(codes, encoded)
+        spans = {tokens: find_spans(found, table, gold.breaks) for tokens, found in encoded.items()}
+        for name, tokens in systems.items():
+            numbers[name] |= count_spans(spans[gold], spans[tokens], gold.sentences, options.match)
+    if _TOKENS in kinds:
+        sizes = np.diff(gold.sentences, append=len(gold.tags))
+        for name, tokens in systems.items():
+            right = encoded[tokens] == encoded[gold]
+            numbers[name] |= {"correct": np.add.reduceat(right, gold.sentences, dtype=int), "tokens": sizes}
+    labels = {} if gold.documents is None else {"document": gold.documents}
+    sheets = [Sheet(name, tokens.file, numbers[name], labels) for name, tokens in systems.items()]
+    if options.match != "strict":
+        notes = (*notes, f"spans match as {_MATCHES[options.match]} (--match {options.match})")
+    return join_sheets(sheets, options, notes=notes)(options)
+
+
+def _check_metric(options: Options) -> None:
+    for name, default in (("unit", "instance"), ("match", "strict")):
+        chosen = getattr(options, name)
+        if options.metric == "accuracy" and chosen != default:
+            raise InputError(f"--{name} {chosen}: accuracy is of tokens; use --metric fscore, precision or recall")
+    if options.unit == "response" and options.match != "strict":
+        raise InputError(
+            f"--unit response: with --match {options.match} a span may take the gold span of another; leave one of "
+            "them out"
+        )
+
+
+def _span_sheets(
+    gold: Tokens, systems: Mapping[str, Tokens], encoded: Mapping[Tokens, np.ndarray], codes: Mapping[str, int]
+) -> list[Sheet]:
+    """One sheet per system, whose rows are the spans of any system and of `gold`."""
+    table = _table(codes, encoded)
+    types = dict(zip(table.types.tolist(), (tag[2:] for tag in codes), strict=True))
+    spans = {tokens: _counter(find_spans(found, table, gold.breaks), types) for tokens, found in encoded.items()}
+    responses, numbers = count_responses(spans[gold], {name: spans[tokens] for name, tokens in systems.items()})
+    ids = [f"{gold.lines[start]}-{gold.lines[end - 1]} {name}".rstrip() for start, end, name in responses]
+    return [Sheet(name, tokens.file, numbers[name], ids=ids) for name, tokens in systems.items()]
+
+
+def _counter(spans: Spans, types: Mapping[int, str]) -> Counter[tuple[int, int, str]]:
+    """Spans as (first token, token after the last, type)."""
+    names = map(types.__getitem__, spans.types.tolist())
+    return Counter(zip(spans.starts.tolist(), spans.ends.tolist(), names, strict=True))
+
+
+def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:
+    """The code of each label `[label]`; labels that are new to `codes` get the next ones.
+
+    Example:
+        >>> codes = {"B": 0}
+        >>> encode(["O", "B"], codes), codes
+        (array([1, 0]), {'B': 0, 'O': 1})
+    """
+    for label in dict.fromkeys(labels):
+        codes.setdefault(label, len(codes))
+    return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels))
+
+
+def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> TagTable:
+    """What the tags mean; a tag that marks no span is refused with its line."""
+    wrong = [code for tag, code in codes.items() if not is_span_tag(tag)]
+    for tokens, found in encoded.items() if wrong else ():
+        places = np.flatnonzero(np.isin(found, wrong))
+        if places.size:
+            i = int(places[0])
+            raise InputError(
+                f"{tokens.line_of(i)}: expected a tag such as B-PER, I-PER or O, got {show(tokens.tags[i])}; "
+                "the metric accuracy takes any tags"
+            )
+    return tag_table(list(codes))
+
+
+def check_words(gold: Tokens, other: Tokens, advice: str = "") -> None:
+    """Refuse other tokens than those of `gold`, with advice at the end of the message."""
+    first = first_difference(other.words, gold.words)
+    if first is not None:
+        raise InputError(
+            f"{other.line_of(first)}: token {show(other.words[first])}, but {show(gold.words[first])} on line "
+            f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order{advice}"
+        )
+    if len(other.words) != len(gold.words):
+        raise InputError(
+            f"{other.file}: has {len(other.words)} tokens, but {gold.file} has {len(gold.words)}; expected the same "
+            f"tokens in the same order{advice}"
+        )
+
+
+def first_difference(one: Sequence[str], other: Sequence[str]) -> int | None:
+    """Index of the first difference within the shorter sequence."""
+    if one == other:
+        return None
+    return next((i for i, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), None)
+
+
+_DOCUMENT, _UTTERANCE = "-DOCSTART-", "<utt>"
+_ENDINGS = (".conll", ".iob", ".tags")
+_CHUNK_TAG = re.compile(r"[OBIESLUM]|[BIESLUM]-\S+")
+
+
+class Columns(NamedTuple):
+    """The columns of one file that tagging needs."""
+
+    tokens: Tokens
+    """With the first column as words and the last as tags."""
+    gold: Sequence[str]
+    """[token] the last column but one."""
+    width: int
+    """How many columns there are."""
+
+    def gold_tokens(self) -> Tokens:
+        """The tokens with their gold tags; without words where these are the first column."""
+        words = self.tokens.words if self.width > 2 else [""] * len(self.gold)
+        return replace(self.tokens, words=words, tags=self.gold)
+
+
+def parse_columns(file: str, text: str) -> Columns:
+    r"""The tokens of a file of at least two columns.
+
+    Example:
+        >>> tokens = parse_columns("t", "a O\nb B-X\n\n\nc O\n").tokens
+        >>> tokens.words, tokens.tags, tokens.lines, tokens.sentences
+        (['a', 'b', 'c'], ['O', 'B-X', 'O'], [1, 2, 5], array([0, 2]))
+    """
+    words: list[str] = []
+    gold: list[str] = []
+    tags: list[str] = []
+    lines: list[int] = []
+    sentences: list[int] = []
+    documents: list[str] = []
+    content_lines = text.split("\n")
+    comments = _comments(content_lines)
+    split, width, document, fresh = split_blanks, 0, 0, True
+    for line, content in enumerate(content_lines, start=1):
+        if line in comments:
+            continue
+        row = split(content)
+        if len(row) < 2 and row[0] in ("", _UTTERANCE):
+            fresh = True
+            continue
+        if row[0] == _DOCUMENT:
+            document, fresh = document + 1, True
+            continue
+        if not words:
+            split = _splitter(content)
+            row = split(content)
+            width = _first_width(file, line, row)
+        if len(row) != width:
+            raise InputError(f"{file}, line {line}: expected {width} columns as on line {lines[0]}, got {len(row)}")
+        if fresh:
+            sentences.append(len(words))
+            documents.append(str(document))
+            fresh = False
+        # Rows are not kept: many small lists are slow to collect.
+        words.append(row[0])
+        gold.append(row[-2])
+        tags.append(row[-1])
+        lines.append(line)
+    if not words:
+        raise InputError(f"{file}: has no tokens; expected one token and its tag per line")
+    starts, marked = np.array(sentences), documents[-1] != "0"
+    return Columns(Tokens(file, words, tags, lines, starts, starts, documents if marked else None), gold, width)
+
+
+def _comments(lines: Sequence[str]) -> set[int]:
+    """The numbers of the lines that are comments: # is a token, too."""
+    marked = {number: line for number, line in enumerate(lines, start=1) if line.startswith("# ")}
+    plain = (line for line in lines if line and not line.startswith(("#", _DOCUMENT)) and len(split_blanks(line)) > 1)
+    token = next(plain, "") if marked else ""
+    if not token:
+        return set()
+    split = _splitter(token)
+    width = len(split(token))
+    return {number for number, line in marked.items() if len(row := split(line)) != width or "=" in "".join(row[1:])}
+
+
+def head_columns(head: bytes) -> Columns | None:
+    """The columns of the first whole lines of a file; None where there are none."""
+    whole = head[: head.rfind(b"\n") + 1] or head
+    try:
+        return parse_columns("", whole.decode("utf-8", "replace").replace("\r", ""))
+    except InputError:
+        return None
+
+
+def _splitter(line: str) -> Callable[[str], list[str]]:
+    """The function that splits all lines, chosen by the first."""
+    return split_blanks if " " in line.rstrip("\t ").rpartition("\t")[2].strip(" ") else _split_tabs
+
+
+def _split_tabs(line: str) -> list[str]:
+    """Columns between tabs, without the blanks around them."""
+    fields = line.rstrip("\t ").split("\t")
+    return [field.strip(" ") for field in fields] if " " in line else fields
+
+
+def split_blanks(line: str) -> list[str]:
+    """Columns between blanks and tabs; other white space belongs to the tokens."""
+    fields = line.replace("\t", " ").strip(" ").split(" ")
+    return [field for field in fields if field] if "" in fields and len(fields) > 1 else fields
+
+
+def _first_width(file: str, line: int, row: Sequence[str]) -> int:
+    """How many columns the first token has."""
+    if len(row) < 2:
+        raise InputError(
+            f"{file}, line {line}: expected a token and its tag, got {show(row[0])}; for one label per line use "
+            "--reader labels"
+        )
+    return len(row)
+
+
+def _read_pairs(sources: Sources, options: Options) -> Reading:
+    """Gold and guess are the last two columns of each file."""
+    gold, systems = None, {}
+    for name, file in sources.chosen(options).items():
+        columns = parse_columns(file, read_text(file))
+        truth = columns.gold_tokens()
+        gold = gold or truth
+        for check in (check_words, _check_sentences, _check_tags):
+            check(gold, truth)
+        systems[name] = columns.tokens
+    assert gold is not None
+    _check_guesses(gold, systems.values())
+    return partial(evaluate_tags, gold, systems)
+
+
+def _check_sentences(gold: Tokens, other: Tokens) -> None:
+    different = np.setxor1d(gold.sentences, other.sentences)
+    if different.size:
+        first = int(different[0])
+        does, expected = ("starts", "does not") if first in other.sentences else ("does not start", "does")
+        raise InputError(
+            f"{other.line_of(first)}: a sentence {does} here, but in {gold.file} it {expected} (line "
+            f"{gold.lines[first]}); expected empty lines at the same places"
+        )
+
+
+def _check_tags(gold: Tokens, other: Tokens) -> None:
+    first = first_difference(other.tags, gold.tags)
+    if first is not None:
+        raise InputError(
+            f"{other.line_of(first)}: gold tag {show(other.tags[first])}, but {show(gold.tags[first])} on line "
+            f"{gold.lines[first]} of {gold.file}; expected the gold tags in the last but one column of every file"
+        )
+
+
+def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
+    """Refuse last columns of other annotation, such as entities after chunks: they share no type with the gold tags."""
+    # Tags without types count as their own.
+    truth, *guessed = (
+        {tag.partition("-")[2] or tag for tag in set(tokens.tags) - OUTSIDE} for tokens in (gold, *systems)
+    )
+    found = set().union(*guessed)
+    if truth and found and not truth & found:
+        raise InputError(
+            f"{gold.file}: the last column has types such as {show(min(found))}, the one before it {show(min(truth))}; "
+            "expected the gold tag and the guess as the last two columns; a file of gold tags alone goes before -i"
+        )
+
+
+def _looks_pairs(_: str, head: bytes) -> bool:
+    columns = head_columns(head)
+    return columns is not None and _mark_spans({*columns.gold, *columns.tokens.tags})
+
+
+def _looks_gold(name: str, head: bytes) -> bool:
+    columns = head_columns(head)
+    if columns is None:
+        return False
+    tokens = columns.tokens
+    divided = len(tokens.sentences) > 1 or tokens.documents is not None
+    return divided or PurePath(name).suffix in _ENDINGS or _mark_spans({*tokens.tags})
+
+
+def _mark_spans(tags: set[str]) -> bool:
+    """Whether these are tags of spans, some with a type."""
+    return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
+
+
+_read_gold = partial(read_tagged, lambda file, _: parse_columns(file, read_text(file)).tokens, (_check_sentences,))
+CONLL = Format(
+    "conll",
+    "tagged tokens, gold and guess as the last columns",
+    "systems",
+    _read_pairs,
+    _looks_pairs,
+    TAG_METRICS,
+    TAG_OPTIONS,
+)
+_gold_tokens = partial(Format, options=TAG_OPTIONS | {"tolerant"}, certain=False)
+CONLL_GOLD = _gold_tokens(
+    "conll-gold", "tagged tokens, the tag as the last column", "gold", _read_gold, _looks_gold, TAG_METRICS
+)
+MBT = _gold_tokens(
+    "mbt",
+    "tagged tokens, <utt> after a sentence",
+    "gold",
+    _read_gold,
+    looks_like(rb"(?m)^<utt>\s*$"),
+    ("accuracy", *TAG_METRICS[:-1]),
+)
+
+
+COLUMN = "NE-COARSE-LIT"
+WORD, NOTES, END = "TOKEN", "MISC", "EndOfSentence"
+_HIPE_DOCUMENT = "document_id"
+
+
+def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
+    r"""The tokens of a file with the tags of a column.
+
+    Example:
+        >>> text = "TOKEN\tNE-COARSE-LIT\tMISC\n# hipe2022:document_id = d\nRome\tB-LOC\tEndOfSentence\nis\t_\t_\n"
+        >>> tokens = parse_hipe("t.tsv", text)
+        >>> tokens.tags, tokens.sentences, tokens.documents
+        (['B-loc', 'O'], array([0, 1]), ['d', 'd'])
+    """
+    content = text.split("\n")
+    header = content[0].split("\t")
+    word, tag = (_column(file, header, name) for name in (WORD, column))
+    notes = header.index(NOTES) if NOTES in header else None
+    words: list[str] = []
+    tags: list[str] = []
+    lines: list[int] = []
+    sentences: list[int] = []
+    breaks: list[int] = []
+    documents: list[str] = []
+    document, fresh, begins = "", True, True
+    for line, found in enumerate(content[1:], start=2):
+        plain = found.strip()
+        if not plain or (plain.startswith("#") and "\t" not in plain):  # tables pad both with tabs
+            fresh = True
+            key, _, name = plain.partition("=")
+            if name and key.rstrip().endswith(_HIPE_DOCUMENT):
+                document, begins = name.lstrip(), True
+            continue
+        row = found.split("\t")
+        if len(row) != len(header):
+            raise InputError(f"{file}, line {line}: expected {len(header)} columns as in the header, got {len(row)}")
+        if fresh:
+            sentences.append(len(words))
+            documents.append(document)
+        if begins:
+            breaks.append(len(words))
+        fresh, begins = notes is not None and END in row[notes].split("|"), False
+        words.append(row[word])
+        tags.append(row[tag])
+        lines.append(line)
+    if not words:
+        raise InputError(f"{file}: has a header but no tokens")
+    labels = documents if all(documents) else None
+    return Tokens(file, words, _plain(tags), lines, np.array(sentences), np.array(breaks), labels)
+
+
+def _column(file: str, header: list[str], name: str) -> int:
+    if name not in header:
+        raise InputError(f"{file}, line 1: no column {show(name)}; {suggest(name, header, 'columns')}")
+    return header.index(name)
+
+
+def _plain(tags: list[str]) -> list[str]:
+    """Tags with types in lower case, and O where there is no entity."""
+    plain = {tag: tag[:2] + tag[2:].lower() if tag not in ("_", "-") else "O" for tag in dict.fromkeys(tags)}
+    return [plain[tag] for tag in tags]
+
+
+HIPE = Format(
+    "hipe",
+    "tagged tokens of HIPE",
+    "gold",
+    partial(read_tagged, lambda file, options: parse_hipe(file, read_text(file), options.filter or COLUMN), ()),
+    looks_like(rb"^TOKEN\tNE-"),
+    TAG_METRICS,
+    TAG_OPTIONS | {"filter", "tolerant"},
+)

@@ -1,0 +1,432 @@
+"""CoNLL-U: text -> arrays of words, checked as by the script of the CoNLL 2018 shared task.
+
+Each line has ten columns between tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; an empty line follows each
+sentence; comments begin with #. The range 3-4 is a multiword token, whose words follow; 8.1 is an empty node, which is
+no part of the tree and left out. Every tree has one root and no cycle.
+
+Dependency trees in CoNLL-U: a gold file and one file per system, whose words and sentences may be others.
+
+An instance is a gold sentence. A word of a system belongs to the sentence of the gold word that it matches, else to the
+one that holds its first character. Words match as in the CoNLL 2018 shared task: when they cover the same characters of
+the text without blanks. Where multiword tokens of either side overlap, they make a stretch of text: the words within it
+match by a longest common subsequence of their forms in lower case, and words that stick out of it do not match.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import SupportsIndex
+
+import numpy as np
+
+from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.join import join_sheets
+from sigjax.readers.options import Options, chosen_metric, show
+from sigjax.records import Evaluation, InputError
+from sigjax.records.display import shared_length
+from sigjax.run.files import decode_text, read_bytes
+
+ROOT = -1
+"""The head of the root."""
+_BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_RANGE = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
+_WHOLE_NUMBERS = re.compile(r"(?:[0-9]{1,9}\t)*")
+_COLUMNS = 10
+_UNIVERSAL = frozenset(
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
+    "Voice Evident Polarity Person Polite".split()
+)
+"""The features of the shared task; all others are of single languages."""
+_CONTENT = frozenset(
+    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
+    "conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
+)
+_FUNCTIONAL = frozenset("aux cop mark det clf case cc".split())
+
+
+@dataclass(frozen=True, eq=False)
+class Treebank:
+    """The words and trees of a file."""
+
+    file: str
+    text: str
+    """The characters of all tokens, without blanks."""
+    starts: np.ndarray
+    """[word] where the word's token begins in the text; words of a multiword token share its span."""
+    ends: np.ndarray
+    """[word] where it ends."""
+    multiword: np.ndarray
+    """[word] whether the word is part of a multiword token."""
+    forms: Sequence[str]
+    """[word]"""
+    lemmas: np.ndarray
+    """[word] LEMMA."""
+    upos: np.ndarray
+    """[word] UPOS."""
+    xpos: np.ndarray
+    """[word] XPOS."""
+    features: np.ndarray
+    """[word] the universal ones of FEATS, sorted."""
+    relations: np.ndarray
+    """[word] DEPREL up to the colon."""
+    content: np.ndarray
+    """[word] whether the relation is one of content words."""
+    functional: np.ndarray
+    """[word] whether the relation is one of function words, and the word is not the root."""
+    heads: np.ndarray
+    """[word] the word that is its head, or `ROOT`."""
+    sentences: np.ndarray
+    """[word] the number of its sentence, from 0."""
+    lines: np.ndarray
+    """[word] its line in the file, from 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The lines that are neither comments nor empty, as columns."""
+
+    file: str
+    lines: np.ndarray
+    sentences: np.ndarray
+    ids: list[str]
+    forms: list[str]
+    cells: list[str]
+
+    def refuse(self, row: SupportsIndex, reason: str) -> InputError:
+        return InputError(f"{self.file}, line {self.lines[row]}: {reason}")
+
+
+def parse_conllu(file: str, data: bytes) -> Treebank:
+    """The words and trees of CoNLL-U data.
+
+    Raises:
+        InputError: a line without ten columns, IDs out of order, a HEAD that is no word of the sentence, a cycle, no
+            root or several; the message names the line.
+    """
+    rows = _split_rows(file, decode_text(file, data).split("\n"))
+    ranges, empty = (np.array([mark in id for id in rows.ids], dtype=bool) for mark in "-.")
+    words = np.flatnonzero(~(ranges | empty))
+    if not words.size:
+        raise InputError(f"{file}: has no words; expected CoNLL-U")
+    first = _first_words(rows, words)
+    covered = _covered_words(rows, words, first, np.flatnonzero(ranges))
+    is_token = ranges.copy()
+    is_token[words[~covered]] = True
+    tokens = np.flatnonzero(is_token)
+    forms = _clean_forms(rows, tokens)
+    ends = np.cumsum([len(form) for form in forms])
+    token_of = (np.cumsum(is_token) - 1)[words]  # the words of a range follow it at once
+    sentences, heads = rows.sentences[words], _heads(rows, words, first)
+    relations = [cell.partition(":")[0] for cell in _column(rows, 7, words)]
+    return Treebank(
+        file=file,
+        text="".join(forms),
+        starts=np.append(0, ends)[token_of],
+        ends=ends[token_of],
+        multiword=covered,
+        forms=[rows.forms[row] for row in words],
+        lemmas=_column(rows, 2, words),
+        upos=_column(rows, 3, words),
+        xpos=_column(rows, 4, words),
+        features=_universal(_column(rows, 5, words)),
+        relations=np.array(relations, dtype=object),
+        content=np.array([each in _CONTENT for each in relations]),
+        functional=np.array([each in _FUNCTIONAL for each in relations]) & (heads != ROOT),
+        heads=heads,
+        sentences=sentences,
+        lines=rows.lines[words],
+    )
+
+
+def _split_rows(file: str, lines: list[str]) -> _Rows:
+    """The rows of all sentences; each has ten columns."""
+    places = [i for i, line in enumerate(lines) if line and line[0] != "#"]
+    for i in places:
+        if lines[i].count("\t") != _COLUMNS - 1:
+            found = lines[i].count("\t") + 1
+            raise InputError(f"{file}, line {i + 1}: expected {_COLUMNS} columns between tabs, got {found}")
+    empty = [i for i, line in enumerate(lines) if not line]
+    cells = "\t".join([lines[i] for i in places]).split("\t") if places else []
+    _, sentences = np.unique(np.searchsorted(np.array(empty, int), places), return_inverse=True)
+    return _Rows(file, np.array(places, int) + 1, sentences, cells[0::_COLUMNS], cells[1::_COLUMNS], cells)
+
+
+def _column(rows: _Rows, number: int, words: np.ndarray) -> np.ndarray:
+    """The cells `[word]` of a column."""
+    return np.array(rows.cells[number::_COLUMNS], dtype=object)[words]
+
+
+def _universal(cells: np.ndarray) -> np.ndarray:
+    """The universal features `[word]` of cells such as Number=Sing|Typo=Yes."""
+    kept = {
+        cell: "|".join(sorted(each for each in cell.split("|") if each.partition("=")[0] in _UNIVERSAL))
+        for cell in set(cells)
+    }
+    return np.array([kept[cell] for cell in cells], dtype=object)
+
+
+def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: str) -> np.ndarray:
+    """Cells `[word]` as numbers."""
+    if not _WHOLE_NUMBERS.fullmatch("\t".join([*cells, ""])):
+        wrong = next(i for i, cell in enumerate(cells) if not _WHOLE_NUMBERS.fullmatch(cell + "\t"))
+        raise rows.refuse(words[wrong], f"expected a whole number as {name}, got {show(cells[wrong])}")
+    return np.fromiter(map(int, cells), np.int64, len(cells))
+
+
+def _first_words(rows: _Rows, words: np.ndarray) -> np.ndarray:
+    """The first word `[word]` of each word's sentence; IDs count from there."""
+    numbers = _whole_numbers(rows, words, [rows.ids[row] for row in words], "ID")
+    sentences = rows.sentences[words]
+    first = np.searchsorted(sentences, sentences)
+    expected = np.arange(len(words)) - first + 1
+    wrong = np.flatnonzero(numbers != expected)
+    if wrong.size:
+        i = wrong[0]
+        raise rows.refuse(words[i], f"expected the ID {expected[i]}, got {numbers[i]}; an empty line ends a sentence")
+    return first
+
+
+def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np.ndarray) -> np.ndarray:
+    """Which words `[word]` are part of a multiword token."""
+    covered = np.zeros(len(words), bool)
+    sentences = rows.sentences[words]
+    for row in ranges:
+        match = _RANGE.fullmatch(rows.ids[row])
+        low, high = map(int, match.groups()) if match else (1, 0)
+        following = int(np.searchsorted(words, row))
+        beyond = following + high - low
+        if low > high or beyond >= len(words) or sentences[beyond] != rows.sentences[row]:
+            raise rows.refuse(row, f"expected a range of the words that follow, such as 3-4, got {show(rows.ids[row])}")
+        if covered[following] or following - first[following] + 1 != low:
+            raise rows.refuse(
+                row, f"the range {show(rows.ids[row])} must stand before its first word, in no other range"
+            )
+        covered[following : beyond + 1] = True
+    return covered
+
+
+def _clean_forms(rows: _Rows, tokens: np.ndarray) -> list[str]:
+    """FORM of each token without blanks, which only one side may write."""
+    forms = [rows.forms[row] for row in tokens]
+    if _BLANKS.search("".join(forms)):
+        forms = [_BLANKS.sub("", form) for form in forms]
+    if not all(forms):
+        raise rows.refuse(tokens[forms.index("")], "expected a FORM, got nothing")
+    return forms
+
+
+def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """The head `[word]` of each word; every sentence must be a tree."""
+    heads = _whole_numbers(rows, words, _column(rows, 6, words).tolist(), "HEAD")
+    sentences = rows.sentences[words]
+    sizes = np.bincount(sentences)[sentences]
+    wrong = np.flatnonzero(heads > sizes)
+    if wrong.size:
+        i = wrong[0]
+        raise rows.refuse(words[i], f"HEAD {heads[i]} is beyond the sentence, which has {sizes[i]} words")
+    found = np.where(heads == 0, ROOT, first + heads - 1)
+    roots = np.bincount(sentences, weights=found == ROOT)[sentences]
+    wrong = np.flatnonzero(roots != 1)
+    if wrong.size:
+        i = wrong[0]
+        raise rows.refuse(words[i], f"the sentence has {roots[i]:.0f} roots; expected one word with HEAD 0")
+    above = np.append(found, ROOT)  # the root's own head is the root
+    for _ in range(int(sizes.max()).bit_length()):
+        above = above[above]
+    wrong = np.flatnonzero(above != ROOT)
+    if wrong.size:
+        raise rows.refuse(words[wrong[0]], "the heads lead around in a circle; expected a tree")
+    return found
+
+
+METRICS = ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex")
+_OF_CONTENT = frozenset(("clas", "mlas", "blex"))
+_COMMENT = re.compile(r"#\s*(?:(sent_id)\s*=|(newdoc)\b(?:\s+id\s*=)?)\s*(.*)")
+_FIRST_ROW = rb"\A(?:#[^\n]*\n|\r?\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n"
+_EXCERPT = 20
+"""Characters of a text that differs, in a message."""
+UNMATCHED = -2
+"""Other than `ROOT`, so that no head is right because it is unknown."""
+_LARGEST_TABLE = 2**22
+"""Gold words times system words of one stretch; larger ones are no multiword tokens."""
+
+
+def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
+    """Counts `[gold sentence]`: right words by the name of each metric; all words, and those with content relations.
+
+    Raises:
+        InputError: the texts differ.
+    """
+    if system.text != gold.text:
+        raise _different_text(gold, system)
+    found = match_words(gold, system)
+    own = np.flatnonzero(found != UNMATCHED)
+    of_character = np.searchsorted(gold.starts, system.starts, side="right") - 1
+    sentences = gold.sentences[np.where(found == UNMATCHED, of_character, found)]
+    counted = {name: sentences[own[right]] for name, right in _right_words(gold, system, found, own).items()}
+    counted |= {"predicted": sentences, "gold": gold.sentences}
+    counted |= {"content_predicted": sentences[system.content], "content_gold": gold.sentences[gold.content]}
+    size = int(gold.sentences[-1]) + 1
+    return {name: np.bincount(each, minlength=size).astype(np.float64) for name, each in counted.items()}
+
+
+def _right_words(gold: Treebank, system: Treebank, found: np.ndarray, own: np.ndarray) -> dict[str, np.ndarray]:
+    """Whether each of the matched words `own` is right, by metric."""
+    other = found[own]
+
+    def same(name: str) -> np.ndarray:
+        return (getattr(system, name)[own] == getattr(gold, name)[other]).astype(bool)
+
+    head = np.append(found, ROOT)[system.heads[own]] == gold.heads[other]
+    labelled = head & same("relations")
+    upos, xpos, features = map(same, ("upos", "xpos", "features"))
+    lemma = same("lemmas") | (gold.lemmas[other] == "_")  # gold words without lemmas demand none
+    content, tagged = labelled & gold.content[other], labelled & upos & features
+    # Function words of a word match in order, so that all are right where as many are right as there are on each side.
+    right = _children(system, own[tagged & gold.functional[other]])[own]
+    complete = right == _children(system, np.flatnonzero(system.functional))[own]
+    complete &= right == _children(gold, np.flatnonzero(gold.functional))[other]
+    return {
+        "las": labelled,
+        "uas": head,
+        "upos": upos,
+        "xpos": xpos,
+        "ufeats": features,
+        "alltags": upos & xpos & features,
+        "lemmas": lemma,
+        "clas": content,
+        "mlas": content & tagged & complete,
+        "blex": content & lemma,
+    }
+
+
+def _children(side: Treebank, words: np.ndarray) -> np.ndarray:
+    """How many of some words are children of each word `[word]`."""
+    return np.bincount(side.heads[words], minlength=len(side.heads))
+
+
+def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
+    """The gold word `[system word]` of each, or `UNMATCHED`; both have the same text."""
+    matched = np.full(len(system.starts), UNMATCHED)
+    stretches = _stretches(gold, system)
+    plain_gold, plain_system = (np.flatnonzero(~_touching(side, stretches)) for side in (gold, system))
+    length = len(gold.text) + 1
+    keys = [side.starts[i] * length + side.ends[i] for side, i in ((gold, plain_gold), (system, plain_system))]
+    _, at_gold, at_system = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    matched[plain_system[at_system]] = plain_gold[at_gold]
+    for start, end in stretches.tolist():
+        own, other = _within(gold, start, end), _within(system, start, end)
+        if len(own) * len(other) > _LARGEST_TABLE:
+            line = system.lines[other[0]]
+            raise InputError(f"{system.file}, line {line}: {len(other)} words in multiword tokens that overlap")
+        for i, j in common_subsequence([gold.forms[i].lower() for i in own], [system.forms[j].lower() for j in other]):
+            matched[other[j]] = own[i]
+    return matched
+
+
+def common_subsequence(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
+    """Index pairs of a longest common subsequence; of several, the one that leaves out early items of `one` first.
+
+    Example:
+        >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
+        [(1, 0), (2, 2)]
+    """
+    rest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i in reversed(range(len(one))):
+        for j in reversed(range(len(other))):
+            equal = one[i] == other[j]
+            rest[i][j] = rest[i + 1][j + 1] + 1 if equal else max(rest[i + 1][j], rest[i][j + 1])
+    pairs, i, j = [], 0, 0
+    while i < len(one) and j < len(other):
+        if one[i] == other[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif rest[i][j] == rest[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _stretches(gold: Treebank, system: Treebank) -> np.ndarray:
+    """Start and end `[stretch, 2]` of the multiword tokens of both, joined where they overlap."""
+    sides = [np.stack([side.starts, side.ends], axis=-1)[side.multiword] for side in (gold, system)]
+    spans = np.unique(np.concatenate(sides), axis=0)
+    if not len(spans):
+        return spans
+    reach = np.maximum.accumulate(spans[:, 1])
+    fresh = np.append(True, spans[1:, 0] >= reach[:-1])
+    last = np.append(np.flatnonzero(fresh)[1:] - 1, len(spans) - 1)
+    return np.stack([spans[fresh, 0], reach[last]], axis=-1)
+
+
+def _touching(side: Treebank, stretches: np.ndarray) -> np.ndarray:
+    """Which words `[word]` share a character with a stretch."""
+    before = np.searchsorted(stretches[:, 0], side.ends)
+    return np.append(0, stretches[:, 1])[before] > side.starts
+
+
+def _within(side: Treebank, start: int, end: int) -> range:
+    """The words that lie in a stretch of text."""
+    return range(int(np.searchsorted(side.starts, start)), int(np.searchsorted(side.ends, end, side="right")))
+
+
+def _different_text(gold: Treebank, system: Treebank) -> InputError:
+    place = shared_length([gold.text, system.text])
+    lines = [side.lines[max(int(np.searchsorted(side.starts, place, side="right")) - 1, 0)] for side in (gold, system)]
+    texts = [show(side.text[place : place + _EXCERPT]) for side in (gold, system)]
+    return InputError(
+        f"{system.file}, line {lines[1]}: the text is not that of {gold.file}, line {lines[0]}: expected {texts[0]}, "
+        f"got {texts[1]} (blanks left out); both must be of the same raw text"
+    )
+
+
+def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, list[str] | None]:
+    """Names `[sentence]` by `# sent_id`, if all have different ones, and documents by `# newdoc id`, if there are."""
+    ids, documents = [""] * num_sentences, [""] * num_sentences
+    document, number, rows, num_documents = "", 0, 0, 0
+    for line in text.split("\n"):
+        if line.startswith("#"):
+            match = _COMMENT.match(line)
+            if match and match[1]:
+                ids[min(number, num_sentences - 1)] = match[3].strip()
+            elif match:
+                num_documents += 1
+                document = match[3].strip() or str(num_documents)
+        elif line:
+            rows += 1
+            documents[number] = document
+        elif rows:
+            number, rows = number + 1, 0
+    unique = all(ids) and len(set(ids)) == num_sentences
+    return ids if unique else None, documents if num_documents else None
+
+
+def _read(sources: Sources, options: Options) -> Reading:
+    file = sources.gold()
+    data = read_bytes(file)
+    gold = parse_conllu(file, data)
+    ids, documents = _sentence_names(decode_text(file, data), int(gold.sentences[-1]) + 1)
+    files = sources.chosen(options)
+    counts = {name: count_words(gold, parse_conllu(path, read_bytes(path))) for name, path in files.items()}
+    labels = {} if documents is None else {"document": documents}
+
+    def evaluate(options: Options) -> Evaluation:
+        name = chosen_metric(options).name
+        right = name if name in METRICS else METRICS[0]
+        sheets = [
+            Sheet(system, files[system], _columns(own, right), labels=labels, ids=ids) for system, own in counts.items()
+        ]
+        return join_sheets(sheets, options)(options)
+
+    return evaluate
+
+
+def _columns(counts: dict[str, np.ndarray], metric: str) -> dict[str, np.ndarray]:
+    """All counts, with those of a metric as tp, predicted and gold."""
+    total = "content_" if metric in _OF_CONTENT else ""
+    own = {"tp": metric, "predicted": f"{total}predicted", "gold": f"{total}gold"}
+    return counts | {name: counts[key] for name, key in own.items()}
+
+
+CONLLU = Format("conllu", "dependency trees, CoNLL-U", "gold", _read, looks_like(_FIRST_ROW, ending=".conllu"), METRICS)

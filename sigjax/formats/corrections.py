@@ -1,0 +1,194 @@
+"""Grammatical error correction: edits in the M2 format, compared as by `errant_compare` (correction of spans).
+
+An edit is right if the gold standard has one of the same span and correction. Of several annotators ERRANT takes, for
+each sentence, the best given the sentences before it, which no sum over sentences is: one must be chosen, unless they
+agree. What errant_compare prints with -v has its choice. Reference: Bryant, Felice and Briscoe (2017), "Automatic
+annotation and evaluation of error types for grammatical error correction".
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.formats.logs import Result, Row, log_reader
+from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.join import join_sheets
+from sigjax.readers.options import Options, listing, show
+from sigjax.records import InputError
+from sigjax.run.files import read_text
+
+Edits = Counter[tuple[int, int, str]]
+"""Start, end and correction, and how often it stands there."""
+_NUMBER = re.compile(r"-?\d{1,9}")
+_LEFT_OUT = ("noop", "UNK")
+"""Types that do not count: what is not an error, and errors whose correction is not known."""
+_HINT = "errant_parallel writes M2 from texts"
+
+
+class _Sentence(NamedTuple):
+    text: str
+    line: int
+    edits: dict[int, Edits]
+    """Annotator -> edits."""
+
+
+def _read_sentences(file: str) -> list[_Sentence]:
+    sentences: list[_Sentence] = []
+    for line, row in enumerate(read_text(file).split("\n"), start=1):
+        if row == "S" or row.startswith("S "):
+            sentences.append(_Sentence(row[2:].strip(), line, {}))
+        elif row.strip():
+            if not sentences:
+                raise InputError(f"{file}, line {line}: expected 'S WORDS', got {show(row)}; {_HINT}")
+            start, end, kind, correction, annotator = _fields(f"{file}, line {line}", row)
+            own = sentences[-1].edits.setdefault(annotator, Counter())
+            if kind not in _LEFT_OUT:
+                own[start, end, correction] += 1
+    return sentences
+
+
+def _fields(place: str, row: str) -> tuple[int, int, str, str, int]:
+    """Start, end, type, correction and annotator of an edit."""
+    span, *others = row.removeprefix("A ").split("|||")
+    numbers = [*span.split(), others[-1].strip() if others else ""]
+    if not row.startswith("A ") or len(others) < 3 or len(numbers) != 3 or not all(map(_NUMBER.fullmatch, numbers)):
+        expected = "an edit, 'A 1 2|||TYPE|||correction|||REQUIRED|||-NONE-|||0'"
+        raise InputError(f"{place}: expected {expected}, got {show(row)}; {_HINT}")
+    start, end, annotator = map(int, numbers)
+    return start, end, others[0], others[1], annotator
+
+
+def _edits(file: str, sentences: Sequence[_Sentence], chosen: int | None) -> list[Edits]:
+    """The edits `[sentence]` of the one annotator, or of the chosen one."""
+    if chosen is not None and not any(chosen in each.edits for each in sentences):
+        known = sorted({annotator for each in sentences for annotator in each.edits})
+        raise InputError(f"{file}: --filter: no annotator {chosen}; annotators: {listing(map(str, known))}")
+    return [_of_one(file, each, chosen) for each in sentences]
+
+
+def _of_one(file: str, sentence: _Sentence, chosen: int | None) -> Edits:
+    known = sentence.edits
+    if chosen is not None and known:
+        if chosen not in known:
+            raise InputError(
+                f"{file}, line {sentence.line}: annotator {chosen} has no edit of this sentence, not even noop; "
+                "leave the sentence out, or choose another annotator"
+            )
+        return known[chosen]
+    first, *others = known.values() or [Counter()]
+    if any(other != first for other in others):
+        raise InputError(
+            f"{file}, line {sentence.line}: the annotators {listing(map(str, sorted(known)))} differ, and ERRANT's "
+            f"choice for a sentence depends on the others; give what errant_compare prints with -v for each system "
+            f"(--reader errant), or say which to take, such as --filter={min(known)}"
+        )
+    return first
+
+
+def _count(gold: Sequence[Edits], own: Sequence[Edits]) -> dict[str, np.ndarray]:
+    """Counts `[sentence]`; a right edit counts as often as it is gold, as ERRANT has it."""
+    right = [sum(number for edit, number in g.items() if edit in o) for g, o in zip(gold, own, strict=True)]
+    wrong = [sum(number for edit, number in o.items() if edit not in g) for g, o in zip(gold, own, strict=True)]
+    tp = np.array(right, float)
+    return {"tp": tp, "predicted": tp + np.array(wrong), "gold": np.array([each.total() for each in gold], float)}
+
+
+def _read(sources: Sources, options: Options) -> Reading:
+    file, chosen = sources.gold(), _annotator(options.filter)
+    sentences = _read_sentences(file)
+    gold = _edits(file, sentences, chosen)
+    sheets = []
+    for name, path in sources.chosen(options).items():
+        own = _read_sentences(path)
+        _check_same(path, own, file, sentences)
+        sheets.append(Sheet(name, path, _count(gold, _edits(path, own, None)), lines=[each.line for each in own]))
+    return join_sheets(sheets, options)
+
+
+def _annotator(name: str | None) -> int | None:
+    if name is not None and not re.fullmatch(r"\d{1,9}", name):
+        raise InputError(f"--filter: expected the number of an annotator, as M2 ends its lines, got {show(name)}")
+    return None if name is None else int(name)
+
+
+def _check_same(file: str, own: Sequence[_Sentence], gold_file: str, gold: Sequence[_Sentence]) -> None:
+    """Refuse other sentences than those of the gold standard: spans would be of other words."""
+    for one, other in zip(own, gold, strict=False):
+        if one.text != other.text:
+            raise InputError(
+                f"{file}, line {one.line}: expected the sentence {show(other.text)} of {gold_file}, line {other.line}, "
+                f"got {show(one.text)}"
+            )
+    if len(own) != len(gold):
+        raise InputError(f"{file}: has {len(own)} sentences, but {gold_file} has {len(gold)}; expected the same")
+
+
+CORRECTIONS = Format(
+    "m2",
+    "edits of grammatical error correction (M2, ERRANT)",
+    "gold",
+    _read,
+    looks_like(rb"(?sm)\A\s*S .*?^A -?\d+ -?\d+\|\|\|", ending=".m2"),
+    ("f0.5", "precision", "recall", "fscore"),
+    frozenset({"filter"}),
+    begins=(b"S",),
+)
+
+
+# What `errant_compare -v` prints: the counts of each sentence by each annotator, and which it chose.
+
+_PAIR = re.compile(r"SENTENCE \d+ - HYP (\d{1,9}) - REF (\d{1,9})")
+_LOCAL = re.compile(r"Local TP/FP/FN *: (\d{1,9}) (\d{1,9}) (\d{1,9})")
+_CHOSEN = re.compile(r"\^\^ HYP (\d{1,9}), REF (\d{1,9}) chosen for sentence (\d{1,9})")
+_ORIGINAL = "Original sentence "
+_TOTALS = re.compile(r"(\d{1,9})\t(\d{1,9})\t(\d{1,9})(\t[\d.]+){3}")
+
+
+def _errant(file: str, _: Options) -> list[Result]:
+    rows, sums, totals, several = list[Row](), [0, 0, 0], list[int](), False
+    counts, pair, text = dict[Any, list[int]](), None, None
+    for line, content in enumerate(read_text(file).split("\n"), start=1):
+        if content.startswith(_ORIGINAL):
+            text = content.removeprefix(_ORIGINAL)
+        elif found := _PAIR.fullmatch(content):
+            pair = found.groups()
+        elif found := _LOCAL.fullmatch(content):
+            counts[pair] = list(map(int, found.groups()))
+        elif found := _CHOSEN.fullmatch(content):
+            *chosen, sentence = found.groups()
+            if tuple(chosen) not in counts:
+                raise InputError(f"{file}, line {line}: the counts of this choice are not above; is a part missing?")
+            tp, wrong, missed = own = counts[tuple(chosen)]
+            sums = [one + more for one, more in zip(sums, own, strict=True)]
+            rows.append(Row({"tp": tp, "predicted": tp + wrong, "gold": tp + missed}, sentence, content=text))
+            several |= len(counts) > 1
+            counts, pair, text = {}, None, None
+        elif found := _TOTALS.fullmatch(content):
+            totals = list(map(int, found.groups()[:3]))
+    _check_totals(file, sums if rows else None, totals)
+    note = "annotators are those that errant_compare chose for each sentence, given the sentences before"
+    return [Result(file, rows, notes=(note,) if several else ())]
+
+
+def _check_totals(file: str, sums: Sequence[int] | None, totals: Sequence[int]) -> None:
+    if sums is None:
+        raise InputError(f"{file}: has no counts of single sentences; expected what errant_compare prints with -v")
+    if not totals:
+        raise InputError(f"{file}: does not end with the summary of errant_compare; is it cut off?")
+    if sums != totals:
+        own, summary = (f"{tp} TP, {fp} FP and {fn} FN" for tp, fp, fn in (sums, totals))
+        raise InputError(f"{file}: its sentences have {own}, but its summary has {summary}; is a part missing?")
+
+
+ERRANT = Format(
+    "errant",
+    "output of errant_compare -v",
+    "systems",
+    log_reader(_errant, content="sentence"),
+    looks_like(rb"(?m)^(SENTENCE \d+ - HYP \d+ - REF \d+$|=+ (Span|Token)-Based (Correction|Detection) )"),
+    ("f0.5", "precision", "recall", "fscore"),
+    begins=(b"--", b"=="),
+)

@@ -1,0 +1,257 @@
+"""How files are understood, by the decisions of `read` itself: what is in them, what is missing, what to run next."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+from sigjax.formats.reading import (
+    FORMATS,
+    choose_formats,
+    formats_taking,
+    given_name,
+    likely_formats,
+    read_as,
+    sources_of,
+)
+from sigjax.metrics import METRICS
+from sigjax.readers.format import Format, Reading, Sheet, Sources, first_task, metrics_of_tasks
+from sigjax.readers.join import labels_of
+from sigjax.readers.options import Options
+from sigjax.records import Evaluation, InputError
+from sigjax.run.files import keeping_pipes, read_head
+
+_FIRST = ("accuracy", "fscore", "mean")
+_MOST_REFUSALS = 3
+_READS = "reads them, if they are"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What `sigjax.read` makes of files.
+
+    Attributes:
+        format, title, why: the format, what it is, and what it was recognized by; None where no format reads the files.
+        systems, gold: the names of the systems, and the gold files.
+        instances: how many all systems have; None where the files cannot be compared as they are.
+        ids: how instances are joined.
+        metrics: names of the metrics that the files have numbers for, the default first.
+        fields: name of each field with one label per instance -> its number of labels; clusters or strata.
+        alike: groups of systems without any difference.
+        notes: what was done to the data.
+        missing: which systems lack which instances; None where none does.
+        refusal: why the files cannot be compared; None where they can.
+        tried: names of formats that come near files that none reads -> why these do not.
+        options: what `sigjax compare` needs beside what was given.
+    """
+
+    format: str | None = None
+    title: str = ""
+    why: str = ""
+    systems: tuple[str, ...] = ()
+    gold: tuple[str, ...] = ()
+    instances: int | None = None
+    ids: str = ""
+    metrics: tuple[str, ...] = ()
+    fields: Mapping[str, int] = field(default_factory=dict)
+    alike: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    missing: str | None = None
+    refusal: str | None = None
+    tried: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@keeping_pipes()
+def diagnose(
+    *paths: Any, input: Sequence[Any] = (), metric: str | None = None, reader: str | None = None, options: Options
+) -> Diagnosis:
+    """How files are understood; what is wrong is said as on the command line, never raised; see `read`."""
+    diagnosis = _diagnosis(paths, input, metric, reader, options)
+    if diagnosis.refusal is None or input or len(paths) < 2:
+        return diagnosis
+    gold, *systems = paths  # was -i before the second file forgotten?
+    other = _diagnosis([gold], systems, metric, reader, options)
+    more = dict(other.options) | {"files": [gold], "input": systems}
+    return replace(other, options=more) if other.refusal is None else diagnosis
+
+
+def _diagnosis(
+    paths: Sequence[Any], input: Sequence[Any], metric: str | None, reader: str | None, options: Options
+) -> Diagnosis:
+    try:
+        sources = sources_of(paths, input)
+        found, refusal = _format_of(sources, metric, reader)
+    except InputError as error:
+        return Diagnosis(refusal=error.flags) if reader is not None else _unread(paths, input, options, error.flags)
+    diagnosis = _read_as(found, sources, metric, options, refusal)
+    if diagnosis.refusal is not None and metric is None and reader is None:
+        tried = _tried(sources, options, len(FORMATS), diagnosis.refusal)
+        diagnosis = replace(diagnosis, tried={name: said for name, said in tried.items() if said.startswith(_READS)})
+    return replace(diagnosis, format=found.name, title=found.title, why=_why(found, sources, reader))
+
+
+def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
+    """The files before -i and after it."""
+    return [given_name(file)[1] for file in sources.files], tuple(sources.systems.values())
+
+
+def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tuple[Format, str | None]:
+    """The format of files, and why it does not give the metric."""
+    files, outputs = _files(sources)
+    try:
+        return choose_formats(files, outputs, reader=reader, metrics=[metric])[0], None
+    except InputError as error:
+        likely = [] if reader is not None else likely_formats(files, outputs)
+        if not likely:
+            raise
+        (found,) = choose_formats(files, outputs, reader=None, metrics=likely[0].metrics[:1] or [None])
+        return found, None if metric is None else error.flags
+
+
+def _why(found: Format, sources: Sources, reader: str | None) -> str:
+    """What a format is recognized by."""
+    if reader is not None:
+        return "named by --reader"
+    first = next(chain(*_files(sources)))
+    by_name = os.path.isdir(first) or found.fits(first.lower().removesuffix(".gz"), b"")
+    return f"recognized by its {'name' if by_name else 'first lines'}"
+
+
+def _read_as(
+    found: Format, sources: Sources, metric: str | None, options: Options, refusal: str | None = None
+) -> Diagnosis:
+    """What files of a format hold; by the usual metric, where the one asked for is refused."""
+    sheets: list[Sheet] = []
+    tasks, reading, evaluation, metrics = None, None, None, found.metrics
+    usual = (metric if refusal is None else None) or (metrics[0] if metrics else "mean")
+    missing, not_read, more, given = None, None, dict[str, Any](), options
+    for settled in dict.fromkeys((options.missing, "drop")):
+        try:
+            given = replace(options, seen=sheets, missing=settled)
+            tasks = read_as(found, sources, given)
+            reading = first_task(tasks)
+            evaluation = reading(replace(given, metric=usual))
+        except InputError as error:
+            not_read = not_read or error.flags
+            continue
+        if settled != options.missing:
+            missing, not_read, more = not_read, None, {"missing": settled}
+        break
+    if reading is not None and not metrics:
+        metrics = _possible(reading, given, usual if evaluation is None else evaluation.metric.name)
+        if evaluation is None and metric is None and metrics:
+            not_read, evaluation = None, reading(replace(given, metric=metrics[0]))
+    refusal = refusal or not_read
+    chosen = metrics[0] if metric is None and metrics else metric
+    if chosen is not None and refusal is None:
+        metrics = (chosen, *(name for name in metrics if name != chosen))
+        more |= {"metric": metrics_of_tasks(tasks, given, metrics) if tasks and metric is None else [chosen]}
+    return Diagnosis(
+        systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
+        gold=tuple(sources.files) if found.takes == "gold" else (),
+        instances=None if evaluation is None else evaluation.num_instances,
+        ids=_ids(sheets, evaluation, in_table=found.takes == "file"),
+        metrics=metrics,
+        fields=_fields(sheets, () if evaluation is None else evaluation.metric.inputs),
+        alike=_alike(evaluation),
+        notes=() if evaluation is None else evaluation.notes,
+        missing=missing,
+        refusal=refusal,
+        options=more,
+    )
+
+
+def _possible(reading: Reading, options: Options, usual: str) -> tuple[str, ...]:
+    """The metrics that files of numbers can be evaluated by: all are tried.
+
+    The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts.
+    """
+    scores = dict.fromkeys(name for sheet in options.seen or () for name in sheet.numbers)
+    possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
+    for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS)):
+        with suppress(InputError):
+            made = reading(replace(options, metric=name)).metric
+            possible.setdefault((made.inputs, made.extract, getattr(made, "score", made)), made.name)
+    return tuple(possible.values())
+
+
+def _ids(sheets: Sequence[Sheet], evaluation: Evaluation | None, *, in_table: bool) -> str:
+    """How instances are joined; rows of a table without ids are numbered."""
+    if not sheets and evaluation is None:
+        return ""
+    if sheets and sheets[0].id_column is not None:
+        return f"the column {sheets[0].id_column!r}"
+    ids = sheets[0].ids if sheets else evaluation and evaluation.ids
+    if ids is None or (in_table and list(map(str, ids)) == [str(row + 1) for row in range(len(ids))]):
+        return "none: instances are joined by their order"
+    return "those of the files"
+
+
+def _fields(sheets: Sequence[Sheet], numbers: Sequence[str]) -> dict[str, int]:
+    """The fields that can be clusters or strata, and how many labels each has."""
+    fields: dict[str, int] = {}
+    others = {*numbers, *(sheet.system for sheet in sheets), *(sheet.id_column for sheet in sheets)}
+    for name in dict.fromkeys(name for sheet in sheets for name in sheet.labels if name not in others):
+        with suppress(InputError):
+            labels = labels_of(sheets, name)
+            if 1 < (count := len(set(labels))) < len(labels):
+                fields[name] = count
+    return fields
+
+
+def _alike(evaluation: Evaluation | None) -> tuple[tuple[str, ...], ...]:
+    """Groups of systems whose statistics are the same on all instances."""
+    groups: dict[bytes, list[str]] = {}
+    for name, own in () if evaluation is None else zip(evaluation.systems, evaluation.stats, strict=True):
+        groups.setdefault(own.tobytes(), []).append(name)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _unread(paths: Sequence[Any], input: Sequence[Any], options: Options, refusal: str) -> Diagnosis:
+    """The diagnosis of files whose format is not recognized."""
+    try:
+        sources = sources_of(paths, input)
+        files, outputs = _files(sources)
+        for file in (*files, *outputs):
+            read_head(file)  # what cannot be opened is of no format
+        tried = _elsewhere(files, outputs)
+    except InputError:
+        return Diagnosis(refusal=refusal)
+    return Diagnosis(refusal=refusal, tried=tried | _tried(sources, options, _MOST_REFUSALS - len(tried), refusal))
+
+
+def _tried(sources: Sources, options: Options, most: int, refusal: str) -> dict[str, str]:
+    """The formats that read the files, or come nearest, and why they do not read them; that of `refusal` is known."""
+    files, outputs = _files(sources)
+    name, head = read_head(next(chain(files, outputs)))
+    answers: dict[str, list[str]] = {}
+    for each in formats_taking(files, outputs):
+        if each.may_be(name, head):
+            said = _read_as(each, sources, None, options).refusal
+            answers.setdefault(said or f"{_READS} {each.title}", []).append(each.name)
+    answers.pop(refusal, None)
+    nearest = sorted(answers, key=_how_far, reverse=True)[:most]
+    return {", ".join(answers[said]): said for said in nearest}
+
+
+def _elsewhere(files: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
+    """The formats that the first file looks like, but that take other files beside it."""
+    first = (*files, *outputs)[0]
+    if files and outputs:
+        looking, takes = likely_formats([first], ()), "all systems in one file, or one file per system, without -i"
+    else:
+        looking, takes = likely_formats([first], [first]), "gold files, and then those of the systems: GOLD -i A B"
+    return {each.name: f"{first} looks like {each.title}; it takes {takes}" for each in looking}
+
+
+def _how_far(said: str) -> float:
+    """How far files were read: the line that a refusal names."""
+    line = re.search(r", (?:line|row|entry) (\d+)", said)
+    return math.inf if said.startswith(_READS) else int(line[1]) if line else 0

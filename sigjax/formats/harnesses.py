@@ -1,0 +1,647 @@
+"""Logs that are one JSON value: HELM, AlpacaEval and MTEB.
+
+Logs with one JSON line or row of Parquet per instance: lm-evaluation-harness, Every Eval Ever, lighteval.
+
+Logs of Inspect (inspect_ai): .json, or .eval, which is a zip archive of the same parts.
+
+Each sample holds one value per scorer; the epochs of a sample are its runs. Where the log was reduced by another rule
+than the mean (pass@k, a majority), the reduced values are the scores. Of an archive, only the members that are needed
+are unpacked, into memory and within bounds.
+"""
+
+import io
+import math
+import os
+import re
+import stat
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import PurePath, PurePosixPath
+from typing import Any
+
+from sigjax.formats.logs import Result, Row, Scores, Unusable, choose, log_reader
+from sigjax.readers.format import NO_ENDING, Format, looks_like
+from sigjax.readers.frames import is_flat, parquet_columns, refuse_repeats, refusing_damage
+from sigjax.readers.json_files import (
+    Item,
+    Object,
+    as_object,
+    item_at,
+    load_entries,
+    load_item,
+    load_lines,
+    number,
+    parse_json,
+    text,
+)
+from sigjax.readers.options import Options, listing, show
+from sigjax.readers.table import is_text, parse_number
+from sigjax.records import InputError
+from sigjax.run.files import ZIP_MAGIC, decode_text, files_inside, growth_limit, read_bytes, read_head
+
+
+def _results(file: str, options: Options) -> Iterator[Result]:
+    rows = [_row(entry) for entry in load_entries(file)]
+    # HELM publishes one score per split: a score of all splits has to be asked for, by their shares.
+    if options.filter is not None or "split" not in (options.strata, options.cluster):
+        chosen = choose(file, [row.labels["split"] for row in rows], options.filter, "split")
+        rows = [row for row in rows if row.labels["split"] == chosen]
+    notes = ()
+    if any(row.labels["perturbation"] != "none" for row in rows):
+        notes = ("perturbed instances count as instances; --cluster instance keeps each with its original",)
+    model, scenario, run = _spec(file)
+    task = re.sub(r"(?<=[:,])model=[^,]*,?", "", run).rstrip(":,")
+    yield Result(file, rows, model, notes, {"scenario": scenario}, task=task)
+
+
+def _row(entry: Item) -> Row:
+    instance = entry.text("instance_id")
+    perturbation = "none" if entry.get("perturbation") is None else entry.item("perturbation").text("name")
+    split, scores = _stats(entry)
+    labels = {"split": split, "instance": instance, "perturbation": perturbation}
+    id = instance if perturbation == "none" else f"{instance}/{perturbation}"
+    return Row(scores, id, entry.text("train_trial_index", 0), labels)
+
+
+def _stats(entry: Item) -> tuple[str, dict[str, float | Unusable]]:
+    """The split of an instance, and the mean of each statistic that has been counted."""
+    scores: dict[str, float | Unusable] = {}
+    split = "none"
+    for entry_stat in entry.items("stats", "stat"):
+        about = entry_stat.item("name")
+        name, split = about.text("name"), about.text("split", split)
+        if about.get("sub_split"):
+            name += f"/{about.get('sub_split')}"
+        count = entry_stat.number("count")
+        if name in scores:
+            scores[name] = Unusable(f"{entry_stat.where}: {show(name)} occurs twice in an entry; expected it once")
+        elif count > 0:
+            scores[name] = entry_stat.number("sum") / count
+    return split, scores
+
+
+def _spec(file: str) -> tuple[str, str | None, str]:
+    """The model, the scenario and the run that run_spec.json beside the file names."""
+    path = str(PurePath(file).with_name("run_spec.json"))
+    if not os.path.isfile(path):
+        return "", None, ""
+    spec = load_item(path)
+    adapter = spec.item("adapter_spec", {})
+    scenario = spec.get("scenario_spec")
+    model = adapter.text("model") if adapter.get("model") else ""
+    name = spec.get("name")
+    return model, None if scenario is None else str(scenario), name if isinstance(name, str) else ""
+
+
+HELM = Format(
+    "helm",
+    "per_instance_stats.json of HELM",
+    "systems",
+    log_reader(_results),
+    looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
+    options=frozenset({"filter"}),
+    folder="per_instance_stats.json",
+    begins=(b"[",),
+)
+
+
+_UNNAMED = "unknown"
+_ANNOTATIONS = re.compile(rb"\s*\[\s*\{")
+_DECIMALS = 15
+"""1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal that it stands for."""
+
+
+def _alpaca_eval(file: str, options: Options) -> list[Result]:
+    entries = list(load_entries(file))
+    annotators = [entry.text("annotator", _UNNAMED) for entry in entries]
+    chosen = choose(file, annotators, options.filter, "annotator")
+    by_pair: dict[tuple[str, str], list[Row]] = {}
+    for entry, annotator in zip(entries, annotators, strict=True):
+        if annotator == chosen:
+            pair = entry.text("generator_2"), entry.text("generator_1")
+            by_pair.setdefault(pair, []).append(_preference(entry))
+    notes, annotator = (), chosen
+    if chosen == _UNNAMED:
+        notes, annotator = (f"warning: {file} names no annotator; compare preferences of the same one only",), None
+    return [
+        Result(file, rows, model, notes, facts={"reference": reference, "annotator": annotator})
+        for (model, reference), rows in by_pair.items()
+    ]
+
+
+def _preference(entry: Item) -> Row:
+    """The row of an annotation; it has no score where the annotator gave no preference."""
+    dataset = entry.text("dataset", "all")
+    scores: dict[str, float] = {}
+    if entry.value("preference") is not None:
+        value = entry.number("preference")
+        if not 1 <= value <= 2:
+            raise InputError(f"{entry.place('preference')}: expected a number from 1 to 2, or null, got {value:g}")
+        scores["win_rate"] = round(value - 1, _DECIMALS)
+    return Row(scores, f"{dataset}: {entry.text('instruction')}", labels={"dataset": dataset})
+
+
+def _looks_alpaca_eval(name: str, head: bytes) -> bool:
+    fields = (b'"instruction"', b'"generator_', b'"output_')
+    return _ANNOTATIONS.match(head) is not None and sum(field in head for field in fields) >= 2
+
+
+ALPACA_EVAL = Format(
+    "alpaca-eval",
+    "annotations.json of AlpacaEval",
+    "systems",
+    log_reader(
+        _alpaca_eval,
+        must_agree={
+            "reference": "compare models by their preferences over the same one",
+            "annotator": "compare models by preferences of the same one; annotate all outputs with it",
+        },
+    ),
+    _looks_alpaca_eval,
+    options=frozenset({"filter"}),
+    folder="annotations.json",
+    begins=(b"[",),
+)
+
+# MTEB: a folder per model, with model_meta.json and one file per task; tasks are instances.
+
+_META = "model_meta.json"
+_USUAL_SPLIT = "test"
+"""The split that is taken where a task has several, and `--filter` names none."""
+
+
+def _mteb(file: str, options: Options) -> list[Result]:
+    if not _is_meta(file):
+        return [Result(file, [_task(file, options)])]  # one task
+    tasks = [each for each in files_inside(os.path.dirname(file) or ".", "*.json") if not _is_meta(each)]
+    if not tasks:
+        raise InputError(f"{file}: no results of tasks (TASK.json) stand beside it")
+    meta = load_item(file)
+    return [Result(file, [_task(each, options) for each in tasks], meta.text("name") if meta.get("name") else "")]
+
+
+def _is_meta(file: str) -> bool:
+    return PurePath(file).name.removesuffix(".gz") == _META
+
+
+def _task(file: str, options: Options) -> Row:
+    """The mean of the main score over the subsets (languages) of a task, as MTEB takes it."""
+    found = load_item(file)
+    scores = found.item("scores")
+    asked = options.filter or (_USUAL_SPLIT if _USUAL_SPLIT in scores.fields else None)
+    split = choose(file, scores.fields, asked, "split")
+    values = [one.number("main_score") for one in scores.items(split, f"{split}, subset")]
+    if not values:
+        raise InputError(f"{scores.place(split)}: is empty; expected scores")
+    return Row({"main_score": sum(values) / len(values)}, found.text("task_name"))
+
+
+_has_scores = looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{')
+
+
+def _looks_mteb(name: str, head: bytes) -> bool:
+    return PurePath(name).name == _META or _has_scores(name, head)
+
+
+MTEB = Format(
+    "mteb",
+    "results of MTEB, folders with model_meta.json",
+    "systems",
+    log_reader(_mteb),
+    _looks_mteb,
+    options=frozenset({"filter"}),
+    folder=f"*/{_META}",
+    begins=(b"{",),
+)
+
+
+_LONG = frozenset("arguments resps filtered_resps".split())
+_NOT_METRICS = _LONG | frozenset("doc_id doc target filter metrics doc_hash prompt_hash target_hash".split())
+_FIRST_LINE = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]')
+_SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz)?")
+_MEANS = re.compile(r"results_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.json(\.gz)?")
+_DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet(\.gz)?")
+_TOLERANCE = 1e-9
+
+
+def _lm_eval(file: str, options: Options) -> Iterator[Result]:
+    lines = list(load_lines(file, unread=_LONG))
+    filters = [line.text("filter") for line in lines if "filter" in line.fields]
+    unfiltered = set(filters) == {"none"}  # no filter is another than itself: a suite has such tasks beside others
+    asked = None if unfiltered else options.filter
+    chosen = choose(file, filters, asked, "filter") if filters or options.filter else None
+    rows = [
+        Row(_lm_eval_scores(line), line.text("doc_id"), labels=line.get("doc"), content=line.get("doc_hash"))
+        for line in lines
+        if chosen is None or line.get("filter") == chosen
+    ]
+    named = _SAMPLES.fullmatch(PurePath(file).name)
+    task = named["task"] if named else ""
+    lacks = unfiltered and options.filter not in (None, "none")
+    notes = (f"there is no filter {options.filter}: took the only results",) if lacks else ()
+    yield Result(file, rows, notes=notes, published=partial(_published, file, chosen or "none"), task=task)
+
+
+def _lm_eval_scores(line: Item) -> Scores:
+    if isinstance(line.get("metrics"), list):
+        names = line.texts("metrics")
+    else:
+        names = [
+            name for name, value in line.fields.items() if name not in _NOT_METRICS and isinstance(value, float | int)
+        ]
+    return {name: _lm_eval_value(line, name) for name in names if line.fields.get(name, 0) is not None}
+
+
+def _lm_eval_value(line: Item, name: str) -> float | Unusable:
+    if isinstance(line.get(name), list | dict | str):
+        return Unusable(
+            f"{line.place(name)}: holds parts of a metric of the whole corpus, not a score of the document; name "
+            "another score with --metric NAME, or compare the texts themselves"
+        )
+    return line.number(name)
+
+
+def _published(samples: str, filter: str, score: str, mean: float) -> tuple[list[str], bool]:
+    """A note where results_{date}.json beside the samples has another mean, and whether lower is better there."""
+    path = PurePath(samples)
+    named = _SAMPLES.fullmatch(path.name)
+    file = str(path.with_name(f"results_{named['date']}.json")) if named else ""
+    if named is None or not os.path.isfile(file):
+        return [], False
+    try:
+        results = load_item(file).fields
+    except InputError as error:
+        return [f"not checked against the published results: {error.neutral}"], False
+    published = _below(results, "results", named["task"], f"{score},{filter}")
+    lower_is_better = _below(results, "higher_is_better", named["task"], score) is False
+    if not isinstance(published, int | float) or abs(mean - published) <= _TOLERANCE * max(1.0, abs(published)):
+        return [], lower_is_better
+    return [f"{samples}: the mean of {score} is {mean:.6g}, but {published:.6g} in {file}"], lower_is_better
+
+
+def _below(value: object, *names: str) -> object:
+    """What an object holds below names, or None."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _looks_lm_eval(name: str, head: bytes) -> bool:
+    return _FIRST_LINE.match(head) is not None or (b'"doc_id"' in head and b'"filtered_resps"' in head)
+
+
+def without_means(files: Sequence[str]) -> tuple[str, ...]:
+    """Files as a pattern for a folder of lm-eval gives them, without its means: samples are checked against these.
+
+    Raises:
+        InputError: means without the samples that they are of.
+    """
+    runs = {(os.path.dirname(file), found["date"]) for file, found in _named(_SAMPLES, files)}
+    means = {file: (os.path.dirname(file), found["date"]) for file, found in _named(_MEANS, files)}
+    for file, run in means.items():
+        if run not in runs and b'"results"' in read_head(file)[1]:
+            raise InputError(
+                f"{file}: holds the means of lm-evaluation-harness, not the scores of instances; give the files "
+                "samples_*.jsonl beside it, which lm_eval writes with --log_samples"
+            )
+    return tuple(file for file in files if means.get(file) not in runs)
+
+
+def as_folders(files: Sequence[str]) -> tuple[str, ...]:
+    """Files with folders in place of all samples in them, if these are of several tasks: they are of one system."""
+    tasks: dict[str, dict[str, str]] = {}
+    for file, found in _named(_SAMPLES, files):
+        tasks.setdefault(os.path.dirname(file), {})[found["task"]] = file
+    whole: dict[str, str] = {}
+    for folder, own in tasks.items():
+        if folder and 1 < len(own) == len(files_inside(folder, LM_EVAL.folder)):
+            whole |= dict.fromkeys(own.values(), "") | {next(iter(own.values())): folder}
+    return tuple(filter(None, (whole.get(file, file) for file in files)))
+
+
+def _named(pattern: re.Pattern[str], files: Sequence[str]) -> list[tuple[str, re.Match[str]]]:
+    """The files whose names match."""
+    return [(file, found) for file in files if (found := pattern.fullmatch(PurePath(file).name))]
+
+
+LM_EVAL = Format(
+    "lm-eval",
+    "samples of lm-evaluation-harness",
+    "systems",
+    log_reader(_lm_eval, content="document (doc_hash)"),
+    _looks_lm_eval,
+    options=frozenset({"filter"}),
+    folder="samples_*.jsonl",
+    tasks=True,
+    names=rf"{NO_ENDING}|.*\.jsonl?",
+    begins=(b"{",),
+)
+
+# Every Eval Ever: the instance schema of that project, with one line per instance and evaluation.
+
+_UNREAD = frozenset("input output messages answer_attribution".split())
+
+
+def _every_eval(file: str, _: Options) -> Iterator[Result]:
+    by_model: dict[str, list[Item]] = {}
+    for line in load_lines(file, unread=_UNREAD):
+        by_model.setdefault(line.text("model_id"), []).append(line)
+    for model, lines in by_model.items():
+        yield Result(file, _samples(lines), model)
+
+
+def _samples(lines: Sequence[Item]) -> list[Row]:
+    """One row per sample, with the scores of all its lines."""
+    scores: dict[str, dict[str, float]] = {}
+    rows: dict[str, Row] = {}
+    for line, name in zip(lines, _evaluations(lines), strict=True):
+        sample = line.text("sample_id")
+        own = scores.setdefault(sample, {})
+        if name in own:
+            raise InputError(f"{line.where}: evaluation {show(name)} of sample {show(sample)} is on another line too")
+        evaluation = line.item("evaluation")
+        own[name] = evaluation.number("is_correct" if evaluation.get("score") is None else "score")
+        rows.setdefault(sample, Row(own, sample, labels=line.get("metadata"), content=line.get("sample_hash")))
+    return list(rows.values())
+
+
+def _evaluations(lines: Sequence[Item]) -> list[str]:
+    """What each line scores: its evaluation, or its result where an evaluation has several."""
+    pairs = [(line.text("evaluation_name"), line.get("evaluation_result_id")) for line in lines]
+    counts = Counter(name for name, _ in {pair for pair in pairs if isinstance(pair[1], str)})
+    return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
+
+
+def _looks_every_eval(name: str, head: bytes) -> bool:
+    fields = (b'"schema_version"', b'"model_id"', b'"evaluation_name"', b'"sample_id"')
+    return all(field in head.partition(b"\n")[0] for field in fields)
+
+
+EVERY_EVAL = Format(
+    "eee",
+    "instances of Every Eval Ever",
+    "systems",
+    log_reader(_every_eval, content="content (sample_hash)"),
+    _looks_every_eval,
+    folder="*_samples.jsonl",
+    begins=(b"{",),
+)
+
+
+_DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
+_PART = ()
+"""Stands for a metric that is a list or an object, which is not decoded."""
+
+
+def _row_results(file: str, _: Options) -> Iterator[Result]:
+    docs, metrics = _columns(file, read_bytes(file))
+    places = [f"{file}, row {i}" for i in range(1, len(docs) + 1)]
+    docs = [item_at(where, doc).fields for doc, where in zip(docs, places, strict=True)]
+    ids = [str(doc.get("id") or "") for doc in docs]
+    if not all(ids) or len(set(ids)) < len(ids):
+        ids = [str(i) for i in range(1, len(docs) + 1)]
+    yield Result(
+        file,
+        [
+            Row(_scores(item_at(where, metric)), id, labels=doc, content=doc.get("query"))
+            for doc, metric, where, id in zip(docs, metrics, places, ids, strict=True)
+        ],
+        task=named["task"] if (named := _DETAILS.fullmatch(PurePath(file).name)) else "",
+    )
+
+
+def _scores(metrics: Item) -> Scores:
+    """The metrics of a document; those that it lacks are null."""
+    found: dict[str, float | Unusable] = {}
+    for name, value in metrics.fields.items():
+        if isinstance(value, int | float):
+            found[name] = metrics.number(name)
+        elif value is not None:
+            found[name] = Unusable(
+                f"{metrics.place(name)}: expected a number for each document, got a part of a metric of the corpus"
+            )
+    return found
+
+
+def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
+    """The documents and the metrics, as objects `[row]` of the fields with one value; other metrics are `_PART`."""
+    parts: list[str] = []
+    names: list[str] = []
+
+    def choose(schema: Any) -> list[str]:
+        names[:] = [next((name for name in each if name in schema.names), "") for each in (_DOC, _METRIC)]
+        if not all(names):
+            raise InputError(
+                f"{file}: expected the columns doc and metric of lighteval's details; columns: {listing(schema.names)}"
+            )
+        fields = [(name, field) for name in names for field in _fields(file, name, schema.field(name).type)]
+        parts[:] = [field.name for name, field in fields if name == names[1] and not is_flat(field.type)]
+        return [f"{name}.{field.name}" for name, field in fields if is_flat(field.type)]
+
+    with refusing_damage(file):
+        table = parquet_columns(file, data, choose)
+        lacking = [name for name in names if name not in table.column_names]
+        if lacking:
+            raise InputError(f"{file}, column {show(lacking[0])}: holds no values of single documents")
+        docs, metrics = (table.column(name).to_pylist() for name in names)
+    return docs, [dict.fromkeys(parts, _PART) | metric if metric is not None else None for metric in metrics]
+
+
+def _fields(file: str, name: str, kind: Any) -> list[Any]:
+    from pyarrow import types  # pyright: ignore[reportMissingImports]
+
+    if not types.is_struct(kind):
+        raise InputError(f"{file}, column {show(name)}: expected an object in each row, got {show(str(kind))}")
+    refuse_repeats(file, [field.name for field in kind])
+    return [kind.field(i) for i in range(kind.num_fields)]
+
+
+LIGHTEVAL = Format(
+    "lighteval",
+    "details of lighteval, parquet",
+    "systems",
+    log_reader(_row_results, content="query"),
+    looks_like(rb"^PAR1"),
+    folder="details_*.parquet",
+    tasks=True,
+    names="details_.*",
+)
+
+
+_START = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
+_WHOLE = ("header.json", "reductions.json")
+_SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
+_READ = ("id", "epoch", "scores", "metadata")
+"""The fields of a sample that are kept; the others, its messages and events, can be long."""
+_WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_REMEDY = "name another score with --metric NAME"
+_MOST_MEMBERS = 1_000_000
+_ENCRYPTED = 0x1
+
+
+def _inspect_results(file: str, _: Options) -> Iterator[Result]:
+    log = _load_log(file, read_bytes(file))
+    about, status = log.item("eval"), log.get("status")
+    samples = log.items("samples", "sample", [])
+    reductions = list(log.items("reductions", "reduction", []))
+    rules = dict.fromkeys(str(reduction.get("reducer") or "mean") for reduction in reductions)
+    others = " and ".join(rule for rule in rules if rule != "mean")
+    if reductions and (others or not log.get("samples")):
+        rows = _reduced_rows(reductions, several=len(rules) > 1)
+    elif log.get("samples"):
+        rows = (Row(_inspect_scores(one), one.text("id"), one.text("epoch", 1), one.get("metadata")) for one in samples)
+    else:
+        raise InputError(f"{file}: holds no samples, only their aggregate; expected a log written with its samples")
+    notes = () if status == "success" else (f"{file}: the run has the status {status}",)
+    notes += (f"took the values reduced over epochs by {others}",) if others else ()
+    task = about.get("task")
+    task = task if isinstance(task, str) else ""
+    facts = {"task": task, "reduction over epochs": others or "mean"}
+    yield Result(file, rows, about.text("model") if about.get("model") else "", notes, facts, task=task)
+
+
+def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
+    """One row per sample, of values that the log reduced; a scorer reduced by several rules has a score for each."""
+    scores: dict[str, dict[str, float | Unusable]] = {}
+    for reduction in reductions:
+        scorer = reduction.text("scorer")
+        name = f"{scorer}/{reduction.get('reducer') or 'mean'}" if several else scorer
+        for sample in reduction.items("samples", "sample"):
+            own = scores.setdefault(sample.text("sample_id"), {})
+            own |= _inspect_scores(Item(sample.at, {"scores": {name: sample.fields}}))
+    return [Row(own, id) for id, own in scores.items()]
+
+
+def _inspect_scores(sample: Item) -> dict[str, float | Unusable]:
+    """Name of each scorer, or SCORER/KEY where its value has parts -> the value as a number, by Inspect's own rules.
+
+    Unscored values are left out.
+
+    Example:
+        >>> _inspect_scores(Item("log", {"scores": {"a": {"value": "C"}, "b": {"value": {"tone": 3, "fact": None}}}}))
+        {'a': 1.0, 'b/tone': 3.0}
+    """
+    found: dict[str, float | Unusable] = {}
+    for scorer, score in sample.item("scores", {}).fields.items():
+        try:
+            text(scorer)
+            value = as_object(score).get("value")
+            for key, part in value.items() if isinstance(value, dict) else ((None, value),):
+                as_number = _value(part, sample, scorer)
+                if as_number is not None:
+                    found[scorer if key is None else f"{scorer}/{key}"] = as_number
+        except InputError as error:
+            raise InputError(f"{_place(sample, scorer)}: {error.neutral}") from None
+    return found
+
+
+def _value(value: object, sample: Item, scorer: str) -> float | Unusable | None:
+    """A value as a number; None where the sample was left unscored."""
+    if isinstance(value, str):
+        return _word(value.strip().lower(), sample, scorer)
+    if isinstance(value, list | dict):
+        return Unusable(f"{_place(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return number(value)
+
+
+def _word(word: str, sample: Item, scorer: str) -> float | Unusable | None:
+    """A grade or a numeral as a number; None where it is NaN."""
+    if word in _WORDS:
+        return _WORDS[word]
+    if word.strip("+-") == "nan":
+        return None
+    try:
+        if is_text(word):
+            raise InputError(f"expected C, I, P, N, yes, no or a number, got the text {show(word)}; {_REMEDY}")
+        return parse_number(word, hint=_REMEDY, missing=_REMEDY)
+    except InputError as error:
+        return Unusable(f"{_place(sample, scorer)}: {error.neutral}")
+
+
+def _place(sample: Item, scorer: str) -> str:
+    return f"{sample.where}, score {show(scorer)}"
+
+
+def _load_log(file: str, data: bytes) -> Item:
+    """The log as one object, from JSON or from an archive."""
+    if not data.startswith(ZIP_MAGIC):
+        return item_at(file, parse_json(file, decode_text(file, data)))
+    parts: Object = {}
+    samples: list[Object] = []
+    for name, content in read_members(file, data, lambda name: name in _WHOLE or bool(_SAMPLE.fullmatch(name))):
+        where = f"{file}, {name}"
+        part = parse_json(where, decode_text(where, content))
+        if name in _WHOLE:
+            parts[name] = part
+        else:
+            found = item_at(where, part).fields
+            samples.append({field: found[field] for field in _READ if field in found})
+    if "header.json" not in parts:
+        raise InputError(f"{file}: holds no header.json: the run did not end, or this is not a log of Inspect")
+    header = item_at(f"{file}, header.json", parts["header.json"]).fields
+    return Item(
+        file, {**header, "samples": samples, "reductions": parts.get("reductions.json", header.get("reductions"))}
+    )
+
+
+def read_members(file: str, data: bytes, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of each wanted member of a zip archive; of several with one name the last, which replaced them.
+
+    Raises:
+        InputError: the archive is damaged, or a member is encrypted, a link, named outside the archive, or unpacks to
+            too much.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {each.filename: each for each in archive.infolist()}
+            if len(members) > _MOST_MEMBERS:
+                raise InputError(f"{file}: holds more than {_MOST_MEMBERS} members: this is not a log")
+            for member in members.values():
+                _check_member(file, member)
+            chosen = [member for name, member in members.items() if wanted(name)]
+            limit = growth_limit(len(data))
+            if sum(member.file_size for member in chosen) > limit:
+                raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}: this is not a log")
+            # No member gives more than the size it declares: zipfile stops there, and its checksum is then wrong.
+            for member in chosen:
+                yield member.filename, archive.read(member)
+    except NotImplementedError as error:
+        raise InputError(
+            f"{file}: packed in a way that this Python cannot unpack ({error}); write the log as .json"
+        ) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{file}: damaged zip archive ({error}); copy the file again") from None
+
+
+def _check_member(file: str, member: zipfile.ZipInfo) -> None:
+    where = f"{file}, member {show(member.filename)}"
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError(f"{where}: its name leads outside the archive; expected a log")
+    if member.flag_bits & _ENCRYPTED:
+        raise InputError(f"{where}: is encrypted; unpack it and give the log as it is")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise InputError(f"{where}: is a link; expected a file")
+
+
+def _looks(name: str, head: bytes) -> bool:
+    return (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or _START.match(head) is not None
+
+
+INSPECT = Format(
+    "inspect",
+    "logs of Inspect (inspect_ai)",
+    "systems",
+    log_reader(_inspect_results, must_agree={"reduction over epochs": "score them with one rule"}),
+    _looks,
+    folder="*.eval",
+    tasks=True,
+    begins=(b"{", ZIP_MAGIC),
+)

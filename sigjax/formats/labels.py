@@ -1,0 +1,464 @@
+"""Classification: files with one label per line, the output of TiMBL and other classifiers, and term lists.
+
+TiMBL writes one instance per line: features, the gold label and the predicted one. Term lists are those of `art.py -r`
+of CLiPS, compared as sets: an instance is a term of any list, and each system says of it 0 or 1. So terms are exchanged
+one by one whatever the `unit`; "response" also says that they are no sample.
+
+Submissions to classification tasks: an id and a label per line, or a JSON object of id -> label, joined by id.
+
+Tabs, commas, semicolons or blanks stand between the columns; the first line may name them. With names there may be more
+than two: the id and the label are known by their names, and other columns of the gold file may be clusters or strata.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.formats.conll import encode, first_difference, head_columns, split_blanks
+from sigjax.metrics import CLASS_METRICS, class_metric
+from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like, read_lines
+from sigjax.readers.join import join_sheets
+from sigjax.readers.json_files import item_at, parse_json, text
+from sigjax.readers.options import Options, chosen_metric, listing, show
+from sigjax.readers.plain import csv_records, looks_tabular, unquote
+from sigjax.readers.table import is_text
+from sigjax.readers.vocabulary import is_id_name
+from sigjax.records import Evaluation, InputError
+from sigjax.run.files import naming, read_head, read_text
+
+LABEL_METRICS = ("accuracy", *CLASS_METRICS, "fscore", "precision", "recall")
+_MOST_NUMBERS = 2**27
+"""Counts of all systems, instances and classes that fit into the memory of a small machine."""
+_BLANK, _NUMBER = re.compile(r"[ \t]"), re.compile(r"[-+.\d]*")
+
+
+def evaluate_labels(
+    gold: Sequence[str],
+    systems: Mapping[str, tuple[str, Sequence[str | None]]],
+    options: Options,
+    *,
+    ids: Sequence[str] | None = None,
+    fields: Mapping[str, Sequence[str]] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Evaluation:
+    """The evaluation of `systems`, file and labels `[instance]` by name; a label is None where a system lacks it."""
+    codes: dict[str, int] = {}
+    truth = encode(gold, codes)
+    answers = {name: zip(labels, gold, strict=True) for name, (_, labels) in systems.items()}
+    predicted = {name: encode([own or right for own, right in pairs], codes) for name, pairs in answers.items()}
+    classes = dict(sorted(codes.items()))
+    known = isinstance(options.metric, str) and options.metric in CLASS_METRICS
+    metric = class_metric(str(options.metric), list(classes)) if known else chosen_metric(options)
+    wanted = dict.fromkeys((*metric.inputs, *(options.counts or {}).values()))
+    if len(systems) * len(truth) * len(wanted) > _MOST_NUMBERS:
+        raise InputError(
+            f"{next(iter(systems.values()))[0]}: {len(classes)} classes are too many for the metric {metric.name!r} on "
+            f"{len(truth)} instances; use accuracy, or check that the labels are classes"
+        )
+    sheets = []
+    for name, (file, labels) in systems.items():
+        absent = np.array([label is None for label in labels])
+        numbers = {each: _numbers(each, truth, predicted[name], classes) for each in wanted}
+        known = {each: np.where(absent, np.nan, column) for each, column in numbers.items() if column is not None}
+        sheets.append(Sheet(name, file, known, fields or {}, ids))
+    options = replace(options, metric=metric)
+    return join_sheets(sheets, options, notes=notes)(options)
+
+
+def _numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mapping[str, int]) -> np.ndarray | None:
+    """The numbers `[instance]` of a name: value, tp and correct are whether the label is right; None if unknown."""
+    kind, _, label = name.partition(":")
+    if not label:
+        right = {"value", "tp", "correct"}
+        return predicted == truth if name in right else np.ones(len(truth)) if name in ("predicted", "gold") else None
+    if label not in classes or kind not in ("correct", "predicted", "gold"):
+        return None
+    code = classes[label]
+    return {"correct": (predicted == code) & (truth == code), "predicted": predicted == code, "gold": truth == code}[
+        kind
+    ]
+
+
+def _read_label_files(sources: Sources, _: Options) -> Reading:
+    file = sources.gold()
+    gold = read_labels(file)
+    systems = {name: (own, read_labels(own)) for name, own in sources.systems.items()}
+    for own, labels in systems.values():
+        if len(labels) != len(gold):
+            raise InputError(f"{own}: has {len(labels)} labels, but {file} has {len(gold)}; expected one per instance")
+    return partial(evaluate_labels, gold, systems)
+
+
+def read_labels(file: str) -> list[str]:
+    """The labels of a file, one per line, without blanks around them."""
+    labels = [line.strip() for line in read_text(file).rstrip("\n").split("\n")]
+    if not all(labels):
+        raise InputError(f"{file}, line {labels.index('') + 1}: expected a label, got an empty line")
+    return labels
+
+
+def _looks_like_labels(name: str, head: bytes) -> bool:
+    """Whether there is one word per line; labels of several words are read when the format is named."""
+    lines = (head[: head.rfind(b"\n") + 1] or head).rstrip().split(b"\n")
+    return all(len(line.split()) == 1 for line in lines) and not looks_tabular(name, head)
+
+
+class Instances(NamedTuple):
+    """The instances of one file of a classifier."""
+
+    file: str
+    features: Sequence[str]
+    """[instance] what precedes the predicted label, with the gold label."""
+    gold: Sequence[str]
+    predicted: Sequence[str]
+
+
+def parse_instances(file: str, text: str) -> Instances:
+    r"""The instances of a file, with commas between fields where the first line has no blanks, else blanks.
+
+    Example:
+        >>> found = parse_instances("t", "+,a,P,Q\n-,a,P,P\n")
+        >>> found.features, found.gold, found.predicted
+        (['+ a P', '- a P'], ['P', 'P'], ['Q', 'P'])
+    """
+    lines = text.strip("\n").split("\n")
+    commas = "," in lines[0] and not _BLANK.search(lines[0].strip())
+    split = _split_commas if commas else split_blanks
+    width = len(split(lines[0]))
+    if width < 2:
+        raise InputError(f"{file}, line 1: expected features, the gold label and the predicted one, got one field")
+    features: list[str] = []
+    gold: list[str] = []
+    predicted: list[str] = []
+    for line, content in enumerate(lines, start=1):
+        row = split(content)
+        if len(row) != width:
+            raise InputError(f"{file}, line {line}: expected {width} fields as on line 1, got {len(row)}")
+        if not (row[-1] and row[-2]):
+            raise InputError(f"{file}, line {line}: expected a gold label and a predicted one as the last two fields")
+        predicted.append(row.pop())
+        gold.append(row[-1])
+        features.append(" ".join(row))
+    return Instances(file, features, gold, predicted)
+
+
+def _split_commas(line: str) -> list[str]:
+    return [field.strip() for field in line.split(",")] if " " in line else line.split(",")
+
+
+def _read_timbl(sources: Sources, _: Options) -> Reading:
+    files = [parse_instances(file, read_text(file)) for file in sources.systems.values()]
+    for other in files[1:]:
+        _check_same(other, files[0])
+    _check_header(files)
+    systems = {name: (own.file, own.predicted) for name, own in zip(sources.systems, files, strict=True)}
+    return partial(evaluate_labels, files[0].gold, systems)
+
+
+def _check_header(files: Sequence[Instances]) -> None:
+    """Refuse names of columns, which would count as an instance: two labels that no other line has."""
+    first = files[0]
+    names = {first.gold[0], *(each.predicted[0] for each in files)}
+    others = {label for each in files for label in (*each.gold[1:], *each.predicted[1:])}
+    if others and len(names) == 2 and first.gold[0] not in {each.predicted[0] for each in files} and not names & others:
+        raise InputError(
+            f"{first.file}, line 1: seems to hold names of columns, since no other line has the labels "
+            f"{listing(sorted(names))}; leave it out"
+        )
+
+
+def _check_same(other: Instances, first: Instances) -> None:
+    if len(other.gold) != len(first.gold):
+        raise InputError(
+            f"{other.file}: has {len(other.gold)} instances, but {first.file} has {len(first.gold)}; expected the same"
+        )
+    i = first_difference(other.features, first.features)
+    if i is not None:
+        raise InputError(
+            f"{other.file}, line {i + 1}: differs from {first.file} before the last field; expected the same features "
+            "and gold labels in the same order"
+        )
+
+
+def _looks_like_timbl(_: str, head: bytes) -> bool:
+    """Whether all lines have as many fields, three or more; the last two are words, and the same on some line."""
+    columns = head_columns(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
+    if columns is None or len(columns.tokens.sentences) > 1 or columns.width < 3:
+        return False
+    gold, predicted = columns.gold, columns.tokens.tags
+    if any(map(_NUMBER.fullmatch, (*gold, *predicted))) or len(gold) < 2:
+        return False
+    return any(map(str.__eq__, gold, predicted))
+
+
+def _read_terms(sources: Sources, options: Options) -> Reading:
+    files = sources.chosen(options)
+    lines = map(read_lines, (sources.gold(), *files.values()))
+    lists = [[term for line in own if (term := line.strip())] for own in lines]
+    notes = tuple(
+        f"{name}: {count} of {len(own)} lines repeat a term, which counts once"
+        for name, own in zip(("the gold list", *files), lists, strict=True)
+        if (count := len(own) - len(set(own)))
+    )
+    terms = list(dict.fromkeys(term for own in lists for term in own))
+    right, *returned = (np.array([term in own for term in terms], float) for own in map(frozenset, lists))
+    sheets = [
+        Sheet(name, file, {"tp": own * right, "predicted": own, "gold": right}, ids=terms)
+        for (name, file), own in zip(files.items(), returned, strict=True)
+    ]
+    return join_sheets(sheets, options, notes=notes)
+
+
+LABELS = Format(
+    "labels",
+    "class labels, one per line",
+    "gold",
+    _read_label_files,
+    _looks_like_labels,
+    LABEL_METRICS,
+    certain=False,
+)
+TIMBL = Format(
+    "timbl",
+    "features, gold label and predicted label per line",
+    "systems",
+    _read_timbl,
+    _looks_like_timbl,
+    LABEL_METRICS,
+)
+TERMS = Format(
+    "terms",
+    "term lists",
+    "gold",
+    _read_terms,
+    looks_like(ending=".terms"),
+    ("fscore", "precision", "recall"),
+    frozenset({"unit"}),
+)
+
+
+_PREDICTED = "prediction predictions predicted predicted_label pred_label pred preds y_pred guess".split()
+_GOLD = "gold gold_label gold_labels true_label y_true truth".split()
+_EITHER = "label labels class target category tag sentiment stance answer y".split()
+_LABELS = frozenset((*_PREDICTED, *_GOLD, *_EITHER))
+_SCORES = frozenset("score scores value f1 acc accuracy correct probability confidence".split())
+"""Names of numbers that are not labels."""
+_MARK = re.compile(r"[\t,; ]")
+_WHOLE = re.compile(r"[-+]?\d+")
+_DIGIT = re.compile(r"\d")
+_PAIR = r'"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d+|true|false|null)\s*'
+_OBJECT = re.compile(rf"\s*\{{\s*{_PAIR},\s*{_PAIR}(?:[,}}]|\Z)")
+"""The beginning of an object of names and labels."""
+
+
+class _Labels(NamedTuple):
+    file: str
+    labels: Mapping[str, str]
+    """id -> label, in the order of the file."""
+    lines: Mapping[str, int]
+    """id -> line; empty for an object."""
+    fields: Mapping[str, Sequence[str]]
+    """name -> [row] the other columns; empty where the file has no names."""
+
+
+def _split(file: str, content: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields of each line that is not blank; where blanks separate, a label may have several words."""
+    first = content.lstrip("\n").partition("\n")[0].strip()
+    marks = _MARK.findall(first)
+    named = file.lower().removesuffix(".gz").endswith(".csv")
+    mark = next((each for each in "\t,;" if each in marks and (named or each == "\t")), next(iter(marks), " "))
+    if mark in ",;":
+        for line, fields in csv_records(file, content.rstrip("\n"), mark):
+            yield line, [field.strip() for field in fields]
+        return
+    for line, row in enumerate(content.split("\n"), start=1):
+        if row.strip():
+            fields = row.split("\t") if mark == "\t" else row.split(None, 1)
+            yield line, [unquote(field.strip()) for field in fields]
+
+
+def _column(names: Sequence[str], known: Sequence[str], taken: int) -> int | None:
+    """The first known name among those of columns that are not taken."""
+    by_name = {name.lower(): j for j, name in reversed(list(enumerate(names))) if j != taken}
+    return next((by_name[name] for name in known if name in by_name), None)
+
+
+def _has_names(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns: an id and a label are called so, and no other row has that label."""
+    names = rows[0]
+    ids = [j for j, name in enumerate(names) if is_id_name(name)]
+    label = _column(names, (*_GOLD, *_PREDICTED, *_EITHER), taken=-1)
+    if len(names) == 2:
+        named = 0 in ids or (label == 1 and not _DIGIT.search(names[0])) or (ids == [1] and label == 0)
+        own = 1 if label != 0 else 0
+        return named and all(row[own] != names[own] for row in rows[1:] if len(row) > own)
+    return bool(ids) and label is not None
+
+
+def _roles(file: str, names: Sequence[str], *, gold: bool) -> tuple[int, int]:
+    """The columns of the id and of the label."""
+    id = next((j for j, name in enumerate(names) if is_id_name(name)), 0)
+    if len(names) == 2:
+        return id, 1 - id
+    label = _column(names, (*_GOLD, *_EITHER, *_PREDICTED) if gold else (*_PREDICTED, *_EITHER, *_GOLD), taken=id)
+    if label is None:
+        raise InputError(f"{file}, line 1: which of {listing(names)} is the label? name that column 'label'")
+    return id, label
+
+
+def _read_labels(file: str, *, gold: bool) -> _Labels:
+    content = read_text(file)
+    if content.lstrip().startswith("{"):
+        return _of_object(file, content, gold=gold)
+    lines, rows = zip(*_split(file, content), strict=True)
+    width, named = len(rows[0]), _has_names(rows)
+    if width != 2 and not named:
+        got = "one field" if width == 1 else f"{width} fields without names"
+        raise InputError(f"{file}, line {lines[0]}: expected an id and a label, got {got}")
+    id, label = _roles(file, rows[0], gold=gold) if named else (0, 1)
+    found, at = dict[str, str](), dict[str, int]()
+    for line, row in list(zip(lines, rows, strict=True))[named:]:
+        if len(row) != width:
+            raise InputError(f"{file}, line {line}: expected {width} fields as on line {lines[0]}, got {len(row)}")
+        if not (row[id] and row[label]):
+            raise InputError(f"{file}, line {line}: expected an id and a label, got an empty one")
+        if row[id] in at:
+            raise InputError(f"{file}, line {line}: id {show(row[id])} is also on line {at[row[id]]}; leave one out")
+        found[row[id]], at[row[id]] = row[label], line
+    if not found:
+        raise InputError(f"{file}: has names of columns but no rows; expected one per instance")
+    if not named:
+        _check_first(file, lines[0], found)
+    others = [j for j in range(width) if j not in (id, label)]
+    return _Labels(file, found, at, {rows[0][j]: [row[j] for row in rows[1:]] for j in others})
+
+
+def _of_object(file: str, content: str, *, gold: bool) -> _Labels:
+    """The labels of an object; null is none given."""
+    found, labels = item_at(file, parse_json(file, content)), dict[str, str]()
+    for id, value in found.fields.items():
+        with naming(file):
+            text(id)
+        if value is not None or gold:
+            labels[id] = str(value).lower() if isinstance(value, bool) else found.text(id).strip()
+    if not labels:
+        raise InputError(f"{file}: has no labels; expected an object of id -> label")
+    return _Labels(file, labels, {}, {})
+
+
+def _check_first(file: str, line: int, labels: Mapping[str, str]) -> None:
+    """Refuse a first line that seems to name columns in words of its own: it would count as an instance."""
+    first, *others = labels
+    alone = labels[first] not in (labels[id] for id in others)
+    if others and alone and not _DIGIT.search(first) and all(map(_DIGIT.search, others)):
+        raise InputError(
+            f"{file}, line {line}: is {show(first)}, {show(labels[first])} an instance? it seems to name columns: "
+            "call them id and label, or leave the line out"
+        )
+
+
+def _read(sources: Sources, options: Options) -> Reading:
+    gold = _read_labels(sources.gold(), gold=True)
+    systems = {name: _read_labels(file, gold=False) for name, file in sources.chosen(options).items()}
+    notes = tuple(note for name, own in systems.items() if (note := _checked(name, own, gold)))
+    return partial(
+        evaluate_labels,
+        list(gold.labels.values()),
+        {name: (own.file, [own.labels.get(id) for id in gold.labels]) for name, own in systems.items()},
+        ids=list(gold.labels),
+        fields=gold.fields,
+        notes=notes,
+    )
+
+
+def _checked(name: str, own: _Labels, gold: _Labels) -> str:
+    """Refuse ids that are not in the gold file, and labels that are all unknown; a note where some are."""
+    stray = [id for id in own.labels if id not in gold.labels]
+    if len(stray) == len(own.labels):
+        raise InputError(
+            f"{own.file}: has none of the ids of {gold.file}, such as {show(next(iter(gold.labels)))}; "
+            f"its first is {show(stray[0])}; do they belong together?"
+        )
+    if stray:
+        place = f"{own.file}, line {own.lines[stray[0]]}" if own.lines else own.file
+        raise InputError(
+            f"{place}: id {show(stray[0])} is not in {gold.file}; leave it out"
+            + (f" (and {len(stray) - 1} others)" if len(stray) > 1 else "")
+        )
+    known, used = set(gold.labels.values()), Counter(own.labels.values())
+    unknown = [label for label in used if label not in known]
+    if len(unknown) == len(used):
+        raise InputError(
+            f"{own.file}: none of its labels ({listing(unknown, 3)}) is among those of {gold.file} "
+            f"({listing(dict.fromkeys(gold.labels.values()), 3)}); expected the same spelling"
+        )
+    number = sum(used[label] for label in unknown)
+    return f"{name}: {number} of {used.total()} labels never occur in the gold file: {listing(unknown, 3)}" * bool(
+        unknown
+    )
+
+
+def _looks(name: str, head: bytes) -> bool:
+    """Whether lines are ids, all different, and labels, which are single words or some of them the same."""
+    content = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8", "replace").replace("\r\n", "\n")
+    if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
+        return _OBJECT.match(content) is not None and re.search(r"\}\s*\{", content) is None
+    try:
+        rows = [row for _, row in _split(name, content)]
+        named = _has_names(rows)
+        id, label = _roles(name, rows[0], gold=True) if named else (0, 1)
+    except InputError:
+        return False
+    width, given = len(rows[0]), rows[named:]
+    if {len(row) for row in rows} != {width} or not given or (width != 2 and not named):
+        return False
+    ids, labels = ([row[j] for row in given] for j in (id, label))
+    if len(set(ids)) < len(ids) or not all(map(str.strip, (*ids, *labels))):
+        return False
+    whole = all(map(_WHOLE.fullmatch, labels))
+    if not whole and not any(map(is_text, labels)):
+        return False
+    # A column of another name may be a system: numbers are then results.
+    if named and (rows[0][label].lower() not in _LABELS if whole else rows[0][label].lower() in _SCORES):
+        return False
+    several_words = any(" " in each for each in labels)
+    repeated = len(set(labels)) < len(labels)
+    blanks = _MARK.search(content.lstrip("\n").partition("\n")[0].replace(" ", "")) is None
+    return repeated and not several_words if blanks else repeated or not several_words
+
+
+def _confirmed(files: Sequence[str], _: Sequence[str]) -> bool:
+    """Whether an object is one of labels: none of its names is that of a field, and labels are short or few."""
+    file = files[0]
+    if not read_head(file)[1].lstrip().startswith(b"{"):
+        return True
+    try:
+        loaded = item_at(file, parse_json(file, read_text(file))).fields
+    except InputError:  # reading says what is wrong
+        return True
+    if any(map(is_id_name, loaded)) or not all(isinstance(each, str | int | None) for each in loaded.values()):
+        return False
+    labels = [each.strip() for each in loaded.values() if isinstance(each, str)]
+    if all(len(each) <= 2 for each in labels) or 2 * len(set(labels)) <= len(labels):
+        return True
+    raise InputError(
+        f"{file}: are these labels, or answers to questions? say --reader id-labels to compare labels, or --reader "
+        "squad for exact_match and f1"
+    )
+
+
+ID_LABELS = Format(
+    "id-labels",
+    "ids and class labels, one per line or as a JSON object",
+    "gold",
+    _read,
+    _looks,
+    LABEL_METRICS,
+    certain=False,
+    confirmed=_confirmed,
+)

@@ -1,0 +1,325 @@
+"""What the systems of logs have in common: the tasks that all were tested on, and the runs of each instance.
+
+The driver of all logs: rows of scores, as the reader of one format gives them -> an `Evaluation`.
+
+The reader of a format is a function `results(file, options)`, which gives one `Result` per system in the file.
+`log_reader` makes of it what a `Format` needs: it names the systems, checks that they agree, notes what a report must
+say, and joins them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.metrics import MEAN
+from sigjax.readers.format import Reading, Sheet, Sources, Tasks
+from sigjax.readers.join import join_sheets
+from sigjax.readers.json_files import text
+from sigjax.readers.options import Options, listing, show, suggest
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric
+from sigjax.run.files import naming
+
+
+def by_task(logs: Sequence[Any], options: Options) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
+    """The logs of each task that all systems have, and notes; all together where no system has several.
+
+    Raises:
+        InputError: a system lacks a task (dropped, if asked for), or no task is left.
+    """
+    tasks = list(dict.fromkeys(log.task for log in logs))
+    systems = list(dict.fromkeys(log.system for log in logs))
+    if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
+        return {"": list(logs)}, ()
+    chosen = [name for name in systems if name in (options.systems or ())] or systems
+    notes, having = (), {task: {log.system for log in logs if log.task == task} for task in tasks}
+    for task in tasks:
+        lacking = [name for name in chosen if name not in having[task]]
+        if lacking and options.missing != "drop":
+            raise InputError(
+                f"task {show(task)} has no results of {listing(lacking)}; --missing drop leaves such tasks out"
+            )
+        if lacking:
+            notes += (f"left out task {task}: no results of {listing(lacking)}",)
+    groups = {task: [log for log in logs if log.task == task] for task in tasks if having[task].issuperset(chosen)}
+    if not groups:
+        raise InputError(f"no task has results of all systems, {listing(chosen)}; compare systems on the same tasks")
+    return groups, notes
+
+
+def files_as_runs(logs: Sequence[Any]) -> list[Any]:
+    """The logs of each system as one, each of whose files is a run, or several."""
+    by_system: dict[str, list[Any]] = {}
+    for log in logs:
+        by_system.setdefault(log.system, []).append(log)
+    return [_as_runs(own) if len(own) > 1 else own[0] for own in by_system.values()]
+
+
+def _as_runs(logs: Sequence[Any]) -> Any:
+    """The first log with the rows of all."""
+    rows = [row._replace(run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
+    return replace(logs[0], rows=rows, notes=tuple(note for log in logs for note in log.notes), published=None)
+
+
+def with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:
+    """Sheets with runs only if each system has the same several; where they differ, the mean of each instance."""
+    runs = [set(sheet.runs or ()) for sheet in sheets]
+    if all(len(own) <= 1 for own in runs):
+        return [replace(sheet, runs=None) for sheet in sheets], notes
+    if all(own == runs[0] for own in runs):
+        return list(sheets), notes
+    note = "the systems have different runs (epochs, trials): took the mean of each instance"
+    return [_mean_of_runs(sheet) for sheet in sheets], (*notes, note)
+
+
+def _mean_of_runs(sheet: Sheet) -> Sheet:
+    places = {label: i for i, label in enumerate(dict.fromkeys(sheet.ids or ()))}
+    ids, rows = list(places), np.array([places[label] for label in sheet.ids or ()], np.int64)
+    firsts = np.unique(rows, return_index=True)[1]
+
+    def mean(column: np.ndarray) -> np.ndarray:
+        there = ~np.isnan(column)
+        counts = np.bincount(rows[there], minlength=len(ids))
+        totals = np.bincount(rows[there], column[there], minlength=len(ids))
+        return np.divide(totals, counts, out=np.full(len(ids), np.nan), where=counts > 0)
+
+    return replace(
+        sheet,
+        numbers={name: mean(column) for name, column in sheet.numbers.items()},
+        labels={name: [labels[i] for i in firsts] for name, labels in sheet.labels.items()},
+        ids=ids,
+        runs=None,
+    )
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A value that is not a number, with the message for whoever asks for its score."""
+
+    refusal: str
+
+
+Scores = Mapping[str, float | Unusable]
+"""Name of a score -> its value; missing scores are left out."""
+
+
+class Row(NamedTuple):
+    """What a log says of one instance."""
+
+    scores: Scores
+    id: str | None = None
+    """None in formats that know instances by their position."""
+    run: str | None = None
+    """The trial (epoch, seed), where there are several per instance."""
+    labels: Any = None
+    """An object whose plain fields `--cluster` and `--strata` may name."""
+    content: object = None
+    """What all systems must agree on, such as a hash of the question; None where the log does not say."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a log says of one system."""
+
+    file: str
+    rows: Iterable[Row]
+    """Read once, so they need not be kept: many small objects are slow to collect."""
+    system: str = ""
+    """The system by the log's own name, such as a model; empty where the log names none."""
+    notes: tuple[str, ...] = ()
+    facts: Mapping[str, str | None] = field(default_factory=dict)
+    """What the systems should have in common, such as {"task": "arc"}."""
+    task: str = ""
+    """What the system was tested on, by the log's own name; empty where the log names no task."""
+    published: Callable[[str, float], tuple[list[str], bool]] | None = None
+    """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
+
+
+def log_reader(
+    results: Callable[[str, Options], Iterable[Result]],
+    *,
+    content: str = "content",
+    must_agree: Mapping[str, str] | None = None,
+    main: str = "mean",
+    adapt: Callable[[Options, Sequence[str]], Options] = lambda options, _: options,
+    files_are_runs: bool = False,
+) -> Callable[[Sources, Options], Tasks]:
+    """The `Format.read` of a log format.
+
+    Args:
+        results: (file, options) -> one result per system in the file.
+        content: what `Row.content` is, for messages.
+        must_agree: fact -> what to do where the systems differ in it; differing in any other fact is noted.
+        main: the score that the format means by the plain mean.
+        adapt: (options, names of the scores) -> options with the metric that the format means by `Options.metric`.
+        files_are_runs: whether several files of a system are its runs on the same instances.
+    """
+
+    def read(sources: Sources, options: Options) -> Tasks:
+        files = sources.files or tuple(sources.by_file())
+        found = [result for file in files for result in results(file, options)]
+        named = [replace(result, system=name) for result, name in zip(found, _names(found, sources), strict=True)]
+        groups, notes = by_task(files_as_runs(named) if files_are_runs else named, options)
+        readings, sheets = {}, []
+        for task, own in groups.items():
+            readings[task] = of_task(own, notes, options)
+            sheets += options.seen or ()
+        if options.seen is not None:
+            options.seen[:] = sheets
+        if len(groups) == 1:
+            return next(iter(readings.values()))[0]
+
+        def evaluate(options: Options) -> dict[str, Evaluation | None]:
+            having = {task for task, (_, scores) in readings.items() if options.metric in scores} or set(readings)
+            return {task: each(options) if task in having else None for task, (each, _) in readings.items()}
+
+        return evaluate
+
+    def of_task(found: Sequence[Result], more: tuple[str, ...], options: Options) -> tuple[Reading, Collection[str]]:
+        """The evaluation of one task, and the names of its scores."""
+        sheets, contents, unusable = zip(*(_columns(result, options) for result in found), strict=True)
+        notes = _differences(found, must_agree or {}) + tuple(dict.fromkeys(n for each in found for n in each.notes))
+        _check_content(sheets, contents, content)
+        sheets, notes = with_runs(sheets, (*more, *notes))
+        joined, (task, *others) = join_sheets(sheets, options, scores=True, notes=notes), {each.task for each in found}
+
+        def evaluate(options: Options) -> Evaluation:
+            if options.metric == "mean" and options.counts is None:
+                options = replace(options, metric=main)
+            options = adapt(options, list(sheets[0].numbers))
+            for score in (options.metric, *(options.counts or {}).values()):
+                for refusals in unusable:
+                    if isinstance(score, str) and score in refusals:
+                        raise InputError(refusals[score])
+            evaluation = _compare_published(joined(options), sheets, found)
+            score = _score(evaluation.metric, sheets[0]) or evaluation.metric.name
+            title = f"{task}: {score}" if task and not others else None
+            return replace(evaluation, title=title)
+
+        return evaluate, sheets[0].numbers
+
+    return read
+
+
+def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> str:
+    """Which of several kinds of results to take: the only one, or the one that `--filter` names."""
+    known = list(dict.fromkeys(kinds))
+    if not known:
+        raise InputError(f"{file}: holds no results; expected those of at least one instance")
+    if chosen is not None and chosen not in known:
+        raise InputError(f"{file}: --filter: no {what} {show(chosen)}; {suggest(chosen, known, what + 's')}")
+    if chosen is None and len(known) > 1:
+        raise InputError(f"{file}: holds results of the {what}s {listing(known)}; say which with --filter NAME")
+    return chosen if chosen is not None else known[0]
+
+
+def _columns(result: Result, options: Options) -> tuple[Sheet, list[object], dict[str, str]]:
+    """The scores that are usable in every row, NaN where one is missing; contents `[row]`; why others are unusable."""
+    scores: dict[str, list[float | Unusable]] = {}
+    ids, runs, objects, contents = [], [], [], []
+    for i, row in enumerate(result.rows):
+        for name, value in row.scores.items():
+            column = scores.setdefault(name, [])
+            column += [math.nan] * (i - len(column))
+            column.append(value)
+        ids.append(row.id)
+        runs.append(row.run)
+        objects.append(row.labels)
+        contents.append(row.content)
+    numbers: dict[str, np.ndarray] = {}
+    unusable: dict[str, str] = {}
+    for name, column in scores.items():
+        try:
+            numbers[name] = np.array(column + [math.nan] * (len(ids) - len(column)), np.float64)
+        except TypeError:
+            unusable[name] = next(value.refusal for value in column if isinstance(value, Unusable))
+    if not numbers:
+        reason = f"{result.file}: holds no scores of single instances; expected at least one"
+        raise InputError(next(iter(unusable.values()), reason))
+    with naming(result.file):
+        labels = _plain_labels(objects, (options.cluster, options.strata))
+    ids, runs = ([each for each in column if each is not None] for column in (ids, runs))
+    return Sheet(result.system, result.file, numbers, labels, ids or None, runs), contents, unusable
+
+
+def _names(results: Sequence[Result], sources: Sources) -> list[str]:
+    """The names of the systems: those in the logs, or those of the files where the former are missing or not unique.
+
+    A name that a person wrote (NAME=FILE) stays, unless its file holds several systems.
+    """
+    by_file = sources.by_file()
+    files = [result.file for result in results]
+    own = [result.system or by_file.get(result.file, "") for result in results]
+    repeated = len({(each.task, name) for each, name in zip(results, own, strict=True)}) < len(own)
+    names = []
+    for file, name in zip(files, own, strict=True):
+        given = by_file.get(file, "")
+        takes_file = files.count(file) == 1 and given and (repeated or given in sources.named)
+        names.append(given if takes_file else name)
+    return names
+
+
+def _differences(results: Sequence[Result], must_agree: Mapping[str, str]) -> tuple[str, ...]:
+    """Notes on facts in which the systems differ; those in `must_agree` are refused."""
+    notes = ()
+    for fact in dict.fromkeys(fact for result in results for fact in result.facts):
+        values = dict.fromkeys(value for result in results if (value := result.facts.get(fact)))
+        if len(values) < 2:
+            continue
+        difference = f"the systems differ in the {fact}: {listing(values)}"
+        if fact in must_agree:
+            raise InputError(f"{results[0].file}: {difference}; {must_agree[fact]}")
+        notes += (difference,)
+    return notes
+
+
+def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]], what: str) -> None:
+    known: dict[str, tuple[str, object]] = {}
+    for sheet, own in zip(sheets, contents, strict=True):
+        for id, content in zip(sheet.ids or map(str, range(1, len(own) + 1)), own, strict=True):
+            if content is None:
+                continue
+            system, expected = known.setdefault(id, (sheet.system, content))
+            if content != expected:
+                raise InputError(
+                    f"{sheet.file}: instance {show(id)} of {show(sheet.system)} has another {what} than of "
+                    f"{show(system)}; compare results on the same version of the data"
+                )
+
+
+def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results: Sequence[Result]) -> Evaluation:
+    """The evaluation with the direction that the logs' program published, and notes where its means differ."""
+    metric, notes = evaluation.metric, []
+    for sheet, result in zip(sheets, results, strict=True):
+        name = _score(metric, sheet)
+        if name is not None and result.published is not None:
+            own, lower_is_better = result.published(name, float(np.nanmean(sheet.numbers[name])))
+            notes += own
+            if lower_is_better:
+                metric = replace(metric, higher_is_better=False)
+    return replace(evaluation, metric=metric, notes=(*notes, *evaluation.notes))
+
+
+def _score(metric: Metric | SampleMetric, sheet: Sheet) -> str | None:
+    """The score by the log's name, where the metric is the mean of one."""
+    score, *others = metric.inputs
+    if others or metric.stat_names != MEAN.stat_names:
+        return None
+    return score if score in sheet.numbers else next(iter(sheet.numbers))
+
+
+def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict[str, list[str]]:
+    """Fields that are a text, a number, true or false in every object: name -> [row]; those in `used` are checked."""
+    rows = [each if isinstance(each, dict) else {} for each in objects]
+    columns = {name: [row.get(name) for row in rows] for name in (rows[0] if rows else ())}
+    plain = {name: all(isinstance(value, str | int | float) for value in own) for name, own in columns.items()}
+    labels = {name: list(map(str, own)) for name, own in columns.items() if plain[name]}
+    for name in used:
+        with naming(f"field {show(name or '')}"):
+            for label in labels.get(name or "", ()):
+                text(label)
+    return labels

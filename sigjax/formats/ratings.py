@@ -1,0 +1,252 @@
+"""Errors of translations as raters mark them (MQM): one row per error in a tsv file -> the score of each segment.
+
+As `score_mqm.py` of mt-metrics-eval, without its minus: a rater's errors are added up by the weights of Google, and
+raters averaged. Reference: Freitag et al. (2021), "Experts, errors, and context: a large-scale study of human
+evaluation for machine translation".
+
+Ratings of translations (DA, SQM, ESA) as Appraise exports them: one row per rating in a csv file without header.
+
+As `humeval/tools.py` of WMT24 reads them: checks, tutorials and fillers are left out, of a segment that an annotator
+rated again the last rating counts, and annotators are averaged. Reference: Kocmi et al. (2024), "Error span annotation:
+a balanced approach for human evaluation of machine translation".
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from sigjax.formats.logs import Result, Row, choose, log_reader
+from sigjax.readers.format import Format, lines_like
+from sigjax.readers.options import Options, listing, show
+from sigjax.readers.plain import csv_records
+from sigjax.readers.table import parse_number
+from sigjax.records import InputError
+from sigjax.run.files import naming, read_text
+
+_SCORE = "mqm"
+_NEEDED = ("system", "rater", "category", "severity")
+_SEGMENTS = ("doc_id", "docsegid", "doc_seg_id", "seg_id", "globalsegid", "segment_id")
+"""Names of the number of a segment, in its document where the file has documents."""
+_TENTHS = {"major": 50, "minor": 10, "neutral": 0, "no-error": 0, "no error": 0}
+"""Ten times the weight of an error of each severity."""
+_PARTICULAR = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"): 1}
+"""Those of some categories and what is below them."""
+_ATTENTION = "hotw"
+"""Severities that begin so say how raters did on errors that were planted."""
+
+
+def _mqm(file: str, _: Options) -> Iterator[Result]:
+    header, *rows = read_text(file).rstrip("\n").split("\n")
+    names = _names(header)
+    lacking = [name for name in _NEEDED if name not in names]
+    segment = next((name for name in _SEGMENTS if name in names), None)
+    if lacking or segment is None:
+        raise InputError(f"{file}, line 1: no column {show((lacking or ['seg_id'])[0])}; columns: {listing(names)}")
+    columns = [names.index(name) for name in ("system", segment, "rater", "category", "severity")]
+    document = names.index("doc") if "doc" in names else None
+    tenths: dict[str, dict[tuple[str, str], dict[str, int]]] = {}
+    for line, row in enumerate(rows, start=2):
+        cells = row.split("\t")
+        if len(cells) != len(names):
+            if not row.strip():
+                continue
+            raise InputError(f"{file}, line {line}: expected {len(names)} fields as in the header, got {len(cells)}")
+        system, number, rater, category, severity = (cells[j].strip() for j in columns)
+        within = "" if document is None else cells[document].strip()
+        if not (system and number and rater) or (document is not None and not within):
+            raise InputError(f"{file}, line {line}: expected a system, a segment and a rater, got an empty field")
+        raters = tenths.setdefault(system, {}).setdefault((within, number), {})
+        raters[rater] = raters.get(rater, 0) + _weight(f"{file}, line {line}", category, severity)
+    if not tenths:
+        raise InputError(f"{file}: has a header but no rows; expected one per error")
+    for system, segments in tenths.items():
+        rows = [_row(*key, raters) for key, raters in segments.items()]
+        yield Result(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
+
+
+def _names(header: str) -> list[str]:
+    return [name.strip().lower() for name in header.split("\t")]
+
+
+def _weight(place: str, category: str, severity: str) -> int:
+    """Ten times the weight of an error."""
+    kind, about = severity.lower(), f"{category.lower().replace('!', '')}/"
+    if kind.startswith(_ATTENTION):
+        return 0
+    if kind not in _TENTHS:
+        raise InputError(
+            f"{place}: no weight for the severity {show(severity)}; the weights are for major, minor, neutral and "
+            "no-error (give other scores as a table)"
+        )
+    found = (tenths for (own, part), tenths in _PARTICULAR.items() if own == kind and about.startswith(f"{part}/"))
+    return next(found, _TENTHS[kind])
+
+
+def _row(document: str, number: str, raters: dict[str, int]) -> Row:
+    """The score of a segment, the mean over its raters."""
+    labels = {"document": document} if document else None
+    id = f"{document}: {number}" if document else number
+    return Row({_SCORE: sum(raters.values()) / (10 * len(raters))}, id, labels=labels)
+
+
+def _looks(_: str, head: bytes) -> bool:
+    return {*_NEEDED} <= {*_names(head.partition(b"\n")[0].decode("utf-8", "replace"))}
+
+
+MQM = Format(
+    "mqm",
+    "errors marked by raters of translations (MQM)",
+    "file",
+    log_reader(_mqm),
+    _looks,
+    (_SCORE, "mean"),
+)
+
+
+_APPRAISE_SCORE = "score"
+_WITHOUT_DOCUMENTS = (9,)
+"""Numbers of fields: annotator, system, item, type, two languages, score, start and end."""
+_WITH_DOCUMENTS = (11, 12, 13, 14)
+"""The same with a document, and whether the row rates all of it, before start; next error spans; two of the batch."""
+_MARKS = {"#incomplete": "a filler", "#dup": "a filler", "#bad": "an attention check"}
+"""What WMT appends to the names of documents that do not count -> what their ratings are."""
+_LONGEST = 18
+"""Digits of the number of an item."""
+
+
+class _Rating(NamedTuple):
+    annotator: str
+    system: str
+    document: str
+    """Without what WMT appends to its name; empty where there are no documents."""
+    item: str
+    pair: str
+    score: float
+    end: str
+    """Seconds, or a date and a time: both sort as text."""
+    why_not: str
+    """Why the rating does not count; empty where it does."""
+
+
+def _ratings(file: str) -> Iterator[_Rating]:
+    for line, row in csv_records(file, read_text(file), ","):
+        fields, place = [field.strip() for field in row], f"{file}, line {line}"
+        documents = len(fields) in _WITH_DOCUMENTS and fields[8] in ("True", "False")
+        if not documents and len(fields) not in (*_WITHOUT_DOCUMENTS, 11):
+            raise InputError(f"{place}: expected 9 fields, or 11 to 14 with documents, got {len(fields)}")
+        annotator, system, item, kind, source, target, score = fields[:7]
+        document, end = (fields[7], fields[10 + (len(fields) % 2 == 0)]) if documents else ("", fields[8])
+        if not (annotator and system and item and (document or not documents)):
+            raise InputError(f"{place}: expected an annotator, a system, an item and its document, got an empty field")
+        with naming(place):
+            value = parse_number(score, hint="expected a score", missing="leave the row out")
+        why_not = "a whole document" if documents and fields[8] == "True" else _why_not(kind, system, document)
+        name = document.partition("#")[0]
+        yield _Rating(annotator, system, name, item, f"{source}-{target}", value, end, why_not)
+
+
+def _why_not(kind: str, system: str, document: str) -> str:
+    if kind != "TGT":
+        return "an attention check"
+    if "tutorial" in system:
+        return "a tutorial"
+    return next((reason for mark, reason in _MARKS.items() if mark in document), "")
+
+
+def _appraise(file: str, options: Options) -> list[Result]:
+    ratings = list(_ratings(file))
+    pair = choose(file, [each.pair for each in ratings], options.filter, "language pair")
+    ratings = [each for each in ratings if each.pair == pair]
+    left_out = Counter(each.why_not for each in ratings if each.why_not)
+    kept = [each for each in ratings if not each.why_not]
+    notes = [f"left out {number} ratings of {reason}" for reason, number in left_out.items()]
+    items = {document: _items(own) for document, own in _grouped(kept, "document").items()}
+    if _in_batches(items):
+        kept, note = _by_place(kept, items)
+        notes.append(note)
+    if not kept:
+        raise InputError(f"{file}: holds no ratings of translations that count ({'; '.join(notes)})")
+    last: dict[tuple[str, str, str, str], _Rating] = {}
+    for each in sorted(kept, key=lambda each: each.end):
+        last[each.system, each.document, each.item, each.annotator] = each
+    if again := len(kept) - len(last):
+        notes.append(f"{again} ratings were given again by the same annotator: the last one counts")
+    by_system = {system: _grouped(own, "document", "item") for system, own in _grouped(last.values(), "system").items()}
+    several = sum(len(own) > 1 for segments in by_system.values() for own in segments.values())
+    if several:
+        notes.append(f"{several} translations have several annotators: took the mean of their scores")
+    return [
+        Result(file, [_appraise_row(document, item, own) for (document, item), own in each.items()], name, tuple(notes))
+        for name, each in by_system.items()
+    ]
+
+
+def _grouped(ratings: Iterable[_Rating], name: str, *more: str) -> dict[Any, list[_Rating]]:
+    """The ratings of each value of a field, or of several."""
+    groups: dict[Any, list[_Rating]] = {}
+    key = attrgetter(name, *more)
+    for each in ratings:
+        groups.setdefault(key(each), []).append(each)
+    return groups
+
+
+_Items = dict[tuple[str, str], list[str]]
+"""System and annotator -> the items of a document, in order."""
+
+
+def _items(ratings: Sequence[_Rating]) -> _Items:
+    return {
+        key: sorted({each.item for each in own}, key=lambda item: (len(item), item))
+        for key, own in _grouped(ratings, "system", "annotator").items()
+    }
+
+
+def _in_batches(items: Mapping[str, _Items]) -> bool:
+    """Whether items are numbered in batches: then most documents have other numbers for each system."""
+    several = [own for document, own in items.items() if document and len({system for system, _ in own}) > 1]
+    return 2 * sum(map(_is_shifted, several)) > len(several)
+
+
+def _is_shifted(items: _Items) -> bool:
+    """Whether each annotator has consecutive items of a document, and systems have different ones."""
+    systems: dict[str, set[str]] = {}
+    for (system, _), own in items.items():
+        if not all(each.isdecimal() and len(each) <= _LONGEST for each in own):
+            return False
+        if int(own[-1]) - int(own[0]) + 1 != len(own):
+            return False
+        systems.setdefault(system, set()).update(own)
+    return 2 * len(set().union(*systems.values())) >= 3 * max(map(len, systems.values()))
+
+
+def _by_place(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tuple[list[_Rating], str]:
+    """The ratings with the place in the document as item, and a note; documents of which parts were rated have none."""
+    whole = {document for document, own in items.items() if len(set(map(len, own.values()))) == 1}
+    placed = [
+        each._replace(item=str(items[each.document][each.system, each.annotator].index(each.item) + 1))
+        for each in ratings
+        if each.document in whole
+    ]
+    said = "item numbers are those of batches, so segments are joined by their place in the document"
+    parts = len(items) - len(whole)
+    return placed, said + f"; left out {parts} documents that some annotator rated in part" * bool(parts)
+
+
+def _appraise_row(document: str, item: str, ratings: Sequence[_Rating]) -> Row:
+    labels = {"annotator": "+".join(sorted(each.annotator for each in ratings))}
+    if document:
+        labels["document"] = document
+    score = sum(each.score for each in ratings) / len(ratings)
+    return Row({_APPRAISE_SCORE: score}, f"{document}: {item}" if document else item, labels=labels)
+
+
+APPRAISE = Format(
+    "appraise",
+    "ratings of translations exported by Appraise (DA, ESA)",
+    "file",
+    log_reader(_appraise),
+    lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
+    (_APPRAISE_SCORE, "mean"),
+    frozenset({"filter"}),
+)

@@ -1,0 +1,446 @@
+"""All formats, and which of them files are of: by `reader`, else by the metric, the name and the first bytes.
+
+Files or a data frame -> `Evaluation`, whatever the format; files are read once for all metrics.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from filecmp import cmp
+from itertools import product
+from pathlib import PurePath
+from typing import Any
+
+from sigjax.formats.agents import DEEPEVAL, PROMPTFOO, SWEBENCH, SWEBENCH_RESULTS, TAU, TERMINAL_BENCH
+from sigjax.formats.alignment import ALIGNMENT
+from sigjax.formats.conll import CONLL, CONLL_GOLD, HIPE, MBT
+from sigjax.formats.conllu import CONLLU
+from sigjax.formats.corrections import CORRECTIONS, ERRANT
+from sigjax.formats.harnesses import (
+    ALPACA_EVAL,
+    EVERY_EVAL,
+    HELM,
+    INSPECT,
+    LIGHTEVAL,
+    LM_EVAL,
+    MTEB,
+    as_folders,
+    without_means,
+)
+from sigjax.formats.labels import ID_LABELS, LABELS, TERMS, TIMBL
+from sigjax.formats.phrases import BRACKETS, TREES
+from sigjax.formats.ratings import APPRAISE, MQM
+from sigjax.formats.spans import SEGMENTATION
+from sigjax.formats.texts import ANSWERS, COMET, MT_METRICS_EVAL, TEXTS
+from sigjax.formats.transcripts import KALDI, STM, TRN
+from sigjax.formats.trec import RANX_JSON, TREC_EVAL, TREC_RUN
+from sigjax.metrics import TEXT_METRICS
+from sigjax.metrics.suites import is_part, of_tasks
+from sigjax.readers.evaluation import Evaluation
+from sigjax.readers.format import Format, Sources, Takes, Tasks, directed
+from sigjax.readers.frames import FRAME, JSON, JSONL, PARQUET, read_frame
+from sigjax.readers.options import (
+    FileOptions,
+    Options,
+    Path,
+    ReadOptions,
+    check_options,
+    given_name,
+    listing,
+    name_systems,
+    show,
+)
+from sigjax.readers.plain import CSV, NUMBERS, PAIRED, SPACES, TSV, looks_tabular
+from sigjax.readers.saved import NPZ, saved_names
+from sigjax.readers.table import is_missing, is_text
+from sigjax.records import Evaluation as EvaluationRecord
+from sigjax.records import InputError
+from sigjax.records.display import meant
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import takes, values
+from sigjax.run.files import files_inside, head_lines, keeping_pipes, read_head, read_text
+
+_LOGS = (
+    *(LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, TERMINAL_BENCH, TAU, PROMPTFOO, DEEPEVAL, MTEB),
+    SWEBENCH,
+)
+"""Logs of evaluations of language models: one file per system."""
+_SYSTEMS = (TREC_EVAL, BRACKETS, ERRANT, CONLL, NUMBERS)
+"""Other files of one system each."""
+_GOLD = (
+    SWEBENCH_RESULTS,
+    *(ALIGNMENT, SEGMENTATION, TREC_RUN, RANX_JSON, ANSWERS, CORRECTIONS, HIPE, MBT, CONLLU, TREES, CONLL_GOLD, TERMS),
+    *(STM, KALDI, TRN, ID_LABELS, LABELS, TEXTS),
+)
+"""Gold files, then one file per system."""
+_TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, MQM, APPRAISE, JSONL, JSON, PAIRED, TSV, CSV, TIMBL, SPACES)
+"""All systems in one file; last what looks like a table."""
+FORMATS: dict[str, Format] = {each.name: each for each in (*_LOGS, *_SYSTEMS, *_GOLD, *_TABLES)}
+"""By name, in the order in which they are tried on a file: the particular before the general."""
+_PLAIN = frozenset({"labels", "texts"})
+"""Formats of whole lines, which almost any file could be."""
+_TABLE = (
+    "looks like a table, which is read alone, with all systems in it; with -i, texts are one per line, and labels "
+    "one per line or with an id (--reader=id-labels; --reader=labels and --reader=texts take lines as they are; "
+    "--reader names any other format)"
+)
+
+
+def choose_formats(
+    files: Sequence[str], outputs: Sequence[str], *, reader: str | None, metrics: Sequence[object]
+) -> list[Format]:
+    """The format of `files`, which stand before the `outputs` of systems if there are any, for each metric.
+
+    Raises:
+        InputError: the reader is unknown or takes other files, or no format is recognized.
+    """
+    if reader is not None:
+        return [_named(reader, files, outputs, metric) for metric in metrics]
+    first = given_name((*files, *outputs)[0])[1]
+    if len(files) > 1 and not outputs and MT_METRICS_EVAL.fits(*read_head(first)):
+        raise InputError(
+            f"{files[1]}: a .seg.score file has all systems in it; compare one at a time, or several annotators in one "
+            "table with the columns system, id, annotator and score (--runs COLUMN)"
+        )
+    formats = likely_formats(files, outputs)
+    if not formats:
+        raise _unknown(files or outputs, outputs, formats_taking(files, outputs))
+    likely = formats[0]
+
+    def chosen(metric: object) -> Format:
+        serving = next((each for each in formats if each.serves(metric)), None)
+        if serving is None and not likely.certain and outputs and looks_tabular(*read_head(first)):
+            raise InputError(f"{first}: {_TABLE}")
+        if serving is None:
+            raise InputError(f"{first}: {_not_served(likely, metric)}; another format is named with --reader NAME")
+        if metric is None and serving.name == "texts":
+            names = ", ".join(each.name for each in formats_taking(files, outputs))
+            raise InputError(
+                f"{first}: lines of text could be many things; say what to compare them by, such as -m bleu, or "
+                f"name the format with --reader ({names})"
+            )
+        return serving
+
+    formats = list(map(chosen, metrics))
+    if any(each.name in _PLAIN for each in formats):
+        _check_plain(outputs)
+    return formats
+
+
+def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]:
+    """The formats that the first file looks like, the particular before the general; none if it looks like none.
+
+    A file that is certainly of one format is of no other, whatever the metric.
+    """
+    _, first = given_name((*files, *outputs)[0])
+    name, head = read_head(first)
+    alone = len(files) == 1 and not outputs
+
+    def fits(each: Format) -> bool:
+        if os.path.isdir(first):
+            return bool(each.folder and files_inside(first, each.folder))
+        scored = alone or not each.parts or _is_scored(name, head)
+        return scored and each.fits(name, head) and each.confirmed(files, outputs)
+
+    looking = filter(fits, formats_taking(files, outputs))
+    likely = next(looking, None)
+    if likely is None:
+        return []
+    return [likely] if likely.certain else [likely, *looking]
+
+
+def formats_taking(files: Sequence[str], outputs: Sequence[str]) -> list[Format]:
+    """The formats that take such files, in the order in which they are tried."""
+    if outputs:
+        taken: tuple[Takes, ...] = ("gold",) if files else ("systems",)
+    else:
+        taken = ("file", "systems") if len(files) == 1 else ("systems",)
+    return [each for each in FORMATS.values() if each.takes in taken or (each.parts and "systems" in taken)]
+
+
+def _is_scored(name: str, head: bytes) -> bool:
+    """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
+    if name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")) or head.startswith((b"PAR1", b"[", b"{")):
+        return True
+    last = [re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in head_lines(head)[1:]]
+    return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
+
+
+def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:
+    first = given_name(files[0])[1]
+    name, head = read_head(first)
+    if not head.strip():
+        read_text(first)  # says what is wrong with an empty file or a folder
+    if outputs and looks_tabular(name, head):
+        return InputError(f"{first}: {_TABLE}")
+    if len(files) > 1 and not outputs and not os.path.isdir(first):
+        gold = next(iter(likely_formats(files[:1], files[:1])), None)
+        what, metric = ("gold labels or texts", "METRIC") if gold is None else (gold.title, gold.metrics[0])
+        command = ["sigjax", "compare", files[0], "-i", *files[1:3]]
+        return InputError(
+            f"{first}: unknown format of files with one system each; are these gold files first ({what})? write "
+            f"{shlex.join(command)}{' ...' if len(files) > 3 else ''} -m {metric} (other formats: --reader NAME)"
+        )
+    known = ", ".join(each.name for each in fitting)
+    return InputError(f"{first}: unknown format; known: {known}; say which with --reader NAME")
+
+
+def _check_plain(outputs: Sequence[str]) -> None:
+    """Refuse tables beside gold labels or texts: their ids and marks would be scored."""
+    for file in outputs:
+        # What comes through a pipe can be read only once.
+        if os.path.isfile(file) and looks_tabular(*read_head(file)):
+            raise InputError(f"{file}: {_TABLE}")
+
+
+def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: object) -> Format:
+    if reader not in FORMATS:
+        close = meant(reader, FORMATS)
+        known = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(FORMATS)}"
+        raise InputError(f"reader: no format {show(reader)}; {known}")
+    found = FORMATS[reader]
+    if found.takes == "gold" and not (outputs and files):
+        raise InputError(f"reader {reader!r} takes gold files, and the files of the systems with -i")
+    if found.takes == "file" and not found.parts and (outputs or len(files) != 1):
+        raise InputError(f"reader {reader!r} takes one file with all systems, without -i")
+    if found.takes != "gold" and outputs and files:
+        raise InputError(f"reader {reader!r} takes no gold file; give one file per system")
+    if not found.serves(metric):
+        raise InputError(_not_served(found, metric))
+    return found
+
+
+def _not_served(found: Format, metric: object) -> str:
+    close = meant(str(metric), found.metrics)
+    question = f" (did you mean {' or '.join(map(show, close))}?)" if close else ""
+    return f"the format {found.name} has no metric {show(str(metric))}{question}; it gives {', '.join(found.metrics)}"
+
+
+_GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrels)(?:[^a-z]|$)")
+READERS = tuple(FORMATS)
+
+
+@takes(ReadOptions)
+@keeping_pipes()
+def read(*paths: Any, options: ReadOptions) -> Evaluation:
+    r"""Read the results of systems: a table; one file per system; or gold files and one file per system.
+
+    The format is recognized from names and content (`sigjax.readers.READERS` lists all). Any file may be packed with
+    gzip.
+
+    A table (tsv, csv, jsonl, json, parquet, or with blanks between columns) with a column of systems (named `system`,
+    `model`, `run`, ...) is long (one row per system and instance); any other is wide (one row per instance, one column
+    per system); or there is one table per system, with ids and scores. A note says what was taken from which column. An
+    .npz file holds one array per system, or what `Evaluation.save` wrote; its metric stays.
+
+    Args:
+        paths: one table; or one file per system; or, where `input` is given, the gold files (references, annotations).
+            A data frame of pandas, polars or pyarrow (extra `dataframe`) is a table, too.
+        options: see `ReadOptions`.
+
+    Raises:
+        InputError: a file or an option cannot be used; the message names the place and what to do.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> table = pathlib.Path(folder.name, "table.csv")
+        >>> _ = table.write_text("id,A,B\nx,1,0\ny,1,1\n")
+        >>> evaluation = read(table, metric="accuracy")
+        >>> evaluation.systems, evaluation.ids
+        (('A', 'B'), ('x', 'y'))
+        >>> folder.cleanup()
+    """
+    given, metric, reader = Options(**values(options, FileOptions)), options.metric, options.reader
+    if len(paths) == 1 and isinstance(paths[0], list | tuple):
+        raise InputError("expected paths, got a list; give its elements one by one, read(*paths)")
+    if len(paths) == 1 and not isinstance(paths[0], str | os.PathLike | bytes):
+        if options.input or reader is not None:
+            raise InputError("a data frame is a table with all systems; leave out input and reader")
+        _check_particular(PARQUET, given, FRAME)
+        return Evaluation(**vars(read_frame(paths[0], metric, given)))
+    evaluations = _evaluations(sources_of(paths, options.input), reader, [metric], given)
+    check_one_task(evaluations)
+    return Evaluation(**vars(evaluations[0]))
+
+
+def check_one_task(evaluations: Sequence[EvaluationRecord]) -> None:
+    """Refuse evaluations of several tasks.
+
+    Raises:
+        InputError: naming the tasks.
+    """
+    tasks = [each.title or "" for each in evaluations if is_part(each)]
+    if tasks:
+        raise InputError(
+            f"the files are of several tasks ({listing(tasks[1:])}); only compare takes several at once: "
+            "give the files of one, or --metric NAME that only one has"
+        )
+
+
+@keeping_pipes()
+def read_metrics(
+    *paths: Path, input: Sequence[Path] = (), metrics: Sequence[str] = (), reader: str | None = None, **options: Any
+) -> list[Evaluation]:
+    """Read the same files once for each metric; without metrics, for all that a file of saved statistics holds.
+
+    Args:
+        paths: as in `read`.
+        input: as in `read`.
+        metrics: names.
+        reader: as in `read`.
+        options: the other options of `read`.
+
+    Raises:
+        InputError: as `read`.
+    """
+    sources = sources_of(paths, input)
+    names: Sequence[str | None] = metrics
+    if not metrics and len(sources.files) == 1 and not sources.systems:
+        names = saved_names(sources.files[0]) if formats_of(sources, reader, [None]) == [NPZ] else ()
+    return [Evaluation(**vars(each)) for each in _evaluations(sources, reader, names or [None], Options(**options))]
+
+
+def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]) -> Sources:
+    """The files as they are given."""
+    if isinstance(input, str | os.PathLike):
+        raise InputError(f"input: expected a list of files, got the path {os.fsdecode(input)!r}; write it as a list")
+    for path in paths:
+        if not isinstance(path, str | os.PathLike | bytes):
+            raise InputError(f"expected the paths of files, got {type(path).__name__}; a data frame is given alone")
+    files = _gathered(_unfolded(tuple(os.fsdecode(path) for path in paths)))
+    if isinstance(input, Mapping):
+        outputs = {str(name): os.fsdecode(path) for name, path in input.items()}
+        sources = Sources(files, outputs, frozenset(outputs))
+    else:
+        sources = Sources(files, *name_systems(_gathered([os.fsdecode(path) for path in input])))
+    if not (sources.files or sources.systems):
+        raise InputError("no file is given; expected a table, one file per system, or gold files and systems")
+    return sources
+
+
+def _gathered(files: Sequence[str]) -> tuple[str, ...]:
+    """The samples of each system, where all files of its folder are given."""
+    return as_folders(without_means(files))
+
+
+def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
+    """The folders of all systems, where one folder holds them."""
+    patterns = [each.folder for each in FORMATS.values() if each.folder]
+
+    def holds(folder: str) -> bool:
+        return os.path.isdir(folder) and any(files_inside(folder, pattern) for pattern in patterns)
+
+    if len(files) != 1 or not os.path.isdir(files[0]) or holds(files[0]):
+        return files
+    folders = [os.path.join(files[0], name) for name in sorted(os.listdir(files[0]))]
+    return tuple(filter(holds, folders)) or files
+
+
+def formats_of(sources: Sources, reader: str | None, metrics: Sequence[object]) -> list[Format]:
+    """The format of the files for each metric."""
+    files = sources.files if sources.systems else tuple(path for _, path in map(given_name, sources.files))
+    return choose_formats(files, tuple(sources.systems.values()), reader=reader, metrics=metrics)
+
+
+def _files_of(path: str, found: Format) -> tuple[str, ...]:
+    """The file of a system that is given by its folder; the files of its tasks, if the format has such."""
+    if not found.folder or not os.path.isdir(path):
+        return (path,)
+    inside = files_inside(path, found.folder)
+    if len(inside) == 1 or (inside and found.tasks):
+        return tuple(inside)
+    names = [os.path.basename(file) for file in inside]
+    holds = f"{len(inside)} files {found.folder} ({listing(names)}); give one of them" if inside else "none"
+    raise InputError(f"{path}: expected one file {found.folder} in this folder, got {holds}")
+
+
+def _evaluations(
+    sources: Sources, reader: str | None, metrics: Sequence[AnyMetric | None], options: Options
+) -> list[EvaluationRecord]:
+    """The evaluation of each metric; files are read once for all metrics of one format.
+
+    The options have no metric yet.
+    """
+    for metric in metrics:
+        check_options(options if metric is None else replace(options, metric=metric))
+    formats = formats_of(sources, reader, metrics)
+    readings = {each.name: read_as(each, sources, options) for each in {each.name: each for each in formats}.values()}
+    evaluations: list[EvaluationRecord] = []
+    tasks: dict[str, list[EvaluationRecord]] = {}
+    tokenized = [name for name, each in TEXT_METRICS.items() if each.tokenized]
+    for each, metric in zip(formats, metrics, strict=True):
+        first = each.metrics[0] if each.metrics else "mean"
+        # The tokenizer is that of some metrics: beside them, others leave it alone.
+        tokenize = options.tokenize if metric in tokenized or not any(each in tokenized for each in metrics) else None
+        with_metric = replace(options, metric=first if metric is None else metric, tokenize=tokenize)
+        found = readings[each.name](with_metric)
+        if isinstance(found, EvaluationRecord):
+            evaluations.append(directed(found, options))
+            continue
+        for task, own in found.items():
+            tasks.setdefault(task, []).extend([] if own is None else [directed(own, options)])
+    return of_tasks(tasks, [str(metric) for metric in metrics]) if tasks else evaluations
+
+
+def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
+    """The files, read as one format."""
+    _check_particular(found, options, f"format {found.name}")
+    if found.takes == "systems" or found.folder or (found.parts and (sources.systems or len(sources.files) > 1)):
+        if not sources.systems:
+            sources = Sources((), *name_systems(sources.files))
+        inside = {name: _files_of(path, found) for name, path in sources.systems.items()}
+        sources = replace(sources, systems={name: files[0] for name, files in inside.items()}, parts=inside)
+    reading = found.read(sources, options)
+    notes = (gold_note(sources),) if found.takes == "gold" else _gold_among(sources)
+
+    def with_notes(options: Options) -> EvaluationRecord | dict[str, EvaluationRecord | None]:
+        evaluation = reading(options)
+        if not isinstance(evaluation, EvaluationRecord):
+            return evaluation
+        return replace(evaluation, notes=(*evaluation.notes, *notes))
+
+    return with_notes if notes else reading
+
+
+def _check_particular(found: Format, options: Options, what: str) -> None:
+    """Refuse options that mean nothing for `what`, which is of this format."""
+    for name in "filter swap one_based runs system score source tokenize lowercase match tolerant".split():
+        if (value := getattr(options, name)) and value != getattr(Options, name) and name not in found.options:
+            raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
+    if options.unit == "response" and "unit" not in found.options:
+        takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
+        raise InputError(
+            f"--unit=response needs spans, links, brackets or terms, as the formats {takers} have; the {what} has none"
+        )
+
+
+def gold_note(sources: Sources) -> str:
+    """Which files were taken for the gold standard: only their order tells, so a report must say it.
+
+    Example:
+        >>> gold_note(Sources(("a.txt",), {"ref": "in/ref.txt", "b": "b.txt"}))
+        "warning: gold standard: a.txt, although 'ref.txt' of the systems is named like one: gold files stand before -i"
+    """
+    gold, systems = ([PurePath(file).name for file in files] for files in (sources.files, sources.systems.values()))
+    note = f"gold standard: {', '.join(gold)}"
+    for one, other in product(sources.files, sources.systems.values()):
+        if os.path.isfile(one) and os.path.isfile(other) and cmp(one, other, shallow=False):
+            same = "is" if os.path.samefile(one, other) else "is the same as"
+            return f"warning: {note}, but {show(PurePath(other).name)} of the systems {same} it: leave one of them out"
+    if not any(_GOLD_NAME.search(name.lower()) for name in gold):
+        for name in systems:
+            if _GOLD_NAME.search(name.lower()):
+                turned = f"although {show(name)} of the systems is named like one: gold files stand before -i"
+                return f"warning: {note}, {turned}"
+    return note
+
+
+def _gold_among(sources: Sources) -> tuple[str, ...]:
+    """A warning if a file that is compared as a system is named like a gold standard: -i may be forgotten."""
+    names = [PurePath(file).name for file in sources.systems.values()]
+    found = [name for name in names if _GOLD_NAME.search(name.lower())]
+    about = "is compared as a system; if it is the gold standard, it stands before -i"
+    return (f"warning: {show(found[0])} {about}",) if found else ()

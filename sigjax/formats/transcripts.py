@@ -1,0 +1,393 @@
+"""Transcripts with ids: Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), joined by id.
+
+An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
+all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
+trn are refused. Where all ids have - or _, what stands before the first is the speaker.
+
+Ids look like words of plain texts. So files are taken for transcripts only where systems have most ids of the gold file
+and no others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold
+file is `text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
+
+Transcripts with times: sclite's stm (segments of the reference) and ctm (the words of a system), put together.
+
+A word belongs to the first segment of its channel that ends after the middle of the word, and to the last one if none
+does, as for sclite. Case does not count, in names of files and channels, either. A segment of which the reference says
+IGNORE_TIME_SEGMENT_IN_SCORING is left out with its words. A channel of which a ctm has no word is missing there.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.formats.texts import count_texts, metric_name
+from sigjax.metrics import METRICS, TEXT_METRICS
+from sigjax.metrics.edits import SCLITE, tokens_of
+from sigjax.metrics.texts import check_lengths
+from sigjax.readers.format import Format, Reading, Sheet, Sources
+from sigjax.readers.join import join_sheets
+from sigjax.readers.options import Options, show
+from sigjax.records import Evaluation, InputError, Transcripts
+from sigjax.run.files import head_lines, read_head, read_text
+
+_ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
+_SPEAKER = re.compile(r"[^_-]+(?=[_-])")
+_ID = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
+_PART = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]+")
+_NO_ID = re.compile(r"[A-Za-z]?\d+(?:[.-]\d+)?[A-Za-z]{0,2}|\d{1,4}[-.]\d\d?[-.]\d{1,4}(?:T.*)?|v?\d+(?:\.\d+)+")
+"""Numbers, dates and versions as texts have them: 3, Q3, 3rd, 1990s, 2-1, 2026-01-31, v1.2.3."""
+_LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
+"""Length of an id, and its runs of letters, of digits or of marks, from which no word is like it; and how many lines
+begin with numbers, the same in all files, from where these may be ids rather than those of a list."""
+
+
+class Utterances(NamedTuple):
+    """The transcripts of a file, by id."""
+
+    file: str
+    words: Mapping[str, str]
+    """id -> words with one blank between them, in the order of the file."""
+    lines: Mapping[str, int]
+    """id -> its line."""
+    labels: Mapping[str, Sequence[str]] = {}
+    """Name of a field -> its label of each utterance."""
+
+
+Split = Callable[[str], tuple[str, str] | None]
+"""A line -> its id and its words; None where it has no id."""
+
+
+def _split_kaldi(line: str) -> tuple[str, str] | None:
+    id, *words = line.split()
+    return id, " ".join(words)
+
+
+def _split_trn(line: str) -> tuple[str, str] | None:
+    words, bracket, end = line.strip().rpartition("(")
+    id = end.removesuffix(")")
+    if not bracket or id == end or ")" in id or id.split() != [id]:
+        return None
+    return id, " ".join(words.split())
+
+
+def numbered_lines(text: str, comment: str = "\n") -> Iterator[tuple[int, str]]:
+    """The lines with content, with their numbers; comments begin with a mark."""
+    lines = enumerate(text.split("\n"), start=1)
+    return ((number, line) for number, line in lines if line.strip() and not line.startswith(comment))
+
+
+def _read_file(split: Split, file: str) -> Utterances:
+    words, lines = dict[str, str](), dict[str, int]()
+    for number, line in numbered_lines(read_text(file), ";;" if split is _split_trn else "\n"):
+        found = split(line)
+        if found is None:
+            raise InputError(f"{file}, line {number}: expected words and then (ID), got {show(line)}")
+        id, own = found
+        if id in lines:
+            raise InputError(
+                f"{file}, line {number}: utterance {show(id)} is also on line {lines[id]}; leave one of them out"
+            )
+        words[id], lines[id] = own, number
+    speakers = [found[0] for id in words if (found := _SPEAKER.match(id))]
+    return Utterances(file, words, lines, {"speaker": speakers} if len(speakers) == len(words) else {})
+
+
+def _read(split: Split, sources: Sources, options: Options) -> Reading:
+    gold = _read_file(split, sources.gold())
+    systems = {name: _read_file(split, file) for name, file in sources.chosen(options).items()}
+    for own in systems.values():
+        _check_known(own, gold)
+    return partial(evaluate, gold, systems, alternatives=split is _split_trn)
+
+
+def _check_known(own: Utterances, gold: Utterances) -> None:
+    stray = [id for id in own.words if id not in gold.words]
+    if stray:
+        more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
+        raise InputError(
+            f"{own.file}, line {own.lines[stray[0]]}: utterance {show(stray[0])} is not in {gold.file}, which begins "
+            f"with {show(next(iter(gold.words)))}; leave the line out{more}"
+        )
+
+
+def _check_words(metric: str, own: Utterances) -> None:
+    """Refuse alternatives where a metric has none, and such as are not closed."""
+    for id, words in own.words.items():
+        if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
+            raise InputError(
+                f"{own.file}, line {own.lines[id]}: alternatives such as {show(several[0])} are for -m {SCLITE}; keep "
+                f"one of them for {metric}"
+            )
+        closed = [token for token in tokens_of(words) if token in ("{", "}")]
+        if metric == SCLITE and closed != re.findall("[{}]", words):
+            where = f"{own.file}, line {own.lines[id]}"
+            raise InputError(f"{where}: expected alternatives as {{ a / b }}, got {show(words)}")
+
+
+def evaluate(
+    gold: Utterances, systems: Mapping[str, Utterances], options: Options, *, alternatives: bool = True
+) -> Evaluation:
+    """Counts as of plain texts in the order of the gold file; with --missing zero what is missing is empty."""
+    metric, ids = metric_name(options), list(gold.words)
+    for own in (gold, *systems.values()) if alternatives else ():
+        _check_words(metric, own)
+    texts = {name: [own.words.get(id, "") for id in ids] for name, own in systems.items()}
+    references = list(gold.words.values())
+    by_file = {own.file: texts[name] for name, own in systems.items()}
+    check_lengths(metric, {gold.file: references}, by_file, place="utterance")
+    counted = count_texts(texts, references, options)
+    sheets, notes = [], list(counted.notes)
+    for stats, (name, own) in zip(counted.stats, systems.items(), strict=True):
+        absent = np.array([id not in own.words for id in ids])
+        if options.missing == "zero" and absent.any():
+            notes.append(f"{name}: {np.count_nonzero(absent)} of {len(ids)} utterances are missing, and count as empty")
+            absent[:] = False
+        columns = zip(METRICS[metric].inputs, stats.T.astype(float), strict=False)  # ones may follow the inputs
+        numbers = {each: np.where(absent, np.nan, own) for each, own in columns}
+        sheets.append(Sheet(name, own.file, numbers, gold.labels, ids))
+    evaluation = join_sheets(sheets, options, notes=tuple(notes))(options)
+    if counted.transcripts is None or evaluation.present is not None:
+        return evaluation
+    kept = {name: tuple(own.words.get(id, "") for id in evaluation.ids or ()) for name, own in systems.items()}
+    return replace(evaluation, transcripts=Transcripts(tuple(gold.words[id] for id in evaluation.ids or ()), kept))
+
+
+def _ids(split: Split, text: str) -> list[str]:
+    """The id of each line; "" where it has none."""
+    return [(split(line) or ("", ""))[0] for _, line in numbered_lines(text)]
+
+
+def _pattern(id: str) -> str:
+    """Runs of letters as a, of digits as 0, and marks as they are."""
+    return "".join("a" if run[0].isalpha() else "0" if run[0].isdigit() else run for run in _PART.findall(id))
+
+
+def _may_be(ids: Sequence[str]) -> bool:
+    """Whether words could be ids: they have digits, and are no numbers or dates, as lists have."""
+    with_digits = all(_ID.fullmatch(id) and re.search("[0-9]", id) for id in ids)
+    return bool(ids) and with_digits and not any(_NO_ID.fullmatch(id) for id in ids)
+
+
+def _must_be(ids: Sequence[str]) -> bool:
+    """Whether words that may be ids are nothing else: long, and all of one pattern or of one length."""
+    long = all(len(id) >= _LEAST_ID and len(_PART.findall(id)) >= _LEAST_PARTS for id in ids)
+    return long and (len(set(map(_pattern, ids))) == 1 or len(set(map(len, ids))) == 1)
+
+
+def _head(head: bytes) -> str:
+    return b"\n".join(head_lines(head)).decode("utf-8", "replace").replace("\r", "")
+
+
+def _looks_like_kaldi(_: str, head: bytes) -> bool:
+    """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
+    lines = [line.split() for _, line in numbered_lines(_head(head))]
+    ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
+    return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
+
+
+def _looks_like_trn(name: str, head: bytes) -> bool:
+    return name.endswith(".trn") or _may_be(_ids(_split_trn, _head(head)))
+
+
+def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequence[str]) -> bool:
+    """Whether systems have most ids of the gold file and no others, and such as no texts have; refuses near misses."""
+    first, *others = files
+    name = first.lower().removesuffix(".gz")
+    if name.endswith(".trn"):
+        return reader == "trn"
+    gold, *found = [_ids_of(split, file) for file in (first, *others, *outputs)]
+    if len(gold) < 2:
+        return False
+    once = len(set(gold)) == len(gold)
+    same = once and all(set(own) == set(gold) for own in found)
+    numbers = "".join(gold).isdecimal()
+    may_be = same and len(gold) >= _LEAST_NUMBERS if numbers else _may_be(gold)
+    certain = may_be and (_must_be(gold) or PurePath(name).name == "text")
+    if certain and once and all(2 * len(own) > len(gold) and set(own) <= set(gold) for own in found):
+        return True  # joining names what a system lacks
+    if certain or ((may_be or not numbers) and all(2 * len(set(gold).intersection(own)) >= len(gold) for own in found)):
+        where = "begin" if reader == "kaldi" else "end"
+        differ = "" if same else ", but not all files have the same ones once"
+        raise InputError(
+            f"{first}: are these transcripts with ids? lines {where} with words such as {show(gold[0])}{differ}; "
+            f"say --reader {reader} to join them by id, or --reader texts to score lines as they are"
+        )
+    return False
+
+
+def _ids_of(split: Split, file: str) -> list[str]:
+    """The ids of a file; none where it cannot be read, as reading it will say."""
+    with suppress(InputError):
+        return _ids(split, read_text(file))
+    return []
+
+
+def _format(name: str, title: str, split: Split, looks: Callable[[str, bytes], bool]) -> Format:
+    return Format(
+        name,
+        title,
+        "gold",
+        partial(_read, split),
+        looks,
+        (
+            "wer",
+            "cer",
+            *(name for name, each in TEXT_METRICS.items() if name not in ("wer", "cer") and not each.source),
+        ),
+        frozenset({"tokenize", "lowercase"}),
+        confirmed=partial(_confirmed, name, split),
+    )
+
+
+KALDI = _format("kaldi", "transcripts with ids, as Kaldi's text", _split_kaldi, _looks_like_kaldi)
+TRN = _format("trn", "transcripts with ids, as sclite's trn", _split_trn, _looks_like_trn)
+
+
+_TIME = rb"(?:\d+(?:\.\d+)?|\.\d+)"
+_STM = re.compile(rb"(?:\S+\s+){3}(%s)\s+(%s)(?:\s.*)?" % (_TIME, _TIME))
+_CTM = re.compile(rb"(?:\S+\s+){2}(?:(?:%s\s+){2}|\*\s+\*\s+(?=<ALT))\S+(?:\s+[\d.]+)?(?:\s.*)?" % _TIME, re.I)
+_STM_LINE, _CTM_LINE = "FILE CHANNEL SPEAKER BEGIN END WORD ...", "FILE CHANNEL BEGIN DURATION WORD"
+_IGNORED = "ignore_time_segment_in_scoring"
+Channel = tuple[str, str]
+"""File and channel, in lower case."""
+
+
+class _Segment(NamedTuple):
+    id: str
+    """File, channel, speaker and begin, as the file has them."""
+    channel: Channel
+    speaker: str
+    begin: float
+    end: float
+    label: str
+    words: str
+    line: int
+
+
+class _Word(NamedTuple):
+    """A word, or alternatives."""
+
+    text: str
+    begin: float
+    middle: float
+
+
+def _read_timed(sources: Sources, options: Options) -> Reading:
+    segments = _read_stm(sources.gold())
+    gold = _utterances(sources.gold(), segments)
+    systems = {name: _read_ctm(file, sources.gold(), segments) for name, file in sources.chosen(options).items()}
+    return partial(evaluate, gold, systems)
+
+
+def _read_stm(file: str) -> dict[Channel, list[_Segment]]:
+    """The segments of each channel in the order of time."""
+    segments, lines = dict[Channel, list[_Segment]](), dict[str, int]()
+    for number, line in numbered_lines(read_text(file), ";;"):
+        name, channel, speaker, begin, end, words = [*line.split(None, 5), "", "", "", "", ""][:6]
+        where = f"{file}, line {number}"
+        first, last = _times(where, line, _STM_LINE, (begin, end))
+        id = f"{name} {channel} {speaker} {begin}"
+        if id in lines:
+            raise InputError(f"{where}: segment {show(id)} is also on line {lines[id]}; leave one of them out")
+        lines[id] = number
+        label, *rest = words.split() if words.startswith("<") else ["", *words.split()]
+        key, label = (name.lower(), channel.lower()), label.strip("<>").lower()
+        own = _Segment(id, key, speaker.lower(), first, last, label, " ".join(rest), number)
+        segments.setdefault(key, []).append(own)
+    return {key: sorted(own, key=lambda segment: segment.begin) for key, own in segments.items()}
+
+
+def _times(where: str, line: str, expected: str, written: tuple[str, str]) -> tuple[float, float]:
+    if not all(re.fullmatch(_TIME.decode(), each, re.ASCII) for each in written):
+        raise InputError(f"{where}: expected {expected}, with times in seconds, got {show(line)}")
+    return float(written[0]), float(written[1])
+
+
+def _utterances(file: str, segments: Mapping[Channel, Sequence[_Segment]]) -> Utterances:
+    """The segments to score, in the order of the file."""
+    every = sorted((own for each in segments.values() for own in each), key=lambda segment: segment.line)
+    scored = [each for each in every if _IGNORED not in each.words.lower()]
+    fields = {
+        "speaker": [each.speaker for each in scored],
+        "file": [each.channel[0] for each in scored],
+        "channel": [" ".join(each.channel) for each in scored],
+        "label": [each.label for each in scored],
+    }
+    words = {each.id: each.words for each in scored}
+    return Utterances(file, words, {each.id: each.line for each in scored}, fields)
+
+
+def _read_ctm(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> Utterances:
+    """The words of a system in the segments of the reference."""
+    found = dict[str, str]()
+    for channel, words in _channels(file, gold, segments).items():
+        words.sort(key=lambda word: word.begin)
+        k = 0
+        for segment in segments[channel]:
+            start = k
+            while k < len(words) and (segment is segments[channel][-1] or words[k].middle < segment.end):
+                k += 1
+            found[segment.id] = " ".join(word.text for word in words[start:k])
+    return Utterances(file, found, {})
+
+
+def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment]]) -> dict[Channel, list[_Word]]:
+    """The words of each channel; lines from <ALT_BEGIN> to <ALT_END> are alternatives, with <ALT> between them."""
+    channels = dict[Channel, list[_Word]]()
+    alternatives: list[list[_Word]] | None = None
+    where = file
+    for number, line in numbered_lines(read_text(file), ";"):
+        where = f"{file}, line {number}"
+        name, channel, begin, duration, word = [*line.split(), "", "", "", "", ""][:5]
+        key, mark = (name.lower(), channel.lower()), word.upper()
+        if key not in segments:
+            raise InputError(f"{where}: {gold} has no segment of {show(f'{name} {channel}')}; leave its words out")
+        own = channels.setdefault(key, [])
+        if mark == "<ALT_BEGIN>" and alternatives is None:
+            alternatives = [[]]
+        elif mark == "<ALT>" and alternatives:
+            alternatives.append([])
+        elif mark == "<ALT_END>" and alternatives and any(alternatives):
+            inside = [each for part in alternatives for each in part]
+            text = " / ".join(" ".join(each.text for each in part) or "@" for part in alternatives)
+            own.append(_Word(f"{{ {text} }}", inside[0].begin, max(each.middle for each in inside)))
+            alternatives = None
+        elif mark.startswith("<ALT") or any(each in word for each in ("{}/" if alternatives else "{}")):
+            expected = "a word, or alternatives from <ALT_BEGIN> to <ALT_END>"
+            raise InputError(f"{where}: expected {expected}, got {show(word)}")
+        else:
+            first, length = _times(where, line, _CTM_LINE, (begin, duration if word else ""))
+            (alternatives[-1] if alternatives else own).append(_Word(word, first, first + length / 2))
+    if alternatives is not None:
+        raise InputError(f"{where}: ends within alternatives; expected <ALT_END>")
+    return channels
+
+
+def _looks(name: str, head: bytes) -> bool:
+    lines = [_STM.fullmatch(line.strip()) for line in head_lines(head) if not line.startswith(b";;")]
+    return name.endswith(".stm") or (bool(lines) and all(each and float(each[1]) <= float(each[2]) for each in lines))
+
+
+def _confirmed_stm(files: Sequence[str], outputs: Sequence[str]) -> bool:
+    """Whether the systems have words with times, where the name of the gold file does not say so."""
+    if files[0].lower().removesuffix(".gz").endswith(".stm"):
+        return True
+    heads = [head_lines(read_head(file)[1]) for file in outputs]
+    lines = [[_CTM.fullmatch(line.strip()) for line in each if not line.startswith(b";")] for each in heads]
+    return all(own and all(own) for own in lines)
+
+
+STM = Format(
+    "stm",
+    "transcripts with times, as sclite's stm, and ctm of the systems",
+    "gold",
+    _read_timed,
+    _looks,
+    (SCLITE,),
+    confirmed=_confirmed_stm,
+)

@@ -1,0 +1,369 @@
+"""Measures of retrieval: names as people write them, and values for each topic by the code of trec_eval.
+
+Retrieval: judgments (qrels) and one run per system -> a measure of each topic.
+
+Judgments and runs are TREC files, or JSON as ranx takes it.
+
+Measures of topics, as programs give them, one file per system.
+
+`trec_eval -q` writes lines of measure, topic and value, `ir_measures --by_query` those of topic, measure and value;
+pytrec_eval returns an object of topic -> measure -> value, which people keep as JSON.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+
+import numpy as np
+
+from sigjax.formats.logs import Result, Row, log_reader
+from sigjax.readers.format import Format, Reading, Sheet, Sources, lines_like, looks_like
+from sigjax.readers.join import join_sheets
+from sigjax.readers.json_files import item_at, number, parse_json, text
+from sigjax.readers.options import Options, show
+from sigjax.readers.table import parse_number
+from sigjax.records import Evaluation, InputError
+from sigjax.run.files import head_lines, naming, read_text
+
+EXAMPLES = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
+Judgments = Mapping[str, Mapping[str, float]]
+"""topic -> document -> relevance or score."""
+_LEVEL = r"(?:\(rel=([1-9][0-9]{0,2})\))?"
+_NAME = re.compile(rf"([a-z]+(?:_[a-z]+)?){_LEVEL}(?:[@_]([1-9][0-9]{{0,5}}))?{_LEVEL}")
+_WHOLE = {
+    "ap": "map",
+    "map": "map",
+    "ndcg": "ndcg",
+    "rr": "recip_rank",
+    "mrr": "recip_rank",
+    "recip_rank": "recip_rank",
+    "rprec": "Rprec",
+    "bpref": "bpref",
+}
+_CUT = {
+    "ap": "map_cut",
+    "map": "map_cut",
+    "map_cut": "map_cut",
+    "ndcg": "ndcg_cut",
+    "ndcg_cut": "ndcg_cut",
+    "p": "P",
+    "precision": "P",
+    "r": "recall",
+    "recall": "recall",
+    "success": "success",
+    "rr": "recip_rank",
+    "mrr": "recip_rank",
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of a ranking."""
+
+    name: str
+    """The name in trec_eval, without the cutoff: "map", "ndcg_cut"."""
+    cutoff: int | None = None
+    """The number of documents that count; None for all."""
+    relevance: int = 1
+    """The lowest judgment of a relevant document."""
+
+
+@lru_cache
+def parse_measure(name: str) -> Measure | None:
+    """The measure that a name means, in upper or lower case; None where it means none.
+
+    Example:
+        >>> parse_measure("nDCG@10") == parse_measure("ndcg_cut_10")
+        True
+        >>> parse_measure("AP(rel=2)")
+        Measure(name='map', cutoff=None, relevance=2)
+        >>> parse_measure("recall@1000(rel=2)") == parse_measure("R(rel=2)@1000")
+        True
+    """
+    match = _NAME.fullmatch(name.lower())
+    if match is None:
+        return None
+    written, level, cutoff, later = match.groups()
+    base = (_CUT if cutoff else _WHOLE).get(written)
+    if base is None or (level and later) or ((level or later) and base.startswith("ndcg")):
+        return None
+    return Measure(base, int(cutoff) if cutoff else None, int(level or later or 1))
+
+
+def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], dict[str, float]]:
+    """A function run -> topic -> value of a measure, for each topic that both the run and the judgments have.
+
+    Documents are ranked by score, then by name, both from the highest; scores are in single precision, as in trec_eval.
+    Documents judged below 0 count as not judged.
+
+    Raises:
+        InputError: pytrec-eval-terrier is not installed.
+    """
+    try:
+        import pytrec_eval
+    except ImportError:
+        raise InputError(
+            'measures of runs need pytrec-eval-terrier; install it with pip install "sigjax[ir]"'
+        ) from None
+    # Judgments below 0 crash the library; they count as not judged in every measure here.
+    known = {
+        topic: {document: int(value) for document, value in documents.items() if value >= 0}
+        for topic, documents in judged.items()
+    }
+    reciprocal = measure.name == "recip_rank"
+    cutoff = None if reciprocal else measure.cutoff
+    name = measure.name if cutoff is None else f"{measure.name}.{cutoff}"
+    evaluator = pytrec_eval.RelevanceEvaluator(known, {name}, relevance_level=measure.relevance)
+    # The library has no cutoff for the reciprocal rank: 1 / rank below 1 / cutoff is beyond it.
+    lowest = 1 / measure.cutoff if reciprocal and measure.cutoff else 0.0
+
+    def score(run: Judgments) -> dict[str, float]:
+        values = {topic: float(next(iter(found.values()))) for topic, found in evaluator.evaluate(run).items()}
+        return {topic: value if value >= lowest else 0.0 for topic, value in values.items()}
+
+    return score
+
+
+_QRELS_LINE = rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*"
+# A run in the place of the judgments is refused where it is read.
+_RUN_LINE = rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"
+_JSON_START = rb'^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*[-0-9]|\})'
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of file with a number for each topic and document."""
+
+    title: str
+    layout: str
+    """The fields of a line."""
+    index: int
+    """The field that is the number."""
+    largest: float
+    """The largest absolute value of a number."""
+    whole: bool
+
+    @property
+    def field(self) -> str:
+        return self.layout.split()[self.index]
+
+
+# The library's time grows with the square of the largest judgment; its scores are in single precision.
+_QRELS = _Kind("a judgment", "topic iteration document relevance", 3, 1000, whole=True)
+_RUN = _Kind("a run", "topic Q0 document rank score tag", 4, 3e38, whole=False)
+
+
+def read_runs(sources: Sources, options: Options) -> Reading:
+    """Judgments and runs -> a measure of each topic; topics that a run lacks count 0, as with `trec_eval -c`."""
+    qrels = sources.gold()
+    judged = _read_numbers(qrels, _QRELS)
+    runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.chosen(options).items()}
+    for file, run in runs.values():
+        if judged.keys().isdisjoint(run):
+            topic = show(next(iter(judged)))
+            raise InputError(f"{file}: has none of the topics of {qrels}, such as {topic}; do they belong together?")
+    return partial(_evaluate, judged, runs)
+
+
+def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], options: Options) -> Evaluation:
+    name = options.metric
+    measure = parse_measure(name) if isinstance(name, str) else None
+    if measure is None or not isinstance(name, str):
+        raise InputError(f"runs are scored by a measure's name, such as {', '.join(EXAMPLES)}; give one with --metric")
+    score = topic_scorer(measure, judged)
+    topics = tuple(judged)
+    absent = np.nan if options.missing in ("drop", "pairwise") else 0.0
+    sheets, notes = [], []
+    for system, (file, run) in runs.items():
+        values = dict.fromkeys(run, 0.0) | score(run)
+        column = np.array([values.get(topic, absent) for topic in topics])
+        sheets.append(Sheet(system, file, {name: column}, {"topic": topics}, topics))
+        lacking = sum(topic not in run for topic in topics)
+        if lacking and absent == 0.0:
+            notes.append(
+                f"system {system!r} lacks {lacking} of {len(topics)} topics; they count 0, as with trec_eval -c"
+            )
+    return join_sheets(sheets, options, scores=True, notes=tuple(notes))(options)
+
+
+def _read_numbers(file: str, kind: _Kind) -> Judgments:
+    """The number of each topic and document, from a TREC file or a JSON object."""
+    content = read_text(file)
+    found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, kind)
+    if not found:
+        raise InputError(f"{file}: has no topics; expected {kind.title} of some")
+    return found
+
+
+def _parse_lines(file: str, content: str, kind: _Kind) -> Judgments:
+    found: dict[str, dict[str, float]] = {}
+    num_fields, index = len(kind.layout.split()), kind.index
+    for line, row in enumerate(content.split("\n"), start=1):
+        fields = row.split()
+        if len(fields) != num_fields:
+            if not fields:
+                continue
+            raise InputError(
+                f"{file}, line {line}: expected {num_fields} fields ({kind.layout}), got {len(fields)}: {show(row)}"
+            )
+        topic, document = fields[0], fields[2]
+        documents = found.setdefault(topic, {})
+        if document in documents:
+            raise InputError(
+                f"{file}, line {line}: document {show(document)} occurs twice for topic {show(topic)}; leave one out"
+            )
+        try:
+            documents[document] = _checked(parse_number(fields[index]), kind)
+        except InputError as error:
+            raise InputError(f"{file}, line {line}, {kind.field}: {error.neutral}") from None
+    return found
+
+
+def _parse_json(file: str, content: str, kind: _Kind) -> Judgments:
+    found: dict[str, dict[str, float]] = {}
+    for topic, documents in item_at(file, parse_json(file, content)).fields.items():
+        where = f"{file}, topic {show(topic)}"
+        own = item_at(where, documents).fields
+        _check_names(own, where)
+        found[topic] = {document: _json_number(value, where, document, kind) for document, value in own.items()}
+    _check_names(found, file)
+    return found
+
+
+def _json_number(value: object, where: str, document: str, kind: _Kind) -> float:
+    try:
+        if isinstance(value, bool):
+            raise InputError("expected a number, got true or false")
+        return _checked(number(value), kind)
+    except InputError as error:
+        raise InputError(f"{where}, document {show(document)}, {kind.field}: {error.neutral}") from None
+
+
+def _check_names(names: Iterable[str], where: str) -> None:
+    """Refuse names that a C library cannot take."""
+    for name in names:
+        if "\0" in name:
+            raise InputError(f"{where}: the name {show(name)} holds a NUL character; repair it")
+        with naming(where):
+            text(name)
+
+
+def _checked(value: float, kind: _Kind) -> float:
+    if abs(value) > kind.largest or (kind.whole and not value.is_integer()):
+        expected = f"{'a whole number' if kind.whole else 'a number'} up to {kind.largest:g}"
+        raise InputError(f"expected {expected}, got {value:.15g}")
+    return value
+
+
+TREC_RUN = Format(
+    "trec-run",
+    "judgments (qrels) and runs of TREC",
+    "gold",
+    read_runs,
+    lines_like(_QRELS_LINE, _RUN_LINE),
+    EXAMPLES,
+    offers=lambda name: parse_measure(name) is not None,
+)
+RANX_JSON = replace(
+    TREC_RUN, name="ranx-json", title="judgments and runs as JSON (ranx)", looks=looks_like(_JSON_START)
+)
+
+
+_EVAL_LINE = rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*"
+_MEASURED_JSON = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_MEASURED_LINE = re.compile(r"\S+\t\S+\t[-+.0-9eE]+\s*")
+_MEASURED_NAME = re.compile(r'[{,]\s*"([^"\\]+)"\s*:\s*[-0-9]')
+_NOT_MEANS = re.compile(r"runid|relstring|num_\w+|gm_\w+")
+"""Rows of trec_eval that hold text, counts that are added up, or geometric means."""
+_ALL = "all"
+"""The topic of the means of trec_eval."""
+
+
+def _trec_eval(file: str, _: Options) -> Iterator[Result]:
+    """Measures of topics, without those of all topics together."""
+    content = read_text(file)
+    parse = _parse_measured_json if content.lstrip().startswith("{") else _parse_measured_lines
+    found = parse(file, content)
+    scores = {
+        topic: {measure: value for measure, value in own.items() if not _NOT_MEANS.fullmatch(measure)}
+        for topic, own in found.items()
+        if topic != _ALL
+    }
+    if not any(scores.values()):
+        raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
+    yield Result(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
+
+
+def _parse_measured_json(file: str, content: str) -> dict[str, dict[str, float]]:
+    topics = item_at(file, parse_json(file, content))
+    return {
+        topic: {name: own.number(name) for name in own.fields}
+        for topic in topics.fields
+        for own in [topics.item(topic)]
+    }
+
+
+def _parse_measured_lines(file: str, text: str) -> dict[str, dict[str, float]]:
+    """One line per measure and topic."""
+    scores: dict[str, dict[str, float]] = {}
+    lines = text.split("\n")
+    topic_first = _topic_first(lines)
+    for line, content in enumerate(lines, start=1):
+        if not content.strip():
+            continue
+        where = f"{file}, line {line}"
+        measure, topic, value = _eval_fields(where, content)
+        if topic_first:
+            measure, topic = topic, measure
+        if topic == _ALL or _NOT_MEANS.fullmatch(measure):
+            continue
+        own = scores.setdefault(topic, {})
+        if measure in own:
+            raise InputError(f"{where}: {show(measure)} of topic {show(topic)} occurs twice; leave one out")
+        with naming(f"{where}, {show(measure)}"):
+            own[measure] = parse_number(value)
+    return scores
+
+
+def _topic_first(lines: Sequence[str]) -> bool:
+    """Whether lines are those of ir_measures: the second field is a measure, and the first is none."""
+    lines = [line for line in lines if line.strip()]
+    if not all(map(_MEASURED_LINE.fullmatch, lines)):
+        return False
+    first, second = ({line.split("\t")[i] for line in lines} for i in (0, 1))
+    return any(map(parse_measure, second)) and not any(map(parse_measure, first))
+
+
+def _looks_measured(name: str, head: bytes) -> bool:
+    if lines_like(_EVAL_LINE)(name, head):
+        return True
+    if _MEASURED_JSON.match(head):
+        return any(map(parse_measure, _MEASURED_NAME.findall(head.decode("utf-8", "replace"))))
+    return _topic_first([line.decode("utf-8", "replace") for line in head_lines(head)])
+
+
+def _eval_fields(where: str, content: str) -> Sequence[str]:
+    fields = [field.strip() for field in content.split("\t")]
+    if len(fields) != 3:
+        fields = content.split()
+    if len(fields) != 3 or not all(fields):
+        raise InputError(f"{where}: expected measure, topic and value with tabs between, got {show(content)}")
+    return fields
+
+
+def _spelled(options: Options, measures: Sequence[str]) -> Options:
+    """The options with the files' spelling of the measure: ndcg@10 is ndcg_cut_10."""
+    meant = parse_measure(options.metric) if isinstance(options.metric, str) else None
+    if meant is None or options.metric in measures:
+        return options
+    return replace(options, metric=next((each for each in measures if parse_measure(each) == meant), options.metric))
+
+
+TREC_EVAL = Format(
+    "trec-eval",
+    "per-topic output of trec_eval -q, ir_measures or pytrec_eval",
+    "systems",
+    log_reader(_trec_eval, adapt=_spelled),
+    _looks_measured,
+)

@@ -1,0 +1,246 @@
+"""Intervals of the ranks of all systems on bootstrap resamples.
+
+What the decisions on all pairs say of the systems: letters, clusters, ranks and the top group.
+
+The systems come best first. Nothing is assumed of the decisions: they need not be transitive.
+"""
+
+from __future__ import annotations
+
+import string
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.resample.engine import Run
+from sigjax.run.host import fits, gib, in_threads
+from sigjax.testing.bootstrap import all_replicates
+from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.replicates import Pieces
+
+_CACHED = 2**18
+"""Replicates that are compared together."""
+
+
+def bootstrap_ranks(
+    case: Case | SampleCase, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
+) -> list[tuple[int, int]] | None:
+    """The interval of the rank of each system, or None where the replicates do not fit into memory.
+
+    Args:
+        case: the case.
+        run: how many resamples, and how.
+        drawn: bootstrap scores `[system, resample]`, where they are at hand; they are overwritten.
+        pieces: draws them, for a part of a run, piece by piece.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    settings, question = case.settings, case.question
+    if state := run.stage.state():
+        ranks = state.arrays["ranks"]
+    else:
+        shape = (len(question.scores), run.resamples)
+        if not fits(gib(shape), settings):
+            return None
+        values = all_replicates(pieces, shape, run) if drawn is None else drawn
+        values *= 1.0 if case.metric.higher_is_better else -1.0
+        ranks = rank_quantiles(values, np.array(question.tolerances), settings.level)
+        run.stage.finish(run.resamples, ranks=ranks)
+    return [(low, high) for low, high in ranks.tolist()]
+
+
+def rank_quantiles(values: np.ndarray, rounding: np.ndarray, level: float) -> np.ndarray:
+    r"""Percentile intervals `[system, 2]` of the rank, from replicates `[system, resample]` of which more is better.
+
+    On each resample a system has the best rank that ties allow, 1 + the number of better ones, and the worst, the
+    number of those that are not worse. The low end is the quantile (1 - level) / 2 of the best ranks, the high end the
+    quantile (1 + level) / 2 of the worst; both are ranks that occur, the outer of two. `rounding` `[system]` is that of
+    scores.
+
+    Example:
+        >>> rank_quantiles(np.array([[3.0, 3.0], [2.0, 4.0], [1.0, 1.0]]), np.zeros(3), 0.95)
+        array([[1, 2],
+               [1, 2],
+               [3, 3]])
+    """
+    levels = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    width = max(1, _CACHED // len(values))
+
+    def of_system(system: int) -> tuple[int, int]:
+        tolerance = 2.0 * (rounding + rounding[system])[:, None]
+        best, worst = np.empty((2, values.shape[1]), np.int64)
+        for start in range(0, values.shape[1], width):
+            some = slice(start, start + width)
+            ahead = values[:, some] - values[system, some]
+            best[some] = 1 + np.count_nonzero(ahead > tolerance, axis=0)
+            worst[some] = np.count_nonzero(ahead >= -tolerance, axis=0)
+        return (
+            int(np.quantile(best, levels[0], method="lower")),
+            int(np.quantile(worst, levels[1], method="higher")),
+        )
+
+    return np.array(in_threads(of_system, range(len(values))))
+
+
+LETTERS = string.ascii_letters
+_LETTERED = 100
+"""Systems that get letters at most: nobody reads more, and cliques of very many systems take long to find."""
+
+
+class SignificanceRank(NamedTuple):
+    """What the decisions say of one system, as in `SystemScore`; None where not all pairs are tested in both ways."""
+
+    rank_interval: tuple[int, int] | None = None
+    letters: str | None = None
+    cluster: int | None = None
+    in_top_group: bool | None = None
+
+
+def significance_ranks(better: np.ndarray, worse: np.ndarray, count: int) -> list[SignificanceRank]:
+    """What the decisions say of each system, best first.
+
+    Args:
+        better: `[pair]` position of the better system, of all pairs that differ significantly.
+        worse: `[pair]` position of the other one.
+        count: number of systems.
+    """
+    beats = np.zeros((count, count), bool)
+    beats[better, worse] = True
+    letters = compact_letters(beats | beats.T) if count <= _LETTERED else None
+    columns = rank_intervals(beats), letters or [None] * count, significance_clusters(beats), top_group(beats)
+    return [SignificanceRank(*of_system) for of_system in zip(*columns, strict=True)]
+
+
+def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
+    r"""Compact letter display: two systems share a letter if and only if they do not differ significantly.
+
+    Each letter stands for a clique of systems no two of which differ, and all pairs that do not differ are in one.
+    Cliques grow from the best system with a pair that is not in one yet, and its worst such partner, in the order of
+    the systems; then those without which all pairs are still covered are left out. Where systems differ just when their
+    scores are far enough apart this takes the fewest letters possible; in general more than the fewest may be taken.
+
+    Args:
+        differs: `[system, system]` bool, symmetric: whether two systems differ significantly.
+
+    Returns:
+        `[system]` letters in alphabetic order, a to z and then A to Z; None where these 52 do not suffice.
+
+    Reference: Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons"; Gramm et al.
+    (2007), "Algorithms for compact letter displays", whose clique growing this is.
+
+    Example:
+        >>> compact_letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool))
+        ('a', 'ab', 'b')
+    """
+    cliques = alike_groups(differs)
+    if len(cliques) > len(LETTERS):
+        return None
+    letters = [""] * len(differs)
+    for letter, clique in zip(LETTERS, cliques, strict=False):
+        for system in clique:
+            letters[system] += letter
+    return tuple(letters)
+
+
+def alike_groups(differs: np.ndarray) -> list[list[int]]:
+    """The positions of the systems of each group that has a letter, see `compact_letters`; better systems first."""
+    alike = [sum(1 << other for other in np.flatnonzero(~row).tolist()) | 1 << i for i, row in enumerate(differs)]
+    return sorted(_needed([_members(clique) for clique in _cliques(alike)]))
+
+
+def _cliques(alike: list[int]) -> Iterator[int]:
+    """Maximal cliques that together hold every pair of systems that are alike, and every system; one bit per system."""
+    missing = [others >> best << best for best, others in enumerate(alike)]
+    for best in range(len(alike)):
+        while missing[best]:
+            # A system and itself are a pair too, which is last, so that only a system unlike all others is alone.
+            worst = missing[best].bit_length() - 1
+            clique = 1 << best | 1 << worst
+            candidates = alike[best] & alike[worst] & ~clique
+            while candidates:
+                lowest = candidates & -candidates
+                clique |= lowest
+                candidates &= alike[lowest.bit_length() - 1] & ~lowest
+            for member in _members(clique):
+                missing[member] &= ~clique
+            yield clique
+
+
+def _members(clique: int) -> list[int]:
+    """The positions of the bits that are set."""
+    return [position for position, bit in enumerate(reversed(f"{clique:b}")) if bit == "1"]
+
+
+def _needed(cliques: list[list[int]]) -> list[list[int]]:
+    """The cliques but for those all of whose pairs are in others; the smallest leave first."""
+    held = Counter(pair for clique in cliques for pair in combinations_with_replacement(clique, 2))
+    kept = []
+    for clique in sorted(cliques, key=len):
+        pairs = list(combinations_with_replacement(clique, 2))
+        if all(held[pair] > 1 for pair in pairs):
+            held.subtract(pairs)
+        else:
+            kept.append(clique)
+    return kept
+
+
+def significance_clusters(beats: np.ndarray) -> tuple[int, ...]:
+    """Clusters `[system]` from 1: every system is significantly better than all systems of later clusters.
+
+    These are the most clusters of which that holds, as in the rankings of the Conference on Machine Translation (WMT).
+
+    Args:
+        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+
+    Example:
+        >>> significance_clusters(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool))
+        (1, 1, 2)
+    """
+    begins = [bool(beats[:place, place:].all()) for place in range(1, len(beats))]
+    return tuple(np.cumsum([1, *begins]).tolist())
+
+
+def rank_intervals(beats: np.ndarray) -> tuple[tuple[int, int], ...]:
+    r"""Intervals `[system]` of the rank, which is 1 + the number of systems that are truly better.
+
+    $[1 + \#\{\text{significantly better}\},\; n - \#\{\text{significantly worse}\}]$. As no interval can miss before
+    some decision is wrong, all intervals hold together with the probability that no decision is: at least the level,
+    where the correction bounds the familywise error (also that of a significant difference in the wrong direction) and
+    the tests keep their level.
+    Quantiles of bootstrap ranks have no such property: where systems are nearly equal they are too narrow.
+
+    Args:
+        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+
+    Reference: Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across
+    neighbourhoods and academic achievement across countries", section 3.
+
+    Example:
+        >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
+        ((1, 2), (1, 3), (2, 3))
+    """
+    low, high = 1 + beats.sum(axis=0), len(beats) - beats.sum(axis=1)
+    return tuple(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def top_group(beats: np.ndarray) -> tuple[bool, ...]:
+    """Whether each system `[system]` may be the best: no system is significantly better.
+
+    These are the systems whose rank interval begins at 1. A truly best system is left out only by a wrong decision, so
+    the group holds all of them with the probability that no decision is wrong: at least the level, where the correction
+    bounds the familywise error, for any number of units for which the tests keep their level. No system of the group is
+    significantly worse than the one with the best score. It is empty only where each system is significantly worse than
+    some other, which takes pairs on different instances.
+
+    Args:
+        beats: `[system, system]` bool: whether the first of two systems is significantly better.
+
+    Example:
+        >>> top_group(np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool))
+        (True, True, False)
+    """
+    return tuple(not any(losses) for losses in beats.T.tolist())

@@ -1,0 +1,355 @@
+"""Data frames of pandas, polars and pyarrow: tables whose columns are numbers already.
+
+Frames are read with narwhals (extra `dataframe`). Nulls and NaN are missing cells. An index of pandas, in a frame or as
+its Parquet files and tables of pyarrow keep it, is read as columns that stand first, unless it only counts rows.
+
+Tables as JSON: one object per line (jsonl), or a list of objects (json).
+
+Parquet files, decoded within bounds on what they unpack to, however little they store.
+
+Only columns with one value per row are decoded, batch by batch, and text stays in its dictionary until the size of all
+cells is known. The metadata of column chunks is left alone, since pyarrow ends the process where it is damaged; polars,
+which ends it where a page is, reads no files here (its frames are taken like others).
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sigjax.metrics.registry import LARGEST_WHOLE
+from sigjax.readers.format import NO_ENDING, directed, looks_like
+from sigjax.readers.json_files import Item, load_entries, parse_json_lines
+from sigjax.readers.layouts import check_width, read_table, table_format
+from sigjax.readers.options import Options, check_options, show
+from sigjax.readers.table import Lazy, Nested, Numbers, Table, check_characters, check_filled
+from sigjax.records import Evaluation, InputError
+from sigjax.records.display import visible
+from sigjax.records.metric import AnyMetric
+from sigjax.run.files import growth_limit, naming, read_bytes, read_text
+
+FRAME = "data frame"
+
+
+def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evaluation:
+    """The evaluation of a data frame; the options have no metric yet."""
+    options = replace(options, metric="mean" if metric is None else metric)
+    check_options(options)
+    return directed(read_table(frame_table(frame), options)(options), options)
+
+
+def frame_table(frame: Any, *, file: str = FRAME) -> Table:
+    """A data frame as a table.
+
+    Raises:
+        InputError: narwhals is not installed, this is no data frame, two columns have the same name, or it has no rows.
+    """
+    try:
+        import narwhals
+    except ModuleNotFoundError:
+        raise InputError('data frames need narwhals; run: pip install "sigjax[dataframe]"') from None
+    index = ()
+    if narwhals.dependencies.is_pandas_dataframe(frame):
+        frame, index = _plain_pandas(frame)
+        refuse_repeats(file, frame.columns)
+    elif narwhals.dependencies.is_pyarrow_table(frame):
+        refuse_repeats(file, frame.column_names)
+        index = _kept_index(frame)
+    try:
+        wrapped = narwhals.from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"expected a path or a data frame of pandas, polars or pyarrow, got {type(frame).__name__}; collect it, or "
+            "make one of it, first"
+        ) from None
+    wrapped = _without_empty_end(wrapped)
+    if len(wrapped) == 0:
+        raise InputError(f"{file}: has no rows; expected one row per instance")
+    columns = Lazy(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
+    return Table(file, columns, range(1, len(wrapped) + 1), "row", index=index)
+
+
+def _without_empty_end(frame: Any) -> Any:
+    """A frame of narwhals without the last rows if these have no value at all, as in tables that are text."""
+    empty = np.ones(len(frame), bool)
+    for name in frame.columns:
+        if not empty[-1:].any():
+            return frame
+        empty &= frame.get_column(name).is_null().to_numpy().astype(bool)
+    filled = np.flatnonzero(~empty)
+    return frame.head(int(filled[-1]) + 1 if filled.size else 0)
+
+
+def _plain_pandas(frame: Any) -> tuple[Any, tuple[str, ...]]:
+    """A frame of pandas whose index is columns, unless it only counts rows, and whose names are text; and the index."""
+    names, index = [str(name) for name in frame.columns], ()
+    if any(name is not None for name in frame.index.names) or type(frame.index).__name__ != "RangeIndex":
+        levels = enumerate(frame.index.names)
+        index = tuple(f"__index_level_{k}__" if name is None else str(name) for k, name in levels)
+        frame = (
+            frame.set_axis(range(len(names)), axis=1).rename_axis(index=[f"{name} " for name in index]).reset_index()
+        )
+    return frame.set_axis([*index, *names], axis=1), index
+
+
+def _kept_index(table: Any) -> tuple[str, ...]:
+    """The columns of a table of pyarrow that are the index of pandas, by the metadata that pandas leaves."""
+    try:
+        names = json.loads((table.schema.metadata or {})[b"pandas"])["index_columns"]
+    except (KeyError, ValueError, TypeError, RecursionError):
+        return ()
+    return tuple(name for name in table.column_names if name in (names if isinstance(names, list) else ()))
+
+
+def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
+    """A column of numbers or truth values as it is, any other as text."""
+    import narwhals
+
+    series = frame.get_column(name)
+    if series.dtype.is_nested():
+        return Nested([f"({type(series.dtype).__name__.lower()})"] * len(series))
+    missing = series.is_null().to_numpy().astype(bool)
+    if series.dtype == narwhals.Boolean:
+        return Numbers(series.fill_null(value=False).to_numpy(), missing)
+    if series.dtype.is_numeric():
+        numbers = (series.cast(narwhals.Float64) if series.dtype.is_decimal() else series).fill_null(0).to_numpy()
+        exact = not series.dtype.is_decimal() or np.all(np.abs(numbers) < LARGEST_WHOLE)
+        if numbers.dtype.kind in "iuf" and exact:
+            return Numbers(numbers, missing | np.isnan(numbers))
+    try:
+        cells = ["" if gone else str(value) for value, gone in zip(series.to_list(), missing.tolist(), strict=True)]
+    except UnicodeDecodeError:
+        raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; repair it") from None
+    with naming(f"{file}, column {show(name)}"):
+        check_characters(f"{name}{''.join(cells)}")
+    return cells
+
+
+def refuse_repeats(file: str, names: Iterable[str]) -> None:
+    """Refuse two columns of one name."""
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+    if repeated is not None:
+        raise InputError(f"{file}: two columns are named {show(repeated)}; rename one")
+
+
+_WORDS = {True: "true", False: "false", None: ""}
+
+
+def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:
+    r"""JSON lines as a table: one object per line, one field per column; a field that a line lacks is empty.
+
+    Fields that hold lists or objects are no numbers and no names. Those named in `ignore` may hold anything.
+
+    Example:
+        >>> parse_jsonl("t.jsonl", '{"id": "x", "A": 1}\n{"A": 0.5, "id": "y"}\n', ignore=()).columns["A"]
+        ['1', '0.5']
+    """
+    lines = [line for line, content in enumerate(text.split("\n"), start=1) if content.strip()]
+    return _table(file, parse_json_lines(file, text, spelled=True), lines, "line", ignore)
+
+
+def _table(
+    file: str, objects: Iterable[Item], lines: Sequence[int] | None, word: str, ignore: Collection[str]
+) -> Table:
+    nested: dict[str, Item] = {}
+    rows = [
+        {name: "" if name in ignore else _cell(item, name, value, nested) for name, value in item.fields.items()}
+        for item in objects
+    ]
+    names = dict.fromkeys(name for row in rows for name in row)
+    if not names:
+        raise InputError(f"{file}: the objects have no fields; expected one field per system")
+    filled = sum(map(len, rows))
+    check_filled(file, filled=filled, rows=len(rows), columns=len(names), what=f"{word}s by different fields")
+    columns = {name: [row.get(name, "") for row in rows] for name in names}
+    for name, item in nested.items():
+        if not {*columns[name]} <= {"", "(list)", "(object)"}:
+            raise InputError(
+                f"{item.place(name)}: expected a text, a number, true, false or null, as other objects have, got a "
+                "list or an object; leave it out with --ignore NAME"
+            )
+        columns[name] = Nested(columns[name])
+    return Table(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
+
+
+def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
+    """A value of JSON as text; numbers keep their spelling."""
+    if isinstance(value, list | dict):
+        nested.setdefault(name, item)
+        return "(list)" if isinstance(value, list) else "(object)"
+    cell = value if isinstance(value, str) else _WORDS[value]  # type: ignore[index]
+    if not (name.isascii() and cell.isascii()):
+        with naming(item.place(name)):
+            check_characters(name + cell)
+    return cell
+
+
+def _parse_lines(file: str, options: Options, *, alone: bool) -> Table:
+    return parse_jsonl(file, read_text(file), ignore=options.ignore)
+
+
+def _parse_list(file: str, options: Options, *, alone: bool) -> Table:
+    return _table(file, load_entries(file, spelled=True), None, "row", options.ignore)
+
+
+JSONL = table_format(
+    "jsonl",
+    "table, one JSON object per line",
+    _parse_lines,
+    looks_like(rb"^\s*\{", ending=".jsonl"),
+    rf"{NO_ENDING}|.*\.jsonl",
+)
+JSON = table_format(
+    "json", "table, a JSON list of objects", _parse_list, looks_like(rb"^\s*\[\s*\{"), rf"{NO_ENDING}|.*\.json"
+)
+
+
+_MOST_ROWS = 2**16
+"""Rows of a batch."""
+_WIDEST = 32
+"""Bytes of a number of any type."""
+
+
+def parquet_frame(file: str, data: bytes, check: Callable[[Sequence[str]], None] = lambda names: None) -> Any:
+    """A Parquet table as a table of pyarrow; columns of lists and objects are there as lists that are null.
+
+    Args:
+        file: for messages.
+        data: the content of the file.
+        check: refuses names of columns before any is decoded.
+
+    Raises:
+        InputError: pyarrow is not installed, the file is damaged, text is not UTF-8, or it unpacks to far more than its
+            size.
+    """
+    names: list[str] = []
+
+    def flat(schema: Any) -> list[str]:
+        refuse_repeats(file, schema.names)
+        check(schema.names)
+        names.extend(schema.names)
+        return [field.name for field in schema if is_flat(field.type)]
+
+    with refusing_damage(file):
+        decoded = parquet_columns(file, data, flat)
+        if not decoded.num_columns:
+            raise InputError(f"{file}: no column holds numbers or text; expected one column per system")
+        return _plain(decoded, names)
+
+
+def parquet_columns(file: str, data: bytes, choose: Callable[[Any], list[str]]) -> Any:
+    """The columns with one value per row that are chosen by the schema of pyarrow, as a table of pyarrow.
+
+    Args:
+        file: for messages.
+        data: the content of the file.
+        choose: schema -> dotted paths of columns, of which none holds lists.
+
+    Raises:
+        InputError: as `parquet_frame`, within `refusing_damage`.
+    """
+    from pyarrow import BufferReader, Table  # pyright: ignore[reportMissingImports]
+    from pyarrow.parquet import ParquetFile  # pyright: ignore[reportMissingImports]
+
+    plain = ParquetFile(BufferReader(data))
+    paths = choose(plain.schema_arrow)
+    num_columns = len(plain.schema)
+    wanted = frozenset(paths)
+    leaves = [leaf for leaf in map(plain.schema.column, range(num_columns)) if leaf.path in wanted]
+    if any(leaf.max_repetition_level for leaf in leaves) or len(leaves) != len(paths):
+        raise InputError(f"{file}: names of columns cannot be told apart; rename those with dots")
+    limit = growth_limit(len(data))
+    groups = map(plain.metadata.row_group, range(plain.metadata.num_row_groups))
+    width = max(num_columns, sum(leaf.length for leaf in leaves))
+    claimed = max(plain.metadata.num_rows * width, sum(group.total_byte_size for group in groups))
+    _check_size(file, data, claimed)
+    # As dictionaries, repeated texts take no more memory than once.
+    parquet = ParquetFile(BufferReader(data), metadata=plain.metadata, read_dictionary=paths)
+    most_rows = min(_MOST_ROWS, limit // max(1, sum(max(_WIDEST, leaf.length) for leaf in leaves)) + 1)
+    batches, size = [], 0
+    for batch in parquet.iter_batches(most_rows, columns=paths):
+        size += sum(_decoded_size(file, name, batch.column(i)) for i, name in enumerate(batch.schema.names))
+        _check_size(file, data, size)
+        batches.append(batch)
+    return Table.from_batches(batches, None if batches else parquet.schema_arrow)
+
+
+@contextmanager
+def refusing_damage(file: str) -> Iterator[None]:
+    """Refuse a damaged file in one line, whatever is raised, or say what to install."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ModuleNotFoundError:
+        raise InputError(
+            f'{file}: Parquet is read by pyarrow, which is not installed; run: pip install "sigjax[parquet]"'
+        ) from None
+    except Exception as error:  # pyarrow and Python have a dozen kinds for damaged files
+        reason = visible(" ".join(str(error)[:1000].split())[:200]) or type(error).__name__
+        raise InputError(f"{file}: not readable as Parquet: {reason}; write the file again") from None
+
+
+def is_flat(kind: Any) -> bool:
+    """Whether a type of pyarrow has one value per row that is a number, a truth value, text, bytes or a time."""
+    from pyarrow import BaseExtensionType, types  # pyright: ignore[reportMissingImports]
+
+    return not types.is_nested(kind) and not isinstance(kind, BaseExtensionType)
+
+
+def _plain(decoded: Any, names: Sequence[str]) -> Any:
+    """A decoded table without dictionaries, with all columns that the file names."""
+    from pyarrow import Table, large_string, list_, null, nulls, types  # pyright: ignore[reportMissingImports]
+
+    columns = dict(zip(decoded.column_names, decoded.columns, strict=True))
+    for name, column in columns.items():
+        if types.is_dictionary(column.type):
+            kind = column.type.value_type
+            columns[name] = column.cast(large_string() if types.is_string(kind) else kind)
+    # One by one, the columns before each would be copied for it.
+    absent = nulls(decoded.num_rows, list_(null()))
+    given = [columns.get(name, absent) for name in names]
+    return Table.from_arrays(given, names=names, metadata=decoded.schema.metadata)
+
+
+def _decoded_size(file: str, name: str, column: Any) -> int:
+    """The bytes of a column of a batch without dictionaries; text that is not UTF-8 is refused."""
+    from pyarrow import ArrowInvalid, compute, types  # pyright: ignore[reportMissingImports]
+
+    if types.is_struct(column.type):
+        fields = [field.name for field in column.type]
+        return sum(_decoded_size(file, f"{name}.{field}", column.field(i)) for i, field in enumerate(fields))
+    try:
+        column.validate(full=True)
+    except ArrowInvalid as error:
+        if "UTF8" not in str(error):
+            raise
+        raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; write the file again as UTF-8") from None
+    if not types.is_dictionary(column.type):
+        return max(column.nbytes, 8 * len(column))  # every number becomes a double
+    lengths = compute.call_function("binary_length", [column.dictionary]).cast("int64").take(column.indices)
+    return 8 * len(column) + (compute.call_function("sum", [lengths]).as_py() or 0)
+
+
+def _check_size(file: str, data: bytes, size: int) -> None:
+    limit = growth_limit(len(data))
+    if size > limit:
+        raise InputError(
+            f"{file}: {len(data)} bytes unpack to more than {limit}: this is no data; write it as csv if it is"
+        )
+
+
+def _parse_parquet(file: str, options: Options, *, alone: bool) -> Table:
+    def check(names: Sequence[str]) -> None:
+        if alone and options.system is None:
+            check_width(file, len(names), options)
+
+    return frame_table(parquet_frame(file, read_bytes(file), check), file=file)
+
+
+PARQUET = table_format("parquet", "table of Apache Parquet", _parse_parquet, looks_like(rb"^PAR1", ending=".parquet"))

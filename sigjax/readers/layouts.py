@@ -1,0 +1,551 @@
+"""Long tables -> sheets: one row per system and instance, or one file per system with one row per instance.
+
+The systems are the column of `--system`, or one with a usual name (`system`, `model`, `run`, ...), or the files. The
+instance ids are the column of `--id`, else one named like ids, else one that has the same names for all systems;
+`--runs` tells apart several trials of the same instance. The inputs of the metric are the columns of `--counts`, or
+`--score`, else those with their names; a metric with one input takes the only column of numbers that is left.
+
+Tables of pairwise battles, one row each: `model_a`, `model_b` and `winner`, as Chatbot Arena writes them.
+
+A battle is an instance that only its two systems have: the winner gets 1 and the other one 0, or each gets 1/2 in a
+tie. So the win rate of a system is its mean, delta of a pair is its win rate minus that of the other in their own
+battles, and swapping the two results of a battle, as the permutation test does, is what a coin decides where both are
+equally good: the sign test, where nothing is tied.
+
+Wide tables -> sheets: one row per instance, one column per system; tables of something else are refused.
+
+`roles` says which columns are the systems and which holds the instance ids. A table with a column of systems is `long`.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.metrics import METRICS
+from sigjax.readers.format import Format, Reading, Sheet, Sources
+from sigjax.readers.join import join_sheets
+from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest, with_score
+from sigjax.readers.roles import (
+    SHOWN,
+    check_groups,
+    check_measures,
+    check_scores,
+    check_turned,
+    columns_note,
+    find_ids,
+    fold_notes,
+    ids_from,
+    tells_apart,
+    unused,
+    wide_roles,
+)
+from sigjax.readers.table import (
+    Lazy,
+    Nested,
+    Table,
+    is_missing,
+    is_numeric,
+    is_text,
+    is_words,
+    label_column,
+    number_column,
+    place,
+)
+from sigjax.readers.vocabulary import is_id_name, is_plain_score, is_property, is_system, may_be_system
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric
+
+_INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
+_HINT = "name the metric's columns with --counts"
+
+
+def system_column(table: Table, options: Options) -> str | None:
+    """The column that holds the systems of a long table, if there is one.
+
+    Raises:
+        InputError: a column is named as if it did, but the table may as well be wide.
+    """
+    exact = next((name for name in table.columns if name.lower() == "system"), None)
+    if options.system or exact:
+        return options.system or exact
+    free = unused(table, options, [options.id, *(options.systems or ())])
+    usual = [name for name in free if is_system(name) and len(set(table.columns[name])) > 1]
+    usual = [name for name in usual if is_words(table, name) or name == free[0]]
+    if not usual:
+        return None if options.single else _likely_system(table, options, free)
+    ids = [name for name in table.columns if name not in usual and is_id_name(name)]
+    count = len(table.lines)
+    repeated = [name for name in usual if any(len(set(table.columns[each])) < count for each in (name, *ids))]
+    scores = _score_columns(table, [name for name in free if name not in usual])
+    if len(repeated) == 1 and (len(scores) == 1 or options.score or options.counts or _INPUTS & {*free}):
+        return repeated[0]
+    if len(repeated) == 1 and len(scores) > 1:
+        raise InputError(
+            f"{table.file}: column {show(usual[0])} seems to hold the systems; which column holds the scores, "
+            f"{listing(scores)}? say so with --score NAME, or give --ignore {show(usual[0])} if these are the systems"
+        )
+    raise InputError(
+        f"{table.file}: column {show(usual[0])} seems to hold the systems, one per row; expected one row per instance "
+        "and one column per system, or a long table: name its columns with --system NAME and --score NAME; give --id "
+        "NAME if this one holds instance ids, or --ignore NAME"
+    )
+
+
+def _likely_system(table: Table, options: Options, free: Sequence[str]) -> str | None:
+    """The column of systems by a name that a property may have, too, where the table cannot be wide."""
+    found = [name for name in free if may_be_system(name) and is_words(table, name)]
+    if {*table.columns} & {*(options.systems or ())}:
+        return None  # they are columns
+    if len(found) != 1 or not 1 < len(set(table.columns[found[0]])) < len(table.lines):
+        return None
+    scores = _score_columns(table, [name for name in free if name not in found])
+    return found[0] if len(scores) == 1 or options.score or options.counts else None
+
+
+def read_long(table: Table, options: Options, system: str) -> Reading:
+    """The reading of a table whose column `system` holds the systems."""
+    rows_of = _rows_of(label_column(table, system))
+    if len(rows_of) == len(table.lines):
+        check_turned(table, [name for name in table.columns if name != system])
+    return _read_parts([(name, table, rows) for name, rows in rows_of.items()], options, system)
+
+
+def read_several(tables: Mapping[str, Table], options: Options) -> Reading:
+    """The reading of one table per system."""
+    asked = (options.score, *(options.counts or {}).values())
+    if options.system is not None:
+        raise InputError(
+            f"{next(iter(tables.values())).file}: --system is for one table of all systems, but each file is taken for "
+            "one system; put the files into one table, with a column of their names, or leave --system out"
+        )
+    check_groups(list(tables.values()), unused(next(iter(tables.values())), options, [options.id, *asked]))
+    for table in tables.values():
+        names = [name for name in table.columns if name not in asked]
+        if table.header is not None and not all(map(is_text, names[1:])):
+            raise InputError(
+                f"{table.file}, line {table.header}: the columns would be named {listing(names)}; is this a row "
+                "without a header? add a line with the names of the columns"
+            )
+    parts = [(name, table, np.arange(len(table.lines))) for name, table in tables.items()]
+    return _read_parts(parts, options, None)
+
+
+def _read_parts(parts: Sequence[tuple[str, Table, np.ndarray]], options: Options, system: str | None) -> Reading:
+    """The reading of the rows of each system, all in one table with a column of systems, or each in its own."""
+    tables = list(dict.fromkeys(table for _, table, _ in parts))
+    numbers = {table: Lazy(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
+    names = {table: Lazy(table.columns, partial(_names, table)) for table in tables}
+
+    @cache
+    def join(roles: tuple[_Roles, ...]) -> Reading:
+        of = dict(zip(tables, roles, strict=True))
+        for table, own in of.items():
+            check_measures(table, own.ids, [] if own.ids is None else names[table][own.ids], options)
+
+        def sheet(name: str, table: Table, rows: np.ndarray) -> Sheet:
+            ids, score = of[table].ids, of[table].score
+            return Sheet(
+                name,
+                table.file,
+                Lazy(
+                    ["value"] if score else [each for each in table.columns if each not in (system, ids)],
+                    lambda each: numbers[table][score or each][rows],
+                ),
+                Lazy(table.columns, lambda each: names[table][each][rows].tolist()),
+                None if ids is None else names[table][ids][rows].tolist(),
+                None if options.runs is None else names[table][options.runs][rows].tolist(),
+                np.array(table.lines)[rows] if table.row_word == "line" else None,
+                ids,
+            )
+
+        order = None
+        if system is not None:  # that of the rows
+            order = names[tables[0]][roles[0].ids or ""]
+            order = order if options.runs is None else list(zip(order, names[tables[0]][options.runs], strict=True))
+        return join_sheets([sheet(*part) for part in parts], options, order=order)
+
+    def evaluate(options: Options) -> Evaluation:
+        options = with_score(tables[0].file, options, metric := chosen_metric(options))
+        roles = _roles(tables, options, metric, system)
+        evaluation = join(roles)(replace(options, metric=metric))
+        notes = (_note(tables[0], roles[0], options, metric, system), *fold_notes(tables[0]))
+        return replace(evaluation, notes=(*notes, *evaluation.notes))
+
+    return evaluate
+
+
+def _names(table: Table, name: str) -> np.ndarray:
+    return np.array(label_column(table, name), object)
+
+
+def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
+    index = {name: k for k, name in enumerate(dict.fromkeys(systems))}
+    codes = np.fromiter(map(index.__getitem__, systems), np.int64, len(systems))
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return dict(zip(index, rows, strict=True))
+
+
+class _Roles(NamedTuple):
+    """The column of instance ids, if there is one, and the only one of scores; None where they go by their names."""
+
+    ids: str | None
+    score: str | None
+
+
+def _roles(
+    tables: Sequence[Table], options: Options, metric: Metric | SampleMetric, system: str | None
+) -> tuple[_Roles, ...]:
+    counts = options.counts or {}
+    inputs = [*counts.values(), *(counts.get(name, name) for name in metric.inputs)]
+    free = [
+        [
+            name
+            for name in unused(table, options, [system, *inputs])
+            if not isinstance(table.columns[name], Nested) and not (system is None and is_system(name))
+        ]
+        for table in tables
+    ]
+    groups: list[Sequence[str]] = [() if system is None else label_column(table, system) for table in tables]
+    ids = [
+        options.id or _named_ids(table, names, own, options)
+        for table, names, own in zip(tables, free, groups, strict=True)
+    ]
+    if all(each is None for each in ids):
+        known = _unnamed_ids(tables, free[0], groups, options)
+        if known is None and system is not None:
+            listed = listing(tables[0].columns)
+            raise InputError(f"{tables[0].file}: no column is left for the instance ids; columns: {listed}")
+        ids = [known] * len(tables)
+    only, *others = metric.inputs
+    if options.counts or others or any(only in each.columns for each in tables):
+        return tuple(_Roles(each, None) for each in ids)
+    scores = [_score(table, names, own) for table, names, own in zip(tables, free, ids, strict=True)]
+    usual = next((name for name in scores if name is not None), None)  # a typing error makes a column text
+    scores = [
+        usual if name is None and usual in each.columns else name for name, each in zip(scores, tables, strict=True)
+    ]
+    if usual is not None and set(scores) == {usual}:
+        check_scores(tables, usual, ids, groups, [name for name in free[0] if name not in ids])
+    return tuple(map(_Roles, ids, scores))
+
+
+def _named_ids(table: Table, free: Sequence[str], groups: Sequence[str], options: Options) -> str | None:
+    first = [name for name in free[:1] if is_id_name(name) or is_words(table, name)]
+    return find_ids(table, options, first, free, groups)
+
+
+def _unnamed_ids(
+    tables: Sequence[Table], free: Sequence[str], groups: Sequence[Sequence[str]], options: Options
+) -> str | None:
+    """The column that tells apart the rows of each system and differs the least between systems: others are scores.
+
+    Files without ids are joined by position, so that they need the same ids.
+    """
+    if len(free) < 2 and not any(groups):
+        return None
+    most = max(len(table.lines) for table in tables)
+    distinct = {
+        name: len({cell for table in tables for cell in table.columns[name]})
+        for name in free
+        if all(name in table.columns for table in tables)
+        and all(tells_apart(table, name, options, own) for table, own in zip(tables, groups, strict=True))
+    }
+    fewest = min(distinct, key=distinct.__getitem__, default=None)
+    if any(groups):
+        return fewest if fewest is not None and len(free) > 1 else next(iter(free), None)
+    return fewest if fewest is not None and distinct[fewest] == most else None
+
+
+def _score(table: Table, free: Sequence[str], ids: str | None) -> str | None:
+    """The only column of numbers that is left, for a metric with one input that is nowhere named."""
+    numeric = _score_columns(table, [name for name in free if name != ids])
+    return numeric[0] if len(numeric) == 1 else None
+
+
+def _score_columns(table: Table, free: Sequence[str]) -> list[str]:
+    """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
+    numeric = [name for name in free if is_numeric(table.columns[name])]
+    for chosen in ([n for n in numeric if is_plain_score(n)], [n for n in numeric if not is_property(n)]):
+        if len(chosen) == 1:
+            return chosen
+    return numeric
+
+
+def _note(table: Table, roles: _Roles, options: Options, metric: Metric | SampleMetric, system: str | None) -> str:
+    counts = options.counts or {}
+    scores = [roles.score] if roles.score else [counts.get(name, name) for name in metric.inputs]
+    about = {"systems": "are the files" if system is None else f"from column {show(system)}"}
+    about |= {"instance ids": ids_from(roles.ids), "scores": f"from {listing(scores)}"}
+    others = unused(table, options, [system, roles.ids, *scores])
+    return columns_note(about, others, "system, id, score")
+
+
+WIN_RATE = "win_rate"
+_SIDES = [re.compile(rf"(model|system|player|bot)[_ ]?(name[_ ]?)?({side})") for side in ("a|1", "b|2")]
+_WINNERS = ("winner", "win", "preference", "verdict")
+_SPLIT = ("winner_model_a", "winner_model_b", "winner_tie")
+"""Three columns in place of one, of which a row has 1 in one and 0 in the others."""
+_TIES = frozenset(("tie", "tied", "draw", "both", "neither", "bothbad", "both_bad", "tie (bothbad)", "tie(bothbad)"))
+_ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
+
+
+class Columns(NamedTuple):
+    """The columns of a table of battles."""
+
+    a: str
+    b: str
+    winner: tuple[str, ...]
+    """One, or the three of `_SPLIT`."""
+
+
+def battle_columns(table: Table) -> Columns | None:
+    """The columns of a table of battles; None where the table is none, or its sides hold numbers.
+
+    Example:
+        >>> columns = {"question_id": ["1"], "model_a": ["x"], "model_b": ["y"], "winner": ["tie"]}
+        >>> battle_columns(Table("t.csv", columns, [2]))
+        Columns(a='model_a', b='model_b', winner=('winner',))
+        >>> battle_columns(Table("t.csv", columns | {"model_a": ["0.5"]}, [2]))
+    """
+    lower = {name.strip().lower(): name for name in table.columns}
+    sides = [[own for low, own in lower.items() if side.fullmatch(low)] for side in _SIDES]
+    if any(len(own) != 1 or not is_words(table, own[0]) for own in sides):
+        return None
+    if all(name in lower for name in _SPLIT):
+        winner = tuple(lower[name] for name in _SPLIT)
+    else:
+        winner = tuple(lower[name] for name in _WINNERS if name in lower)[:1]
+    return Columns(sides[0][0], sides[1][0], winner) if winner else None
+
+
+def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
+    """The reading of battles: a sheet of each system has its own."""
+    for option in ("runs", "score", "counts"):
+        if getattr(options, option):
+            raise InputError(f"{table.file}: --{option} means nothing for battles of two systems; leave it out")
+    sides = [label_column(table, name) for name in (columns.a, columns.b)]
+    names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
+    systems = select_systems(table.file, names, options)
+    values = _results(table, columns, sides)
+    chosen = {name: k for k, name in enumerate(systems)}
+    a, b = (np.array([chosen.get(name, -1) for name in side]) for side in sides)
+    among = (a >= 0) & (b >= 0)
+    rows = np.flatnonzero(among & (a != b) & ~np.isnan(values))
+    empty = np.flatnonzero(among & (a != b) & np.isnan(values))
+    if empty.size and options.missing != "drop":
+        raise InputError(
+            f"{place(table, int(empty[0]), columns.winner[0])}: has no winner; use --missing drop to leave such "
+            "battles out"
+        )
+    ids = [str(row + 1) for row in range(len(values))] if options.id is None else label_column(table, options.id)
+    labels = Lazy(table.columns, lambda name: label_column(table, name))
+    lines = table.lines if table.row_word == "line" else None
+
+    def sheet(system: int) -> Sheet:
+        own = rows[(a[rows] == system) | (b[rows] == system)]
+        numbers = {WIN_RATE: np.where(a[own] == system, values[own], 1.0 - values[own])}
+        at: list[int] = own.tolist()
+        own_labels = Lazy(table.columns, lambda name: [labels[name][row] for row in at])
+        own_lines = None if lines is None else [lines[row] for row in at]
+        return Sheet(systems[system], table.file, numbers, own_labels, [ids[row] for row in at], lines=own_lines)
+
+    sheets = list(map(sheet, range(len(systems))))
+    for each in sheets:
+        if not each.num_rows:
+            raise InputError(
+                f"{table.file}: system {show(each.system)} has no battle to take; leave it out (--systems)"
+            )
+    notes = _notes(columns, options, systems, values[rows], int(empty.size), int((among & (a == b)).sum()))
+    reading = join_sheets(
+        sheets, replace(options, missing="pairwise"), scores=True, order=[ids[row] for row in rows.tolist()]
+    )
+
+    def evaluate(options: Options) -> Evaluation:
+        if options.metric == "mean":
+            options = replace(options, metric=WIN_RATE)
+        return replace(reading(replace(options, missing="pairwise")), notes=notes)
+
+    return evaluate
+
+
+def _notes(
+    columns: Columns, options: Options, systems: Sequence[str], values: np.ndarray, empty: int, alone: int
+) -> tuple[str, ...]:
+    """What was read, what was left out, and what scores mean."""
+    about = {"battles of": f"{show(columns.a)} and {show(columns.b)}", "winners": f"from {listing(columns.winner)}"}
+    about |= {"ids": ids_from(options.id), "systems": listing(systems, SHOWN)}
+    notes = [columns_note(about, (), "id, systems")]
+    left_out = ((empty, "battles without a winner"), (alone, "battles of a system against itself"))
+    notes += [f"left out {what}: {count:,}" for count, what in left_out if count]
+    ties = int(np.count_nonzero(values == 0.5))
+    notes.append(
+        f"{ties:,} of {len(values):,} battles are ties, which count half; a system is scored on all its battles, "
+        "whoever the others are, and a pair on its own: there a win rate of 1/2 is a delta of 0"
+    )
+    return tuple(notes)
+
+
+def _results(table: Table, columns: Columns, sides: Sequence[Sequence[str]]) -> np.ndarray:
+    """What the first system of each battle gets `[row]`: 1, 1/2 or 0; NaN where there is no winner."""
+    if len(columns.winner) == 3:
+        return _split_results(table, columns.winner)
+    cells = table.columns[columns.winner[0]]
+    if isinstance(cells, Nested):
+        raise InputError(f"{table.file}, column {show(columns.winner[0])}: expected winners, got lists or objects")
+    given = list(cells)
+    known = {cell: _result(cell, columns) for cell in dict.fromkeys(given)}
+    values = np.empty(len(given))
+    for row, (cell, a, b) in enumerate(zip(given, *sides, strict=True)):
+        value, name = known[cell], cell.strip()
+        if a != b and name in (a, b):
+            named = float(name == a)
+            if value not in (None, named):
+                raise InputError(
+                    f"{place(table, row, columns.winner[0])}: {show(cell)} names a side, and the system of the other "
+                    f"side; write {columns.a} or {columns.b}"
+                )
+            value = named
+        if value is None:
+            raise InputError(
+                f"{place(table, row, columns.winner[0])}: expected {columns.a}, {columns.b}, tie, or the name of one "
+                f"of the two, got {show(cell)}"
+            )
+        values[row] = value
+    return values
+
+
+def _split_results(table: Table, names: Sequence[str]) -> np.ndarray:
+    """The same from the three columns of `_SPLIT`."""
+    marks = np.array([number_column(table, name, hint="expected 0 or 1") for name in names])
+    empty = np.isnan(marks).any(axis=0)
+    wrong = np.flatnonzero(~empty & ~(np.isin(marks, (0, 1)).all(axis=0) & (marks.sum(axis=0) == 1)))
+    if wrong.size:
+        raise InputError(
+            f"{place(table, int(wrong[0]), names[0])}: expected 1 in one of {listing(names)}, and 0 in the others"
+        )
+    return np.where(empty, np.nan, marks[0] + 0.5 * marks[2])
+
+
+def _result(cell: str, columns: Columns) -> float | None:
+    """What a winner says that names a side, or none; None where it says something else."""
+    word = cell.strip().lower()
+    sides: Mapping[str, float] = {columns.a.strip().lower(): 1.0, columns.b.strip().lower(): 0.0} | _ASIDE
+    sides |= {"model_a": 1.0, "model_b": 0.0}
+    if word in _TIES:
+        return 0.5
+    return sides.get(word, np.nan if is_missing(word) else None)
+
+
+MOST_SYSTEMS = 10_000
+"""A table with more columns than this has rows and columns exchanged."""
+_UNUSED_COLUMN = (
+    "a column that is not a system is left out with --ignore NAME or used with --cluster NAME or --strata NAME"
+)
+
+
+def table_format(
+    name: str, title: str, parse: Callable[..., Table], looks: Callable[[str, bytes], bool], names: str = ".*"
+) -> Format:
+    """A format of tables; `parse` takes a file, the options and whether it is `alone`, with all systems in it."""
+    read, options = partial(_read_tables, parse), frozenset({"runs", "system", "score"})
+    return Format(name, title, "file", read, looks, options=options, names=names, parts=True)
+
+
+def _read_tables(parse: Callable[..., Table], sources: Sources, options: Options) -> Reading:
+    """The reading of one table of all systems, or of one for each."""
+    if not sources.systems:
+        (file,) = sources.files
+        return read_table(parse(file, options, alone=True), options)
+    tables = {name: parse(file, options, alone=False) for name, file in sources.chosen(options).items()}
+    for table in tables.values():
+        check_columns(table, options)
+    return read_several(tables, options)
+
+
+def read_table(table: Table, options: Options) -> Reading:
+    """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
+    check_columns(table, options)
+    if not options.system and (battles := battle_columns(table)):
+        return read_battles(table, battles, options)
+    system = system_column(table, options)
+    return _read_wide(table, options) if system is None else read_long(table, options, system)
+
+
+def check_columns(table: Table, options: Options) -> None:
+    """Refuse options that name columns that are not there."""
+    single = {"--id": options.id, "--runs": options.runs, "--system": options.system, "--score": options.score}
+    for option, name in [*(("--ignore", name) for name in options.ignore), *single.items()]:
+        if name is not None and name not in table.columns:
+            meant = suggest(name, table.columns, "columns")
+            raise InputError(f"{table.file}: {option}: no column {show(name)}; {meant}")
+
+
+def _read_wide(table: Table, options: Options) -> Reading:
+    @cache
+    def join() -> Reading:
+        id_column, systems, note = _wide_columns(table, options)
+        if id_column is None and options.runs is not None:
+            raise InputError(f"{table.file}: --runs: which runs are of the same instance? name the ids with --id NAME")
+        ids = [str(row + 1) for row in range(len(table.lines))] if id_column is None else label_column(table, id_column)
+        check_measures(table, id_column, ids, options)
+        runs = None if options.runs is None else label_column(table, options.runs)
+        labels = Lazy(table.columns, partial(label_column, table))
+        lines = table.lines if table.row_word == "line" else None
+
+        def sheet(name: str) -> Sheet:
+            numbers = Lazy(["value"], lambda _: number_column(table, name, hint=_UNUSED_COLUMN))
+            return Sheet(name, table.file, numbers, labels, ids, runs, lines, id_column)
+
+        return join_sheets(list(map(sheet, systems)), options, notes=(note, *fold_notes(table)))
+
+    def evaluate(options: Options) -> Evaluation:
+        metric = chosen_metric(options)
+        if len(metric.inputs) != 1:
+            raise InputError(
+                f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
+                f"table has one per system; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
+            )
+        if option := "--counts" if options.counts else "--score" if options.score else "":
+            raise InputError(
+                f"{table.file}: {option} is for long tables; this one has no column of systems; see --system"
+            )
+        return join()(replace(options, metric=metric))
+
+    return evaluate
+
+
+def _wide_columns(table: Table, options: Options) -> tuple[str | None, Sequence[str], str]:
+    """The column of instance ids, those of the systems to compare, and the note on them."""
+    check_width(table.file, len(unused(table, options)), options)
+    roles = wide_roles(table, options)
+    used = {roles.ids, options.cluster, options.strata, options.runs, *options.ignore}
+    known = roles.systems if options.systems is None else [name for name in table.columns if name not in used]
+    systems = select_systems(table.file, known, options)
+    _check_header(table, roles.ids, systems, options)
+    if options.systems is None:
+        check_turned(table, systems)
+    about = {"instance ids": ids_from(roles.ids), "systems": listing(systems, SHOWN)}
+    return roles.ids, systems, columns_note(about, roles.others, "id, systems, ignore")
+
+
+def check_width(file: str, count: int, options: Options) -> None:
+    """Refuse so many columns of systems that instances stand in columns."""
+    if options.systems is None and count > MOST_SYSTEMS:
+        raise InputError(
+            f"{file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and one "
+            "column per system; exchange rows and columns, or name the columns with --systems"
+        )
+
+
+def _check_header(table: Table, id_column: str | None, systems: Sequence[str], options: Options) -> None:
+    """Refuse a first line that is numbers where the names of systems should be, unless it names the ids."""
+    named = options.id is not None or options.systems is not None or is_id_name(id_column)
+    if table.header is None or named or any(map(is_text, systems)):
+        return
+    raise InputError(
+        f"{table.file}, line {table.header}: the systems would be named {listing(systems)}; is this a row without a "
+        "header? add a line with the names of the columns, or give --systems with these names if they are right"
+    )

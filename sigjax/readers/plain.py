@@ -1,0 +1,393 @@
+"""Tables as text: with tabs (tsv), commas or semicolons (csv), or blanks (spaces) between columns.
+
+Lines of numbers: one line per instance, without header or ids.
+
+`numbers`: one file per system, one number per line, or the two or four of smartschat/art. `paired-perm`: both systems
+in one file, as rycolab/paired-perm-test writes it.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import NoReturn
+
+import numpy as np
+
+from sigjax.metrics import METRICS
+from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
+from sigjax.readers.join import join_sheets
+from sigjax.readers.layouts import table_format
+from sigjax.readers.options import Options, chosen_metric, show
+from sigjax.readers.table import Table, is_missing, is_text, parse_number, parse_numbers
+from sigjax.records import Evaluation, InputError
+from sigjax.run.files import head_lines, naming, read_text
+
+_CHUNK = 1024
+_OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
+DELIMITERS = {"tsv": "\t", "csv": ","}
+_COMMA = re.compile(r"\s*[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?\s*")
+"""A number that may have a decimal comma."""
+_GROUPS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(,\d{3})+\s*")
+"""A number whose comma may stand between thousands."""
+
+
+def looks_tabular(name: str, head: bytes) -> bool:
+    r"""Whether the first lines of a file are rows of a table or objects of JSON, and so neither texts nor labels.
+
+    Rows have the same number of tabs; or of commas, if the file is named .csv or no line has blanks, as texts have.
+
+    Example:
+        >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
+        (True, True)
+        >>> looks_tabular("a.txt", b"[sic] Yes, it is.\nNo, never.\n")
+        False
+    """
+    lines = [line.strip(b"\r ") for line in head_lines(head)]
+    if _OBJECTS.match(head) or all(line.startswith(b'{"') and line.endswith(b"}") for line in lines):
+        return bool(lines)
+    tabs, commas = ({line.count(mark) for line in lines} for mark in (b"\t", b","))
+    if len(lines) > 1 and len(tabs) == 1 and 0 not in tabs:
+        return True
+    if name.endswith(".csv"):
+        return bool(lines) and 0 not in commas
+    return len(lines) > 1 and len(commas) == 1 and 0 not in commas and not any(b" " in line for line in lines)
+
+
+def parse_delimited(file: str, text: str, *, kind: str, alone: bool = True) -> Table:
+    r"""A table as text: tsv, csv (with semicolons, too, and then with decimal commas), or blanks between columns.
+
+    In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
+    tabs; quotes count only where they surround it (texts hold single quotes of their own). Left out are blank lines,
+    comments (lines that begin with # and are no rows), and the empty rows that spreadsheets leave at the end.
+
+    Args:
+        file: for messages.
+        text: the content of the file.
+        kind: "tsv", "csv" or "spaces".
+        alone: whether the file has all systems, and so more than one column.
+
+    Example:
+        >>> parse_delimited("t.csv", "id,A\nx,1\n", kind="csv").columns["A"]
+        ['1']
+        >>> parse_delimited("t.csv", "id;A\n\nx;0,5\n", kind="csv").columns["A"]
+        ['0.5']
+        >>> parse_delimited("t.csv", "# made by x\nid,A\n# half\nx,1\n,\n", kind="csv").lines
+        [4]
+    """
+    if kind == "spaces":
+        return parse_delimited(file, _with_tabs(text), kind="tsv", alone=alone)
+    lines = text.rstrip("\n").split("\n")
+    first = next((line for line in lines if line.strip(" ") and not line.startswith("#")), lines[0])
+    semicolons = kind == "csv" and ";" in first and "," not in first
+    delimiter = ";" if semicolons else DELIMITERS[kind]
+    header = _header_at(lines, first, delimiter)
+    lines[:header] = [""] * header
+    if kind == "csv" and '"' in text:
+        table = _parse_quoted(file, "\n".join(lines), delimiter, alone=alone)
+    else:
+        table = _parse_plain(file, _without_comments(lines, header, delimiter), delimiter, kind=kind, alone=alone)
+    return replace(table, columns=_with_points(file, table.columns)) if semicolons else table
+
+
+def _header_at(lines: Sequence[str], first: str, delimiter: str) -> int:
+    """The index of the header: of the `first` line without #, or of one with # before it that has as many fields."""
+    at = lines.index(first)
+    *before, width = (len(next(csv.reader([line], delimiter=delimiter), [])) for line in lines[: at + 1])
+    return before.index(width) if width in before and not (width == 1 and is_text(first)) else at
+
+
+def _without_comments(lines: Sequence[str], header: int, delimiter: str) -> list[str]:
+    """Lines with empty ones in place of comments; where # begins rows, it begins no comments."""
+    width = lines[header].count(delimiter) + 1
+    marked = {i: lines[i].split(delimiter) for i in range(header + 1, len(lines)) if lines[i].startswith("#")}
+    if any(len(fields) == width for fields in marked.values()):
+        return list(lines)
+    return ["" if i in marked and _is_comment(marked[i], width) else line for i, line in enumerate(lines)]
+
+
+def _is_comment(fields: Sequence[str], width: int) -> bool:
+    """Whether a line is no row, but a comment: it begins with # and a blank, or has one field only."""
+    return len(fields) != width and fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " "))
+
+
+def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone: bool) -> Table:
+    """A table none of whose fields holds a delimiter."""
+    while len(rows) > 1 and not rows[-1].strip(f' "{delimiter}'):
+        rows.pop()
+    lines: Sequence[int] = range(1, len(rows) + 1)
+    if not all(map(str.strip, rows)):
+        kept = [i for i, row in enumerate(rows) if row.strip(" ")]
+        rows, lines = [rows[i] for i in kept], [lines[i] for i in kept]
+    names = [unquote(name).strip() for name in rows[0].split(delimiter)]
+    _check_header(file, names, lines, kind=kind, alone=alone)
+    for line, row in zip(lines, rows, strict=True):
+        if row.count(delimiter) != len(names) - 1:
+            _refuse_width(file, line, row.split(delimiter), len(names))
+    cells = delimiter.join(rows).split(delimiter)
+    columns = {name: cells[len(names) + j :: len(names)] for j, name in enumerate(names)}
+    if any('"' in row for row in rows):
+        columns = {name: [unquote(cell) for cell in column] for name, column in columns.items()}
+    return Table(file, columns, lines[1:], header=lines[0])
+
+
+def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> Table:
+    """A csv file some of whose fields are in quotes."""
+    records = csv_records(file, text, delimiter)
+    header, first = next(records, (1, []))
+    names = [name.strip() for name in first]
+    lines, columns, comments = [header], [list[str]() for _ in names], list[tuple[int, list[str]]]()
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        for record in records:
+            if _is_comment(record[1], len(names)):
+                comments.append(record)
+            else:
+                yield record
+
+    # A list for every row, all at once, would keep the garbage collector busy.
+    given = rows()
+    while chunk := list(islice(given, _CHUNK)):
+        for line, fields in chunk:
+            if len(fields) != len(names):
+                _refuse_width(file, line, fields, len(names))
+        lines += [line for line, _ in chunk]
+        for column, cells in zip(columns, zip(*(fields for _, fields in chunk), strict=True), strict=True):
+            column += cells
+    if comments and any(cell.startswith("#") for cell in columns[0]):
+        _refuse_width(file, *comments[0], len(names))
+    while len(lines) > 1 and not any(column[-1].strip() for column in columns):
+        lines.pop()
+        for column in columns:
+            column.pop()
+    _check_header(file, names, lines, kind="csv", alone=alone)
+    return Table(file, dict(zip(names, columns, strict=True)), lines[1:], header=header)
+
+
+def _with_tabs(text: str) -> str:
+    """The same table with tabs between its columns; a header without a name for the first column is that of R."""
+    rows = ["\t".join(re.findall(r'"[^"]*"|\S+', row)) for row in text.split("\n")]
+    given = [i for i, row in enumerate(rows) if row and not row.startswith("#")]
+    widths = {rows[i].count("\t") for i in given[1:]}
+    if given and widths == {rows[given[0]].count("\t") + 1}:
+        rows[given[0]] = f"\t{rows[given[0]]}"
+    return "\n".join(rows)
+
+
+def _with_points(file: str, columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Columns with decimal points where they have decimal commas."""
+    found = {
+        name: [cell for cell in cells if "," in cell]
+        for name, cells in columns.items()
+        if all(is_missing(cell) or _COMMA.fullmatch(cell) for cell in cells)
+    }
+    commas = [cell for cells in found.values() for cell in cells]
+    if commas and all(map(_GROUPS.fullmatch, commas)):
+        raise InputError(
+            f"{file}: is {show(commas[0].strip())} {commas[0].strip().replace(',', '.')} or "
+            f"{commas[0].strip().replace(',', '')}? write decimal points, and no commas between thousands"
+        )
+    return {
+        name: [cell.replace(",", ".") for cell in cells] if found.get(name) else cells
+        for name, cells in columns.items()
+    }
+
+
+def _refuse_width(file: str, line: int, fields: Sequence[str], width: int) -> NoReturn:
+    raise InputError(f"{file}, line {line}: expected {width} fields as in the header, got {len(fields)}")
+
+
+def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields of each record that is not blank."""
+    reader = csv.reader(io.StringIO(text), strict=True, delimiter=delimiter)
+    line = 1
+    try:
+        for fields in reader:
+            if len(fields) > 1 or any(map(str.strip, fields)):
+                yield line, fields
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{file}, line {line}: not readable as csv: {error}; check the quotes") from None
+
+
+def unquote(field: str) -> str:
+    """A field without the quotes that surround all of it."""
+    inner = field[1:-1]
+    if len(field) < 2 or not field.startswith('"') or not field.endswith('"') or '"' in inner.replace('""', ""):
+        return field
+    return inner.replace('""', '"')
+
+
+def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: str, alone: bool) -> None:
+    if not names:
+        raise InputError(f"{file}, line 1: expected the names of the columns, got an empty line; remove it")
+    if len(names) == 1 and (alone or any(mark in names[0] for mark in "\t,;")):
+        between = "tabs" if kind == "tsv" else "commas"
+        other = "csv" if kind == "tsv" else "tsv"
+        raise InputError(
+            f"{file}, line {lines[0]}: found one column, {show(names[0])}; expected {between} between columns "
+            f"(--reader={other} reads the other kind)"
+        )
+    if len(names) == 1 and lines[-1] - lines[0] >= len(lines):
+        raise InputError(f"{file}: has blank lines, and no ids; write NaN where a result is missing")
+    if len(lines) == 1:
+        raise InputError(f"{file}: has a header but no rows; expected one row per instance")
+    if not any(is_text(name) for name in names):
+        raise InputError(
+            f"{file}, line {lines[0]}: expected the names of the columns, got numbers; add a line with the names "
+            "(--reader=paired-perm reads numbers of two systems without names)"
+        )
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if not name and position > 1:
+            raise InputError(f"{file}, line {lines[0]}: column {position} has no name; name it")
+        if name in seen:
+            remedy = "rename one" if is_text(name) else "is this a row without a header? add a line with the names"
+            raise InputError(
+                f"{file}, line {lines[0]}: columns {seen[name]} and {position} are both named {show(name)}; {remedy}"
+            )
+        seen[name] = position
+
+
+def _delimited(kind: str) -> Format:
+    between, other = {"tsv": ("tabs", "csv"), "csv": ("commas or semicolons", "tsv"), "spaces": ("blanks", "csv")}[kind]
+
+    def parse(file: str, _: Options, *, alone: bool) -> Table:
+        return parse_delimited(file, read_text(file), kind=kind, alone=alone)
+
+    def looks(name: str, head: bytes) -> bool:
+        if kind == "spaces":
+            return _is_spaced(head)
+        if name.endswith(f".{kind}"):
+            return True
+        first = (_row_lines(head) or [b""])[0].lstrip()
+        if first.startswith((b"[", b"{", b"PK")) or (kind == "csv" and b"\t" in first):
+            return False
+        return DELIMITERS[kind].encode() in first or (kind == "csv" and _has_semicolons(head))
+
+    names = rf"(?!.*\.({other}|tsv|csv)$).*" if kind == "spaces" else rf"(?!.*\.{other}$).*"
+    return table_format(kind, f"table, {between} between columns", parse, looks, names)
+
+
+def _is_spaced(head: bytes) -> bool:
+    """Whether the first lines are names, and then as many fields between blanks, the last ones of which are numbers."""
+    names, *rows = [line.decode("utf-8", "replace").split() for line in _row_lines(head)] or [[]]
+    return (
+        {len(row) for row in rows} in ({len(names)}, {len(names) + 1})
+        and b"\t" not in head
+        and len(rows[0]) > 1
+        and all(map(is_text, names))
+        and all(is_missing(row[-1]) or not is_text(row[-1]) for row in rows)
+    )
+
+
+def _has_semicolons(head: bytes) -> bool:
+    """Whether lines have as many semicolons as the first one."""
+    counts = {line.count(b";") for line in _row_lines(head)}
+    return len(counts) == 1 and counts != {0}
+
+
+def _row_lines(head: bytes) -> list[bytes]:
+    """The first lines without comments: a header may begin with #, too, but has as many fields as a row."""
+    lines = head_lines(head)
+    row = next((line for line in lines if not line.startswith(b"#")), b"")
+
+    def fields(line: bytes) -> list[int]:
+        return [len(line.split()), *map(line.count, (b"\t", b",", b";"))]
+
+    return [line for line in lines if not line.startswith(b"#") or fields(line) == fields(row)] or lines
+
+
+TSV, CSV, SPACES = map(_delimited, ("tsv", "csv", "spaces"))
+
+
+_BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}
+"""How many numbers a line has -> their metric by default, where it is not the mean."""
+_PAIRED = {2: "fscore-errors"}
+_NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
+_LINE = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
+
+
+def read_numbers(sources: Sources, _: Options) -> Reading:
+    """One file per system, with as many numbers on each line."""
+    tables = {name: (file, _numbers(file, str.split)) for name, file in sources.systems.items()}
+    return partial(_evaluate, tables, _BY_WIDTH)
+
+
+def read_paired(sources: Sources, _: Options) -> Reading:
+    """One file with the numbers of the systems A and B."""
+    (file,) = sources.files
+    table = _numbers(file, _between_marks)
+    if table.shape[1] not in (2, 4):
+        raise InputError(
+            f"{file}, line 1: expected 2 numbers (correct of A and of B) or 4 (correct and incorrect of A, then of B), "
+            f"got {table.shape[1]}"
+        )
+    a, b = np.split(table, 2, axis=1)
+    return partial(_evaluate, {"A": (file, a), "B": (file, b)}, _PAIRED)
+
+
+def _evaluate(tables: Mapping[str, tuple[str, np.ndarray]], usual: Mapping[int, str], options: Options) -> Evaluation:
+    """The evaluation of numbers `[line, number]` of each system, by default as `usual` says for so many."""
+    (first, table), *others = tables.values()
+    width = table.shape[1]
+    for file, other in others:
+        if other.shape[1] != width:
+            raise InputError(f"{file}: has {other.shape[1]} numbers per line, but {first} has {width}")
+    metric = METRICS[usual[width]] if options.metric == "mean" and width in usual else chosen_metric(options)
+    if len(metric.inputs) != width:
+        raise InputError(
+            f"{first}: metric {metric.name!r} takes {len(metric.inputs)} numbers per line and system, got {width}"
+        )
+    options = replace(options, metric=metric)
+    sheets = [Sheet(name, file, dict(zip(metric.inputs, own.T, strict=True))) for name, (file, own) in tables.items()]
+    return join_sheets(sheets, options)(options)
+
+
+def _between_marks(line: str) -> list[str]:
+    """What stands between commas, or else between tabs, which may be several."""
+    parts = [list(filter(None, map(str.strip, part.split("\t")))) for part in line.split(",")]
+    return [field for part in parts for field in part or [""]]
+
+
+def _numbers(file: str, fields_of: Callable[[str], list[str]]) -> np.ndarray:
+    """Numbers `[line, number]`, as many on each line."""
+    lines = read_text(file).removesuffix("\n").split("\n")
+    rows = list(map(fields_of, lines))
+    width = len(rows[0])
+    for line, row in enumerate(rows, start=1):
+        if len(row) != width or not row:
+            raise InputError(f"{file}, line {line}: expected {width or 'a'} number(s) as on line 1, got {len(row)}")
+    fields = [field for row in rows for field in row]
+    values = parse_numbers(fields)
+    if values is None:
+        for i, field in enumerate(fields):
+            with naming(f"{file}, line {i // width + 1}"):
+                parse_number(field)
+        values = np.array([parse_number(field) for field in fields])
+    return values.reshape(len(rows), width)
+
+
+def _looks_numbers(name: str, head: bytes) -> bool:
+    first = head.partition(b"\n")[0].decode("utf-8", "replace")
+    return _LINE.fullmatch(first) is not None
+
+
+NUMBERS = Format(
+    "numbers",
+    "one number per line, or the 2 or 4 of smartschat/art",
+    "systems",
+    read_numbers,
+    _looks_numbers,
+    names=r"(?!.*\.(csv|tsv|json)$).*",
+)
+PAIRED = Format(
+    "paired-perm",
+    "numbers of the systems A and B on each line (paired-perm-test)",
+    "file",
+    read_paired,
+    looks_like(),  # a table that lost its header looks the same
+)

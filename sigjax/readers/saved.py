@@ -1,0 +1,323 @@
+"""Saved evaluations: statistics of one metric or several in one .npz with a JSON header, without pickle; or a table.
+
+NumPy archives, always without pickle: one array per system, or what `Evaluation.save` writes.
+
+An array is `[instance]` or `[instance, input]`; the names `ids`, `clusters` and `strata` are kept for labels
+`[instance]`.
+"""
+
+import csv
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, get_args
+
+import numpy as np
+
+from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric, stack_inputs
+from sigjax.readers.format import NO_ENDING, Format, Reading, Sources, looks_like
+from sigjax.readers.options import Options, listing, select_systems, show, suggest
+from sigjax.readers.roles import check_systems
+from sigjax.readers.table import asked_labels, file_labels
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Unit
+from sigjax.run.files import ZIP_MAGIC, growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file
+
+SCHEMA = "sigjax-evaluation/1"
+_FRAME = ("ids", "clusters", "strata", "runs")
+"""What all metrics of a file share, `[instance]` each, or null."""
+
+
+def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
+    """Save evaluations of the same systems on the same instances in one file.
+
+    Raises:
+        InputError: a metric is a user's function, which a file cannot hold; the evaluations do not have the same
+            systems, instances and labels; or the file cannot be written.
+    """
+    first = evaluations[0]
+    for other in evaluations:
+        other.check_complete()
+        _check_savable(other.metric)
+        if any(getattr(other, field) != getattr(first, field) for field in ("systems", *_FRAME, "unit")):
+            raise InputError(
+                f"{path}: metrics {first.metric.name!r} and {other.metric.name!r} do not have the same systems, "
+                "instances and labels; save them apart"
+            )
+    header = {"schema": SCHEMA, "systems": first.systems} | {field: getattr(first, field) for field in _FRAME}
+    if first.unit != "instance":
+        header["unit"] = first.unit
+    header["metrics"] = [
+        {
+            "name": each.metric.name,
+            "stat_names": each.metric.stat_names,
+            "higher_is_better": each.metric.higher_is_better,
+            "notes": each.notes,
+            **({} if each.title is None else {"title": each.title}),
+        }
+        for each in evaluations
+    ]
+    arrays = {f"stats_{i}": each.stats for i, each in enumerate(evaluations)}
+    encoded = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with refusing_unwritable(path), replacing(path) as file:
+        np.savez_compressed(file, header=encoded, **arrays)  # pyright: ignore[reportArgumentType]
+
+
+def save_table(path: str, evaluation: Evaluation) -> None:
+    """Save an evaluation as a long table, with commas if the name ends in .csv, else tabs.
+
+    Raises:
+        InputError: the metric cannot be computed from the statistics in a table, or the file cannot be written.
+    """
+    evaluation.check_complete()
+    metric = evaluation.metric
+    if not set(metric.inputs) <= set(metric.stat_names):
+        raise InputError(f"{path}: a table cannot hold the statistics of {metric.name!r}; write to a .npz file")
+    labels = {"id": evaluation.ids or tuple(map(str, range(1, evaluation.num_instances + 1)))}
+    named = {"cluster": evaluation.clusters, "stratum": evaluation.strata, "run": evaluation.runs}
+    labels |= {name: own for name, own in named.items() if own is not None}
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="," if path.lower().endswith(".csv") else "\t", lineterminator="\n")
+    writer.writerow(["system", *labels, *metric.stat_names])
+    for name, stats in zip(evaluation.systems, evaluation.stats.tolist(), strict=True):
+        rows = zip(*labels.values(), stats, strict=True)
+        writer.writerows([name, *row, *numbers] for *row, numbers in rows)
+    text_or_file(text.getvalue(), path)
+
+
+def is_saved(arrays: Mapping[str, np.ndarray]) -> bool:
+    """Whether these arrays are what `save_evaluations` writes."""
+    return "header" in arrays and all(name == "header" or name.startswith("stats_") for name in arrays)
+
+
+def saved_metrics(file: str, arrays: Mapping[str, np.ndarray]) -> tuple[str, ...]:
+    """Names of the metrics in a file."""
+    with naming(file):
+        return tuple(metric["name"] for metric in _header(arrays)["metrics"])
+
+
+def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+    """The evaluation of the metric asked for, or of the first."""
+    with naming(file):
+        header = _header(arrays)
+        place, saved, metric = _asked_metric(header, options)
+        stats, notes = arrays[f"stats_{place}"], header["metrics"][place]["notes"]
+        _check_saved(header, stats, saved, options)
+    names = [name for name in header["systems"] if name not in options.ignore]
+    names = select_systems(file, names, options)
+    labels = {field: header[field] for field in _FRAME}
+    labels |= asked_labels(options, partial(file_labels, file, known=(), num_instances=stats.shape[1]))
+    by_system = dict(zip(header["systems"], stats, strict=True))
+    with naming(file):
+        evaluation = evaluation_from_arrays(
+            {name: by_system[name] for name in names},
+            metric=replace(metric, inputs=saved.stat_names, extract=stack_inputs) if metric is saved else metric,
+            notes=tuple(notes),
+            **labels,
+        )
+    title = header["metrics"][place].get("title") if metric is saved else None
+    return replace(evaluation, metric=metric, unit=header["unit"], title=title if isinstance(title, str) else None)
+
+
+def _check_savable(metric: Metric | SampleMetric) -> None:
+    known = known_metric(metric.name, metric.stat_names)
+    alike = known.score is metric.score if isinstance(known, Metric) and isinstance(metric, Metric) else known == metric
+    if known is None or not alike:
+        raise InputError(f"metric {metric.name!r} is a function of yours and cannot be saved; save the arrays instead")
+
+
+def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | SampleMetric, options: Options) -> None:
+    systems = header["systems"]
+    num_instances = stats.shape[1:2] if header["ids"] is None else (len(header["ids"]),)
+    expected = (len(systems), *num_instances, len(metric.stat_names))
+    if stats.shape != expected:
+        raise InputError(
+            f"statistics of {metric.name!r}: expected the shape {expected} of the header, got {stats.shape}"
+        )
+    if options.id is not None:
+        raise InputError("--id is for tables; a saved evaluation has its ids")
+    for name in options.ignore:
+        if name not in systems:
+            raise InputError(f"--ignore: no system {show(name)}; {suggest(name, systems, 'systems')}")
+
+
+def _header(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    try:
+        header = json.loads(arrays["header"].tobytes())
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict) or header.get("schema") != SCHEMA:
+        raise InputError(f"array 'header': expected JSON of the schema {SCHEMA!r}")
+    for field in ("systems", *_FRAME):
+        if not (header.setdefault(field, None) is None and field in _FRAME) and not _is_texts(header[field]):
+            raise InputError(f"array 'header', field {field!r}: expected a list of texts")
+    if header.setdefault("unit", "instance") not in get_args(Unit):
+        raise InputError(f"array 'header', field 'unit': expected one of {', '.join(get_args(Unit))}")
+    if len(set(header["systems"])) < len(header["systems"]):
+        raise InputError("array 'header', field 'systems': a name occurs twice")
+    metrics = header.get("metrics")
+    if not (isinstance(metrics, list) and metrics and all(map(_is_metric, metrics))):
+        raise InputError(
+            "array 'header', field 'metrics': expected name, stat_names, higher_is_better and notes of each"
+        )
+    for i in range(len(metrics)):
+        if f"stats_{i}" not in arrays:
+            raise InputError(f"array 'stats_{i}' is missing; the header has {len(metrics)} metric(s)")
+    return header
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_metric(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("name"), str)
+        and isinstance(value.get("higher_is_better"), bool)
+        and _is_texts(value.get("stat_names"))
+        and _is_texts(value.get("notes"))
+    )
+
+
+def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
+    found = known_metric(saved["name"], saved["stat_names"])
+    if found is None:
+        raise InputError(
+            f"array 'header', field 'metrics': unknown metric {saved['name']!r}; known: {listing(sorted(METRICS))}"
+        )
+    better = saved["higher_is_better"]
+    return found if found.higher_is_better == better else replace(found, higher_is_better=better)
+
+
+def _asked_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric | SampleMetric, Metric | SampleMetric]:
+    """Place and metric of statistics in the file, and the metric to make of them: the same, or one that takes them."""
+    names = [saved["name"] for saved in header["metrics"]]
+    asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)
+    place = names.index(asked) if asked in names else 0
+    saved = _restored(header["metrics"][place])
+    if options.metric in ("mean", saved.name) or options.metric == saved:
+        return place, saved, saved
+    other = known_metric(options.metric) if isinstance(options.metric, str) else None
+    if other is None or other.inputs != saved.stat_names:
+        raise InputError(
+            f"holds statistics of {listing(names)}; another metric needs the files that they came from (sigjax extract)"
+        )
+    return place, saved, other
+
+
+NPY_MAGIC = b"\x93NUMPY"
+RESERVED = ("ids", "clusters", "strata")
+
+
+def read_npz(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+    """The evaluation of the arrays of an .npz archive."""
+    if options.counts:
+        raise InputError(f"{file}: --counts is for long tables; the columns of an .npz array are the inputs in order")
+    return read_saved(file, arrays, options) if is_saved(arrays) else _read_arrays(file, arrays, options)
+
+
+def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
+    """All arrays of an archive, none of them pickled."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            _check_sizes(archive.zip, growth_limit(len(data)))
+            names = list(archive.files)
+            arrays = {name: archive[name] for name in names}
+    except InputError as error:
+        raise InputError(f"{file}: {error.neutral}") from None
+    except Exception as error:  # NumPy and zipfile raise a dozen kinds for damaged files
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise InputError(f"{file}: not readable as .npz without pickle: {reason}") from None
+    if len(arrays) < len(names):
+        raise InputError(f"{file}: two arrays are named {show(max(names, key=names.count))}; rename one")
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise InputError(f"{file}: {show(name)} is not an array; expected one array per system")
+    return arrays
+
+
+def _check_sizes(archive: zipfile.ZipFile, limit: int) -> None:
+    """Refuse an archive whose members claim to be larger than any data, before room is made for them."""
+    members = archive.infolist()
+    if sum(member.file_size for member in members) > limit:
+        raise InputError(f"the arrays unpack to more than {limit} bytes: this is no data")
+    for member in members:
+        with archive.open(member) as opened:
+            if opened.read(len(NPY_MAGIC)) != NPY_MAGIC:
+                continue
+            opened.seek(0)
+            version = np.lib.format.read_magic(opened)
+            read_header = np.lib.format.read_array_header_2_0
+            if version == (1, 0):
+                read_header = np.lib.format.read_array_header_1_0
+            shape, _, dtype = read_header(opened)
+            if math.prod(shape) * dtype.itemsize > member.file_size:
+                raise InputError(f"array {show(member.filename)} claims the shape {shape}, but the data end before")
+
+
+def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+    for name in (*options.ignore, *([options.id] if options.id else [])):
+        if name not in arrays:
+            raise InputError(f"{file}: no array {show(name)}; {suggest(name, arrays, 'arrays')}")
+    others = {*RESERVED, options.id, options.cluster, options.strata, *options.ignore}
+    names = select_systems(file, [name for name in arrays if name not in others], options)
+    num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
+
+    def asked(name: str, option: str) -> Any:
+        if name in arrays:
+            return _array_labels(file, arrays, name)
+        return file_labels(file, name, option, known=arrays, num_instances=num_instances)
+
+    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id or "ids")} | asked_labels(options, asked)
+    labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
+    with naming(file):
+        evaluation = evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
+    if options.systems is None:
+        check_systems(evaluation, file)
+    return evaluation
+
+
+def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tuple[str, ...] | None:
+    if name not in arrays:
+        return None
+    array = arrays[name]
+    if array.ndim != 1 or array.dtype.kind not in "Uiu":
+        raise InputError(f"{file}: array {show(name)}: expected labels [instance] of text or whole numbers")
+    if array.dtype.kind == "U" and not _is_text(array):
+        raise InputError(f"{file}: array {show(name)}: a label holds what is no character; repair it")
+    labels = tuple(str(label) for label in array)
+    empty = [i for i, label in enumerate(labels) if not label.strip()]
+    if empty:
+        raise InputError(f"{file}: array {show(name)}: label {empty[0] + 1} is empty; fill it in")
+    return labels
+
+
+def _is_text(array: np.ndarray) -> bool:
+    """Whether text has no half of a character and nothing beyond U+10FFFF, with which Python cannot work."""
+    codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF)))
+
+
+def _read_npz(sources: Sources, _: Options) -> Reading:
+    (file,) = sources.files
+    return partial(read_npz, file, load_npz(file, read_bytes(file)))
+
+
+def saved_names(file: str) -> tuple[str, ...]:
+    """Names of the metrics of a file of saved statistics; none for other archives."""
+    arrays = load_npz(file, read_bytes(file))
+    return saved_metrics(file, arrays) if is_saved(arrays) else ()
+
+
+NPZ = Format(
+    "npz",
+    "NumPy arrays, or what `sigjax extract` saves",
+    "file",
+    _read_npz,
+    looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
+    names=rf"{NO_ENDING}|.*\.npz",
+)

@@ -1,0 +1,204 @@
+"""Text that is harmless wherever it is shown.
+
+Control characters (ESC, BEL, NUL, C1), line and paragraph separators, format characters such as U+202E, lone
+surrogates, and characters for private use become escapes. Joiners stay, since Persian, Indic scripts and emoji are
+written with them, and so do spaces of all kinds. Source: Unicode Technical Report 36, on bidirectional text.
+
+What could have been meant by an unknown name.
+
+How records show themselves at a prompt and in a notebook: one short line, or a small table; never all they hold.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Any
+
+from sigjax.records.settings import Interval
+
+_JOINERS = "\u200c\u200d"
+
+
+def visible(text: str) -> str:
+    r"""Text of one line, with all other characters that are not shown as themselves in Python's escapes.
+
+    Example:
+        >>> print(visible("a\tb\x1b[31m\u202e"), visible("é [bold] 数"))
+        a\tb\x1b[31m\u202e é [bold] 数
+    """
+    return _escaped(text, lambda character: character.encode("unicode_escape").decode())
+
+
+def visible_json(value: Any, *, indent: int | None = None) -> str:
+    r"""JSON, with these characters in JSON's own escapes, so that whoever reads it has them exactly.
+
+    Example:
+        >>> print(visible_json(["é", "\u202e\x9b"]))
+        ["é", "\u202e\u009b"]
+    """
+    dumped = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return "\n".join(_escaped(line, lambda character: json.dumps(character)[1:-1]) for line in dumped.split("\n"))
+
+
+def escape_html(text: str) -> str:
+    r"""Text that HTML shows as it is, in an attribute too.
+
+    Example:
+        >>> print(escape_html('<b> "\u202e"'))
+        &lt;b&gt; &quot;\u202e&quot;
+    """
+    return html.escape(visible(text))
+
+
+def shared_length(texts: Sequence[str]) -> int:
+    """Number of characters with which all texts begin.
+
+    Example:
+        >>> shared_length(["seed-1", "seed-22", "seed-2"]), shared_length([])
+        (5, 0)
+    """
+    first, last = min(texts, default=""), max(texts, default="")
+    pairs = zip(first, last, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), len(first))
+
+
+def _escaped(text: str, escape: Callable[[str], str]) -> str:
+    if text.isprintable():  # nearly all texts are
+        return text
+    return "".join(character if _is_shown(character) else escape(character) for character in text)
+
+
+def _is_shown(character: str) -> bool:
+    return character.isprintable() or character in _JOINERS or unicodedata.category(character) == "Zs"
+
+
+MOST_MEANT = 10_000
+"""Names among which the one that was meant is looked for."""
+OTHER_NAMES = {
+    "acc": ("accuracy", "exact_match"),
+    "accnorm": ("acc_norm", "accuracy"),
+    "em": ("exact_match", "accuracy"),
+    "exactmatch": ("exact_match", "accuracy"),
+    "passat1": ("accuracy",),
+    "average": ("mean",),
+    "avg": ("mean",),
+    "f": ("fscore",),
+    "f1": ("fscore",),
+    "f1score": ("fscore",),
+    "microf1": ("fscore",),
+    "p": ("precision",),
+    "r": ("recall",),
+    "chrfpp": ("chrf++",),
+    "pearson": ("correlation",),
+    "pearsonr": ("correlation",),
+    "spearmanr": ("spearman",),
+    "kendalltau": ("kendall",),
+    "rocauc": ("auc",),
+}
+"""What other tools call metrics, without case and signs."""
+
+
+def meant(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that an unknown one is likely to mean, the likeliest first: by other names, then by spelling.
+
+    Example:
+        >>> [meant(name, ["accuracy", "bleu", "chrf", "chrf++"]) for name in ("acc", "BLEU", "chrF2", "acuracy", "x")]
+        [['accuracy'], ['bleu'], ['chrf'], ['accuracy'], []]
+    """
+    known = list(known)[:MOST_MEANT]
+    plain = _plain(name)
+    others = [other for other in OTHER_NAMES.get(plain, ()) if other in known]
+    same = [other for other in known if _plain(other) == plain]
+    if others or same:
+        return others or same
+    by_lower = {other.lower(): other for other in known}
+    close, closer = (get_close_matches(name.lower(), by_lower, cutoff=cutoff) for cutoff in (0.6, 0.8))
+    return [by_lower[match] for match in closer or close]
+
+
+def _plain(name: str) -> str:
+    """The name without case and signs, and without the usual numbers of chrF2 and BLEU-4."""
+    plain = re.sub(r"[\s_.-]+", "", name.lower())
+    return {"chrf2": "chrf", "chrf2++": "chrf++", "bleu4": "bleu", "sacrebleu": "bleu"}.get(plain, plain)
+
+
+_MOST_ITEMS = 3
+_MOST_LETTERS = 60
+_CELL = ' style="text-align: left; white-space: nowrap"'
+
+
+class Brief:
+    """The base of frozen records (with `repr=False`) that show the few fields people look at first."""
+
+    _first = tuple[str, ...]()
+    """These fields; when left out, all but those that only reproduce the numbers."""
+
+    def brief(self) -> dict[str, Any]:
+        """What is shown, by name."""
+        names = (each.name for each in fields(self))  # pyright: ignore[reportArgumentType]
+        shown = self._first or (name for name in names if name not in ("settings", "signature", "notes"))
+        return {name: getattr(self, name) for name in shown}
+
+    def __repr__(self) -> str:
+        """One line, however large the record is."""
+        values = (f"{name}={shortened(value)}" for name, value in self.brief().items())
+        return f"{type(self).__name__}({', '.join(values)})"
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks."""
+        rows = ((name, value if isinstance(value, str) else shortened(value)) for name, value in self.brief().items())
+        return html_table((type(self).__name__, ""), rows)
+
+
+class SciPyNames:
+    """The base of records with a p-value that SciPy's users know under another name."""
+
+    p_value: float
+
+    @property
+    def pvalue(self) -> float:
+        """`p_value`, under the name of SciPy's results."""
+        return self.p_value
+
+
+def shortened(value: Any) -> str:
+    """A value in a few letters.
+
+    Example:
+        >>> print(shortened(1 / 3), shortened(Interval(0.25, 1.0)), shortened(("A", "B", "C", "D")), shortened("a"))
+        0.333333 [0.25, 1] ('A', 'B', 'C', ... 4 in all) 'a'
+    """
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, Interval):
+        return f"[{value.low:.6g}, {value.high:.6g}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key!r}: {shortened(each)}' for key, each in value.items())}}}"
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        if value and not isinstance(value[0], str | int | float):
+            return f"<{len(value):,} {type(value[0]).__name__}>"
+        shown = ", ".join(map(shortened, value[:_MOST_ITEMS]))
+        more = f", ... {len(value):,} in all" if len(value) > _MOST_ITEMS else "," * (len(value) == 1)
+        return f"({shown}{more})"
+    text = repr(value)
+    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 4]}...{text[-1]}"
+
+
+def html_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table of plain text as HTML."""
+    head = "".join(f"<th{_CELL}>{escape_html(cell)}</th>" for cell in header)
+    lines = ("".join(f"<td{_CELL}>{escape_html(cell)}</td>" for cell in row) for row in rows)
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n"
+
+
+def html_text(text: str) -> str:
+    """Text for a terminal as HTML that scrolls sideways instead of breaking its rows."""
+    lines = "\n".join(map(escape_html, text.splitlines()))
+    return f'<pre style="font-family: monospace; overflow-x: auto; white-space: pre; line-height: 1.25">{lines}</pre>\n'

@@ -1,0 +1,696 @@
+"""JSON of reports and studies. Every number is as it is, never rounded.
+
+CSV and data frames of the pairs and the systems of a report. Every number is as it is, never rounded.
+
+The schema `sigjax/1`: what JSON of a report holds, by the records that it is made from; and this as JSON Schema.
+
+JSON of the schema `sigjax/1` -> the fields of a report, every value as it was written.
+
+A report comes from anywhere, so everything that formats rely on is checked here, once: the type and the domain of every
+value, by the records, and that names belong together.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import cache, reduce
+from importlib.util import find_spec
+from itertools import pairwise
+from operator import or_
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from sigjax.records import (
+    FIELDS,
+    Comparison,
+    Comparisons,
+    Distribution,
+    InputError,
+    Interval,
+    Library,
+    Measured,
+    Repeated,
+    Settings,
+    SystemScore,
+    Test,
+    column_of,
+)
+from sigjax.records.comparison import Domain, Hash, Number, PeerName, PeerTest, Probability
+from sigjax.records.display import visible, visible_json
+from sigjax.records.options import Option, check, options_of, types_of
+from sigjax.report.sections import peer_rows
+from sigjax.run.checkpoint import SCHEMA, parse_report
+from sigjax.run.files import naming, read_bytes
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
+
+
+_BLOCK = 2**12
+"""Pairs that are written together."""
+SYSTEM_KEYS = (
+    *("name", "metric", "score", "standard_error", "standard_error_unclustered", "interval", "interval_kind"),
+    *("rank_interval", "letters", "cluster", "in_top_group", "bootstrap_ranks"),
+)
+PAIR_KEYS = (
+    *("a", "b", "metric", "test", "delta", "p_value", "log10_p", "p_interval", "p_adjusted"),
+    *("log10_p_adjusted", "error_bound"),
+    *("method", "reason", "resamples", "exceed", "settled", "resamples_needed"),
+    *("standard_error", "standard_error_unclustered", "interval", "interval_kind"),
+)
+SCORE_KEYS = ("score_a", "score_b")
+"""What pairs have beside, where each is on instances of its own (missing pairwise)."""
+
+
+def json_pieces(report: Report) -> Iterator[str]:
+    """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur.
+
+    In pieces, so that a large report can be written without holding its text.
+    """
+    keys = PAIR_KEYS if _same_scores(report) else PAIR_KEYS + SCORE_KEYS
+    systems = ({key: getattr(system, key) for key in SYSTEM_KEYS} for system in report.systems)
+    parts: dict[str, Iterable[str]] = {
+        "schema": [visible_json(SCHEMA)],
+        "settings": [visible_json(report.settings_dict())],
+        "signature": [visible_json(report.signature)],
+        "versions": [visible_json(report.versions)],
+        "notes": [visible_json(report.notes)],
+        "lower_is_better": [visible_json(report.lower_is_better)],
+        "systems": _lines(map(visible_json, systems)),
+        "pairs": _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK)),
+    }
+    for name in ("measured", "distributions"):
+        if records := getattr(report, name):
+            parts[name] = _lines(visible_json(asdict(each)) for each in records)
+    if report.compat:
+        parts["compat"] = _lines(map(visible_json, peer_rows(report)))
+    before = "{\n"
+    for key, pieces in parts.items():
+        yield f'{before}  "{key}": '
+        yield from pieces
+        before = ",\n"
+    yield "\n}\n"
+
+
+def _lines(rows: Iterable[str]) -> Iterator[str]:
+    """An array with one row per line, from rows or several rows joined."""
+    before = "[\n    "
+    for row in rows:
+        yield before + row
+        before = ",\n    "
+    yield "[]" if before.startswith("[") else "\n  ]"
+
+
+def _same_scores(report: Report) -> bool:
+    """Whether the scores of pairs are those of the systems."""
+    scores = {(system.metric, system.name): system.score for system in report.systems}
+    return all(
+        (own.column(name).mapped(lambda system, by=metric: scores[by, system]) == own.column(f"score_{name}")).all()
+        for (metric, _), own in report.comparisons.groups().items()
+        for name in "ab"
+    )
+
+
+def _pairs(block: Comparisons, keys: Sequence[str]) -> str:
+    """One line per pair."""
+    line = "{" + ", ".join(f'"{key}": %s' for key in keys) + "}"
+    return ",\n    ".join(map(line.__mod__, zip(*(_texts(block, key) for key in keys), strict=True)))
+
+
+def _texts(block: Comparisons, key: str) -> list[str]:
+    """The values of a field as JSON."""
+    column = block.column(key)
+    if isinstance(column, Repeated):
+        texts = [visible_json(value) for value in column.values]
+        return [texts[code] for code in column.codes.tolist()]
+    return [_number(value) for value in block.values(key)]
+
+
+def _number(value: float | Interval | None) -> str:
+    """A number, an interval or none, as `json` writes them but in a third of the time."""
+    if value is None:
+        return "null"
+    if isinstance(value, tuple):
+        return f"[{_number(value[0])}, {_number(value[1])}]"
+    return repr(value) if abs(value) < float("inf") else visible_json(value)
+
+
+def json_lines(schema: str, fields: dict[str, Any]) -> str:
+    """The JSON of a study: one line per field, or per record where a field is a list of records."""
+    lines = []
+    for key, value in {"schema": schema, **fields}.items():
+        if isinstance(value, tuple | list) and value and isinstance(value[0], dict):
+            items = ",\n".join(f"    {visible_json(item)}" for item in value)
+            lines.append(f'  "{key}": [\n{items}\n  ]')
+        else:
+            lines.append(f'  "{key}": {visible_json(value)}')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+Rows = Literal["pairs", "systems"]
+"""Pairs that are written together."""
+COLUMNS = (*PAIR_KEYS[:4], *SCORE_KEYS, "delta", "better", *PAIR_KEYS[5:])
+"""The fields of a comparison in CSV and data frames, in order; intervals become `_low` and `_high`."""
+_INTERVALS = ("interval", "rank_interval", "bootstrap_ranks")
+"""The fields of a system that are intervals."""
+_WHERE_THERE = ("standard_error_unclustered", "bootstrap_ranks")
+"""The fields of a system that have columns only where some system has them."""
+WHOLE: tuple[str, ...] = (
+    *("resamples", "exceed", "resamples_needed", "cluster"),
+    *(f"{name}_{end}" for name in _INTERVALS[1:] for end in ("low", "high")),
+)
+TEXT: tuple[str, ...] = (
+    *("a", "b", "metric", "test", "better", "method", "reason", "interval_kind"),
+    *("name", "letters"),
+)
+TRUTH: tuple[str, ...] = ("settled", "in_top_group")
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
+"""Spreadsheets run what begins with one of these (also in full width); the quote makes the escape reversible."""
+
+
+def csv_pieces(report: Report, of: Rows = "pairs") -> Iterator[str]:
+    """The pairs or the systems as CSV, in pieces as JSON; what is missing is an empty field."""
+    for start, columns in enumerate(_blocks(report, of)):
+        writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
+        if start == 0:
+            writer.writerow(columns)
+        writer.writerows(zip(*map(_escaped, columns.values()), strict=True))
+        yield stream.getvalue()
+
+
+def escape_csv(name: str) -> str:
+    r"""A name that no spreadsheet runs as a formula, and that shows its control characters.
+
+    Backslashes are doubled and control characters are written as in Python's strings. Then a name that begins with `=`,
+    `+`, `-`, `@` or `'`, spaces aside, gets a single quote before it, as OWASP advises (CSV Injection). To read a name
+    back, drop one leading quote and undo the backslashes.
+
+    Example:
+        >>> print(escape_csv("=1+1"), escape_csv("a-b"), escape_csv("\x1b[31m"), escape_csv(r"a\b"))
+        '=1+1 a-b \x1b[31m a\\b
+    """
+    shown = visible(name.replace("\\", "\\\\"))
+    return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
+
+
+def _escaped(column: list[Any]) -> list[Any]:
+    """A column with its names escaped, each once."""
+    escapes = {value: escape_csv(value) for value in set(column) if isinstance(value, str)}
+    return [escapes.get(value, value) for value in column] if escapes else column
+
+
+def _blocks(report: Report, of: Rows, size: int = _BLOCK) -> Iterator[dict[str, list[Any]]]:
+    """The columns of CSV and data frames, for `size` pairs at a time, or for all systems."""
+    if of not in get_args(Rows):
+        raise InputError(f"of must be one of {', '.join(get_args(Rows))}, got {of!r}")
+    if of == "systems":
+        yield _system_columns(report.systems)
+        return
+    unclustered = not bool(np.isnan(report.comparisons.column("standard_error_unclustered")).all())
+    for block in report.comparisons.blocks(size):
+        yield _pair_columns(block, unclustered=unclustered)
+
+
+def _pair_columns(comparisons: Comparisons, *, unclustered: bool) -> dict[str, list[Any]]:
+    """The columns of pairs; `unclustered` is whether standard errors without the clusters are there."""
+    columns: dict[str, list[Any]] = {}
+    for name in COLUMNS:
+        if FIELDS[name] == "interval":
+            columns |= _ends(name, comparisons.values(name))
+        elif unclustered or name != "standard_error_unclustered":
+            columns[name] = comparisons.values(name)
+    return columns
+
+
+def _system_columns(systems: Sequence[SystemScore]) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    for name in SYSTEM_KEYS:
+        values = [getattr(system, name) for system in systems]
+        if name in _WHERE_THERE and all(value is None for value in values):
+            continue
+        columns |= _ends(name, values) if name in _INTERVALS else {name: values}
+    return columns
+
+
+def _ends(name: str, intervals: Iterable[tuple[Any, Any] | None]) -> dict[str, list[Any]]:
+    """A column of intervals as one of their low and one of their high ends."""
+    ends = [each or (None, None) for each in intervals]
+    return {f"{name}_low": [low for low, _ in ends], f"{name}_high": [high for _, high in ends]}
+
+
+def to_dataframe(report: Report, library: Library | None = None, of: Rows = "pairs") -> Any:
+    """The pairs or the systems as a data frame; what is missing is null (in pandas NaN for reals).
+
+    Raises:
+        InputError: the library, or narwhals where it is not pandas, is not installed.
+    """
+    known = get_args(Library)
+    if library is not None and library not in known:
+        raise InputError(f"library: expected one of {', '.join(known)}, got {library!r}")
+    chosen = library or next((name for name in known if _is_installed(name)), None)
+    if chosen is None:
+        raise InputError(
+            "a data frame needs pandas, polars or pyarrow, none of which is installed; run: pip install pandas"
+        )
+    if not _is_installed(chosen):
+        raise InputError(f"a data frame of {chosen} needs {chosen}, which is not installed; run: pip install {chosen}")
+    (columns,) = _blocks(report, of, max(1, len(report)))
+    return _of_pandas(columns) if chosen == "pandas" else _by_narwhals(columns, chosen)
+
+
+def rows_to_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """A data frame of pandas from the records of a study; intervals become `_low` and `_high`.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    if not _is_installed("pandas"):
+        raise InputError("the data frame of a study needs pandas, which is not installed; run: pip install pandas")
+    import pandas
+
+    return pandas.DataFrame([dict(cell for item in row.items() for cell in _cells(*item)) for row in rows])
+
+
+def _cells(name: str, value: Any) -> Iterable[tuple[str, Any]]:
+    if isinstance(value, Interval):
+        return zip((f"{name}_low", f"{name}_high"), value, strict=True)
+    return [(name, value)]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # raised by find_spec for a module that is blocked
+        return False
+
+
+def _of_pandas(columns: dict[str, list[Any]]) -> Any:
+    import pandas
+
+    kinds = dict.fromkeys(WHOLE, "Int64") | dict.fromkeys(TRUTH, "boolean")
+    return pandas.DataFrame(columns).astype({name: kinds.get(name, "float64") for name in columns if name not in TEXT})
+
+
+def _by_narwhals(columns: dict[str, list[Any]], library: Library) -> Any:
+    try:
+        import narwhals
+    except ModuleNotFoundError:
+        raise InputError(f'a data frame of {library} needs narwhals; run: pip install "sigjax[dataframe]"') from None
+    kinds = dict.fromkeys(WHOLE, narwhals.Int64) | dict.fromkeys(TRUTH, narwhals.Boolean)
+    kinds |= dict.fromkeys(TEXT, narwhals.String)
+    schema = {name: kinds.get(name, narwhals.Float64)() for name in columns}
+    return narwhals.from_dict(columns, schema=schema, backend=library).to_native()
+
+
+@dataclass(frozen=True)
+class PeerPair:
+    """What another program's test gives for a pair."""
+
+    a: str
+    b: str
+    p_value: Probability | None
+    significant: bool
+    same_decision: bool
+
+
+@dataclass(frozen=True)
+class PeerRow:
+    """A test of another program, and its pairs in the order of the comparisons."""
+
+    name: PeerName
+    metric: str
+    test: Test
+    about: str
+    pairs: tuple[PeerPair, ...]
+
+
+USED_ON = {"instances": Number, "units": Number, "data": Hash}
+"""What stands beside the options in the settings of a report."""
+TEXTS = {
+    "signature": str,
+    "versions": dict[str, str | None],
+    "notes": tuple[str, ...],
+    "lower_is_better": tuple[str, ...],
+}
+OPTIONAL = {"measured": Measured, "compat": PeerRow, "distributions": Distribution}
+"""Arrays that are there only where they are not empty, and the records in them."""
+PARTS = ("schema", "settings", *TEXTS, "systems", "pairs")
+"""What every report has."""
+
+
+@cache
+def kinds_of(record: type) -> dict[str, Any]:
+    """The types of the fields of a record, with their domains."""
+    hints = get_type_hints(record, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(record)}
+
+
+def bare(kind: Any) -> tuple[Any, Domain]:
+    """A type without its domain, and the domain."""
+    return get_args(kind) if get_origin(kind) is Annotated else (kind, Domain())
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of reports."""
+    pairs = kinds_of(Comparison)
+    properties = {
+        "schema": {"const": SCHEMA},
+        "settings": _object(_of_settings() | USED_ON),
+        **{name: _schema_of(kind) for name, kind in TEXTS.items()},
+        "systems": _schema_of(tuple[SystemScore, ...]),
+        "pairs": {"type": "array", "items": _object({key: pairs[key] for key in PAIR_KEYS + SCORE_KEYS}, SCORE_KEYS)},
+        **{name: _schema_of(tuple[record, ...]) for name, record in OPTIONAL.items()},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Report of sigjax compare",
+        "description": "The docstrings of Comparison, SystemScore and compare say what each field is.",
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(PARTS),
+        "properties": properties,
+    }
+
+
+def _of_settings() -> dict[str, Any]:
+    """The types of the settings, with their domains."""
+    kinds, abouts = types_of(Settings), options_of(Settings)
+    known = {name: _within(kinds[name], each.metadata["option"]) for name, each in abouts.items()}
+    return {field.name: known.get(field.name, kinds[field.name]) for field in fields(Settings)}
+
+
+def _within(kind: Any, about: Option) -> Any:
+    """The type of an option with its domain."""
+    if get_origin(kind) in (Union, UnionType):
+        return reduce(or_, [_within(member, about) for member in get_args(kind)])
+    if kind is int:
+        return Annotated[int, Domain(least=about.least, most=about.most)]
+    ends = {name: end for name in ("above", "below") if abs(end := getattr(about, name)) != float("inf")}
+    return Annotated[float, Domain(**ends)] if kind is float else kind
+
+
+def _object(kinds: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [name for name in kinds if name not in optional],
+        "properties": {name: _schema_of(kind) for name, kind in kinds.items()},
+    }
+
+
+def _schema_of(kind: Any, domain: Domain = Domain()) -> dict[str, Any]:  # noqa: B008
+    """The JSON Schema of a type."""
+    origin, members = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _schema_of(*bare(kind))
+    if origin in (Union, UnionType):
+        return {"anyOf": [_schema_of(member, domain) for member in members]}
+    if origin is Literal:
+        return {"enum": list(members)}
+    if kind is Interval or (origin is tuple and members[-1] is not Ellipsis):
+        ends = _schema_of(float if kind is Interval else members[0], domain)
+        return {"type": "array", "items": ends, "minItems": 2, "maxItems": 2}
+    if origin in (tuple, list, Sequence):
+        return {"type": "array", "items": _schema_of(members[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema_of(members[1])}
+    if is_dataclass(kind):
+        return _object(kinds_of(kind))  # pyright: ignore[reportArgumentType]
+    plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
+    names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
+    bounds = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
+    pattern = {} if domain.pattern is None else {"pattern": f"^(?:{domain.pattern})$"}
+    return {"type": plain[kind], **(bounds if kind in (int, float) else {}), **pattern}
+
+
+_WRITTEN = "expected a report as this version of sigjax writes it"
+Scores = dict[tuple[str, str], float]
+"""The score of each metric and system."""
+
+
+def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
+    """The fields of a report by name, from its JSON: a path, or the text itself.
+
+    Raises:
+        InputError: naming the file, and the part of it that is not as sigjax writes it.
+    """
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(f"expected the path of a report, or its JSON, got {type(source).__name__}")
+    if isinstance(source, str) and source.lstrip().startswith("{"):
+        name, content = "the text", source
+    else:
+        name, content = os.fspath(source), read_bytes(source)
+    parsed = parse_report(name, content)
+    with naming(name):
+        for part in parsed.keys() - {*PARTS, *OPTIONAL}:
+            raise InputError(f"has {part!r}; {_WRITTEN}")
+        parts = {key: _value(parsed, key, kind) for key, kind in TEXTS.items()}
+        used_on, settings = _settings(_value(parsed, "settings", dict))
+        systems = _records(_value(parsed, "systems", list[dict]), SystemScore, "systems")
+        rows = _value(parsed, "pairs", list[dict])
+        given = {part: _value({part: [], **parsed}, part, list[dict]) for part in OPTIONAL}
+        more = {part: _records(given[part], kind, part) for part, kind in OPTIONAL.items()}
+        scores = _scores(systems, settings, parts["lower_is_better"], more["measured"])
+        comparisons = _comparisons(rows, scores, settings, parts["lower_is_better"])
+        _check_distributions(more["distributions"], scores)
+        return {
+            "systems": systems,
+            "comparisons": comparisons,
+            "settings": settings,
+            "num_instances": used_on["instances"],
+            "num_units": used_on["units"],
+            "data": used_on["data"],
+            "measured": more["measured"],
+            "compat": _peers(more["compat"], comparisons),
+            "distributions": more["distributions"],
+            **parts,
+        }
+
+
+def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:
+    """What the settings were used on, and the settings."""
+    names = {field.name for field in fields(Settings)}
+    for name in sorted(given.keys() ^ (names | USED_ON.keys())):
+        is_there = "has no option" if name in given else "expected the option"
+        raise InputError(f"settings: this version of sigjax {is_there} {name!r}; compare anew with it")
+    tests = _value(given, "tests", list[str], "settings")
+    settings = Settings(test=tests, **{name: given[name] for name in names - {"tests"}})
+    with naming("settings"):
+        check(settings)
+    return {name: _value(given, name, kind, "settings") for name, kind in USED_ON.items()}, settings
+
+
+def _scores(
+    systems: Sequence[SystemScore], settings: Settings, lower_is_better: Sequence[str], measured: Sequence[Measured]
+) -> Scores:
+    """The scores, by names that are there once and to which all others belong."""
+    scores: Scores = {}
+    for entry, one in enumerate(systems, 1):
+        if (one.metric, one.name) in scores:
+            raise InputError(f"systems, entry {entry}: {one.name!r} has a second score by {one.metric!r}")
+        scores[one.metric, one.name] = one.score
+    metrics, names = {one.metric for one in systems}, {one.name for one in systems}
+    if not metrics:
+        raise InputError(f"'systems' is empty; {_WRITTEN}")
+    if settings.baseline is not None and settings.baseline not in names:
+        raise InputError(f"settings: baseline {settings.baseline!r} has no score in systems")
+    for part, named in (("lower_is_better", lower_is_better), ("measured", [one.metric for one in measured])):
+        if unknown := [each for each in named if each not in metrics]:
+            raise InputError(f"{part!r}: {unknown[0]!r} has no score in systems")
+    for entry, (one, after) in enumerate(pairwise(systems), 2):
+        better = (after.score < one.score) if one.metric in lower_is_better else (after.score > one.score)
+        if one.metric == after.metric and better:
+            found = f"{after.name!r} is better than the one before, by 'lower_is_better'; expected the best first"
+            raise InputError(f"systems, entry {entry}: {found}")
+    return scores
+
+
+def _comparisons(
+    rows: list[dict[str, Any]], scores: Scores, settings: Settings, lower_is_better: tuple[str, ...]
+) -> Comparisons:
+    kinds = kinds_of(Comparison)
+    apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing pairwise
+    columns = {key: _column(rows, key, kinds[key], "pairs") for key in (*PAIR_KEYS, *apart)}
+    _refuse_more(rows, columns, "pairs")
+    pairs = list(zip(*(columns[key] for key in ("metric", "a", "b", "test")), strict=True))
+    _check_pairs(pairs, scores, settings)
+    if not apart:
+        columns["score_a"] = [scores[metric, a] for metric, a, _, _ in pairs]
+        columns["score_b"] = [scores[metric, b] for metric, _, b, _ in pairs]
+    columns["better"] = [
+        None if delta == 0 else a if (delta > 0) != (metric in lower_is_better) else b
+        for (metric, a, b, _), delta in zip(pairs, columns["delta"], strict=True)
+    ]
+    columns["settings"] = [settings] * len(rows)
+    return Comparisons({name: column_of(columns[name], kind) for name, kind in FIELDS.items()})
+
+
+def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, settings: Settings) -> None:
+    """Refuse pairs (metric, a, b, test) of systems without a score, of other tests, and those that are there twice."""
+    known: set[tuple[str, str, str, str]] = set()
+    for entry, (metric, a, b, test) in enumerate(pairs, 1):
+        for name in (a, b):
+            if (metric, name) not in scores:
+                raise InputError(f"pairs, entry {entry}: {name!r} has no score by {metric!r} in systems")
+        if test not in settings.tests:
+            raise InputError(f"pairs, entry {entry}: 'test' is {test!r}, which is not in the settings")
+        if a == b or (metric, a, b, test) in known or (metric, b, a, test) in known:
+            raise InputError(f"pairs, entry {entry}: {a!r} and {b!r} are there twice")
+        if settings.baseline not in (None, b):
+            raise InputError(f"pairs, entry {entry}: 'b' is {b!r}; expected the baseline, {settings.baseline!r}")
+        known.add((metric, a, b, test))
+
+
+def _check_distributions(distributions: Sequence[Distribution], scores: Scores) -> None:
+    """Refuse distributions of unknown systems, and bins without edges."""
+    for entry, one in enumerate(distributions, 1):
+        for name in (one.a, one.b):
+            if (one.metric, name) not in scores:
+                raise InputError(f"distributions, entry {entry}: {name!r} has no score by {one.metric!r} in systems")
+        if {len(one.shares), len(one.extreme)} != {len(one.edges) - 1}:
+            raise InputError(f"distributions, entry {entry}: expected a share for each bin, and one edge more")
+        if not all(low < high for low, high in pairwise(one.edges)):
+            raise InputError(f"distributions, entry {entry}: 'edges' do not ascend; {_WRITTEN}")
+
+
+def _peers(rows: Sequence[PeerRow], comparisons: Comparisons) -> tuple[PeerTest, ...]:
+    """The tests of other programs, whose pairs are ours."""
+    groups = {key: [*zip(*map(each.values, "ab"), strict=True)] for key, each in comparisons.groups().items()}
+    found: dict[tuple[str, str, str], PeerTest] = {}
+    for entry, row in enumerate(rows, 1):
+        if (row.name, row.metric, row.test) in found:
+            raise InputError(f"compat, entry {entry}: {row.name!r} is there twice for this metric and test")
+        ours = groups.get((row.metric, row.test))
+        if ours is None or (row.pairs and [(one.a, one.b) for one in row.pairs] != ours):
+            raise InputError(f"compat, entry {entry}: expected all pairs of this metric and test, in order, or none")
+        p_values = tuple([one.p_value for one in row.pairs])
+        found[row.name, row.metric, row.test] = PeerTest(row.name, row.metric, row.test, row.about, p_values)
+    return tuple(found.values())
+
+
+def _records(rows: list[dict[str, Any]], kind: type, part: str) -> tuple[Any, ...]:
+    """The records of a kind, from the objects of a part."""
+    columns = {key: _column(rows, key, each, part) for key, each in kinds_of(kind).items()}
+    _refuse_more(rows, columns, part)
+    return tuple(kind(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
+
+
+def _refuse_more(rows: list[dict[str, Any]], known: Mapping[str, Any], part: str) -> None:
+    """Refuse keys that are not known, in rows that have all that are."""
+    entry, row = next(((entry, row) for entry, row in enumerate(rows, 1) if len(row) != len(known)), (0, {}))
+    for key in row.keys() - known.keys():
+        raise InputError(f"{part}, entry {entry}: has {key!r}; {_WRITTEN}")
+
+
+def _column(rows: list[dict[str, Any]], key: str, kind: Any, part: str) -> list[Any]:
+    """The values of a key of all rows."""
+    read, values = _reader(kind), []
+    try:
+        for row in rows:
+            values.append(read(row[key]))
+    except (KeyError, ValueError):
+        _value(rows[len(values)], key, kind, f"{part}, entry {len(values) + 1}")
+    return values
+
+
+def _value(given: Mapping[str, Any], key: str, kind: Any, part: str = "") -> Any:
+    """The value of a key, refused where it is not of its type."""
+    place = f"{part}: " if part else ""
+    if key not in given:
+        raise InputError(f"{place}has no {key!r}; {_WRITTEN}")
+    try:
+        return _reader(kind)(given[key])
+    except ValueError:
+        shown = repr(given[key])
+        shown = shown if len(shown) <= 40 else f"{shown[:40]}..."
+        raise InputError(f"{place}{key!r} is {shown}; expected {_words(kind)}") from None
+
+
+def _words(kind: Any, domain: Domain = Domain()) -> str:  # noqa: B008
+    """A type and its domain in words."""
+    origin, members = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _words(*bare(kind))
+    if origin is Literal:
+        return f"one of {', '.join(members)}"
+    if origin in (Union, UnionType):
+        return " or ".join(map(_words, members))
+    plain = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "null"}
+    if kind is Interval or (origin is tuple and members[-1] is not Ellipsis):
+        return "[low, high]"
+    if origin in (list, tuple):
+        of = {str: "text", float: "numbers"}.get(bare(members[0])[0], "objects")
+        return f"a list of {of}"
+    ends = {"from": domain.least, "to": domain.most, "like": domain.pattern}
+    return " ".join([plain.get(kind, "an object"), *(f"{word} {end}" for word, end in ends.items() if end is not None)])
+
+
+def _reader(kind: Any, domain: Domain = Domain()) -> Callable[[Any], Any]:  # noqa: B008
+    """What makes a value of a type from that of JSON, or raises ValueError."""
+    origin, members = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _reader(*bare(kind))
+    if origin in (Union, UnionType):
+        (read,) = (_reader(member) for member in members if member is not NoneType)
+        return lambda value: None if value is None else read(value)
+    if kind is Interval or (origin is tuple and members[-1] is not Ellipsis):
+        end, made = (_reader(float, domain), Interval._make) if kind is Interval else (_reader(members[0]), tuple)
+        return lambda value: made(_ascending(_list(value, end)))
+    if origin in (list, tuple):
+        read = _reader(members[0])
+        return lambda value: origin(_list(value, read))
+    if origin is dict:
+        read = _reader(members[1])
+        return lambda value: dict(zip(_of(value, dict), _list([*value.values()], read), strict=True))
+    if origin is Literal:
+        return lambda value: _of(value, str, members.__contains__)
+    if is_dataclass(kind):
+        readers = {name: _reader(each) for name, each in kinds_of(kind).items()}  # pyright: ignore[reportArgumentType]
+        return lambda value: _record(value, kind, readers)
+    if kind in (int, float):
+        return _number_reading(kind, domain)
+    return lambda value: _of(value, kind, None if domain.pattern is None else re.compile(domain.pattern).fullmatch)
+
+
+def _number_reading(kind: type, domain: Domain) -> Callable[[Any], Any]:
+    """What takes the numbers of a domain alone; floats may be written as whole numbers."""
+    largest = sys.float_info.max if kind is float else 2**63 - 1
+    low = -largest if domain.least is None else domain.least
+    high = largest if domain.most is None else domain.most
+
+    def read(value: Any) -> Any:
+        if type(value) not in (int, kind) or not low <= value <= high:
+            raise ValueError
+        return kind(value)
+
+    return read
+
+
+def _of(value: Any, kind: type, holds: Callable[[Any], Any] | None = None) -> Any:
+    if type(value) is not kind or (holds is not None and not holds(value)):
+        raise ValueError
+    return value
+
+
+def _list(value: Any, read: Callable[[Any], Any]) -> list[Any]:
+    return [read(each) for each in _of(value, list)]
+
+
+def _ascending(ends: list[Any]) -> list[Any]:
+    if len(ends) != 2 or ends[0] > ends[1]:
+        raise ValueError
+    return ends
+
+
+def _record(value: Any, kind: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Any:
+    if _of(value, dict).keys() != readers.keys():
+        raise ValueError
+    return kind(**{name: read(value[name]) for name, read in readers.items()})

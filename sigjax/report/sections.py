@@ -1,0 +1,708 @@
+"""What other programs would say, beside our p-values: rows and columns of tables, and one line for each of their tests.
+
+Nothing here replaces a p-value of ours.
+
+The pairs of one metric and one test: their table, the grid of all pairs, and the sentences about them.
+
+Cells are rounded for people, and escaped for no format.
+
+What a test says, in sentences: of one pair, and of all systems of a metric.
+
+A report as the parts that people read: a section per metric, in it a family of pairs per test, and their sentences.
+
+Every format for people draws these parts, and adds no words or numbers of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from sigjax.multiple.decision import MOST_RESAMPLES
+from sigjax.multiple.ranks import significance_clusters
+from sigjax.records import CORRECTIONS, Comparison, Comparisons, Interval, Repeated, Settings, SystemScore
+from sigjax.records.comparison import PeerTest
+from sigjax.report.words import (
+    ALTERNATIVES,
+    METHODS,
+    count,
+    format_adjusted_p,
+    format_interval,
+    format_number,
+    format_p,
+    format_p_interval,
+    format_ranks,
+    format_raw_p,
+    is_significant,
+    joined,
+    number_spec,
+    p_interval_label,
+    percent,
+)
+
+if TYPE_CHECKING:
+    from sigjax.report.report import Report
+
+
+_KEYS = ("name", "metric", "test", "about")
+_NAMED = 5
+"""Pairs with another decision that a line names."""
+
+
+def peer_lines(family: Any) -> list[str]:
+    """What the tests of other programs say of the pairs of one metric and test."""
+    return [_line(peer, family.comparisons, family.settings) for peer in family.peers]
+
+
+def _line(peer: PeerTest, comparisons: Comparisons, settings: Settings) -> str:
+    """What a test of another program says of the pairs of one metric, and why it differs."""
+    if not peer.p_values:
+        return f"{peer.name}: {peer.about}."
+    others = [
+        (one, p)
+        for one, p in zip(comparisons, peer.p_values, strict=True)
+        if _decides(p, settings) != is_significant(one)
+    ]
+    resamples = "" if peer.name == "ranx student" else f" on {settings.fixed_resamples:,} resamples"
+    if len(comparisons) == 1:
+        verdict = "another decision" if others else "the same decision"
+        text = f"p = {_shown(peer.p_values[0], settings)}{resamples}, {verdict} at {settings.alpha:g}"
+    elif not others:
+        text = f"the same decision at {settings.alpha:g} for all {count(len(comparisons), 'pair')}{resamples}"
+    else:
+        of_all = f"{len(others):,} of {count(len(comparisons), 'pair')}"
+        text = f"another decision at {settings.alpha:g} for {of_all}{resamples}: "
+        text += "; ".join([_other(one, p, settings) for one, p in others[:_NAMED]])
+        text += f"; and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+    return f"{peer.name}: {text}. {_why(peer, others, settings)}"
+
+
+def _other(one: Comparison, p_value: float | None, settings: Settings) -> str:
+    ours = format_p(one.p_value, threshold=settings.alpha)
+    if one.p_adjusted is not None and one.p_adjusted != one.p_value:
+        ours += f", adjusted {format_p(one.p_adjusted, threshold=settings.alpha)}"
+    return f"{one.a} - {one.b} (p {_shown(p_value, settings)}, here {ours})"
+
+
+def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float | None]], settings: Settings) -> str:
+    """How its p-value is made, and whether the correction is what makes another decision."""
+    about = f"{peer.about[:1].upper()}{peer.about[1:]}."
+    adjusted = sum(_decides(p, settings) == (one.p_value < settings.alpha) for one, p in others)
+    if not adjusted:
+        return about
+    which = "" if adjusted == len(others) else f" (which alone explains {adjusted:,})"
+    ours = CORRECTIONS[settings.correction].title
+    return f"It does not adjust p for the number of pairs{which}, and we do by {ours}. {about}"
+
+
+def _decides(p_value: float | None, settings: Settings) -> bool:
+    return p_value is not None and p_value < settings.alpha
+
+
+def _shown(p_value: float | None, settings: Settings) -> str:
+    if p_value is None:
+        return "undefined"
+    return format_p(p_value, digits=3, threshold=settings.alpha) if p_value else "0"
+
+
+def peer_columns(peers: Sequence[PeerTest], settings: Settings) -> dict[str, list[str]]:
+    """The p-values of each test that has some, `[pair]`, as cells."""
+    return {f"p ({peer.name})": [_shown(p, settings) for p in peer.p_values] for peer in peers if peer.p_values}
+
+
+def peers_of(report: Any, metric: str, test: str) -> tuple[PeerTest, ...]:
+    """The tests of other programs beside one of ours."""
+    return tuple([peer for peer in report.compat if (peer.metric, peer.test) == (metric, test)])
+
+
+def peer_rows(report: Any) -> list[dict[str, Any]]:
+    """What JSON says: each test, with its pairs in the order of the comparisons."""
+    groups, rows = report.comparisons.groups(), []
+    for peer in report.compat:
+        pairs = zip(groups[peer.metric, peer.test], peer.p_values, strict=False)
+        rows.append({key: getattr(peer, key) for key in _KEYS})
+        rows[-1]["pairs"] = [
+            {
+                "a": one.a,
+                "b": one.b,
+                "p_value": p_value,
+                "significant": (decided := _decides(p_value, report.settings)),
+                "same_decision": decided == is_significant(one),
+            }
+            for one, p_value in pairs
+        ]
+    return rows
+
+
+MAX_GRID = 60
+"""Systems in one printed grid; nobody reads a larger one."""
+MAX_NUMBERS = 12
+"""Systems whose p-values still fit into the cells of a drawn grid; beyond, a cell is a shade."""
+MAX_NAMED = 8
+"""Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
+
+
+class Table(NamedTuple):
+    """Cells as text; columns of names are aligned left and hold what people typed, the others hold numbers.
+
+    Columns that are `optional`, the least important first, are left out where a line is too short.
+    """
+
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    names: tuple[int, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Family:
+    """The pairs of one metric and one test, adjusted together (or with those of the other metrics).
+
+    Attributes:
+        comparisons: the pairs, of which there is at least one.
+        systems: from best to worst.
+        settings: of the report.
+        heading: the test, its alternative and the correction.
+        method: how the p-values were computed.
+        warning: which decisions are not settled; None where all are.
+        only: the only pair; None where there are several.
+        conclusion: what the test says of the systems, in one sentence.
+        peers: the tests of other programs beside this one, where asked for.
+    """
+
+    comparisons: Comparisons
+    systems: tuple[SystemScore, ...]
+    settings: Settings
+    heading: str
+    method: str
+    warning: str | None
+    only: Comparison | None
+    conclusion: str
+    peers: tuple[PeerTest, ...] = ()
+
+    @property
+    def kind(self) -> Literal["pair", "baseline", "grid"]:
+        """Which table is drawn."""
+        if self.only is not None:
+            return "pair"
+        return "grid" if self.settings.baseline is None else "baseline"
+
+    @property
+    def star(self) -> str:
+        """What a star at a p-value means."""
+        return f"* p < {self.settings.alpha:g}"
+
+    @cached_property
+    def delta_spec(self) -> str:
+        """The format of all deltas."""
+        return _delta_spec(self.comparisons)
+
+    @cached_property
+    def table(self) -> Table:
+        """The table of this kind; a grid has all systems."""
+        if self.only is not None:
+            return _pair_table(self.only, peer_columns(self.peers, self.settings))
+        return grid_table(self) if self.kind == "grid" else _baseline_table(self)
+
+    def against(self) -> tuple[str, dict[str, Comparison]]:
+        """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
+        reference = self.settings.baseline or self.systems[0].name
+        a, b = (column.mapped(reference.__eq__) for column in self.comparisons.columns("a", "b"))
+        found = self.comparisons.at(np.flatnonzero(a | b))
+        return reference, {one.b if one.a == reference else one.a: one for one in found}
+
+    @property
+    def first_column(self) -> int:
+        """The first column of the grid that is not empty: for a two-sided test nothing is below the diagonal."""
+        return 1 if self.settings.alternative == "two-sided" else 0
+
+    def grid(self, size: int) -> list[list[Comparison | None]]:
+        """The pairs of the first systems, `[system][system]` from best to worst, without the columns that are empty.
+
+        None on and below the diagonal, and where a pair was not compared. A one-sided p-value belongs to row minus
+        column, so it stands where its first system is the row, also below the diagonal.
+        """
+        names = [system.name for system in self.systems[:size]]
+        pairs = {(one.a, one.b): one for one in self.among(size)}
+        if self.first_column == 0:
+            return [[pairs.get((row, column)) for column in names] for row in names]
+        pairs |= {(b, a): one for (a, b), one in pairs.items()}
+        return [
+            [pairs.get((row, column)) if j > i else None for j, column in enumerate(names[1:], 1)]
+            for i, row in enumerate(names)
+        ]
+
+    @cached_property
+    def to_best(self) -> Table | None:
+        """How far each system is behind the best; None for other kinds of tables, and for many systems."""
+        if self.kind != "grid" or len(self.systems) > MAX_NAMED:
+            return None
+        best, pairs = self.against()
+        rows = [("1", best, "best", "", "")]
+        for rank, name in enumerate([system.name for system in self.systems[1:]], 2):
+            if (one := pairs.get(name)) is None:
+                rows.append((str(rank), name, "not compared", "", ""))
+                continue
+            delta, interval = (one.delta, one.interval) if one.a == name else turned_delta(one)
+            cells = format_number(delta, self.delta_spec), format_interval(interval, self.delta_spec)
+            rows.append((str(rank), name, *cells, format_adjusted_p(one, digits=3)))
+        header = ("#", "system", "delta to the best", f"{percent(self.settings.level)} interval", "adjusted p")
+        if self.settings.alternative != "two-sided":  # p may be that of the other direction
+            header, rows = header[:-1], [row[:-1] for row in rows]
+        return Table(header, rows, names=(1,), optional=header[4:])
+
+    def not_listed(self) -> str | None:
+        """Where to find pairs that are too many for a list or a printed grid; None where they are not."""
+        if self.kind != "grid" or len(self.systems) <= MAX_NAMED:
+            return None
+        return f"The {len(self.comparisons):,} pairs are left out here; --format csv or json gives them all."
+
+    def among(self, size: int) -> Comparisons:
+        """The pairs of the first systems."""
+        names = {system.name for system in self.systems[:size]}
+        first, second = (column.mapped(names.__contains__) for column in self.comparisons.columns("a", "b"))
+        return self.comparisons.at(np.flatnonzero(first & second))
+
+
+def turned_delta(one: Comparison) -> tuple[float, Interval | None]:
+    """The delta of the second system minus the first, and its interval."""
+    return -one.delta, None if one.interval is None else Interval(-one.interval.high, -one.interval.low)
+
+
+def _delta_spec(comparisons: Comparisons) -> str:
+    """The format of the deltas of a table: as `number_spec`, with a sign."""
+    columns = comparisons.columns("delta", "standard_error", "interval")
+    return f"+{number_spec([float(np.fmax.reduce(np.abs(each), axis=None, initial=0.0)) for each in columns])}"
+
+
+def _pair_table(one: Comparison, peers: Mapping[str, Sequence[str]]) -> Table:
+    """One pair, one fact per row."""
+    spec = number_spec([one.delta, one.standard_error, *(one.interval or ())])
+    rows = [
+        (f"delta ({one.a} - {one.b})", format_number(one.delta, f"+{spec}")),
+        (f"{percent(one.settings.level)} interval of delta", format_interval(one.interval, f"+{spec}")),
+        ("standard error of delta", format_number(one.standard_error, spec)),
+    ]
+    if one.standard_error_unclustered is not None:
+        rows.append(("unclustered", format_number(one.standard_error_unclustered, spec)))
+    rows.append(("p", format_raw_p(one)))
+    if one.p_interval is not None:
+        rows.append((p_interval_label(one), format_p_interval(one.p_interval)))
+    if one.p_adjusted != one.p_value:
+        rows.append(("adjusted p", format_adjusted_p(one)))
+    return Table(("", ""), [*rows, *((name, p_value) for name, (p_value,) in peers.items())], names=(0,))
+
+
+def pairs_table(families: Sequence[Family], settings: Settings) -> Table:
+    """The pairs of one metric, one row per pair and test."""
+    comparisons = Comparisons.joined([family.comparisons for family in families])
+    spec = _delta_spec(comparisons)
+    header = ("a", "b", "test", "delta (a - b)", f"{percent(settings.level)} interval", "p", "adjusted p", "method")
+    rows = [(one.a, one.b, one.test, *_delta(one, spec), METHODS[one.method]) for one in comparisons]
+    return Table(header, rows, names=(0, 1, 2))
+
+
+def _baseline_table(family: Family) -> Table:
+    """One row per system, from best to worst: its delta to the baseline."""
+    header = ("#", "system", "delta to the baseline", f"{percent(family.settings.level)} interval", "p", "adjusted p")
+    peers = peer_columns(family.peers, family.settings)
+    theirs = dict(zip(family.comparisons.values("a"), zip(*peers.values(), strict=True), strict=False))
+    ours = {name: _delta(one, family.delta_spec) for name, one in family.against()[1].items()}
+    rows = [
+        (str(rank), system.name, *ours.get(system.name, ("baseline", "", "", "")))
+        + theirs.get(system.name, ("",) * len(peers))
+        for rank, system in enumerate(family.systems, 1)
+    ]
+    return Table((*header, *peers), rows, names=(1,), optional=("p", *peers))
+
+
+def _delta(one: Comparison, spec: str) -> tuple[str, ...]:
+    delta, interval = format_number(one.delta, spec), format_interval(one.interval, spec)
+    return delta, interval, format_raw_p(one), format_adjusted_p(one, digits=3)
+
+
+def grid_table(family: Family, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:
+    """Adjusted p-values of all pairs; rows have names, columns have the numbers of the rows."""
+    size = len(family.systems)
+    rows = [
+        (str(rank), system.name, *("" if one is None else cell(one) for one in line))
+        for rank, (system, line) in enumerate(zip(family.systems, family.grid(size), strict=True), 1)
+    ]
+    return Table(("#", "system", *map(str, range(family.first_column + 1, size + 1))), rows, names=(1,))
+
+
+def thresholds(settings: Settings) -> tuple[float, ...]:
+    """The limits of p that shades show, strictest first: .001 and .01 where they are stricter than alpha, and alpha.
+
+    Example:
+        >>> thresholds(Settings(level=0.95)), thresholds(Settings(level=0.99))
+        ((0.001, 0.01, 0.05), (0.001, 0.01))
+    """
+    return *(limit for limit in (0.001, 0.01) if limit < settings.alpha), settings.alpha
+
+
+def has_equal_scores(comparison: Comparison) -> bool:
+    """Whether there is no difference to test."""
+    return comparison.delta == 0 and comparison.p_value == 1
+
+
+def mark(comparison: Comparison) -> int | str:
+    """A pair in a grid without numbers: the first of the `thresholds` that the adjusted p is below, else a sign."""
+    if has_equal_scores(comparison):
+        return "="
+    below = (shade for shade, limit in enumerate(thresholds(comparison.settings)) if comparison.p_adjusted < limit)
+    return next(below, "?" if comparison.settled is False else "·")
+
+
+SIGNS = ("· not significant", "? not settled", "= equal scores")
+"""What the signs of `mark` mean."""
+
+
+AT_LEAST = {"two-sided": "large", "greater": "high", "less": "low"}
+
+
+def pair_sentence(comparison: Comparison) -> str:
+    """What the test says of one pair.
+
+    For delta = 0 every resample is at least as extreme, so p = 1 does not show that the systems are identical; a
+    standard error of 0 does.
+    """
+    a, b, settings = comparison.a, comparison.b, comparison.settings
+    if has_equal_scores(comparison):
+        if comparison.standard_error == 0:
+            return f"{a} and {b} have the same score on every resample (p = 1)."
+        return f"{a} and {b} have the same score: there is no difference to test (p = 1)."
+    test = f"{ALTERNATIVES[settings.alternative]} {comparison.test} test, {METHODS[comparison.method]}"
+    p, limit = format_raw_p(comparison), f"{settings.alpha:g}"
+    by = "p" if comparison.p_adjusted == comparison.p_value else "adjusted p"
+    decides = p if by == "p" else format_adjusted_p(comparison).rstrip("*")
+    if is_significant(comparison):
+        better, worse = (a, b) if comparison.better == a else (b, a)
+        chance = f"the difference is unlikely to be chance ({by} = {decides} < {limit}, {test})"
+        return f"{better} is better than {worse}: {chance}."
+    not_below = "not below" if by == "p" else f"{by} = {decides}, not below"
+    return (
+        f"No significant difference between {a} and {b}: if they were equally good, a difference at least this "
+        f"{AT_LEAST[settings.alternative]} would arise by chance with probability {p} ({not_below} {limit}, {test})."
+    )
+
+
+def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str]]:
+    """The better and the worse system of each pair that differs significantly."""
+    significant = comparisons.at(comparisons.column("p_adjusted") < settings.alpha)
+    columns = map(significant.values, ("a", "b", "better"))
+    return [(a, b) if better == a else (b, a) for a, b, better in zip(*columns, strict=True) if better is not None]
+
+
+def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str | None:
+    """What there is to say of a single unit; None where there are more, or where its runs are exchanged.
+
+    Swapped, it gives minus the difference: two-sided p is 1 (mid-p 1/2) whatever the difference.
+    """
+    if num_units > 1 or settings.design in ("crossed", "models"):
+        return None
+    unit = "instance" if num_instances == 1 else "unit (all instances are one cluster)"
+    return f"One {unit} can show nothing: swapped or not, it has a difference of the same size, and p says nothing."
+
+
+def board_sentence(
+    comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
+) -> str:
+    """What the test says of several systems.
+
+    Args:
+        comparisons: all their pairs, or each with the baseline.
+        systems: from best to worst.
+        settings: of the report.
+        lower_is_better: whether lower scores are better.
+    """
+    names = [system.name for system in systems]
+    pairs = decided(comparisons, settings)
+    if settings.baseline is not None:
+        tested = "better" if (settings.alternative == "greater") != lower_is_better else "worse"
+        return _against(settings.baseline, names, pairs, None if settings.alternative == "two-sided" else tested)
+    position = {name: i for i, name in enumerate(names)}
+    beats = np.zeros((len(names), len(names)), bool)
+    for better, worse in pairs:
+        beats[position[better], position[worse]] = True
+    if settings.alternative != "two-sided":
+        return _winners(names, beats, len(comparisons), "shows a significant difference in the tested direction")
+    clusters = np.array(significance_clusters(beats))
+    if clusters[-1] == 1 and beats.any():
+        return _winners(names, beats, len(comparisons), "can be told apart")
+    if clusters[-1] == len(names):
+        if len(names) <= MAX_NAMED:
+            return f"All can be told apart: {', then '.join(names)}."
+        return f"All {len(names):,} systems can be told apart, from {names[0]}, the best, to {names[-1]}, the worst."
+    groups = [np.flatnonzero(clusters == cluster) for cluster in range(1, clusters[-1] + 1)]
+    tested = np.zeros_like(beats)
+    for a, b in zip(*map(comparisons.values, ("a", "b")), strict=True):
+        tested[position[a], position[b]] = True
+    return "; ".join(_group(names, beats, tested, group) for group in groups) + "."
+
+
+def _against(baseline: str, names: list[str], pairs: list[tuple[str, str]], tested: str | None) -> str:
+    """The systems that are better than the baseline, those that are worse, and the others."""
+    better = {one for one, other in pairs if other == baseline}
+    worse = {other for one, other in pairs if one == baseline}
+    others = {*names} - better - worse - {baseline}
+    are = ((better, f"better than {baseline}"), (worse, f"worse than {baseline}"))
+    said = [f"{_named(names, them)} {_is(them)} {what}" for them, what in are if them]
+    if others and tested is None:
+        said.append(f"{_named(names, others)} cannot be told apart from {baseline}")
+    elif others:
+        said.append(f"{_named(names, others)} {_is(others)} not shown to be {tested} than {baseline}")
+    return "; ".join(said) + "."
+
+
+def _winners(names: list[str], beats: np.ndarray, pairs: int, otherwise: str) -> str:
+    """Who beats whom, where the systems fall into no groups; of many systems how many differ."""
+    if len(names) > MAX_NAMED:
+        best, worst = int(beats[0].sum()), int(beats[:, -1].sum())
+        return (
+            f"{int(beats.sum()):,} of {count(pairs, 'pair')} differ significantly: {names[0]}, the best, beats "
+            f"{best:,} of {len(names) - 1:,} others, and {worst:,} beat {names[-1]}, the worst."
+        )
+    beaten = ([names[j] for j in np.flatnonzero(row)] for row in beats)
+    said = [f"{name} beats {listed(them)}" for name, them in zip(names, beaten, strict=True) if them]
+    if not said:
+        return f"No pair {otherwise}."
+    return "; ".join([*said, f"no other pair {otherwise}"] if beats.sum() < pairs else said) + "."
+
+
+def _group(names: list[str], beats: np.ndarray, tested: np.ndarray, group: np.ndarray) -> str:
+    """What holds of the systems between two gaps: each beats all of later groups; `tested` is which are a pair."""
+    first, last, members = group[0] == 0, group[-1] == len(names) - 1, [names[i] for i in group]
+    if len(members) == 1:
+        return f"{members[0]} {'beats all others' if first else 'is worst' if last else 'beats all that follow'}"
+    inside = beats[np.ix_(group, group)]
+    before_worst = group[-1] == len(names) - 2  # and "is worst" says that these are better
+    above = "" if last or before_worst else f" beat all {'others' if first else 'that follow'} and"
+    if not inside.any():
+        return f"{listed(members)}{above} cannot be told apart"
+    differ = f"{int(inside.sum()):,} of {count(int(tested[np.ix_(group, group)].sum()), 'pair')} differ"
+    return f"{listed(members)}{above} overlap ({differ})"
+
+
+def _named(names: list[str], them: set[str]) -> str:
+    return listed([name for name in names if name in them])
+
+
+def _is(them: set[str]) -> str:
+    return "is" if len(them) == 1 else "are"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with "and" before the last; of more than ten the first five and how many more.
+
+    Example:
+        >>> listed(["a"]), listed(["a", "b", "c"]), listed([*"abcdefghijkl"])
+        ('a', 'a, b and c', 'a, b, c, d, e and 7 more')
+    """
+    if len(names) > 10:
+        names = [*names[:5], f"{len(names) - 5:,} more"]
+    return joined(names)
+
+
+MAX_LETTERS = 8
+"""Letters of one system; nobody reads more."""
+OPTIONAL = ("unclustered", "std. error", "letters", "ranks", "boot. ranks")  # left out in this order
+DESIGNS = {
+    ("permutation", "crossed"): ", outputs exchanged within units",
+    ("bootstrap", "nested"): ", runs drawn within units",
+    ("permutation", "models"): ", whole runs exchanged",
+}
+
+
+class Section(NamedTuple):
+    """One metric.
+
+    Attributes:
+        metric: its name.
+        caption: the metric, and what it was computed on.
+        systems: from best to worst.
+        table: of the systems.
+        key: what the columns mean that not all tables have; None where there are none.
+        families: the pairs, test by test.
+    """
+
+    metric: str
+    caption: str
+    systems: tuple[SystemScore, ...]
+    table: Table
+    key: str | None
+    families: tuple[Family, ...]
+
+
+def blocks(report: Report) -> Iterator[Section]:
+    """The sections of a report, in the order of its systems.
+
+    Tables of pairs are made when a format asks for them: no format draws the grid of thousands of systems.
+    """
+    settings, groups, together = report.settings, report.comparisons.groups(), Counter[str]()
+    if settings.family == "report":
+        for (_, test), pairs in groups.items():
+            together[test] += len(pairs)
+    for metric in dict.fromkeys([system.metric for system in report.systems]):
+        systems = tuple([system for system in report.systems if system.metric == metric])
+        families = [
+            _family(metric, test, pairs, together[test], systems, report)
+            for (name, test), pairs in groups.items()
+            if name == metric
+        ]
+        table, key = _systems_table(systems, settings)
+        yield Section(metric, _caption(metric, report), systems, table, key, tuple(families))
+
+
+def _caption(metric: str, report: Report) -> str:
+    """The metric, and what it was computed on."""
+    measured = next((one for one in report.measured if one.metric == metric), None)
+    instances, units = report.num_instances, report.num_units
+    if measured is None:
+        text = f"{metric}: {count(instances, 'instance')}"
+    else:
+        instances, units = measured.instances, measured.units
+        text = f"{measured.title}, {count(instances, 'instance')}"
+    if units != instances:
+        text += f", resampled as {count(units, 'cluster')}"
+    return f"{text}; lower is better" if metric in report.lower_is_better else text
+
+
+def _family(
+    metric: str, test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: Report
+) -> Family:
+    """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
+    settings, lower_is_better = report.settings, metric in report.lower_is_better
+    method, resamples, settled, needed = pairs.columns("method", "resamples", "settled", "resamples_needed")
+    only = pairs[0] if len(resamples) == 1 else None
+    alone = lone_sentence(report.num_units, report.num_instances, settings)
+    said = pair_sentence(only) if only else board_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
+    return Family(
+        pairs,
+        systems,
+        settings,
+        _heading(test, resamples, max(together, len(resamples)), settings),
+        _method_line(method, resamples, only),
+        _unsettled(settled, needed, settings),
+        only,
+        alone or said,
+        peers_of(report, metric, test),
+    )
+
+
+def _systems_table(systems: tuple[SystemScore, ...], settings: Settings) -> tuple[Table, str | None]:
+    """Systems from best to worst; and what the columns mean that not all tables have, None where there are none."""
+    errors = [one.standard_error_unclustered for one in systems]
+    values = [v for one in systems for v in (one.score, one.standard_error, *(one.interval or ()))]
+    spec = number_spec([*values, *errors])
+    is_clustered = any(error is not None for error in errors)
+    is_ranked = len(systems) > 2 and all(one.rank_interval is not None for one in systems)  # a pair speaks for itself
+    has_letters = is_ranked and all(one.letters is not None and len(one.letters) <= MAX_LETTERS for one in systems)
+    is_resampled = all(one.bootstrap_ranks is not None for one in systems)
+    columns = {
+        "#": [str(rank) for rank in range(1, len(systems) + 1)],
+        "system": [one.name for one in systems],
+        "score": [format_number(one.score, spec) for one in systems],
+        "std. error": [format_number(one.standard_error, spec) for one in systems],
+    }
+    if is_clustered:
+        columns["unclustered"] = [format_number(error, spec) for error in errors]
+    columns[f"{percent(settings.level)} interval"] = [format_interval(one.interval, spec) for one in systems]
+    if is_ranked:
+        columns["ranks"] = [format_ranks(one.rank_interval) for one in systems]
+    if has_letters:
+        columns["letters"] = [one.letters or "" for one in systems]
+    if is_resampled:
+        columns["boot. ranks"] = [format_ranks(one.bootstrap_ranks) for one in systems]
+    key = [_key_of_ranks(systems, settings, has_letters=has_letters)] if is_ranked else []
+    key += [_key_of_errors(settings)] if is_clustered else []
+    key += [_key_of_bootstrap_ranks(settings)] if is_resampled else []
+    rows, optional = list(zip(*columns.values(), strict=True)), tuple(name for name in OPTIONAL if name in columns)
+    return Table(tuple(columns), rows, names=(1,), optional=optional), " ".join(key) or None
+
+
+def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings, *, has_letters: bool) -> str:
+    """What ranks, letters and the top group are, and the confidence, where test and correction bound false findings."""
+    adjusted, level = "" if settings.correction == "none" else "adjusted ", percent(settings.level)
+    by = f"by the {settings.tests[0]} test at {adjusted}p < {settings.alpha:g}"
+    familywise = CORRECTIONS[settings.correction].bounds == "familywise"
+    sure = familywise and settings.tests[0] == "permutation" and not settings.mid_p
+    ranks = f"Ranks are the positions that all significant differences allow{f' (joint {level} confidence)' * sure}"
+    letters = "; systems that share a letter do not differ significantly" if has_letters else ""
+    text = f"{ranks}, {by}{letters}."
+    if top := [one.name for one in systems if one.in_top_group]:
+        text += f" Top group (no system is significantly better): {listed(top)}"
+        text += f"; it holds every best system with {level} confidence." if sure else "."
+    return text
+
+
+def _key_of_errors(settings: Settings) -> str:
+    of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
+    return f"Std. error: {of_clusters}; unclustered: if instances were independent."
+
+
+def _key_of_bootstrap_ranks(settings: Settings) -> str:
+    return f"Boot. ranks: the middle {percent(settings.level)} of a system's ranks on bootstrap resamples."
+
+
+def _heading(test: str, resamples: np.ndarray, adjusted_over: int, settings: Settings) -> str:
+    """The test, its alternative, and over how many pairs p was adjusted; `resamples` `[pair]` is -1 for exact tests."""
+    text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
+    text += DESIGNS.get((test, settings.design), "")
+    if settings.alternative != "two-sided" and settings.baseline is None:
+        text += ": first system minus second, in the order of the data"
+    if adjusted_over == 1:
+        return text
+    pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > len(resamples) else "")
+    if settings.correction == "none":
+        return f"{text}; p not adjusted for {pairs}"
+    text += f"; p adjusted by {CORRECTIONS[settings.correction].title} over {pairs}"
+    if CORRECTIONS[settings.correction].is_resampled and (resamples < 0).any():
+        text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names none for exact p-values
+    return text
+
+
+def _method_line(methods: Repeated, resamples: np.ndarray, only: Comparison | None) -> str:
+    """How the p-values of a family were computed."""
+    drawn = resamples[resamples >= 0]
+    numbers = [count(drawn.max(), "resample")] if drawn.size else []
+    if numbers and drawn.min() < drawn.max():
+        numbers = [f"{drawn.min():,} to {numbers[0]}"]
+    if only is not None:
+        return f"method: {', '.join([METHODS[only.method], *numbers])} ({only.reason})"
+    exact, parts = [method for method in methods.present() if method != "montecarlo"], []
+    if exact:
+        parts.append(f"{METHODS[exact[0]]} ({count(len(resamples) - len(drawn), 'pair')})")
+    if len(drawn):
+        parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])})")
+    return "method: " + ", ".join(parts)
+
+
+def _unsettled(settled: Repeated, needed: np.ndarray, settings: Settings) -> str | None:
+    """A warning where infinitely many resamples could decide otherwise, and how many would do; else None."""
+    needed = needed[settled.mapped(lambda each: each is False)]
+    if not len(needed):
+        return None
+    if len(settled.codes) == 1:
+        text = f"The decision at {settings.alpha:g} is not settled: more resamples could change it"
+    else:
+        text = f"{count(len(needed), 'pair')} {'is' if len(needed) == 1 else 'are'} not settled at {settings.alpha:g}"
+        text += ": more resamples could change the decision"
+    return f"{text}; {_enough(needed)}."
+
+
+def _enough(needed: np.ndarray) -> str:
+    """How many resamples would settle these decisions; -1 is more than `MOST_RESAMPLES`."""
+    numbers = needed[needed >= 0]
+    others, them = len(needed) - len(numbers), "it" if len(needed) == 1 else "them"
+    if not len(numbers):
+        return f"even {MOST_RESAMPLES:,} would hardly settle {them}"
+    text = f"about {numbers.max():,} would settle "
+    if not others:
+        return text + them
+    return f"{text}{len(numbers):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}"

@@ -1,0 +1,224 @@
+"""Random words by (seed, block, row, lane): the same in NumPy, on CPU and on GPU, in any order and grouping.
+
+The generator is threefry2x32 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), the one behind
+`jax.random`. Resample k belongs to block k // BLOCK; the block's key is `jax.random.fold_in(jax.random.key(seed),
+block)`; the words of the resample are the cipher of the counters (k % BLOCK, lane). A word therefore depends only
+on its counters: not on the number of instances or resamples, nor on tiles, devices or processes.
+
+Plans: random words -> the weights of a resample.
+
+`swap` gives each unit's pair of outputs a fair coin: under the null hypothesis of the permutation test, system names
+carry no information within a unit. `bootstrap` counts how often each unit is drawn: as many draws as units, with
+replacement, within each stratum. Both are `(rows, draws, dtype) -> weights [row, padded unit]`.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.records import Array
+from sigjax.run.loops import barrier, counts, expect, in_cache
+
+BLOCK = 1024
+"""Resamples per block. Part of the definition of the random numbers, not a tuning knob."""
+
+_CACHED_WORDS = 2**17
+"""Words that NumPy draws at a time, so that its passes stay in the cache (twice as fast)."""
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+
+
+def threefry2x32(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
+    """Threefry-2x32 with 20 rounds: two uint32 counters -> two uint32 words, under a key of two uint32.
+
+    All four arrays are uint32 of at least one axis and broadcast; the results have the broadcast shape.
+
+    Example:
+        >>> zero = np.zeros(1, np.uint32)
+        >>> [hex(int(word[0])) for word in threefry2x32(zero, zero, zero, zero)]
+        ['0x6b200159', '0x99ba4efe']
+    """
+    keys = (key0, key1, key0 ^ key1 ^ np.uint32(_PARITY))
+    # Augmented assignments reuse memory in NumPy (three times faster) and merely rebind the names in JAX.
+    x0 = x0 + keys[0] + (x1 ^ x1)
+    x1 = x1 + keys[1] + (x0 ^ x0)
+    for i in range(5):
+        for rotation in _ROTATIONS[i % 2]:
+            x0 += x1
+            carried = x1 >> np.uint32(32 - rotation)
+            x1 <<= np.uint32(rotation)
+            x1 |= carried
+            x1 ^= x0
+        x0 += keys[(i + 1) % 3]
+        x1 += keys[(i + 2) % 3] + np.uint32(i + 1)
+    return x0, x1
+
+
+def seed_key(seed: int) -> np.ndarray:
+    """The key `[2]` (uint32) of a 64-bit seed, as in `jax.random.key(seed)`."""
+    return np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32)
+
+
+def rows_of(key: Array, resamples: Array) -> Array:
+    """What resamples `[row]` (int64) draw their words from: `[row, 3]` uint32 = (key, key, index in the block).
+
+    The keys are those of the blocks, `jax.random.fold_in(key, block)`; there are at most 2**32 of them.
+    """
+    xp = resamples.__array_namespace__()
+    blocks = (resamples // BLOCK).astype(xp.uint32)
+    keys = threefry2x32(key[:1], key[1:], blocks ^ blocks, blocks)
+    return xp.stack([*keys, (resamples % BLOCK).astype(xp.uint32)], axis=1)
+
+
+def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
+    """`rows_of` for a seed.
+
+    Example:
+        >>> row_keys(0, np.array([0, 1, 2000]))[:, 2]
+        array([  0,   1, 976], dtype=uint32)
+    """
+    return rows_of(seed_key(seed), resamples)
+
+
+def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
+    """Both words of a lane for the rows `[..., 3]`: two uint32 arrays `[...]`."""
+    return threefry2x32(rows[..., 0], rows[..., 1], rows[..., 2], lane)
+
+
+def lane_words(rows: Array, lane: Array) -> Array:
+    """Both words of a lane in one: `[...]` uint64, the first in the low half.
+
+    XLA fuses no two outputs into one loop and would compute the cipher twice.
+    """
+    first, second = lane_pair(rows, lane)
+    xp = rows.__array_namespace__()
+    return first.astype(xp.uint64) | second.astype(xp.uint64) << xp.uint64(32)
+
+
+def words(rows: Array, num_words: int) -> Array:
+    """Random words `[row, word]` (uint32) for the rows `[row, 3]` of `row_keys`; `num_words` is even.
+
+    Each counter gives two words: first come the first words of all lanes, then the second words.
+    """
+    expect(rows, (None, 3), np.uint32)
+    xp = rows.__array_namespace__()
+    lanes = xp.arange(num_words // 2, dtype=xp.uint32)[None, :]
+    if xp is np:
+        return in_cache(partial(_write_words, lanes), rows, np.empty((len(rows), num_words), np.uint32), _CACHED_WORDS)
+    # Both halves come straight from the cipher: XLA on CPU may fail to vectorize words taken apart from 64 bits (up to
+    # twenty times slower). The barrier keeps a GPU from drawing a word anew for each use, or each half by itself.
+    return xp.concatenate(barrier(lane_pair(rows[:, None, :], lanes)), axis=1)
+
+
+def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
+    """The same words: the first ones `[lane, row]` and the second ones of all lanes."""
+    expect(rows, (None, 3), np.uint32)
+    xp = rows.__array_namespace__()
+    lanes = xp.arange(num_lanes, dtype=xp.uint32)[:, None]
+    if xp is not np:
+        return barrier(lane_pair(rows, lanes))
+
+    def write(lanes: np.ndarray, out: np.ndarray) -> None:
+        out[:, : len(rows)], out[:, len(rows) :] = lane_pair(rows, lanes)
+
+    both = in_cache(write, lanes, np.empty((num_lanes, 2 * len(rows)), np.uint32), _CACHED_WORDS)
+    return both[:, : len(rows)], both[:, len(rows) :]
+
+
+def _write_words(lanes: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    out[:, : lanes.size], out[:, lanes.size :] = lane_pair(rows[:, None, :], lanes)
+
+
+class Draws(NamedTuple):
+    """For each draw, the range of units it chooses from."""
+
+    start: np.ndarray
+    """[unit] int32: the first unit of the stratum."""
+    size: np.ndarray
+    """[unit] uint64: number of units in the stratum."""
+
+    @property
+    def num_words(self) -> int:
+        """Random words of a row."""
+        return len(self.size)
+
+    def drawn(self, rows: Array) -> Array:
+        """`drawn_units`."""
+        return drawn_units(rows, self)
+
+
+def draws_from_strata(strata: np.ndarray) -> Draws:
+    """`strata` `[unit]`: sorted codes 0, 1, ... -> `Draws`.
+
+    Example:
+        >>> draws_from_strata(np.array([0, 0, 1])).size
+        array([2, 2, 1], dtype=uint64)
+    """
+    sizes = np.bincount(strata)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    return Draws(start=starts[strata].astype(np.int32), size=sizes[strata].astype(np.uint64))
+
+
+def padded_units(num_units: int) -> int:
+    """Width of the weights: the units, padded to whole lanes of two 32-bit words."""
+    return -(-num_units // 64) * 64
+
+
+def padded_draws(draws: Draws) -> Draws:
+    """Pad draws to the width of the weights, so that one compiled program serves all numbers of units up to it.
+
+    Each draw keeps its word. Padding draws choose the first padding unit.
+
+    Example:
+        >>> padded_draws(draws_from_strata(np.array([0, 0, 0]))).size.nonzero()
+        (array([ 0,  1, 32]),)
+    """
+    num_units = len(draws.size)
+    lanes = padded_units(num_units) // 2
+    return Draws(
+        *(by_word(part, of_nobody, lanes).ravel() for part, of_nobody in zip(draws, (num_units, 0), strict=True))
+    )
+
+
+def by_word(of_draws: np.ndarray, of_nobody: Any, lanes: int) -> np.ndarray:
+    """Values of draws `[draw, ...]` -> `[word of a lane, lane, ...]`; draws take the first words of lanes first."""
+    first = -(-len(of_draws) // 2)
+    values = np.empty((2, lanes, *of_draws.shape[1:]), of_draws.dtype)
+    values[:] = of_nobody
+    values[0, :first], values[1, : len(of_draws) - first] = of_draws[:first], of_draws[first:]
+    return values
+
+
+def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
+    """Masks `[row, padded unit]` of 0 and 1, each 1 with probability 1/2.
+
+    Unit i has bit `i // num_words` of word `i % num_words`: in this order NumPy and XLA unpack words without a
+    transpose (thirty times faster in XLA on CPU than word by word).
+    """
+    xp = rows.__array_namespace__()
+    random = words(rows, padded_units(len(draws.size)) // 32)
+    bits = [((random >> xp.uint32(bit)) & xp.uint32(1)).astype(dtype) for bit in range(32)]
+    return xp.concatenate(bits, axis=1)
+
+
+def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
+    """Counts `[row, padded unit]`: multinomial, as many draws as units, within each stratum.
+
+    Each draw is `start + floor(word * size / 2**32)`, so a unit's probability differs from 1/size by less than 2**-32.
+    """
+    # No unit is drawn 256 times: among more units the chance is below 1e-500.
+    return counts(draws.drawn, rows, padded_units(len(draws.size)), dtype)
+
+
+def drawn_units(rows: Array, draws: Draws) -> Array:
+    """The unit of each draw, `[row, draw]` int32."""
+    xp = rows.__array_namespace__()
+    num_units = len(draws.size)
+    random = words(rows, num_units + num_units % 2)[:, :num_units]
+    return scaled(random, draws.size).astype(xp.int32) + draws.start
+
+
+def scaled(words: Array, sizes: Array) -> Array:
+    """Random words (uint32) as uint64 numbers from 0 to below `sizes` (uint64): floor(word * size / 2**32)."""
+    return words.astype(np.uint64) * sizes >> np.uint64(32)

@@ -1,0 +1,690 @@
+"""Few columns: the sums of a resample without its weights, word by word as they are drawn.
+
+A matrix product needs the weights of all units in memory, which for one pair of systems costs more than the sums. Here
+the sums are added up while the random words are still in registers. Several columns share a word, each in a field that
+its sum cannot leave, so one addition serves all of them. Resamples are the last axis: operations are on long vectors.
+
+Swap: whole numbers are split into binary digits; the sum of a digit over the units in a mask is the number of bits that
+mask and digit share. Bootstrap: the statistics of each drawn unit are looked up.
+
+Columns of statistics as matrices: in floating point, or as bytes, whose products 32-bit integers add up.
+
+Plans within units that have several outputs (runs) per system, and random choices of units.
+
+`crossed` gives each of two systems a random half of all their outputs of a unit; `choice` chooses units likewise.
+`nested_draws` draw units with replacement, then outputs of each drawn unit with replacement. Words belong to units and
+runs, so padding changes nothing. For a mean over n units with R outputs each, nested draws have the variance between
+unit means over n, plus the mean variance within units over n R. Unit means already vary with their outputs, so
+whole-unit draws hold both; nested draws err on the safe side by the second term. References: Davison and Hinkley
+(1997), "Bootstrap methods and their application", section 3.8; for runs that affect all units alike, Owen (2007), "The
+pigeonhole bootstrap".
+
+Projection: weights of all resamples times statistics of all systems, exactly.
+
+Statistics are whole numbers (see `units`), so sums are exact in any order while they stay within the whole numbers of
+the type, which is chosen from that bound. Few columns are added up as weights are drawn (see `fused`);
+for many, weights are multiplied with all columns at once. A projection has `sums`, and a `width`: how many numbers one
+row holds at a time, from which tiles get their size.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sigjax.records import Array
+from sigjax.resample.draws import (
+    Draws,
+    by_word,
+    lane_pair,
+    lane_words,
+    padded_draws,
+    padded_units,
+    scaled,
+    swap,
+    words,
+    words_by_lane,
+)
+from sigjax.run.loops import (
+    ZERO_COUNT,
+    byte_counts,
+    byte_product,
+    counts,
+    expect,
+    look_up,
+    popcount,
+    product,
+    repeat,
+    scan,
+)
+
+MOST_WORDS = 2
+"""With more words a matrix product is faster (measured): each word draws the random numbers anew."""
+_WIDTH = 32
+"""Width of a row without weights: vectors of some thousand rows stay in cache."""
+_UNROLLED = 8
+"""Lanes per step of a loop: enough work to pay for the step."""
+
+
+class Fields(NamedTuple):
+    """The bits of each column's sum in words of 32 or 64 bits, the type of `shift` and `mask`."""
+
+    word: np.ndarray
+    """[column] int32."""
+    shift: np.ndarray
+    """[column]."""
+    mask: np.ndarray
+    """[column]: one bits, as many as the field has."""
+    offset: np.ndarray
+    """[column] float64: the sum that a field of 0 stands for."""
+
+    def pack(self, values: np.ndarray) -> np.ndarray:
+        """Words `[word, ...]` with whole numbers `[column, ...]` (int64) in their fields, in two's complement."""
+        words = np.zeros((int(self.word.max()) + 1, *values.shape[1:]), self.mask.dtype)
+        for word, shift, column in zip(self.word, self.shift, values, strict=True):
+            words[word] += column.astype(self.mask.dtype) << shift
+        return words
+
+    def sums(self, words: Array) -> Array:
+        """Sums `[column, row]` float64 from words `[word, row]`."""
+        xp = words.__array_namespace__()
+        fields = (words[self.word] >> self.shift[:, None]) & self.mask[:, None]
+        return fields.astype(xp.float64) + self.offset[:, None]
+
+
+def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
+    """Fields for columns whose sums lie between these whole numbers `[column]`; None if they take too many words.
+
+    Example:
+        >>> make_fields(np.array([-500, 0, 7]), np.array([500, 2**40, 7])).word.tolist()
+        [0, 0, 0]
+    """
+    needed = [int(high - low).bit_length() for low, high in zip(lowest, highest, strict=True)]
+    dtype, length = (np.uint32, 32) if sum(needed) <= 32 else (np.uint64, 64)
+    used: list[int] = []
+    fields = []
+    for width in needed:
+        word = next((i for i, taken in enumerate(used) if taken + width <= length), len(used))
+        used += [0] * (word == len(used))
+        fields.append((word, min(used[word], length - 1), 2**width - 1))  # no shift by a whole word
+        used[word] += width
+    if max(needed) > length or len(used) > MOST_WORDS:
+        return None
+    word, shift, mask = zip(*fields, strict=True)
+    return Fields(np.array(word, np.int32), np.array(shift, dtype), np.array(mask, dtype), lowest.astype(np.float64))
+
+
+class FusedSwap(NamedTuple):
+    """Swap sums of few columns, by binary digits."""
+
+    digits: np.ndarray
+    """[step, lane, digit] uint64: which units have the digit, two words of 32 bits to a lane."""
+    worth: np.ndarray
+    """[word, digit] uint32 or uint64: what a unit with the digit adds to the word, in two's complement."""
+    starts: np.ndarray
+    """[word]: packed value of an empty sum."""
+    num_steps: np.ndarray
+    """[] int32: steps beyond are padding."""
+    fields: Fields
+
+    width = _WIDTH
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
+
+        def add(total: Array, word: int, lane: Array, digits: Array) -> Array:
+            drawn = lane_words(rows, lane)
+            for digit, worth in zip(digits, self.worth[word], strict=True):
+                total = total + popcount(drawn & digit).astype(worth.dtype) * worth
+            return total
+
+        return self.fields.sums(_loop(add, rows, self.starts, self.num_steps, self.digits))
+
+
+class FusedDraws(NamedTuple):
+    """Bootstrap sums of few columns, by looking up the drawn units."""
+
+    tables: np.ndarray
+    """[word, unit] uint32 or uint64; zeros for padding, up to the number of padded draws."""
+    draws: np.ndarray
+    """[step, lane, half, 2] uint64: first unit and size of the stratum of each draw."""
+    num_steps: np.ndarray
+    fields: Fields
+
+    width = _WIDTH
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[column, row]` float64 over the units that each row `[row, 3]` draws."""
+
+        def add(total: Array, word: int, lane: Array, draws: Array) -> Array:
+            for drawn, (start, size) in zip(lane_pair(rows, lane), draws, strict=True):
+                total = total + look_up(self.tables[word], scaled(drawn, size) + start)
+            return total
+
+        return self.fields.sums(_loop(add, rows, self.tables[:, -1], self.num_steps, self.draws))
+
+
+def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | None:
+    """For columns `[column, unit]` (int64); None where they take too many words: for NumPy, more than one."""
+    lowest, highest = np.minimum(columns, 0).sum(axis=1), np.maximum(columns, 0).sum(axis=1)
+    fields = make_fields(lowest, highest)
+    if fields is None or not (compiled or fields.word.max() == 0):
+        return None
+    digits, worth = [], []
+    for index, column in enumerate(columns):
+        # The last digit, of the sign, counts negative.
+        count = int(max(column.max(), -1 - column.min())).bit_length() + 1
+        for digit in range(count):
+            unit = np.zeros(len(columns), np.int64)
+            unit[index] = 2**digit if digit < count - 1 else -(2**digit)
+            marked = column >> digit & 1
+            if marked.any():
+                digits.append(_bits_of_lanes(marked))
+                worth.append(fields.pack(unit))
+    if not digits:
+        digits, worth = [_bits_of_lanes(0 * columns[0])], [fields.pack(0 * columns[:, 0])]
+    steps, number = _in_steps(np.stack(digits, axis=1), np.uint64(0))
+    return FusedSwap(steps, np.stack(worth, axis=1), fields.pack(-lowest), number, fields)
+
+
+def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
+    """For columns `[column, unit]` (int64); None where they take too many words."""
+    num_units = columns.shape[1]
+    least = columns.min(axis=1)
+    fields = make_fields(num_units * least, num_units * columns.max(axis=1))
+    if fields is None:
+        return None
+    values = columns - least[:, None]
+    start, size = (part.astype(np.uint64) for part in draws)
+    nobody = np.array([num_units, 0], np.uint64)
+    lanes = by_word(np.stack([start, size], axis=1), nobody, lanes=-(-num_units // 2)).swapaxes(0, 1)
+    steps, number = _in_steps(lanes, nobody)
+    table = 2 * math.prod(steps.shape[:2]) + 1
+    return FusedDraws(fields.pack(np.pad(values, [(0, 0), (0, table - num_units)])), steps, number, fields)
+
+
+def _in_steps(lanes: np.ndarray, nothing: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Values of lanes `[lane, ...]` as `[step, lane, ...]`, and the number of steps `[]` (int32) that are not padding.
+
+    `nothing` pads them to a power of two of steps, so that few programs are compiled.
+    """
+    count = -(-len(lanes) // _UNROLLED)
+    padded = np.empty((2 ** (count - 1).bit_length() * _UNROLLED, *lanes.shape[1:]), lanes.dtype)
+    padded[: len(lanes)], padded[len(lanes) :] = lanes, nothing
+    return padded.reshape(-1, _UNROLLED, *lanes.shape[1:]), np.array(count, np.int32)
+
+
+def _bits_of_lanes(marked: np.ndarray) -> np.ndarray:
+    """Marks of units `[unit]` (0 or 1) as bits of lanes `[lane]` uint64, in the order of `swap`."""
+    width = padded_units(len(marked))
+    bits = np.zeros(width, np.uint32)
+    bits[: len(marked)] = marked
+    words = (bits.reshape(32, -1) << np.arange(32, dtype=np.uint32)[:, None]).sum(axis=0).astype(np.uint64)
+    first, second = words.reshape(2, -1)
+    return first | second << np.uint64(32)
+
+
+def _loop(add: Callable[..., Array], rows: Array, starts: Array, num_steps: Array, data: Array) -> Array:
+    """Words `[word, row]`: `add(total [row], word, lane, data of the lane)` over the lanes of all steps."""
+    expect(rows, (None, 3), np.uint32)
+    xp = rows.__array_namespace__()
+    # Made from the rows, so that JAX knows that words differ between devices.
+    none = (rows[:, 0] ^ rows[:, 0]).astype(starts.dtype)
+    first = tuple(none + start for start in starts)
+
+    def step(index: Array, totals: tuple[Array, ...]) -> tuple[Array, ...]:
+        of_step = data[index]
+        for i in range(_UNROLLED):
+            lane = xp.asarray(index * _UNROLLED + i, dtype=xp.uint32)
+            totals = tuple(add(total, word, lane, of_step[i]) for word, total in enumerate(totals))
+        return totals
+
+    return xp.stack(repeat(step, num_steps, first))
+
+
+_LAST_SUM = 2**31
+_LAST_WHOLE = 2**24
+"""Of float32, which holds this one, too; sums stay below it all the same."""
+_COLUMN_MULTIPLE = 4
+"""Columns are zero-padded to a multiple of this: XLA on CPU takes ten times longer for one to three columns."""
+Draw = Callable[[Array], Array]
+"""Rows `[row, 3]` -> what each draws `[row, draw]` (int32)."""
+
+
+class Floats(NamedTuple):
+    """Columns of whole numbers in floating point; sums are exact in their type."""
+
+    matrix: np.ndarray
+    """[padded unit, column] float32 or float64, zeros for padding."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of weights."""
+        return self.matrix.dtype
+
+    @property
+    def num_columns(self) -> int:
+        """With padding."""
+        return self.matrix.shape[1]
+
+    @property
+    def width(self) -> int:
+        """Numbers of 32 bits (or more) that the weights of a row take."""
+        return len(self.matrix)
+
+    def sums(self, weights: Array) -> Array:
+        """Sums `[column, row]` from weights `[row, padded unit]`, of the matrix's type."""
+        return product(weights, self.matrix)
+
+    def drawn(self, draw: Draw, rows: Array) -> Array:
+        """Sums `[column, row]` over what each row draws."""
+        return self.sums(counts(draw, rows, len(self.matrix), self.dtype))
+
+
+class Bytes(NamedTuple):
+    """Columns of whole numbers as bytes, for products that are added up in 32-bit integers."""
+
+    matrix: np.ndarray
+    """[digit and column, padded unit] int8, zeros for padding: digits of base 256, from -128 to 127, the lowest of all
+    columns first. On the left of the weights it gives each column's sums contiguously, which is fastest in XLA on CPU
+    (measured)."""
+    worth: np.ndarray
+    """[digit] int64: powers of 256."""
+    totals: np.ndarray
+    """[column] int64: over all units."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of weights."""
+        return self.matrix.dtype
+
+    @property
+    def num_columns(self) -> int:
+        """With padding."""
+        return len(self.totals)
+
+    @property
+    def width(self) -> int:
+        """Numbers of 32 bits that the weights of a row take."""
+        return self.matrix.shape[1] // 4
+
+    def sums(self, weights: Array) -> Array:
+        """Sums `[column, row]` from weights `[row, padded unit]` int8: int32, or int64 of several digits."""
+        sums = byte_product(self.matrix, weights)
+        if len(self.worth) == 1:
+            return sums
+        of_digits = sums.reshape(len(self.worth), -1, len(weights)).astype(np.int64)
+        return (of_digits * self.worth[:, None, None]).sum(axis=0)
+
+    def drawn(self, draw: Draw, rows: Array) -> Array:
+        """Sums `[column, row]` float64 over what each row draws."""
+        sums = self.sums(byte_counts(draw(rows), self.matrix.shape[1])).astype(np.int64)
+        return (sums - ZERO_COUNT * self.totals[:, None]).astype(np.float64)
+
+
+def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> Bytes | None:
+    """Columns `[column, unit]` (int64) as at most so many bytes each, for weights `padded` wide and up to `largest`.
+
+    None where they do not fit, or their sums could pass 32 bits.
+
+    Example:
+        >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
+        [[1, 44], [-2, -128], [0, 1], [0, 1]]
+    """
+    digits, rest = [], columns
+    while rest.any() or not digits:
+        digits.append((rest + 128) % 256 - 128)
+        rest = (rest - digits[-1]) // 256
+        if len(digits) > most or largest * np.abs(digits[-1]).sum(axis=1).max() >= _LAST_SUM:
+            return None
+    matrix = np.concatenate([_padded(digit, np.int8, padded) for digit in digits])
+    totals = np.zeros(len(matrix) // len(digits), np.int64)
+    totals[: len(columns)] = columns.sum(axis=1)
+    return Bytes(matrix, 256 ** np.arange(len(digits)), totals)
+
+
+def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
+    """Columns `[column, unit]` (int64) for weights `padded` wide, with sums up to `bound`."""
+    return Floats(np.ascontiguousarray(_padded(columns, np.float32 if bound < _LAST_WHOLE else np.float64, padded).T))
+
+
+def _padded(columns: np.ndarray, dtype: Any, padded: int) -> np.ndarray:
+    count, num_units = columns.shape
+    found = np.zeros((-(-count // _COLUMN_MULTIPLE) * _COLUMN_MULTIPLE, padded), dtype)
+    found[:count, :num_units] = columns
+    return found
+
+
+_UNROLLED_OUTPUTS = 16
+"""Choices per step of a loop on a GPU."""
+
+
+class NestedDraws(NamedTuple):
+    """Units and their outputs, for nested draws."""
+
+    draws: Draws
+    first: np.ndarray
+    """[unit] uint64: its first output; for padding units, the first padding output."""
+    sizes: np.ndarray
+    """[unit] uint64: its number of outputs."""
+    slots: np.ndarray
+    """[slot] uint64: 0, 1, ..., up to the largest number of outputs of a unit."""
+
+    @property
+    def lanes(self) -> int:
+        """Pairs of words per draw: one word for the unit and one for each of its outputs."""
+        return len(self.slots) // 2 + 1
+
+    @property
+    def num_words(self) -> int:
+        """Random words of a row."""
+        return 2 * self.lanes * len(self.draws.size)
+
+    def drawn(self, rows: Array) -> Array:
+        """`drawn_outputs`."""
+        return drawn_outputs(rows, self)
+
+
+def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
+    """How many outputs a unit has from each slot on, `[slot, unit]` uint64; `sizes` are padded to `num_units`.
+
+    Example:
+        >>> outputs_left(np.array([2, 1]), 3)
+        array([[2, 1, 0],
+               [1, 0, 0]], dtype=uint64)
+    """
+    left = np.zeros((int(sizes.max()), num_units), np.int64)
+    left[:, : len(sizes)] = np.maximum(sizes - np.arange(len(left))[:, None], 0)
+    return left.astype(np.uint64)
+
+
+def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws:
+    """`draws` of units with `sizes` `[unit]` outputs, padded to `num_units` draws and units."""
+    count, more = len(sizes), num_units - len(sizes)
+    nobody = sizes.sum()
+    return NestedDraws(
+        Draws(
+            np.concatenate([draws.start, np.full(more, count, draws.start.dtype)]),
+            np.concatenate([draws.size, np.zeros(more, draws.size.dtype)]),
+        ),
+        np.concatenate([np.cumsum(sizes) - sizes, np.full(more + 1, nobody)]).astype(np.uint64),
+        np.concatenate([sizes, np.zeros(more + 1, sizes.dtype)]).astype(np.uint64),
+        np.arange(sizes.max(), dtype=np.uint64),
+    )
+
+
+def crossed(rows: Array, left: Array) -> tuple[Array, Array]:
+    """Masks `[slot, row, unit]` (bool) of the outputs that leave the first system of a pair, and that replace them.
+
+    Of all 2 R outputs of a unit, a random set of R becomes the second system's, all sets with the same probability up
+    to 2**-32: one output after another joins it with probability (still needed) / (left), in whole numbers. The second
+    system's outputs outside of the set replace those that leave: as many.
+
+    Args:
+        rows: `[row, 3]`, see `bits`.
+        left: `[slot, unit]` of `outputs_left`.
+    """
+    expect(rows, (None, 3), np.uint32)
+    expect(left, (None, None), np.uint64)
+    xp = rows.__array_namespace__()
+    num_slots, num_units = left.shape
+    random = words(rows, 2 * left.size).reshape(len(rows), 2, num_units, num_slots)
+    random = xp.transpose(random, (1, 3, 0, 2))
+    sizes = left[0] + xp.zeros_like(random[0, 0], dtype=xp.uint64)
+    still, goes = _choose(sizes, random[0], xp.where(left > 0, left + left[0], left))
+    _, comes = _choose(sizes - still, random[1], left)
+    return goes, comes
+
+
+class Choice(NamedTuple):
+    """Some of all units, chosen one after another as `crossed` chooses outputs."""
+
+    size: np.ndarray
+    """[] uint64: how many."""
+    left: np.ndarray
+    """[word of a lane, lane] uint64: how many are left to choose from; 0 for padding."""
+    values: np.ndarray
+    """[word of a lane, lane, column] float64: the statistics of the unit."""
+
+    @property
+    def width(self) -> int:
+        """An eighth of the words: units are chosen one after another, for many rows at a time."""
+        return -(-self.left.size // 8)
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[column, row]` of the values that each row `[row, 3]` chooses."""
+        expect(rows, (None, 3), np.uint32)
+        xp = rows.__array_namespace__()
+        # Made from the rows, so that JAX knows that it differs between devices.
+        none = (rows[:, 0] ^ rows[:, 0]).astype(xp.uint64)
+        carry = none + self.size, none.astype(xp.float64) + xp.zeros_like(self.values[0, 0])[:, None]
+
+        def step(carry: tuple[Array, Array], of_unit: tuple[Array, ...]) -> tuple[tuple[Array, Array], tuple[()]]:
+            (needed, sums), (word, left, values) = carry, of_unit
+            chosen = _joins(word, left, needed)
+            return (needed - chosen.astype(xp.uint64), sums + chosen.astype(xp.float64) * values[:, None]), ()
+
+        for items in zip(words_by_lane(rows, self.left.shape[1]), self.left, self.values, strict=True):
+            carry, _ = scan(step, carry, items, unroll=_UNROLLED_OUTPUTS)
+        return carry[1]
+
+
+def choice(size: int, values: np.ndarray) -> Choice:
+    """A choice of `size` units with `values` `[unit, column]`.
+
+    Example:
+        >>> from sigjax.resample.draws import row_keys
+        >>> choice(2, np.ones((5, 1))).sums(row_keys(0, np.arange(3)))
+        array([[2., 2., 2.]])
+    """
+    lanes = -(-len(values) // (2 * _UNROLLED_OUTPUTS)) * _UNROLLED_OUTPUTS
+    left = by_word(np.arange(len(values), 0, -1, dtype=np.uint64), 0, lanes)
+    return Choice(np.array(size, np.uint64), left, by_word(values.astype(np.float64), 0.0, lanes))
+
+
+def _choose(needed: Array, random: Array, pool: Array) -> tuple[Array, Array]:
+    """Sequential selection: how many are still needed at the end, and masks `[slot, row, unit]` of the chosen.
+
+    Args:
+        needed: `[row, unit]` uint64, how many to choose.
+        random: words `[slot, row, unit]`.
+        pool: `[slot, unit]` uint64: how many are left to choose from; 0 where there is nothing to choose.
+    """
+
+    def step(needed: Array, of_slot: tuple[Array, Array]) -> tuple[Array, Array]:
+        word, size = of_slot
+        chosen = _joins(word, size, needed)
+        return needed - chosen.astype(np.uint64), chosen
+
+    return scan(step, needed, (random, pool), unroll=_UNROLLED_OUTPUTS)
+
+
+def _joins(word: Array, left: Array, needed: Array) -> Array:
+    """Whether the next one of `left` is among the `needed`."""
+    return (scaled(word, left) < needed) & (left > 0)
+
+
+def padded_outputs(drawn: NestedDraws) -> int:
+    """Width of the counts: all slots of all units and at least one padding output."""
+    return padded_units(len(drawn.draws.size) * len(drawn.slots) + 1)
+
+
+def drawn_outputs(rows: Array, drawn: NestedDraws) -> Array:
+    """The output of each draw, `[row, draw]` int32: each drawn unit has as many draws as the largest unit has outputs.
+
+    Padding draws choose the first padding output. Whatever the sizes, an output is drawn 256 times with a chance below
+    1e-155, by Chernoff's bound exp(e^(u - 1) - 1 - 256 log u), with u = 4.95.
+    """
+    xp = rows.__array_namespace__()
+    draws, lanes = drawn.draws, drawn.lanes
+    random = words(rows, 2 * len(draws.size) * lanes).reshape(len(rows), 2, len(draws.size), lanes)
+    random = xp.transpose(random, (0, 2, 1, 3)).reshape(len(rows), len(draws.size), 2 * lanes)
+    unit = (scaled(random[..., 0], draws.size) + draws.start.astype(np.uint64)).astype(xp.int32)
+    sizes = drawn.sizes[unit][..., None]
+    chosen = drawn.first[unit][..., None] + scaled(random[..., 1 : 1 + len(drawn.slots)], sizes)
+    chosen = xp.where(drawn.slots < sizes, chosen, drawn.first[-1])
+    return chosen.reshape(len(rows), -1).astype(xp.int32)
+
+
+Matrix = Floats | Bytes
+
+
+class Places(NamedTuple):
+    """The column of each system's statistics."""
+
+    column: np.ndarray
+    """[system, stat] int32: the column of each statistic of each system."""
+    offset: np.ndarray
+    """[system, stat] float64: added to the column's sum."""
+
+
+def places_in(column: np.ndarray) -> Places:
+    """Columns `[system, stat]` without offsets."""
+    return Places(column, np.zeros(column.shape))
+
+
+class SwapProduct(NamedTuple):
+    """Swap sums by a matrix product."""
+
+    draws: Draws
+    matrix: Matrix
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row holds at a time."""
+        return self.matrix.width
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[column, row]` float64 over the units that the mask of each row `[row, 3]` marks."""
+        return self.matrix.sums(swap(rows, self.draws, self.matrix.dtype)).astype(np.float64)
+
+
+class DrawsProduct(NamedTuple):
+    """Bootstrap sums by a matrix product: of units, or of outputs drawn within drawn units."""
+
+    draws: Draws | NestedDraws
+    matrix: Matrix
+
+    @property
+    def width(self) -> int:
+        """Numbers that a row holds at a time: its random words, or its counts."""
+        return max(self.draws.num_words, self.matrix.width)
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[column, row]` of some type of floats over what each row `[row, 3]` draws."""
+        return self.matrix.drawn(self.draws.drawn, rows)
+
+
+class CrossedProduct(NamedTuple):
+    """Sums of outputs exchanged within units, by a matrix product."""
+
+    left: np.ndarray
+    """[slot, unit], see `outputs_left`."""
+    matrix: Matrix
+    """Of slots and units."""
+
+    @property
+    def width(self) -> int:
+        """Random words of a row."""
+        return 2 * self.left.size
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[2 * padded column, row]` float64 over the outputs that leave, then over those that replace them."""
+        xp = rows.__array_namespace__()
+        masks = (xp.moveaxis(mask, 1, 0).reshape(len(rows), -1) for mask in crossed(rows, self.left))
+        return xp.concatenate([self.matrix.sums(mask.astype(self.matrix.dtype)) for mask in masks]).astype(np.float64)
+
+
+Projection = SwapProduct | DrawsProduct | Choice | CrossedProduct | FusedSwap | FusedDraws
+
+
+def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
+    """Distinct columns `[column, unit]` of statistics `[system, unit, stat]` (int64), and where each system's are.
+
+    Equal ones (gold sizes, equal systems) are kept once.
+    """
+    seen: dict[bytes, int] = {}
+    places = np.empty((len(values), values.shape[2]), np.int32)
+    kept = []
+    for system, stat in np.ndindex(*places.shape):
+        column = np.ascontiguousarray(values[system, :, stat])
+        index = seen.setdefault(column.tobytes(), len(kept))
+        if index == len(kept):
+            kept.append(column)
+        places[system, stat] = index
+    return np.stack(kept), places_in(places)
+
+
+def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
+    """Distinct columns `[column, unit]` for draws of a known number: columns that differ by a constant are one.
+
+    So are the n-gram totals of all orders if no text is shorter than the order.
+
+    Example:
+        >>> columns, places = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
+        >>> columns.tolist(), places.column.tolist(), places.offset.tolist()
+        ([[0, 2], [0, 6]], [[0, 0], [1, 1]], [[6.0, 4.0], [2.0, 0.0]])
+    """
+    least = values.min(axis=1)
+    columns, places = distinct_columns(values - least[:, None])
+    return columns, places._replace(offset=least.astype(np.float64) * values.shape[1])
+
+
+def swap_projection(
+    columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
+) -> FusedSwap | SwapProduct:
+    """The fastest swap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
+
+    `most_bytes` as the backend says.
+    """
+    if (fused := fused_swap(columns, compiled=compiled)) is not None:
+        return fused
+    return SwapProduct(padded_draws(draws), _mask_matrix(columns, most_bytes, padded_units(columns.shape[1])))
+
+
+def draws_projection(
+    columns: np.ndarray, draws: Draws, *, compiled: bool, most_bytes: int = 0
+) -> FusedDraws | DrawsProduct:
+    """The fastest bootstrap projection of columns `[column, unit]` (int64), in NumPy or `compiled`.
+
+    Fused, NumPy would write and read memory for every step of every word; counting is faster there (measured).
+    """
+    if compiled and (fused := fused_draws(columns, draws)) is not None:
+        return fused
+    count = columns.shape[1]
+    matrix = _count_matrix(columns, most_bytes, padded_units(count), most=count)
+    return DrawsProduct(padded_draws(draws) if compiled else draws, matrix)
+
+
+def crossed_projection(
+    columns: np.ndarray, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
+) -> CrossedProduct:
+    """Exchanges of columns `[column, output]` (int64) within units with `sizes` `[unit]` outputs."""
+    count = len(sizes)
+    left = outputs_left(sizes, padded_units(count) if compiled else count)
+    grid = np.zeros((len(columns), *left.shape), np.int64)
+    grid.swapaxes(1, 2)[:, left.T > 0] = columns  # outputs are ordered by unit
+    return CrossedProduct(left, _mask_matrix(grid.reshape(len(columns), -1), most_bytes, left.size))
+
+
+def nested_projection(
+    columns: np.ndarray, draws: Draws, sizes: np.ndarray, *, compiled: bool, most_bytes: int = 0
+) -> DrawsProduct:
+    """Nested draws of columns `[column, output]` (int64) of units with `sizes` `[unit]` outputs."""
+    count = len(sizes)
+    drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
+    most = count * int(sizes.max())
+    return DrawsProduct(drawn, _count_matrix(columns, most_bytes, padded_outputs(drawn), most=most))
+
+
+def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:
+    """The matrix of a product with masks `padded` wide."""
+    in_bytes = bytes_of(columns, most_bytes, largest=1, padded=padded)
+    return in_bytes or floats_of(columns, int(np.abs(columns).sum(axis=1).max()), padded)
+
+
+def _count_matrix(columns: np.ndarray, most_bytes: int, padded: int, *, most: int) -> Matrix:
+    """The matrix of a product with counts `padded` wide that add up to `most`."""
+    in_bytes = bytes_of(columns, most_bytes, largest=-ZERO_COUNT, padded=padded)
+    return in_bytes or floats_of(columns, most * int(np.abs(columns).max()), padded)

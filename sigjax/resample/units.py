@@ -1,0 +1,397 @@
+"""Sums that do not depend on their order: numbers as whole multiples of a small step, and floats in one order.
+
+NumPy's own sums of floats depend on its version and on the layout of memory.
+
+Which unit each instance belongs to, and the instances of drawn units, for metrics of whole columns.
+
+Evaluation -> units, as whole numbers.
+
+A unit is what a test resamples: an instance with all its runs, or a cluster of instances that depend on each other. Its
+statistics are int64 multiples of a small step, so that every later sum is exact whatever the order, the device or the
+number of threads: equal inputs give equal sums, and ties are ties.
+
+A system that was run several times has one output per unit and run. Designs that keep runs apart exchange (crossed) or
+draw (nested) outputs within a unit, or exchange whole runs (models). Otherwise a unit is the sum of its outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.records import Design, Evaluation, InputError, Metric
+
+_ROWS = 32
+"""Rows that are added at a time."""
+_MOST_DECIMALS = 15
+_LARGEST_EXPONENT = 1023
+
+
+def total(values: np.ndarray) -> np.ndarray:
+    """Sums `[...]` of float64 numbers `[..., n]`, the same to the last bit with every NumPy and processor.
+
+    The numbers are laid out in 32 rows, which are added from the first to the last, and so on until 32 numbers are
+    left. The rounding error grows with the logarithm of n, as in pairwise summation.
+
+    Example:
+        >>> total(np.full((2, 1000), 0.125))
+        array([125., 125.])
+    """
+    while (width := values.shape[-1]) > _ROWS:
+        step = -(-width // _ROWS)
+        whole = width // step * step
+        # Along the slow axis, NumPy adds each row to the sum of those before it.
+        added = np.add.reduce(values[..., :whole].reshape(*values.shape[:-1], -1, step), axis=-2)
+        added[..., : width - whole] += values[..., whole:]
+        values = added
+    return np.add.accumulate(values, axis=-1)[..., -1]
+
+
+def variance(values: np.ndarray) -> np.ndarray:
+    """Variances `[...]` (ddof = 1) of float64 numbers `[..., n]`, summed by `total`; else as `numpy.var`.
+
+    Example:
+        >>> float(variance(np.array([1.0, 2.0, 3.0])))
+        1.0
+    """
+    count = values.shape[-1]
+    apart = values - (total(values) / count)[..., None]
+    return total(np.square(apart, out=apart)) / (count - 1)
+
+
+def norms(rows: np.ndarray) -> np.ndarray:
+    """2-norms `[...]` of rows `[..., number]`, also where squares leave the range of a double.
+
+    Example:
+        >>> norms(np.array([[3e200, 4e200], [0.0, 0.0]]))
+        array([5.e+200, 0.e+000])
+    """
+    # Scaling by a power of two rounds nothing.
+    exponents = np.frexp(np.abs(rows).max(axis=-1))[1]
+    return np.ldexp(np.sqrt(total(np.square(np.ldexp(rows, -exponents[..., None])))), exponents)
+
+
+class FixedPoint(NamedTuple):
+    """One statistic as whole numbers."""
+
+    values: np.ndarray
+    """[system, instance] int64, in steps of 1 / divisor."""
+    divisor: float
+    error: np.ndarray
+    """[system]: bound on the relative rounding error of a sum; 0 where nothing was rounded."""
+
+
+def fixed_point(column: np.ndarray, limit: int) -> FixedPoint:
+    """One statistic `[system, instance]`: as exact decimals if possible, else rounded to a grid of powers of two.
+
+    The sum of absolute values of any system stays below `limit`.
+    """
+    with np.errstate(over="ignore"):
+        sizes = total(np.abs(column).astype(np.float64))
+    if not np.isfinite(sizes).all():
+        raise InputError("the sum of the numbers is beyond the range of a double; rescale them")
+    largest = float(sizes.max())
+    if column.dtype.kind == "i" and largest < limit:
+        return FixedPoint(column, 1.0, np.zeros(len(column)))
+    for decimals in range(_MOST_DECIMALS + 1):
+        divisor = 10.0**decimals
+        if largest * divisor >= limit:
+            break
+        whole = np.rint(column * divisor)
+        if np.array_equal(whole / divisor, column):
+            return FixedPoint(whole.astype(np.int64), divisor, np.zeros(len(column)))
+    divisor = 2.0 ** min(math.frexp(limit)[1] - 1 - math.frexp(largest)[1], _LARGEST_EXPONENT)
+    whole = np.rint(column * divisor)
+    # A value moves by at most half a step, and only where it was rounded: without bound, where all are below any step.
+    moved = np.count_nonzero(whole / divisor != column, axis=1) * 0.5
+    with np.errstate(divide="ignore", over="ignore"):
+        error = np.divide(moved, sizes * divisor, out=np.zeros(len(column)), where=moved > 0)
+    return FixedPoint(whole.astype(np.int64), divisor, error)
+
+
+def units_of_instances(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """The unit of each instance `[instance]`, and the stratum of each unit `[unit]`, ascending.
+
+    Units of a stratum are in the order of their first instances.
+
+    Raises:
+        InputError: a cluster lies in two strata, or a system lacks an instance.
+    """
+    evaluation.check_complete()
+    clusters = evaluation.clusters or (None if evaluation.runs is None else evaluation.ids)
+    unit = np.arange(evaluation.num_instances) if clusters is None else codes(clusters)
+    if evaluation.strata is None:
+        return unit, np.zeros(int(unit.max()) + 1, np.int64)
+    strata = _codes_of_units(evaluation.strata, clusters, unit)
+    order = np.argsort(strata, kind="stable")
+    return np.argsort(order)[unit], strata[order]
+
+
+def _codes_of_units(strata: tuple[str, ...], clusters: tuple[str, ...] | None, unit: np.ndarray) -> np.ndarray:
+    """Stratum code of each unit; a cluster must lie within one stratum."""
+    code = codes(strata)
+    if clusters is None:
+        return code
+    of_unit = np.zeros(int(unit.max()) + 1, np.int64)
+    of_unit[unit] = code
+    wrong = np.flatnonzero(of_unit[unit] != code)
+    if wrong.size:
+        raise InputError(f"cluster {clusters[wrong[0]]!r} lies in two strata; expected each cluster within one stratum")
+    return np.unique(of_unit, return_inverse=True)[1]
+
+
+def codes(labels: tuple[str, ...]) -> np.ndarray:
+    """Labels -> 0, 1, ... in order of first appearance."""
+    places: dict[str, int] = {}
+    return np.array([places.setdefault(label, len(places)) for label in labels])
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The inputs of a `SampleMetric` for all systems, and the units of their instances."""
+
+    columns: np.ndarray
+    """[system, input, instance] float64; standardized where the metric says so."""
+    unit: np.ndarray
+    """[instance]: its unit; units are in the order of `Units`, so that they get the same random words."""
+    strata: np.ndarray
+    """[unit]: as in `Units`."""
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """[unit] how many instances each unit has."""
+        return np.bincount(self.unit)
+
+    @cached_property
+    def _by_unit(self) -> np.ndarray:
+        return np.argsort(self.unit, kind="stable")
+
+    def instances(self, drawn: np.ndarray) -> np.ndarray:
+        """The instances of the drawn units `[draw]`, in the order of the draws.
+
+        Example:
+            >>> sample = Sample(np.zeros((2, 1, 3)), np.array([0, 1, 0]), np.array([0, 0]))
+            >>> sample.instances(np.array([1, 0, 1]))
+            array([1, 0, 2, 1])
+        """
+        sizes = self.sizes[drawn]
+        before = np.cumsum(sizes) - sizes
+        first = (np.cumsum(self.sizes) - self.sizes)[drawn]
+        return self._by_unit[np.repeat(first - before, sizes) + np.arange(sizes.sum())]
+
+
+def make_sample(evaluation: Evaluation) -> Sample:
+    """The inputs of an evaluation as they are, with the units of the instances.
+
+    Raises:
+        InputError: a cluster lies in two strata.
+    """
+    unit, strata = units_of_instances(evaluation)
+    return Sample(np.ascontiguousarray(evaluation.stats.swapaxes(1, 2), np.float64), unit, strata)
+
+
+_EPSILON = float(np.finfo(np.float64).eps)
+_SCORE_ROUNDING = 32 * _EPSILON
+"""Bound on the relative rounding error of a score: a few operations in float64."""
+_STEP = 2.0**-20
+"""Relative step of the finite differences."""
+_LARGEST_SUM = 2**53
+"""Sums of resamples stay below this, so that float64 holds them exactly."""
+_MOST_DRAWS = 32
+"""A bootstrap draws no unit more often than this (but for a chance below 1e-30), which bounds the sums."""
+_FEWEST_STEPS = 2.0**16
+"""Whole numbers whose sums are beyond the limit are held in steps, of which differences must be so many."""
+_WORST_ERROR = 1e-7
+"""Numbers are refused from this relative rounding error of a score: differences would drown in it."""
+
+
+class Outputs(NamedTuple):
+    """The outputs of all systems on the units of a test."""
+
+    values: np.ndarray
+    """[system, output, stat] int64, in the fixed point of the units; outputs of a unit are adjacent."""
+    sizes: np.ndarray
+    """[unit] int64: how many outputs each system has on it, one per run."""
+
+    @property
+    def unit(self) -> np.ndarray:
+        """[output] int64: its unit."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Statistics of all systems on the units of a test, in fixed point."""
+
+    values: np.ndarray
+    """[system, unit, stat] int64, in steps of 1 / divisors; units of a stratum are adjacent."""
+    divisors: np.ndarray | None
+    """[stat] float64; None if every step is 1 (the statistics are whole numbers)."""
+    strata: np.ndarray
+    """[unit]: code of the stratum, ascending from 0."""
+    sizes: np.ndarray
+    """[unit] how many instances each unit has, or the sum of their weights."""
+    relative_error: np.ndarray
+    """[system]: bound on the relative error of a score: by float64 and, for reals, by the rounding to fixed point."""
+    exact: bool
+    """Whether the values are the statistics, whole numbers or decimals, and not rounded reals."""
+    outputs: Outputs | None = None
+    """The outputs whose sum each unit is, for designs that keep runs apart."""
+
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """Sums over all units, `[system, stat]` float64 (whole numbers, exact)."""
+        return _sums(self.values)
+
+    def unscaled(self, sums: np.ndarray) -> np.ndarray:
+        """Fixed-point sums `[..., stat]` (float64) as sums of the statistics, which a score takes."""
+        return sums if self.divisors is None else sums / self.divisors
+
+
+def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
+    """Sum the statistics of each cluster (or keep the instances), in fixed point, sorted by stratum.
+
+    Raises:
+        InputError: a cluster lies in two strata, or its instances have different runs although the design keeps runs
+            apart, or the numbers differ so much in size that one grid cannot hold them.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> evaluation = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, clusters=["x", "x", "y"])
+        >>> make_units(evaluation).values[:, :, 0]
+        array([[1, 1],
+               [0, 1]])
+    """
+    unit, strata = units_of_instances(evaluation)
+    num_units = len(strata)
+    most = min(evaluation.num_instances if design in ("crossed", "models") else num_units, _MOST_DRAWS)
+    limit = _LARGEST_SUM // most
+    if design == "nested":
+        limit //= int(np.bincount(unit).max())  # a drawn unit may give the same output every time
+    columns = [fixed_point(evaluation.stats[:, :, stat], limit) for stat in range(evaluation.stats.shape[2])]
+    for name, column in zip(evaluation.metric.stat_names, columns, strict=True):
+        if column.error.max() > _WORST_ERROR:
+            raise InputError(
+                f"statistic {name!r}: the numbers of system {evaluation.systems[int(column.error.argmax())]!r} are too "
+                "small beside the largest numbers for exact sums; compare it apart (--systems), or rescale"
+            )
+    values = np.stack([column.values for column in columns], axis=-1)
+    outputs = None if design == "together" else outputs_of(evaluation, values, unit)
+    if num_units < len(unit):
+        values = _added(values, unit)
+    elif evaluation.strata is not None:
+        values = values[:, np.argsort(unit)]
+    divisors = np.array([column.divisor for column in columns])
+    error = np.max([column.error for column in columns], axis=0)
+    return Units(
+        values=values,
+        divisors=None if np.all(divisors == 1.0) else divisors,
+        strata=strata,
+        sizes=np.bincount(unit, evaluation.weights),
+        relative_error=_SCORE_ROUNDING + error,
+        exact=not error.any(),
+        outputs=outputs,
+    )
+
+
+def check_steps(evaluation: Evaluation, units: Units) -> None:
+    """Refuse whole numbers that `units` hold in steps above 1, if systems differ by not much more than a step.
+
+    Raises:
+        InputError: naming two systems.
+    """
+    if evaluation.stats.dtype.kind != "i" or units.divisors is None:
+        return
+    steps = 1.0 / units.divisors
+    for stat, (a, b) in product(np.flatnonzero(steps > 1.0), combinations(range(len(evaluation.systems)), 2)):
+        differences = evaluation.stats[a, :, stat] - evaluation.stats[b, :, stat]
+        differences = differences[differences != 0].astype(np.float64)
+        if differences.size and np.linalg.norm(differences) < _FEWEST_STEPS * steps[stat] * math.sqrt(differences.size):
+            raise InputError(
+                f"statistic {evaluation.metric.stat_names[stat]!r}: sums of the whole numbers pass 2**53, and systems "
+                f"{evaluation.systems[a]!r} and {evaluation.systems[b]!r} differ by too little beside the numbers; "
+                "subtract from the numbers what all systems share, or compare these two apart (--systems)"
+            )
+
+
+def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> Outputs:
+    """Sum statistics `[system, instance, stat]` over the instances of each unit `[instance]` and run.
+
+    The outputs of a unit are in the order in which their runs first appear in the data.
+
+    Raises:
+        InputError: the instances of a cluster have different runs.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> arrays = {"A": [1, 2, 4, 8], "B": [0, 0, 0, 0]}
+        >>> evaluation = Evaluation.from_arrays(arrays, ids="xyxy", runs=[1, 1, 2, 2])
+        >>> outputs_of(evaluation, evaluation.stats, np.array([0, 1, 0, 1])).values[0, :, 0]
+        array([1, 4, 2, 8])
+    """
+    run = codes(evaluation.runs or ())
+    num_runs = int(run.max()) + 1
+    found, place = np.unique(unit * num_runs + run, return_inverse=True)
+    sizes = np.bincount(found // num_runs)
+    _check_runs(evaluation, unit, sizes)
+    return Outputs(_added(values, place), sizes)
+
+
+def _check_runs(evaluation: Evaluation, unit: np.ndarray, sizes: np.ndarray) -> None:
+    names, instance = np.unique(np.array(evaluation.ids), return_inverse=True)
+    num_instances = np.bincount(np.unique(unit * len(names) + instance) // len(names))
+    # No run of an instance occurs twice, so that there are at most instances times runs rows.
+    wrong = np.flatnonzero(np.bincount(unit) != num_instances * sizes)
+    if wrong.size:
+        label = (evaluation.clusters or ())[int((unit == wrong[0]).argmax())]
+        raise InputError(
+            f"cluster {label!r}: its instances have different runs; a design that keeps runs apart takes clusters in "
+            "which every instance has the same runs (or leave the clusters out)"
+        )
+
+
+def whole_runs(outputs: Outputs) -> Outputs:
+    """Sums over all units for each run: the outputs of one unit, the test set. Every unit must have every run.
+
+    Example:
+        >>> whole_runs(Outputs(np.array([[[1], [4], [2], [8]]]), np.array([2, 2]))).values[0, :, 0]
+        array([ 3, 12])
+    """
+    by_run = outputs.values.reshape(len(outputs.values), len(outputs.sizes), -1, outputs.values.shape[2])
+    return Outputs(by_run.sum(axis=1), outputs.sizes[:1])
+
+
+def _added(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Statistics `[system, instance, stat]` summed over the instances of each `place` `[instance]`."""
+    summed = np.zeros((int(place.max()) + 1, len(values), values.shape[2]), np.int64)
+    np.add.at(summed, place, values.swapaxes(0, 1))
+    return summed.swapaxes(0, 1)
+
+
+def observed_scores(units: Units, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+    """Scores on all units, and how far rounding can move each, both `[system]`.
+
+    Finite differences carry the relative error of the sums through the score. Their steps are in proportion to sums of
+    absolute values, so that the bound does not vanish where terms of opposite sign cancel.
+    """
+    # Outputs that cancel in the sum of a unit need not cancel when they are exchanged or drawn.
+    sizes = _sums(np.abs(units.values if units.outputs is None else units.outputs.values))
+    num_stats = sizes.shape[1]
+    steps = np.concatenate([np.zeros((1, num_stats)), _STEP * np.eye(num_stats)])[:, None] * sizes
+    with np.errstate(all="ignore"):
+        scores, *moved = np.asarray(metric.score(units.unscaled(units.totals + steps)), np.float64)
+        changes = np.abs(np.array(moved) - scores) / _STEP
+    scale = np.abs(scores)
+    for change in changes:
+        scale += np.where(np.isfinite(change), change, 0.0)
+    return scores, units.relative_error * scale
+
+
+def _sums(values: np.ndarray) -> np.ndarray:
+    """Sums over units of whole numbers `[system, unit, stat]`, as float64 (einsum is seven times faster than sum)."""
+    return np.einsum("sut->st", values).astype(np.float64)

@@ -1,0 +1,368 @@
+"""Opening a file: bytes (unpacked when they are gzip, whatever the name says) and text.
+
+Writing files: whole or not at all, so that a full disk or a kill leaves the old file as it was.
+"""
+
+import errno
+import gzip
+import io
+import os
+import re
+import shutil
+import stat
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from glob import escape
+from pathlib import Path
+from typing import IO
+
+from sigjax.records import InputError
+
+GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK"
+_OFFICE = (b"[Content_Types]", b"_rels/", b"docProps/", b"xl/", b"mimetypeapplication/vnd.oasis")
+"""What the first member of an archive of Excel or LibreOffice is named, or begins with."""
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+_HEAD = 2**16
+"""Bytes from which the format is found."""
+_LARGEST_RATIO, _LARGEST_PACKED = 200, 2**28
+"""A file that grows more than this when unpacked, to more than this, is no data."""
+_LARGEST_PIPE = 2**30
+_DESCRIPTOR = re.compile(r"/dev/(stdin|fd/\d+)|/proc/(self|\d+)/fd/\d+")
+"""Pipes that somebody writes to: `<(command)` of a shell, or standard input."""
+_PIPES: ContextVar[dict[str, bytes] | None] = ContextVar("pipes", default=None)
+
+
+@contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Put the name of the file before the refusals of code that does not know it."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{file}: {error.neutral}") from None
+
+
+@contextmanager
+def keeping_pipes() -> Iterator[None]:
+    """A pipe can be read only once: within, its content is kept for all who read it again."""
+    known = _PIPES.get()
+    token = _PIPES.set({} if known is None else known)
+    try:
+        yield
+    finally:
+        _PIPES.reset(token)
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The content of a file, unpacked."""
+    file = os.fsdecode(path)
+    data = _content(file)
+    _check_spreadsheet(file, data)
+    if not data.startswith(GZIP_MAGIC):
+        return data
+    try:
+        return _unpacked(file, data)
+    except EOFError:
+        raise InputError(f"{file}: the gzip data ends too early; the file is cut off, copy it again") from None
+    except (OSError, zlib.error) as error:
+        raise InputError(f"{file}: damaged gzip data ({error}); copy the file again") from None
+
+
+def read_head(path: str | os.PathLike[str]) -> tuple[str, bytes]:
+    """The name of a file in lower case without .gz, and its first bytes, unpacked; a folder has none.
+
+    Errors of packed data are left to `read_bytes`, which sees all of the file.
+    """
+    file = os.fsdecode(path)
+    name = file.lower().removesuffix(".gz")
+    if os.path.isdir(file):
+        return name, b""
+    head = _content(file, _HEAD)
+    _check_spreadsheet(file, head)
+    if head.startswith(GZIP_MAGIC):
+        try:
+            head = _unpacked_head(head)
+        except zlib.error:
+            head = read_bytes(path)[:_HEAD]
+    return name, head.removeprefix(b"\xef\xbb\xbf")
+
+
+def _check_spreadsheet(file: str, head: bytes) -> None:
+    """Refuse files of Excel and LibreOffice, by the first member of the archive that they are."""
+    if head.startswith(_OLD_OFFICE) or (head.startswith(ZIP_MAGIC) and head.startswith(_OFFICE, 30)):
+        raise InputError(
+            f"{file}: is a spreadsheet (Excel, LibreOffice), which sigjax does not read; save it as CSV, or in Python "
+            "give the data frame that pandas.read_excel makes of it"
+        )
+
+
+def files_inside(folder: str, pattern: str) -> list[str]:
+    """The files in a folder whose names match a pattern, packed or not."""
+    found = {path for each in (pattern, f"{pattern}.gz") for path in Path(folder).glob(each)}
+    return sorted(os.fsdecode(path) for path in found)
+
+
+def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
+    """The first lines of a file, but blank ones, from its first bytes, of which the last line may be cut off."""
+    lines = head.split(b"\n")
+    return [line for line in (lines[:-1] or lines)[:most] if line.strip()]
+
+
+def growth_limit(packed: int) -> int:
+    """Bytes that so many packed bytes may become; what grows more is no data."""
+    return max(_LARGEST_RATIO * packed, _LARGEST_PACKED)
+
+
+def _content(file: str, most: int = -1) -> bytes:
+    """The first bytes of a file, or all of them, as they are."""
+    try:
+        mode = os.stat(file).st_mode
+        if stat.S_ISFIFO(mode) and _DESCRIPTOR.fullmatch(file):
+            content = _pipe(file)
+            return content if most < 0 else content[:most]
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise InputError(f"{file}: is a device or a named pipe; expected a file")
+        with Path(file).open("rb") as opened:
+            return opened.read(most)
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(
+            f"{file}: is a folder; expected a file, or logs named as their programs do: give its files"
+        ) from None
+    except MemoryError:
+        raise InputError(f"{file}: is larger than the memory") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{file!r}: cannot be opened: {reason}") from None
+
+
+def _pipe(file: str) -> bytes:
+    """All that comes out of a pipe, now or when it was first read."""
+    known = _PIPES.get()
+    if known is not None and file in known:
+        return known[file]
+    with Path(file).open("rb") as opened:
+        content = opened.read(_LARGEST_PIPE + 1)
+    if len(content) > _LARGEST_PIPE:
+        raise InputError(f"{file}: more than {_LARGEST_PIPE} bytes come out of this pipe; write them to a file first")
+    if known is not None:
+        known[file] = content
+    return content
+
+
+def _unpacked_head(packed: bytes) -> bytes:
+    """The first bytes of gzip data that may be cut off; a file may have several members."""
+    head = b""
+    while packed.startswith(GZIP_MAGIC) and len(head) < _HEAD:
+        member = zlib.decompressobj(wbits=31)
+        head += member.decompress(packed, _HEAD - len(head))
+        packed = member.unused_data
+    return head
+
+
+def _unpacked(file: str, data: bytes) -> bytes:
+    """The content of gzip data, which must not be a bomb."""
+    limit = growth_limit(len(data))
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+        content = packed.read(limit + 1)
+    if len(content) > limit:
+        raise InputError(
+            f"{file}: {len(data)} bytes unpack to more than {limit}: this is no data; unpack the file yourself if it is"
+        )
+    return content
+
+
+def read_text(path: str) -> str:
+    """The content of a text file, as `decode_text` reads it."""
+    return decode_text(path, read_bytes(path))
+
+
+def decode_text(file: str, data: bytes) -> str:
+    r"""UTF-8 text with line ends as `\n`; a byte order mark at the start is dropped."""
+    text = _decode(file, data).removeprefix("\ufeff")
+    if not text.strip():
+        raise InputError(f"{file}: is empty; expected a table")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_segments(path: str) -> list[str]:
+    r"""The segments of a text, one a line: an empty line is an empty segment, and the last line end ends the last one.
+
+    Only `\n` and `\r\n` end a line: other separators of Unicode, a lone `\r`, and a byte order mark at the start stay
+    part of a segment, as in sacrebleu.
+    """
+    text = _decode(path, read_bytes(path))
+    if not text:
+        raise InputError(f"{path}: is empty; expected one segment per line")
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def _decode(file: str, data: bytes) -> str:
+    """UTF-8 text as it stands."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{file}: is UTF-16 text; save it as UTF-8")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{file}, line {line}: expected UTF-8 text, got byte 0x{data[error.start]:02x}; save the file as UTF-8"
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(f"{file}, line {line}: expected text, got a NUL byte; is this a text file?")
+    return text
+
+
+_DESCRIPTOR_PATH = re.compile(r"/(?:dev|proc/self)/(?:stdout|stderr|fd/(\d+))")
+"""Standard output, and `>(command)` of a shell."""
+_FIXED = (errno.EBUSY, errno.EPERM, errno.EACCES)
+"""A file that can be written but not replaced: mounted by itself (into a container), or another user's in /tmp."""
+_NAME = 50
+"""Characters of the name of a file that the name of its temporary file has."""
+_ABANDONED = 3600.0
+"""Seconds after its last change from which a temporary file is taken for one that a kill has left."""
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write, which takes the place of `path` once all is written, and is removed if anything goes wrong.
+
+    Links are followed, and an existing file keeps its mode. Standard output, devices, and files in a folder that cannot
+    be written are written directly. Of several processes that write the same file, the last one to end it wins.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    target = _target(path)
+    if target is None:
+        descriptor = _descriptor(path)
+        # Opened by its name, a file that standard output goes to would be written from its start.
+        with open(path if descriptor is None else os.dup(descriptor), "wb") as file:
+            yield file
+        return
+    temporary = _beside(target)
+    try:
+        with _created(temporary, target) as file:
+            yield file
+        _move(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def refusing_unwritable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Refuse a file that cannot be written in one line; nobody has to hear of a pipe that was closed."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)}: cannot be written ({error.strerror}); give another file") from None
+
+
+def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None) -> str:
+    """The text, or, where a path is given, the path of the file that has it now (UTF-8).
+
+    Args:
+        text: the text, or its pieces.
+        path: the file to write; None for none.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    if path is None:
+        return text if isinstance(text, str) else "".join(text)
+    pieces = [text.rstrip("\n") + "\n"] if isinstance(text, str) else text
+    with refusing_unwritable(path), replacing(path) as file:
+        file.writelines(piece.encode() for piece in pieces)
+    return os.fspath(path)
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse, before the work, a place where `replacing` could not write.
+
+    Raises:
+        InputError: there is no such folder, or the file or the folder cannot be written.
+    """
+    with refusing_unwritable(path):
+        target = _target(path)
+        if target is not None:
+            temporary = _beside(target)
+            _created(temporary, target).close()
+            temporary.unlink()
+
+
+def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths are one regular file, which need not exist yet.
+
+    Example:
+        >>> same_file("out/../a.txt", "a.txt"), same_file("/dev/null", "/dev/null")
+        (True, False)
+    """
+    if os.path.exists(one) and os.path.exists(other):
+        return os.path.isfile(one) and os.path.samefile(one, other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _descriptor(path: str | os.PathLike[str]) -> int | None:
+    """The number of an open file that is named by its descriptor."""
+    named = os.path.abspath(path)
+    found = _DESCRIPTOR_PATH.fullmatch(named)
+    return found and int(found[1] or named.endswith("stderr") + 1)
+
+
+def _target(path: str | os.PathLike[str]) -> Path | None:
+    """The file itself, where the path is a link; None for what is written directly."""
+    target, direct = Path(os.path.realpath(path)), _descriptor(path) is not None
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return target
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode) or direct):
+        raise OSError(errno.EINVAL, "is a named pipe or a device, not a file")  # it would wait for a reader
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    replaceable = stat.S_ISREG(mode) and not direct and os.access(target.parent, os.W_OK | os.X_OK)
+    return target if replaceable else None
+
+
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """Remove what writers of a file that were killed have left beside it."""
+    target = Path(os.path.realpath(path))
+    for left in target.parent.glob(f".{escape(target.name[:_NAME])}.{'?' * 8}.tmp"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > _ABANDONED:
+                left.unlink()
+
+
+def _beside(target: Path) -> Path:
+    """A name of its own in the same folder, which a file system with names of 255 bytes takes."""
+    return target.with_name(f".{target.name[:_NAME]}.{os.urandom(4).hex()}.tmp")
+
+
+def _created(temporary: Path, target: Path) -> IO[bytes]:
+    """A new file, with the mode of the one that it will replace, or else that of any new file."""
+    temporary.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(temporary, flags, 0o666), "wb")
+    with suppress(OSError):  # there is nothing to keep, or the file system has no modes
+        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+    return file
+
+
+def _move(temporary: Path, target: Path) -> None:
+    try:
+        os.replace(temporary, target)
+    except OSError as error:
+        if error.errno not in _FIXED or not target.exists():
+            raise
+        shutil.copyfile(temporary, target)

@@ -1,0 +1,531 @@
+"""Which classical tests the data of two systems allow, and what these say.
+
+Classical tests of two systems beside the permutation test and the bootstrap test.
+
+The classical tests beside the resampling tests, as a table for a terminal and as JSON.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sigjax.comparison.compare import compare
+from sigjax.comparison.options import CompareOptions
+from sigjax.metrics import evaluation_from_arrays, less, origins
+from sigjax.metrics.edits import SCLITE
+from sigjax.records import (
+    Alternative,
+    Comparison,
+    Device,
+    Evaluation,
+    InputError,
+    Metric,
+    Resamples,
+    SampleMetric,
+    Test,
+)
+from sigjax.records.display import Brief, html_text, visible, visible_json
+from sigjax.records.metric import AnyMetric
+from sigjax.records.options import option, same, takes, values
+from sigjax.report import Report
+from sigjax.report.data import PAIR_KEYS
+from sigjax.report.text import WHOLE, WIDTH_OF_SENTENCES, room_for
+from sigjax.report.words import ALTERNATIVES, METHODS, count, format_number, format_p, format_raw_p, number_spec
+from sigjax.resample.units import Units, make_units, units_of_instances
+from sigjax.run.files import text_or_file
+from sigjax.studies.tests import (
+    BINOMIAL_Z,
+    CHI_SQUARE,
+    MAPSSWE,
+    MCNEMAR,
+    ONE_UNIT,
+    PAIRED_T,
+    SIGN,
+    TWO_SAMPLE_T,
+    WALD,
+    WILCOXON,
+    ClassicalTest,
+    Dependence,
+    LeftOut,
+    binomial_z,
+    chi_square,
+    dependence,
+    mapsswe,
+    mcnemar,
+    paired_t,
+    sign_test,
+    two_sample_t,
+    wald_z,
+    wilcoxon,
+)
+
+CLUSTER_T = "paired t over clusters"
+PAIRED = (PAIRED_T, WALD, SIGN, WILCOXON, *MCNEMAR)
+UNPAIRED = (TWO_SAMPLE_T, BINOMIAL_Z, CHI_SQUARE)
+_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+
+TestOrReason = ClassicalTest | LeftOut
+
+
+def all_tests(evaluation: Evaluation, alternative: Alternative) -> tuple[list[TestOrReason], int, Dependence]:
+    """All classical tests or why they do not apply, the number of units with content, and how the systems depend."""
+    metric = evaluation.metric
+    if isinstance(metric, SampleMetric):
+        reason = f"{metric.name} is computed from all instances at once, not from sums"
+        return _without((*PAIRED, *UNPAIRED), reason), evaluation.num_instances, Dependence(None, None)
+    if (nearer := origins(evaluation)) is None:
+        units, alone = _with_content(make_units(evaluation)), None
+    else:
+        units, alone = make_units(nearer.deltas), make_units(less(evaluation, float(nearer.offsets[0])))
+    results = tests_of_units(units, metric, alternative, kind_of_data(evaluation), alone)
+    if metric.name == SCLITE:
+        results.append(_mapsswe(evaluation, alternative))
+    return results, units.values.shape[1], _dependence(alone or units, metric)
+
+
+class Kind(NamedTuple):
+    """What the units alone do not show."""
+
+    clustered: bool
+    proportions: bool
+    """Whether the two statistics are the number of right items and the number of all items."""
+
+
+def kind_of_data(evaluation: Evaluation) -> Kind:
+    """Whether there are clusters, and proportions."""
+    stats, proportions = evaluation.stats, False
+    if stats.dtype.kind == "i" and stats.shape[2] == 2:
+        proportions = bool((0 <= stats[..., 0]).all() and (stats[..., 0] <= stats[..., 1]).all())
+    return Kind(evaluation.clusters is not None, proportions)
+
+
+def tests_of_units(
+    units: Units, metric: Metric, alternative: Alternative, kind: Kind, alone: Units | None
+) -> list[TestOrReason]:
+    """All classical tests of two systems on their units, or why they do not apply.
+
+    Where numbers are large, each unit is measured from a number of its own, which systems share: then `alone` are the
+    units for tests that take no pairs, measured from one number.
+    """
+    units = _with_content(units)
+    differing = together = _differing(units, metric)
+    if alone is not None and not isinstance(differing, str):
+        differing, together = differing._replace(binary=False), _differing(alone, metric)
+        kind = kind._replace(proportions=False)
+    results = _paired(differing, alternative)
+    if kind.clustered:
+        results.append(_over_clusters(units, metric, alternative))
+    if isinstance(together, str):
+        results.append(LeftOut(TWO_SAMPLE_T, together))
+    else:
+        results.append(two_sample_t(together.values[0], together.values[1], alternative))
+    results += [_binomial(units, metric, alternative, kind), _chi_square(units, metric, alternative)]
+    if np.array_equal(*units.values):
+        return [replace(each, p_value=1.0) if isinstance(each, ClassicalTest) else each for each in results]
+    return results
+
+
+def _with_content(units: Units) -> Units:
+    """The units on which a system or the gold has anything; all units if there are none."""
+    content = units.values.any(axis=(0, 2))
+    kept = content | ~content.any()
+    return replace(units, values=units.values[:, kept], strata=units.strata[kept])
+
+
+class _Differing(NamedTuple):
+    """The statistic by which two systems differ, with the sign by which more of it is a higher score."""
+
+    values: np.ndarray
+    """[system, unit] int64, in steps of the fixed point."""
+    binary: bool
+    """Whether every value is 0 or 1."""
+    rounding: int
+    """Steps by which two equal differences may differ after rounding to the fixed point; 0 for decimals."""
+
+
+def _without(names: Sequence[str], reason: str) -> list[TestOrReason]:
+    return [LeftOut(name, reason) for name in names]
+
+
+def _differing(units: Units, metric: Metric) -> _Differing | str:
+    """The one statistic that differs, or why there is not one."""
+    a, b = units.values
+    stats = np.flatnonzero((a != b).any(axis=0))
+    if stats.size > 1:
+        names = ", ".join(metric.stat_names[stat] for stat in stats[:4]) + (", ..." if stats.size > 4 else "")
+        return f"{metric.name} is not a mean over units: {stats.size} statistics differ ({names})"
+    stat = int(stats[0]) if stats.size else 0
+    values = units.values[:, :, stat]
+    ends = np.stack([units.totals[0]] * 2)
+    ends[:, stat] = np.maximum(a, b)[:, stat].sum(), np.minimum(a, b)[:, stat].sum()
+    with np.errstate(all="ignore"):
+        high, low = metric.score(units.unscaled(ends))
+    if stats.size and not abs(high - low) > 0:
+        return f"{metric.name} does not change with the statistic that differs ({metric.stat_names[stat]})"
+    step = 1.0 if units.divisors is None else float(units.divisors[stat])
+    binary = bool(((values == 0) | (values == step)).all())
+    # A value is rounded by half a step, a difference by one.
+    return _Differing(-values if high < low else values, binary, 0 if units.exact else 2)
+
+
+def _paired(differing: _Differing | str, alternative: Alternative) -> list[TestOrReason]:
+    if isinstance(differing, str):
+        return _without(PAIRED, differing)
+    d, rounding = differing.values[0] - differing.values[1], differing.rounding
+    d = np.where(2 * abs(d) <= rounding, 0, d)
+    tests = [
+        paired_t(d, alternative, rounding=rounding),
+        wald_z(d, alternative, rounding=rounding),
+        sign_test(d, alternative),
+        wilcoxon(d, alternative, rounding=rounding),
+    ]
+    if not differing.binary:
+        return [*tests, *_without(MCNEMAR, "it takes one 0 or 1 per unit")]
+    return [*tests, *mcnemar(int((d > 0).sum()), int((d < 0).sum()), alternative)]
+
+
+def _mapsswe(evaluation: Evaluation, alternative: Alternative) -> TestOrReason:
+    texts = evaluation.transcripts
+    if texts is None or len(texts.references) != evaluation.num_instances:
+        return LeftOut(
+            MAPSSWE, "it aligns transcripts with one reference, and this is statistics, or several references"
+        )
+    a, b = (texts.outputs[name] for name in evaluation.systems)
+    return mapsswe(texts.references, a, b, alternative)
+
+
+def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
+    """Paired t over the scores of clusters, each by itself."""
+    with np.errstate(all="ignore"):
+        scores = np.asarray(metric.score(units.unscaled(units.values.astype(np.float64))), np.float64)
+    if not np.isfinite(scores).all():
+        return LeftOut(CLUSTER_T, f"{metric.name} is not a finite number on every cluster by itself")
+    assumes = "as paired t; clusters (folds) scored one by one"
+    rounding = _ROUNDING * float(np.abs(scores).max())
+    return paired_t(scores[0] - scores[1], alternative, name=CLUSTER_T, assumes=assumes, rounding=rounding)
+
+
+def _binomial(units: Units, metric: Metric, alternative: Alternative, kind: Kind) -> TestOrReason:
+    """The binomial test if the score is a proportion of counts."""
+    if kind.proportions:
+        parts, wholes = totals = units.unscaled(units.totals).T
+        if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
+            (k1, k2), (n1, n2) = totals.astype(int).tolist()
+            return binomial_z((k1, k2), (n1, n2), alternative)
+    return LeftOut(BINOMIAL_Z, f"{metric.name} is not a proportion of items that are right or wrong")
+
+
+def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestOrReason:
+    """The chi-square test if the statistics say how many items a system predicted, and how many of them are right."""
+    if not {"tp", "predicted"} <= set(metric.stat_names):
+        return LeftOut(CHI_SQUARE, f"{metric.name} has no statistics tp and predicted")
+    totals = units.unscaled(units.totals)
+    relevant, predicted = (totals[:, metric.stat_names.index(name)] for name in ("tp", "predicted"))
+    if (np.concatenate([relevant, predicted]) % 1 != 0).any():
+        return LeftOut(CHI_SQUARE, "tp and predicted are not counts")
+    (r1, r2), (s1, s2) = relevant.astype(int).tolist(), (predicted - relevant).astype(int).tolist()
+    return chi_square((r1, r2), (s1, s2), alternative)
+
+
+def _dependence(units: Units, metric: Metric) -> Dependence:
+    """How two systems depend on each other, by their scores without one unit at a time."""
+    without = units.totals[:, None] - units.values
+    with np.errstate(all="ignore"):
+        a, b = np.asarray(metric.score(units.unscaled(without)), np.float64)
+    finite = bool(np.isfinite(a).all() and np.isfinite(b).all())
+    return dependence(a, b) if finite else Dependence(None, None)
+
+
+NO_SAMPLE = "responses are not a random sample of instances"
+
+
+@dataclass(frozen=True, repr=False)
+class ClassicalTests(Brief):
+    """All tests of two systems by one metric. Iterating gives the classical tests.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        metric: name of the metric.
+        score_a: score of a.
+        score_b: score of b.
+        delta: score_a - score_b.
+        alternative: which deltas are extreme.
+        num_units: units (instances or clusters) of the classical tests: those on which a system or the gold has
+            anything.
+        correlation: r12, the correlation (-1 to 1) of what each unit contributes to the two scores; for means, of their
+            results. None if a system does not vary.
+        factor: s_d-ind / s_d: by how much the standard deviation of delta grows if the systems are assumed to be
+            independent. None if delta does not vary.
+        tests: the classical tests that apply.
+        left_out: the others, with the reason.
+        comparisons: the permutation test and the bootstrap test.
+        second: those that drew resamples, again with the next seed.
+        notes: what a reader of the numbers should know.
+        signature: one line that reproduces the comparisons.
+    """
+
+    a: str
+    b: str
+    metric: str
+    score_a: float
+    score_b: float
+    delta: float
+    alternative: Alternative
+    num_units: int
+    correlation: float | None
+    factor: float | None
+    tests: tuple[ClassicalTest, ...]
+    left_out: tuple[LeftOut, ...]
+    comparisons: tuple[Comparison, ...]
+    second: tuple[Comparison, ...]
+    notes: tuple[str, ...]
+    signature: str
+
+    def __iter__(self) -> Iterator[ClassicalTest]:
+        """Go through the classical tests."""
+        return iter(self.tests)
+
+    def __getitem__(self, name: str) -> ClassicalTest:
+        """The classical test of a name.
+
+        Raises:
+            KeyError: no test has this name, or it was left out.
+        """
+        return {test.name: test for test in self.tests}[name]
+
+    def __str__(self) -> str:
+        """Return the tests as a table for a terminal."""
+        pass
+
+        return to_text(self)
+
+    def brief(self) -> dict[str, Any]:
+        """The pair, and the p-value of each test."""
+        names = ("a", "b", "metric", "delta", "num_units")
+        p_values = {one.test: one.p_value for one in self.comparisons} | {test.name: test.p_value for test in self}
+        return {name: getattr(self, name) for name in names} | {"p_values": p_values}
+
+    def _repr_html_(self) -> str:
+        """The same table for notebooks."""
+        return html_text(str(self))
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The tests as JSON: every number as it is.
+
+        Args:
+            path: the file to write, whose path is then returned instead of the text.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        pass
+
+        return text_or_file(to_json([self]), path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassicalOptions:
+    """The options of `classical_tests`."""
+
+    metric: AnyMetric | None = option(
+        None, 'Metric of arrays: a name ("mean" when left out), a `Metric`, a `SampleMetric`, or a function of sums.'
+    )
+    alternative: Alternative = same(
+        CompareOptions, "alternative", more="Of the first system, a. Chi-square tests are two-sided only."
+    )
+    method: Literal["auto", "exact", "montecarlo"] = same(
+        CompareOptions, "method", doc="Of resampling tests: exact (no sampling), Monte Carlo, or auto."
+    )
+    resamples: Resamples = same(CompareOptions, "resamples")
+    seed: int = same(CompareOptions, "seed", more="Tests that draw are run again with the next seed, as a check.")
+    device: Device = same(CompareOptions, "device")
+    progress: bool = same(CompareOptions, "progress", default=False)
+
+
+@takes(ClassicalOptions)
+def classical_tests(*systems: Any, options: ClassicalOptions) -> ClassicalTests:
+    r"""Classical tests of two systems beside the permutation test and the bootstrap test.
+
+    Paired t, Wald z, sign, Wilcoxon and McNemar tests take the differences $d_i$ of units on the one statistic by which
+    the systems differ, as for means, accuracy and recall. Precision, F1 and BLEU have no such statistic: these tests
+    are left out, with the reason. Two-sample t, binomial z and chi-square tests assume independent systems, to show
+    what that costs: the factor $s_{d-ind} / s_d = \sqrt{s_1^2 + s_2^2} / s_d$. For identical systems every p is 1.
+    Of `wer-sclite` there is MAPSSWE, too, on segments of its own: `sigjax.studies.tests` says how these and whole
+    utterances differ. Tests that draw resamples run again with `seed + 1`. For a paired t test over k folds, give k
+    numbers per system, or give the folds as clusters, which are also scored one by one.
+
+    Args:
+        systems: an `Evaluation` of two systems; or two arrays, a and b, `[instance]` or `[instance, input]`, of the
+            same instances in the same order.
+        options: see `ClassicalOptions`.
+
+    Raises:
+        InputError: not two systems; an evaluation and also `metric`; and what `compare` refuses.
+
+    Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences".
+
+    Example:
+        >>> result = classical_tests([1, 1, 1, 1, 1, 1, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0], metric="accuracy")
+        >>> result["sign (exact)"].p_value, result.comparisons[0].p_value
+        (0.03125, 0.03125)
+        >>> round(result["two-sample t"].statistic * result.factor, 6) == round(result["paired t"].statistic, 6)
+        True
+    """
+    evaluation = _two_systems(systems, options.metric)
+    num_units = int(units_of_instances(evaluation)[0].max()) + 1
+
+    def run(tests: Sequence[Test], **changes: Any) -> Report:
+        return compare(evaluation, interval="none", **values(options, CompareOptions, test=tests, **changes))
+
+    no_bootstrap = ONE_UNIT if num_units == 1 else NO_SAMPLE if evaluation.unit == "response" else None
+    report = run(("permutation",) if no_bootstrap else ("permutation", "bootstrap"))
+    drawn: list[Test] = [each.test for each in report if each.method == "montecarlo"]
+    second = tuple(run(drawn, seed=(options.seed + 1) % 2**64)) if drawn else ()
+    results, kept, related = all_tests(evaluation, options.alternative)
+    if no_bootstrap:
+        results.append(LeftOut("bootstrap", no_bootstrap))
+    without_content = f"{num_units - kept:,} of {num_units:,} units have nothing to score"
+    notes = (f"{without_content}: the classical tests leave them out",) if kept < num_units else ()
+    one = report.comparisons[0]
+    return ClassicalTests(
+        *(one.a, one.b, one.metric, one.score_a, one.score_b, one.delta, options.alternative, kept, *related),
+        tests=tuple(each for each in results if isinstance(each, ClassicalTest)),
+        left_out=tuple(each for each in results if isinstance(each, LeftOut)),
+        comparisons=tuple(report),
+        second=second,
+        notes=(*report.notes, *notes),
+        signature=report.signature,
+    )
+
+
+def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> Evaluation:
+    if not any(isinstance(each, Evaluation) for each in systems):
+        if len(systems) != 2:
+            raise InputError(f"expected an Evaluation of two systems, or two arrays a and b; got {len(systems)} arrays")
+        named = dict(zip("ab", systems, strict=True))
+        return evaluation_from_arrays(named, metric="mean" if metric is None else metric)
+    if len(systems) > 1 or metric is not None:
+        raise InputError("an Evaluation has both systems and their metric; give nothing else beside it")
+    evaluation: Evaluation = systems[0]
+    names = evaluation.systems
+    if len(names) != 2:
+        some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        raise InputError(f"expected two systems, got {len(names)} ({some}); choose two (--systems A B)")
+    return evaluation
+
+
+SCHEMA = "sigjax-tests/1"
+ASSUMES = {
+    "permutation": "outputs for a unit may be swapped",
+    "bootstrap": "units are a random sample, and many",
+}
+GROUPS = {True: "paired tests", False: "tests of independent systems"}
+Row = tuple[str, str, str, str]
+
+
+def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = False) -> str:
+    """The tests as text: the scores, a table of tests, the cost of assuming independence, what was left out and why."""
+    stream, room = io.StringIO(), room_for(width)
+    console = Console(
+        file=stream,
+        width=WIDTH_OF_SENTENCES if room == WHOLE else room,
+        force_terminal=color,
+        force_jupyter=False,
+        no_color=not color,
+        color_system="standard" if color else None,
+        legacy_windows=False,
+    )
+    spec = number_spec([result.score_a, result.score_b])
+    console.print(Text(visible(f"{result.metric}: {count(result.num_units, 'unit')}"), style="bold"))
+    names = [visible(name) for name in (result.a, result.b)]
+    widest = max(map(cell_len, names))
+    for name, score in zip(names, (result.score_a, result.score_b), strict=True):
+        console.print(Text(f"{set_cell_size(name, widest)}  {format_number(score, spec)}"))
+    console.print(f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
+    console.print()
+    console.print(_table(result))
+    console.print()
+    for line in (_dependence_lines(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
+        console.print(Text(visible(line)))
+    console.print(Text(visible(result.signature)), soft_wrap=True)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def to_json(results: Iterable[ClassicalTests]) -> str:
+    """Results, one per metric, as JSON: numbers are not rounded, what is missing is null."""
+    return visible_json({"schema": SCHEMA, "results": [_plain(result) for result in results]}, indent=2)
+
+
+def _plain(result: ClassicalTests) -> dict[str, Any]:
+    fields = dict(result.__dict__)
+    fields |= {"tests": [asdict(test) for test in result], "left_out": [asdict(each) for each in result.left_out]}
+    return fields | {"comparisons": _compared(result.comparisons), "second": _compared(result.second)}
+
+
+def _compared(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    return [{key: getattr(one, key) for key in PAIR_KEYS} | {"seed": one.settings.seed} for one in comparisons]
+
+
+def _table(result: ClassicalTests) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), collapse_padding=True, header_style="bold")
+    groups = [("resampling", _resampled(result))]
+    groups += [(title, [_row(test) for test in result if test.paired == paired]) for paired, title in GROUPS.items()]
+    rows = [row for _, group in groups for row in group]
+    table.add_column("test", no_wrap=True, min_width=max(cell_len(row[0]) for row in rows) + 2)
+    table.add_column("statistic", justify="right", no_wrap=True)
+    table.add_column("p", justify="right", no_wrap=True)
+    table.add_column("assumes, besides independent units, that")
+    for title, group in groups:
+        if group:
+            table.add_row(Text(title, style="italic"))
+        for name, *cells in group:
+            table.add_row(Text(f"  {name}"), *(Text(cell) for cell in cells))
+    return table
+
+
+def _resampled(result: ClassicalTests) -> list[Row]:
+    """The resampling tests, each with its second run below it."""
+    spec = number_spec([result.delta])
+    rows: list[Row] = []
+    for first in result.comparisons:
+        for one in (first, *(other for other in result.second if other.test == first.test)):
+            seed = f", seed {one.settings.seed}" if one.method == "montecarlo" else ""
+            name = f"{one.test} ({METHODS[one.method]}{seed})"
+            rows.append((name, format_number(one.delta, f"+{spec}"), format_raw_p(one), ASSUMES[one.test]))
+    return rows
+
+
+def _row(test: ClassicalTest) -> Row:
+    rank_or_count = (2.0 * test.statistic).is_integer()
+    statistic = f"{test.statistic:z,.10g}" if rank_or_count else f"{test.statistic:z.4g}"
+    return test.name, statistic, format_p(test.p_value, digits=3, threshold=0.05), test.assumes
+
+
+def _dependence_lines(result: ClassicalTests) -> str:
+    """The correlation of the systems, and what it costs to ignore it."""
+    if result.correlation is None:
+        return "r12 (correlation of the systems): none"
+    text = f"r12 (correlation of the systems) = {result.correlation:z.2f}"
+    if result.factor is None:
+        return f"{text}; delta does not vary"
+    cost = "assuming independent systems multiplies the standard deviation of delta by this factor"
+    return f"{text}; s_d-ind / s_d = {result.factor:.2f}: {cost}"
+
+
+def _left_out(result: ClassicalTests) -> list[str]:
+    """One line for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for each in result.left_out:
+        reasons.setdefault(each.reason, []).append(each.name)
+    return [f"left out: {', '.join(names)}: {reason}" for reason, names in reasons.items()]

@@ -1,0 +1,450 @@
+"""The classical tests of paired results: one difference per unit, system a minus system b.
+
+What each assumes beyond independent units is in its record. Where all differences are 0, p = 1, whatever the
+alternative. Differences should be whole numbers (fixed point), so that zeros and ties are exact.
+
+The classical tests that take two systems to be independent, and what that costs.
+
+Systems run on one test set are correlated: what is hard for one is hard for the other. The variance of their difference
+is then smaller than the sum of their variances, and these tests lose power. They are here for comparison. Reference:
+Yeh (2000), section 2.
+
+MAPSSWE, the test of word error rates that NIST's evaluations of speech recognition report.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.exact.choices import sample_law
+from sigjax.exact.lattice import NotEligible
+from sigjax.metrics.edits import align, words_of
+from sigjax.records import Alternative
+from sigjax.records.display import SciPyNames
+from sigjax.resample.units import total, variance
+from sigjax.testing.p_values import binomial_upper, chi_square_tail, normal_tail, t_tail
+
+MOST_RANKS = 500
+"""Up to this many differences other than 0, the Wilcoxon test is exact (takes some hundredths of a second)."""
+
+
+@dataclass(frozen=True)
+class ClassicalTest(SciPyNames):
+    """One classical test of two systems.
+
+    Attributes:
+        name: the test.
+        statistic: t, z or chi-square; for the sign test and the exact McNemar tests the number of units on which a is
+            ahead; for the Wilcoxon test the sum of their ranks.
+        p_value: the p-value.
+        assumes: what the p-value needs beyond independent units, in one line.
+        paired: False for the tests that take the two systems to be independent.
+    """
+
+    name: str
+    statistic: float
+    p_value: float
+    assumes: str
+    paired: bool = True
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A test that does not apply to these data, and why."""
+
+    name: str
+    reason: str
+
+
+PAIRED_T, WALD, SIGN, WILCOXON = "paired t", "Wald z", "sign (exact)", "Wilcoxon signed rank"
+MCNEMAR = ("McNemar (exact)", "McNemar (mid-p)", "McNemar (chi-square)", "McNemar (chi-square, corrected)")
+ONE_UNIT = "it takes two units or more, got one"
+ALL_EQUAL = "all differences are equal: their standard deviation is 0"
+TWO_SIDED_ONLY = "chi-square has no direction; take two-sided, or another test"
+
+
+def paired_t(
+    differences: np.ndarray, alternative: Alternative, *, name: str = PAIRED_T, assumes: str = "", rounding: float = 0.0
+) -> ClassicalTest | LeftOut:
+    r"""Paired t test, $t = \bar d / (s_d / \sqrt n)$ with n - 1 degrees of freedom; $s_d$ has ddof = 1.
+
+    `differences` `[unit]` may be those of folds, too. Differences within `rounding` of each other are equal. Same as
+    `scipy.stats.ttest_rel`. Reference: Yeh (2000), section 3.1.
+
+    Example:
+        >>> result = paired_t(np.array([1, 2, 3]), "two-sided")
+        >>> round(result.statistic, 4), round(result.p_value, 4)
+        (3.4641, 0.0742)
+    """
+    assumes = assumes or "differences are normal, or many"
+    return _of_mean(differences, rounding, name, assumes, lambda t: t_tail(t, len(differences) - 1, alternative))
+
+
+def wald_z(
+    differences: np.ndarray,
+    alternative: Alternative,
+    *,
+    name: str = WALD,
+    assumes: str = "differences are many",
+    rounding: float = 0.0,
+) -> ClassicalTest | LeftOut:
+    r"""Wald test, $z = \bar d / (s_d / \sqrt n)$ by the normal distribution; $s_d$ has ddof = 1.
+
+    `differences` is `[unit]`; `rounding` as in `paired_t`. Reference: Wasserman (2004), "All of statistics", section
+    10.1.
+
+    Example:
+        >>> round(wald_z(np.array([1, 2, 3]), "two-sided").p_value, 6)
+        0.000532
+    """
+    return _of_mean(differences, rounding, name, assumes, lambda z: normal_tail(z, alternative))
+
+
+def sign_test(differences: np.ndarray, alternative: Alternative) -> ClassicalTest:
+    r"""Exact sign test: the differences above 0 are binomial with probability 1/2 among those that are not 0.
+
+    `differences` is `[unit]`; two-sided is twice the smaller tail, at most 1. Same as `scipy.stats.binomtest(above,
+    above + below)`. Reference: Yeh (2000), section 3.1.
+
+    Example:
+        >>> sign_test(np.array([1, 2, 3, 0, 4]), "two-sided").p_value
+        0.125
+    """
+    above, below = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
+    assumes = f"sizes do not count; {_left_out(len(differences) - above - below)}"
+    return ClassicalTest(SIGN, float(above), _binomial_tail(above, below, alternative), assumes)
+
+
+def wilcoxon(differences: np.ndarray, alternative: Alternative, *, rounding: int = 0) -> ClassicalTest:
+    r"""Wilcoxon signed-rank test; the statistic is the sum of the ranks of the differences above 0.
+
+    Zeros are left out (`zero_method="wilcox"`) and equal sizes get their mean rank. Up to 500 differences that are not
+    0, p is exact for the ranks as they are, ties included; beyond, normal with the variance $\sum r_i^2 / 4$ of the
+    tied ranks and no continuity correction, as `scipy.stats.wilcoxon(method="asymptotic")`. Two-sided is twice the
+    smaller tail, at most 1. `differences` is `[unit]`; sizes that differ by at most `rounding` are equal. Reference:
+    Pratt and Gibbons (1981), "Concepts of nonparametric theory", chapter 3.
+
+    Example:
+        >>> result = wilcoxon(np.array([1, 2, -1, 0, 4]), "greater")
+        >>> result.statistic, result.p_value
+        (8.5, 0.1875)
+    """
+    kept = differences[differences != 0]
+    doubled = doubled_ranks(np.abs(kept), rounding)
+    sum_above, zeros = int(doubled[kept > 0].sum()), len(differences) - len(kept)
+    if len(kept) <= MOST_RANKS:
+        how, p_value = "exact", _exact_ranks(doubled, sum_above, alternative)
+    else:
+        z = (sum_above - doubled.sum() / 2.0) / (0.5 * math.sqrt(float((doubled.astype(np.float64) ** 2).sum())))
+        how, p_value = "normal approximation", normal_tail(z, alternative)
+    assumes = f"differences are symmetric; {_left_out(zeros)}, ties share ranks; {how}"
+    return ClassicalTest(WILCOXON, sum_above / 2.0, p_value, assumes)
+
+
+def mcnemar(above: int, below: int, alternative: Alternative) -> list[ClassicalTest | LeftOut]:
+    r"""McNemar's test of 0/1 results: exact, mid-p, and chi-square without and with correction.
+
+    On `above` = b units only system a is right, on `below` = c only system b. The exact p is binomial; mid-p gives the
+    outcomes exactly as extreme as b half their weight; chi-square is $(b - c)^2 / (b + c)$, corrected
+    $\max(|b - c| - 1, 0)^2 / (b + c)$, so that b = c gives p = 1. Without differences p = 1. As statsmodels' `mcnemar`,
+    whose correction gives p < 1 for b = c. Reference: Fagerland et al. (2013), "The McNemar test for binary
+    matched-pairs data: mid-p and asymptotic are better than exact conditional".
+
+    Example:
+        >>> [round(test.p_value, 4) for test in mcnemar(9, 1, "two-sided")]
+        [0.0215, 0.0117, 0.0114, 0.0269]
+        >>> mcnemar(1, 1, "two-sided")[1].p_value
+        0.75
+        >>> [test.p_value for test in mcnemar(0, 0, "two-sided")]
+        [1.0, 1.0, 1.0, 1.0]
+    """
+    both = above + below
+    tests: list[ClassicalTest | LeftOut] = [
+        ClassicalTest(MCNEMAR[0], float(above), _binomial_tail(above, below, alternative), "results are 0 or 1"),
+        ClassicalTest(
+            MCNEMAR[1], float(above), _mid_p(above, below, alternative), "as exact; ties count half: less strict"
+        ),
+    ]
+    for name, size in zip(MCNEMAR[2:], (abs(above - below), max(abs(above - below) - 1, 0)), strict=True):
+        if alternative != "two-sided":
+            tests.append(LeftOut(name, TWO_SIDED_ONLY))
+        else:
+            statistic = size**2 / both if both else 0.0
+            few = "as exact; 25 units or more differ"
+            tests.append(ClassicalTest(name, statistic, chi_square_tail(statistic), few))
+    return tests
+
+
+def _of_mean(
+    differences: np.ndarray, rounding: float, name: str, assumes: str, tail: Callable[[float], float]
+) -> ClassicalTest | LeftOut:
+    """The test of the mean divided by its standard error."""
+    if len(differences) < 2:
+        return LeftOut(name, ONE_UNIT)
+    if not differences.any():
+        return ClassicalTest(name, 0.0, 1.0, assumes)
+    if differences.max() - differences.min() <= rounding:
+        return LeftOut(name, ALL_EQUAL)
+    mean = float(total(differences)) / len(differences)
+    statistic = mean / math.sqrt(variance(differences) / len(differences))
+    return ClassicalTest(name, statistic, tail(statistic), assumes)
+
+
+def _left_out(zeros: int) -> str:
+    return "no zeros" if zeros == 0 else f"{zeros:,} {'zero is' if zeros == 1 else 'zeros are'} left out"
+
+
+def _binomial_tail(above: int, below: int, alternative: Alternative) -> float:
+    both = above + below
+    if alternative == "two-sided":
+        # For neighbours the tail is one half, which the incomplete beta function misses by rounding.
+        return 1.0 if abs(above - below) <= 1 else 2.0 * binomial_upper(max(above, below), both)
+    return binomial_upper(above if alternative == "greater" else below, both)
+
+
+def _mid_p(above: int, below: int, alternative: Alternative) -> float:
+    both = above + below
+    if both == 0:
+        return 1.0
+    if alternative == "two-sided" and above == below:
+        # Every outcome is as extreme, and b = c is one outcome, not two: 1 - P(X = b) / 2.
+        return 0.5 + binomial_upper(above + 1, both)
+    if alternative == "two-sided":
+        return binomial_upper(max(above, below), both) + binomial_upper(max(above, below) + 1, both)
+    ahead = above if alternative == "greater" else below
+    return 0.5 * (binomial_upper(ahead, both) + binomial_upper(ahead + 1, both))
+
+
+def doubled_ranks(sizes: np.ndarray, rounding: int) -> np.ndarray:
+    """Twice the mean ranks `[unit]` of sizes, as whole numbers; neighbours within `rounding` are tied."""
+    order = np.argsort(sizes, kind="stable")
+    group = np.zeros(len(sizes), np.int64)
+    group[order[1:]] = np.cumsum(np.diff(sizes[order]) > rounding)
+    counts = np.bincount(group)
+    return (2 * np.cumsum(counts) - counts + 1)[group]
+
+
+def _exact_ranks(doubled: np.ndarray, sum_above: int, alternative: Alternative) -> float:
+    """The tail of the sum of ranks, each of which counts with probability 1/2: the law is built rank by rank."""
+    total = int(doubled.sum())
+    chance = np.zeros(total + 1)
+    chance[0] = 1.0
+    reach = 0
+    for rank in np.sort(doubled).tolist():
+        reach += rank
+        chance[: reach + 1] *= 0.5
+        chance[rank : reach + 1] += chance[: reach + 1 - rank].copy()
+    # The law is symmetric: small tails are sums of small terms.
+    if alternative == "two-sided":
+        return min(1.0, 2.0 * float(chance[: min(sum_above, total - sum_above) + 1].sum()))
+    return float(chance[: (total - sum_above if alternative == "greater" else sum_above) + 1].sum())
+
+
+TWO_SAMPLE_T, BINOMIAL_Z = "two-sample t", "binomial z"
+CHI_SQUARE = "chi-square (relevant, spurious)"
+RANK_SUM = "Wilcoxon-Mann-Whitney"
+_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+
+
+class Dependence(NamedTuple):
+    """How two systems depend on each other."""
+
+    correlation: float | None
+    """r12; None where a system does not vary."""
+    factor: float | None
+    """s_d-ind / s_d: how many times too large independence makes the standard deviation of the difference."""
+
+
+def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> ClassicalTest | LeftOut:
+    r"""Two-sample t test with equal variances, $t = (\bar a - \bar b) / \sqrt{(s_a^2 + s_b^2) / n}$, 2n - 2 degrees.
+
+    `a` and `b` are `[unit]`, of the same units. Same as `scipy.stats.ttest_ind`. Reference: Yeh (2000), section 2.1.
+
+    Example:
+        >>> round(two_sample_t(np.array([2, 4, 6]), np.array([1, 2, 3]), "two-sided").p_value, 4)
+        0.1963
+    """
+    if len(a) < 2:
+        return LeftOut(TWO_SAMPLE_T, ONE_UNIT)
+    assumes = "systems are independent, with equal variances"
+    if np.array_equal(a, b):
+        return ClassicalTest(TWO_SAMPLE_T, 0.0, 1.0, assumes, paired=False)
+    if np.ptp(a) == 0 and np.ptp(b) == 0:
+        return LeftOut(TWO_SAMPLE_T, "neither system varies: the standard deviation is 0")
+    error = math.sqrt((variance(a) + variance(b)) / len(a))
+    t = (float(total(a)) - float(total(b))) / len(a) / error
+    return ClassicalTest(TWO_SAMPLE_T, t, t_tail(t, 2 * len(a) - 2, alternative), assumes, paired=False)
+
+
+def binomial_z(
+    successes: tuple[int, int], trials: tuple[int, int], alternative: Alternative
+) -> ClassicalTest | LeftOut:
+    r"""Test of two proportions with the pooled variance, $z = (x_1 - x_2) / \sqrt{x (1 - x) (1/n_1 + 1/n_2)}$.
+
+    Same as `statsmodels.stats.proportion.proportions_ztest`. Reference: Yeh (2000), section 2.1.
+
+    Example:
+        >>> test = binomial_z((47, 25), (95, 39), "two-sided")
+        >>> round(test.statistic**2, 2)
+        2.38
+    """
+    if 0 in trials:
+        return LeftOut(BINOMIAL_Z, "a system has a proportion of nothing")
+    assumes = "systems are independent, and items; many items"
+    if successes[0] * trials[1] == successes[1] * trials[0]:
+        return ClassicalTest(BINOMIAL_Z, 0.0, normal_tail(0.0, alternative), assumes, paired=False)
+    x = sum(successes) / sum(trials)
+    error = math.sqrt(x * (1.0 - x) * (1.0 / trials[0] + 1.0 / trials[1]))
+    z = (successes[0] / trials[0] - successes[1] / trials[1]) / error
+    return ClassicalTest(BINOMIAL_Z, z, normal_tail(z, alternative), assumes, paired=False)
+
+
+def chi_square(
+    relevant: tuple[int, int], spurious: tuple[int, int], alternative: Alternative
+) -> ClassicalTest | LeftOut:
+    r"""Chi-square test of the table of relevant and spurious items found by each system, a test of precision.
+
+    One degree of freedom, no correction; the square of `binomial_z`. Same as `scipy.stats.chi2_contingency(...,
+    correction=False)`; where all items are relevant, or all spurious, p = 1. Reference: Yeh (2000), section 2.2.
+
+    Example:
+        >>> test = chi_square((47, 25), (48, 14), "two-sided")
+        >>> round(test.statistic, 2), round(test.p_value, 2)
+        (2.38, 0.12)
+    """
+    if alternative != "two-sided":
+        return LeftOut(CHI_SQUARE, TWO_SIDED_ONLY)
+    found = (relevant[0] + spurious[0], relevant[1] + spurious[1])
+    if 0 in found:
+        return LeftOut(CHI_SQUARE, "a system found nothing")
+    assumes = "as binomial z; it tests precision"
+    product = relevant[0] * spurious[1] - relevant[1] * spurious[0]
+    margins = found[0] * found[1] * sum(relevant) * sum(spurious)
+    statistic = sum(found) * product**2 / margins if product else 0.0
+    return ClassicalTest(CHI_SQUARE, statistic, chi_square_tail(statistic), assumes, paired=False)
+
+
+def dependence(a: np.ndarray, b: np.ndarray) -> Dependence:
+    r"""Correlation $r_{12}$ of two systems and the factor $s_{d-ind} / s_d$ that independence costs.
+
+    $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$ and $s_{d-ind}^2 = s_1^2 + s_2^2$. `a` and `b` `[unit]` are the scores
+    without each unit in turn (jackknife): for a mean, r12 is then the correlation of the results of units, for other
+    metrics that of their contributions. Reference: Yeh (2000), section 2.1.
+
+    Example:
+        >>> result = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
+        >>> round(result.correlation, 4), round(result.factor, 4)
+        (0.5774, 1.5275)
+    """
+    if len(a) < 2:
+        return Dependence(None, None)
+    largest = float(max(np.abs(a).max(), np.abs(b).max()))
+    # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
+    a, b = (np.ldexp(each, -math.frexp(largest)[1]) for each in (a, b))
+    rounding = _ROUNDING * float(max(np.abs(a).max(), np.abs(b).max()))
+    first, second, both = (math.sqrt(variance(each)) for each in (a, b, a - b))
+    independent = math.hypot(first, second)
+    factor = independent / both if both > rounding else None
+    if min(first, second) <= rounding:
+        return Dependence(None, factor)
+    return Dependence(float(np.clip(np.corrcoef(a, b)[0, 1], -1.0, 1.0)), factor)
+
+
+def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding: int = 0) -> ClassicalTest:
+    r"""Wilcoxon-Mann-Whitney test; the statistic is $U_a$, the number of pairs of units in which a is ahead.
+
+    Ties share ranks (and count half in $U_a$). Where their sums can be counted in a second or two, up to some 200
+    units, p is exact for the ranks as they are; beyond, normal with the variance of tied ranks and a correction for
+    continuity, as `scipy.stats.mannwhitneyu(method="asymptotic")`. Two-sided is twice the smaller tail, at most 1. `a`
+    and `b` are `[unit]`, whole numbers, of different units; those that differ by at most `rounding` are equal.
+    Reference: Mann and Whitney (1947), "On a test of whether one of two random variables is stochastically larger than
+    the other".
+
+    Example:
+        >>> test = rank_sum(np.array([3, 4, 5]), np.array([1, 2]), "two-sided")
+        >>> test.statistic, test.p_value
+        (6.0, 0.2)
+    """
+    doubled = doubled_ranks(np.concatenate([a, b]), rounding)
+    observed, law = int(doubled[: len(a)].sum()), sample_law(doubled, len(a))
+    tails = []
+    if not isinstance(law, NotEligible):
+        hits = {"greater": law.sums >= observed, "less": law.sums <= observed}
+        tails = [law.tail(hit) for side, hit in hits.items() if alternative in (side, "two-sided")]
+    known = [tail.p_value for tail in tails if tail is not None]
+    statistic = observed / 2.0 - len(a) * (len(a) + 1) / 2.0
+    if known and len(known) == len(tails):
+        p_value, how = min(1.0, len(known) * min(known)), "exact"
+    else:
+        from scipy.stats import mannwhitneyu
+
+        ranks = doubled[: len(a)], doubled[len(a) :]
+        p_value, how = float(mannwhitneyu(*ranks, alternative=alternative, method="asymptotic").pvalue), "normal"
+    assumes = f"systems are independent, with one law where they do not differ; ties share ranks; {how}"
+    return ClassicalTest(RANK_SUM, statistic, p_value, assumes, paired=False)
+
+
+MAPSSWE = "MAPSSWE"
+_BOUNDARY = 2
+"""Words that both systems have right, one after the other, between two segments."""
+
+
+def mapsswe(
+    references: Sequence[str], a: Sequence[str], b: Sequence[str], alternative: Alternative
+) -> ClassicalTest | LeftOut:
+    r"""Matched-pairs sentence-segment word error test of two systems on transcripts `[utterance]`.
+
+    sclite's alignments of both systems cut each utterance where both have two words running right; a segment is what
+    lies between and has an error. With $d_i$ the errors of a minus those of b in segment i of n,
+    $z = \bar d / (s_d / \sqrt n)$ by the normal distribution; $s_d$ has ddof = 1. As `sc_stats -t mapsswe` of SCTK; but
+    words of two systems that take different alternatives of a reference stay in step here.
+
+    The permutation test takes the errors and lengths of whole utterances, or of clusters such as speakers, and swaps
+    them; so it needs no normal distribution and no independence within them, and tests the difference of the rates.
+    MAPSSWE takes segments of one utterance, and all utterances of a speaker, for independent; it gains power where this
+    is so. It compares errors, not rates, and the segments depend on the pair: with a third system they are others.
+
+    References: Gillick and Cox (1989), "Some statistical issues in the comparison of speech recognition algorithms";
+    Pallett, Fisher and Fiscus (1990), "Tools for the analysis of benchmark speech recognition tests".
+
+    Example:
+        >>> gold, a, b = ["a b c d e f"] * 3, ["a x c d e f", "a b c d e f", "a"], ["a b c d x f", "a b", "a b"]
+        >>> test = mapsswe(gold, a, b, "two-sided")
+        >>> round(test.statistic, 4), test.assumes
+        (-0.6348, 'segments are independent, and many; 4 segments')
+    """
+    pairs = [pair for texts in zip(references, a, b, strict=True) for pair in segments(*texts)]
+    if len(pairs) < 2:
+        return LeftOut(MAPSSWE, f"it takes two segments with errors or more, got {len(pairs)}")
+    differences = np.array([first - second for first, second in pairs])
+    assumes = f"segments are independent, and many; {len(pairs):,} segments"
+    return wald_z(differences, alternative, name=MAPSSWE, assumes=assumes)
+
+
+def segments(reference: str, a: str, b: str) -> Iterator[tuple[int, int]]:
+    """The errors of both systems in each segment of an utterance.
+
+    Example:
+        >>> list(segments("a b c d e f g", "a x c d e f", "a b c d y f g"))
+        [(1, 0), (1, 1)]
+    """
+    gold = words_of(reference)
+    size = 2 * max(gold.slots) + 2  # in each slot of the reference the words, then what is put in after them
+    right, errors = np.zeros((2, size), int), np.zeros((2, size), int)
+    for system, output in enumerate((a, b)):
+        for kind, slot in align(gold, words_of(output)):
+            (right if kind == "correct" else errors)[system, 2 * slot + (kind == "insertion")] += 1
+    running, sums = 0, (0, 0)
+    for wrong, both_right in zip(errors.T.tolist(), right.min(axis=0).tolist(), strict=True):
+        if any(wrong):
+            running, sums = 0, (sums[0] + wrong[0], sums[1] + wrong[1])
+            continue
+        running += both_right
+        if running >= _BOUNDARY and any(sums):
+            yield sums
+            sums = 0, 0
+    if any(sums):
+        yield sums

@@ -1,0 +1,672 @@
+r"""Standard errors by the jackknife, and intervals by Student's t that hold for few units and for unequal clusters.
+
+**Standard error.** Leave unit i of stratum h out, and let the other $n_h - 1$ units of the stratum stand for all $n_h$:
+the score becomes $\hat\theta_{(i)}$, and unit i has the influence $u_i = \sqrt{(n_h - 1) / n_h} (\hat\theta -
+\hat\theta_{(i)})$. Then $s^2 = \sum_i u_i^2$ ("JKn" of surveys; of clusters in a regression, CR3). For the mean of n
+instances, s is their standard deviation (ddof = 1) divided by $\sqrt n$. The influences on a delta are those on its two
+scores, subtracted.
+
+**Degrees of freedom**, by Satterthwaite's rule: those of the chi-square law with the mean and variance that $s^2$ would
+have if the sum of a cluster of m instances were normal with variance $m^2$. They are n - 1 for n units of equal size,
+and far fewer where a few clusters hold most of the instances. Strata add up as if each were a sample of its own.
+
+**Interval.** Student's t with Hall's transformation, $g = \sum_i u_i^3 / s^3$ in place of the skewness of
+$\hat\theta$: all $\theta$ with $|x + g x^2 / 3 + g^2 x^3 / 27 + g / 6| \le t$, $x = (\hat\theta - \theta) / s$.
+On the side of the long tail the end is kept between t s and 2 t s from $\hat\theta$, on the other, of a score, between
+t s / 2 and t s, so that an interval is at most 1.5 times as long as that of t. The cubic has slope 0 at $x = -3 / g$:
+its inverse is infinitely steep where |g| t is near 1, and one end of nine numbers could be 4.1 t s away. At a level of
+95%, bounds are met where the skewness of the units themselves, $g \sqrt n$, is above 1.2 of 9 units, 2.4 of 30 and 4.5
+of 100. `closed` cuts intervals at the bounds of the metric, which no score exceeds.
+
+Of a delta, the end on the other side stays t s away. Much of what makes an instance hard cancels in a delta, so that
+differences are often symmetric, with heavy tails, or few of them are not 0: g is noise then, and follows the outlier
+that has moved $\hat\delta$, too. Taking the other end nearer misses such deltas in 7 to 10% with 10 to 50 units, and of
+50 units of which 3 differ in 20%, where t misses 3 to 5%. Moved outwards only, intervals never miss more often than
+those of t, and of differences like lognormal numbers 10, 7 and 5% in place of 16, 12 and 9% (10, 30 and 100 units).
+
+**Level at which all intervals hold together.** Scores and deltas are jointly normal, nearly, with covariances
+$\sum_i u_{ki} u_{li}$ of systems k and l. Draws of such normal variables, which all pairs share, give the quantile c
+of the largest $|Z|$ at the level asked for; each interval is then of the level $P(|Z| \le c)$ of one of them, narrower
+than Bonferroni's by some 3%. Covariances are taken as known, which is too bold with fewer than ten units, or fewer than
+systems (with 25 systems of ten normal numbers some delta was missed in 9%): `closed` uses Bonferroni's level there, at
+which intervals hold together if each of them holds.
+
+References: Wolter (2007), "Introduction to variance estimation", chapter 4; Bell and McCaffrey (2002), "Bias reduction
+in standard errors for linear regression with multi-stage samples"; Pustejovsky and Tipton (2018), "Small-sample methods
+for cluster-robust variance estimation"; Hall (1992), "On the removal of skewness by transformation"; Hothorn, Bretz and
+Westfall (2008), "Simultaneous inference in general parametric models".
+
+Standard errors by the delta method, without resamples: for new units, or for new units and new runs ("two-way").
+
+**Units.** $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the
+sums, by central differences in NumPy, so that no number depends on the device. If the score were linear, infinitely
+many bootstrap resamples of the units would give the same; for a mean, it is the standard deviation (ddof = 0) divided
+by the root of the number of units. References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997),
+section 2.7.2.
+
+**Units and runs**, where runs are trained models: x[u, r] is the influence g . s of run r of unit u. Its variance has a
+part that all runs of a unit share, one that all units of a run share, and a rest. With U units and R runs, row sums
+x[u, .] and column sums x[., r], and sums of squares about the means,
+
+    V_units = U / (U - 1) sum_u (x[u, .] - mean)^2       V_rest = UR / ((U - 1) (R - 1)) sum_ur (residual of x[u, r])^2
+    V_runs  = R / (R - 1) sum_r (x[., r] - mean)^2       V = max(V_units + V_runs - V_rest, V_units, V_runs)
+
+V_units and V_runs both contain the rest, so it is subtracted once: the estimate by the method of moments of a linear
+mixed model with crossed random effects. For a delta, x[u, .] are differences, since both systems saw the same units,
+while V_runs and V_rest are those of system a plus those of system b, whose runs are taken to be independent. V_units is
+a sum over strata, each with its own mean and number of units.
+
+The interval is score +- t sqrt(V), where t has the degrees of freedom of Satterthwaite (1946), V^2 / sum_k V_k^2 / f_k
+over the parts: U - 1 for the units, R - 1 for the runs of each system, and (U - 1) (R - 1) for each rest; but at least
+the smaller of U - 1 and R - 1, which subtracting V_rest may fall short of where units are few.
+
+A two-way bootstrap (Owen 2007) would hold its level less well: with R runs its variance is (R - 1) / R times too small,
+and it has no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
+(2011), "Robust inference with multiway clustering".
+
+Intervals without resamples: score intervals of answers right or wrong, else Student's t by the jackknife.
+
+A bootstrap of 20 right answers out of 20 never draws a wrong one, so all its intervals are [1, 1]. A score test takes
+the variance that the proportion in question would have, not the observed one, and has no such end: Wilson's interval of
+a score and Tango's of a delta invert it. Intervals by t and standard errors are in `jackknife`: units that are all
+alike have a standard error of 0 and an interval by t of no length, which says nothing of other units.
+
+References: Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998),
+"Equivalence test and confidence interval for the difference in proportions for the paired-sample design"; Fagerland,
+Lydersen and Laake (2014), "Recommended tests and confidence intervals for paired binomial proportions".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.metrics.ratios import mean_score
+from sigjax.records import Alternative, Array, Interval
+from sigjax.resample.draws import row_keys, words
+from sigjax.resample.units import Units, norms, total, variance
+from sigjax.testing.p_values import normal_quantile, t_quantile, t_tail
+from sigjax.testing.problem import Case, Pair, check_finite
+from sigjax.testing.uncertainty import Spread, with_ends
+
+_NUMBERS = 2**21
+"""Influences of pairs, or statistics without one unit at a time, that are held at once."""
+_ROWS = 2**10
+"""Normal draws that are held at a time."""
+_STRETCH = 2.0
+"""How many times as far from the score as by t, or how many times nearer, an end corrected for skewness may be; of a
+delta no end is nearer."""
+_RIDGE = 1e-12
+"""Part of each variance that is added to it: the covariance of systems that are sums of others has a root then."""
+
+
+def influences(case: Case) -> np.ndarray:
+    """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity where a unit was left out.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> from sigjax.testing.problem import Question
+        >>> from sigjax.metrics import METRICS
+        >>> from sigjax.records import Settings
+        >>> from sigjax.resample.units import make_units
+        >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]}))
+        >>> case = Case(units, METRICS["mean"], Question(np.array([[0, 1]]), (3.0, 1.0), (1e-15, 1e-15)), Settings())
+        >>> influences(case).round(4)
+        array([[-0.5774, -0.2887,  0.    ,  0.866 ],
+               [ 0.    ,  0.    ,  0.    ,  0.    ]])
+    """
+    units, observed = case.units, np.array(case.question.scores)[:, None]
+    sizes = np.bincount(units.strata)[units.strata][:, None].astype(np.float64)
+    stands_for = sizes / np.maximum(sizes - 1.0, 1.0)
+    starts = np.searchsorted(units.strata, np.arange(int(units.strata[-1]) + 1))
+    found, step = np.empty(units.values.shape[:2]), max(1, _NUMBERS // units.values[0].size)
+    for part in (slice(start, start + step) for start in range(0, len(found), step)):
+        values = units.values[part]
+        of_stratum = np.add.reduceat(values, starts, axis=1)[:, units.strata]
+        sums = (units.totals[part, None] - of_stratum) + stands_for * (of_stratum - values)
+        with np.errstate(all="ignore"):
+            found[part] = observed[part] - case.scores(sums)
+    check_finite(found)
+    return np.where(sizes[:, 0] > 1.0, found / np.sqrt(stands_for[:, 0]), 0.0)
+
+
+def system_errors(moves: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """Standard errors `[system]` of scores, from influences `[system, unit]`; 0 where none is above `rounding`."""
+    return np.where(np.abs(moves).max(axis=1) > rounding, norms(moves), 0.0)
+
+
+def pair_errors(moves: np.ndarray, members: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """The same of deltas `[pair]`, from influences on scores `[system, unit]`."""
+    return np.concatenate(
+        [np.zeros(0), *(system_errors(apart, rounding[part]) for part, apart in _of_pairs(moves, members))]
+    )
+
+
+def pair_skewness(moves: np.ndarray, members: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """The skewness g of deltas with standard errors `[pair]`, from influences on scores `[system, unit]`."""
+    return np.concatenate([np.zeros(0), *(skewness(apart, errors[part]) for part, apart in _of_pairs(moves, members))])
+
+
+def _of_pairs(moves: np.ndarray, members: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """The influences on deltas `[pair, unit]`, of so many pairs at a time as are held at once."""
+    step = max(1, _NUMBERS // moves.shape[1])
+    for part in (slice(start, start + step) for start in range(0, len(members), step)):
+        yield part, moves[members[part, 0]] - moves[members[part, 1]]
+
+
+def degrees_of_freedom(sizes: np.ndarray, strata: np.ndarray) -> float:
+    """Degrees of freedom of standard errors, from the numbers of instances and the strata of units, `[unit]`.
+
+    0 where no stratum has two units.
+
+    Example:
+        >>> sizes = [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [9, 9, 1, 1, 1, 1, 1, 1, 1, 1]]
+        >>> [round(degrees_of_freedom(np.array(each), np.zeros(10, int)), 3) for each in sizes]
+        [9.0, 1.35]
+    """
+    count = np.bincount(strata)[strata]
+    several = count > 1
+    sizes, strata, count = sizes[several] / float(sizes.max()), strata[several], count[several]
+    if not sizes.size:
+        return 0.0
+    share = sizes / np.bincount(strata, sizes)[strata]
+    # The covariance of influences in a stratum is diag(d) - u v' - v u' + W u u', for normal sums of variances m^2.
+    scale = np.sqrt((count - 1.0) / count) / (1.0 - share)
+    variance = sizes**2
+    u, v, d = scale * share, scale * variance, scale**2 * variance
+
+    def add_up(numbers: np.ndarray) -> np.ndarray:
+        return np.bincount(strata, numbers)
+
+    whole, uu, uv, vv = add_up(variance), add_up(u * u), add_up(u * v), add_up(v * v)
+    rest = whole[strata] * u * u - 2.0 * u * v
+    trace = total(add_up(d + rest))
+    square = add_up(d * d + 2.0 * d * rest) + 2.0 * (uu * vv + uv**2) + whole**2 * uu**2 - 4.0 * whole * uu * uv
+    return float(trace**2 / total(square))
+
+
+def skewed_ends(skewness: np.ndarray, quantile: float, *, nearer: bool) -> tuple[np.ndarray, np.ndarray]:
+    """How many standard errors the low and the high end are below the score `[target]`, by t with Hall's correction.
+
+    Args:
+        skewness: `[target]` g.
+        quantile: t, above 0.
+        nearer: whether the end on the side of the short tail may be nearer than t.
+
+    Example:
+        >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=True)]
+        [array([2.26 , 1.848, 1.473]), array([-2.26 , -3.254, -4.52 ])]
+        >>> [each.round(3) for each in skewed_ends(np.array([0.0, 0.3, 0.8]), 2.26, nearer=False)]
+        [array([2.26, 2.26, 2.26]), array([-2.26 , -3.254, -4.52 ])]
+    """
+    low, high = (
+        _bounded(_untransformed(end, skewness), end, farther=end * skewness < 0.0, nearer=nearer)
+        for end in (quantile, -quantile)
+    )
+    return low, high
+
+
+def skewed_tail(
+    observed: float,
+    error: float,
+    skewness: float,
+    value: float,
+    degrees: float,
+    alternative: Alternative,
+    *,
+    nearer: bool,
+) -> float:
+    """The p-value of the test against a value whose intervals have the ends `skewed_ends`.
+
+    Example:
+        >>> from sigjax.testing.p_values import t_quantile
+        >>> for nearer in (True, False):
+        ...     low, high = 0.5 - 0.1 * np.array(skewed_ends(np.float64(0.3), t_quantile(0.95, 9.0), nearer=nearer))
+        ...     [round(skewed_tail(0.5, 0.1, 0.3, x, 9.0, "two-sided", nearer=nearer), 12) for x in (low, high)]
+        [0.05, 0.05]
+        [0.05, 0.05]
+    """
+    x = min(max((observed - value) / error, -1e90), 1e90)  # its cube is a double
+    cubic = x + skewness * x**2 / 3.0 + skewness**2 * x**3 / 27.0 + skewness / 6.0
+    inner = _STRETCH if nearer else 1.0
+    bound = x * inner if x * skewness > 0.0 else x / _STRETCH  # the value is nearer than an end, or farther
+    return t_tail(sorted((x, cubic, bound))[1], degrees, alternative)
+
+
+def _bounded(value: np.ndarray, unskewed: float, *, farther: np.ndarray, nearer: bool) -> np.ndarray:
+    """The value, kept between that without skewness and twice (`farther`) or, if `nearer`, half of it."""
+    bound = np.where(farther, unskewed * _STRETCH, unskewed / _STRETCH if nearer else unskewed)
+    return np.clip(value, np.minimum(unskewed, bound), np.maximum(unskewed, bound))
+
+
+def _untransformed(value: float, skewness: np.ndarray) -> np.ndarray:
+    """The x with x + g x^2 / 3 + g^2 x^3 / 27 + g / 6 = value."""
+    third = np.where(np.abs(skewness) < 1e-9, 1.0, skewness) / 3.0
+    x = (np.cbrt(1.0 + 3.0 * third * (value - skewness / 6.0)) - 1.0) / third
+    return np.where(np.abs(skewness) < 1e-9, value, x)
+
+
+def skewness(moves: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    r"""$g = \sum_i (u_i / s)^3$ `[...]` of influences `[..., unit]` with standard errors s; 0 where s is 0."""
+    scaled = moves / np.where(errors > 0.0, errors, math.inf)[..., None]
+    return total(np.square(scaled) * scaled)
+
+
+def normal_maxima(moves: np.ndarray, targets: np.ndarray, draws: int, seed: int) -> np.ndarray:
+    """The largest |Z| of all targets, `[draw]`.
+
+    Args:
+        moves: `[system, unit]` influences.
+        targets: `[target, 2]` (a, b): the delta of two systems, or the score of a where b is the number of systems. All
+            of them vary.
+        draws: how many.
+        seed: of the draws.
+    """
+    from scipy.special import ndtri
+
+    num_systems = len(moves)
+    covariance = moves @ moves.T
+    variances = np.diag(covariance)
+    ridge = np.diag(_RIDGE * np.where(variances > 0.0, variances, 1.0))
+    root = np.concatenate([np.linalg.cholesky(covariance + ridge), np.zeros((1, num_systems))])
+    lengths = np.linalg.norm(root[targets[:, 0]] - root[targets[:, 1]], axis=1)
+    of_first = {a: np.flatnonzero(targets[:, 0] == a) for a in np.unique(targets[:, 0]).tolist()}
+    num_words = num_systems + num_systems % 2
+    found = np.zeros(draws)
+    for start in range(0, draws, _ROWS):
+        rows = np.arange(start, min(start + _ROWS, draws))
+        uniform = (words(row_keys(seed, rows), num_words)[:, :num_systems] + 0.5) * 2.0**-32
+        values = root @ ndtri(uniform.T)
+        largest = found[start : start + len(rows)]
+        for a, places in of_first.items():
+            sizes = np.abs(values[a] - values[targets[places, 1]]) / lengths[places, None]
+            np.maximum(largest, sizes.max(axis=0), out=largest)
+    return found
+
+
+def joint_level(maxima: np.ndarray, level: float, others: int = 0) -> float:
+    """The level of each interval, for all of them to hold together at `level`.
+
+    Args:
+        maxima: `[draw]`, as `normal_maxima` gives them.
+        level: at which all intervals hold together.
+        others: how many more intervals there are, independent of these.
+
+    Example:
+        >>> maxima = np.array([0.3, 0.7, 1.1, 1.5])
+        >>> round(joint_level(maxima, 0.75), 3), round(joint_level(maxima, 0.75, others=1), 3)
+        (0.729, 0.866)
+    """
+    ordered = np.sort(maxima)
+    levels = np.array([math.erf(each / math.sqrt(2.0)) for each in ordered.tolist()])
+    held = np.arange(1, len(ordered) + 1) / len(ordered) * levels**others
+    enough = np.flatnonzero(held >= level)
+    if enough.size:
+        return float(levels[enough[0]])
+    return max(float(levels[-1]), level ** (1.0 / max(others, 1)))
+
+
+STEP = 2.0**-17
+"""Relative step of the differences: truncation and rounding are both about 1e-10 of a gradient."""
+NO_VARIANCE = 2.0**-40
+"""A variance below this part of its terms is rounding."""
+
+
+def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, step: float) -> np.ndarray:
+    """The derivative of a score of sums `[stat, row]` -> `[row]` by a statistic, `[row]`, as a central difference.
+
+    Example:
+        >>> slope(lambda sums: sums[0] / sums[1], np.array([[3.0], [4.0]]), 0, 2.0**-17)
+        array([0.25])
+    """
+    moved = np.zeros((len(at), 1))
+    moved[stat] = step
+    ahead, here, behind = (score(at + sign * moved) for sign in (1.0, 0.0, -1.0))
+    # At the edge of the domain of the score, a one-sided difference.
+    lower, upper = (np.where(np.isfinite(each), each, here) for each in (behind, ahead))
+    width = (np.isfinite(behind) * step + np.isfinite(ahead) * step).clip(min=step)
+    return (upper - lower) / width
+
+
+def delta_method_errors(
+    values: np.ndarray, strata: np.ndarray, score: Callable[[Array], Array], pairs: Sequence[Pair]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors of the scores of systems `[system]`, and of the deltas of pairs `[pair]`.
+
+    Args:
+        values: `[system, unit, stat]` float64, units of a stratum together.
+        strata: `[unit]` codes, ascending from 0.
+        score: sums `[..., stat]` -> `[...]`.
+        pairs: positions (a, b).
+
+    Example:
+        >>> values = np.array([[[1.0], [2], [3], [6]], [[1], [1], [2], [8]]])
+        >>> strata, mean = np.zeros(4, int), lambda sums: sums[..., 0] / 4
+        >>> of_systems, of_pairs = delta_method_errors(values, strata, mean, [(0, 1)])
+        >>> of_systems.round(6), of_pairs.round(6)
+        (array([0.935414, 1.457738]), array([0.612372]))
+    """
+    apart, largest = two_way_influences(values, strata, score)
+    of_systems = np.array([_error(row, bound) for row, bound in zip(apart, largest, strict=True)])
+    return of_systems, np.array([_error(apart[a] - apart[b], largest[a] + largest[b]) for a, b in pairs])
+
+
+def two_way_influences(
+    values: np.ndarray, strata: np.ndarray, score: Callable[[Array], Array]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The influence of each unit on each score, `[system, unit]`; and the 2-norm of each row if no terms cancelled."""
+    starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
+    # Relative to the first unit of each stratum, what does not vary is exactly 0.
+    apart = values - values[:, starts][:, strata]
+    sizes = np.bincount(strata)[:, None]
+    apart = apart - (np.add.reduceat(apart, starts, axis=1) / sizes)[:, strata]
+    by_stat = values.swapaxes(1, 2)
+    totals, steps = total(by_stat), STEP * total(np.abs(by_stat))
+    found, bounds = np.zeros(values.shape[:2]), np.zeros(values.shape[:2])
+    with np.errstate(all="ignore"):
+        for system, at in enumerate(totals[:, :, None]):
+            for stat in np.flatnonzero(steps[system]).tolist():
+                gradient = slope(lambda sums: score(sums.T), at, stat, float(steps[system, stat]))
+                term = gradient * apart[system, :, stat]
+                found[system] += term
+                bounds[system] += np.abs(term)
+    return found, norms(bounds)
+
+
+def _error(two_way_influences: np.ndarray, largest: float) -> float:
+    """The 2-norm, 0 where it is rounding."""
+    error = float(norms(two_way_influences))
+    return error if error > math.sqrt(NO_VARIANCE) * largest else 0.0
+
+
+class Error(NamedTuple):
+    """A standard error and its degrees of freedom."""
+
+    standard_error: float
+    freedom: float
+    """Infinite where the standard error is 0."""
+
+
+def two_way_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
+    """Standard error and interval of each system's score, and of each pair's delta.
+
+    Raises:
+        NotFinite: the slope of the metric is infinite at the sums of a system.
+    """
+    question, level = case.question, case.settings.level
+    of_systems, of_pairs = two_way_errors(case.units, case.metric.score, question.pairs)
+    check_finite(np.array([[error.standard_error] for error in of_systems]))
+    systems, pairs = (
+        [_spread(*each, level) for each in zip(observed, errors, strict=True)]
+        for observed, errors in ((question.scores, of_systems), (question.deltas.tolist(), of_pairs))
+    )
+    return systems, pairs
+
+
+@np.errstate(all="ignore")
+def two_way_errors(
+    units: Units, score: Callable[[Array], Array], pairs: Sequence[Pair]
+) -> tuple[list[Error], list[Error]]:
+    """The errors of the scores of all systems, and of the deltas of pairs; every unit has every run.
+
+    An error is not finite where the slope of the score is not.
+
+    Example:
+        >>> from sigjax import Evaluation
+        >>> from sigjax.resample.units import make_units
+        >>> arrays = {"A": [3, 5, 1, 3], "B": [0, 0, 0, 4]}
+        >>> evaluation = Evaluation.from_arrays(arrays, ids=["x", "x", "y", "y"], runs=[1, 2, 1, 2])
+        >>> of_systems, of_pairs = two_way_errors(make_units(evaluation, "models"), evaluation.metric.score, [(0, 1)])
+        >>> [(round(one.standard_error, 6), round(one.freedom, 6)) for one in (*of_systems, *of_pairs)]
+        [(1.414214, 2.0), (1.0, 1.0), (2.236068, 1.315789)]
+    """
+    assert units.outputs is not None
+    num_runs, strata = int(units.outputs.sizes[0]), units.strata
+    cells = units.unscaled(units.outputs.values.astype(np.float64))
+    found, largest = two_way_influences(cells, np.repeat(strata, num_runs), score)
+    scale = 2.0 ** math.frexp(float(np.abs(found).max()))[1]  # squares stay within the range of a double
+    table = (found / scale).reshape(len(found), len(strata), num_runs)
+    of_units, (of_runs, of_rest) = total(table), _of_runs(table, strata)
+    freedom = len(strata) - len(np.unique(strata))
+
+    def error(influence: np.ndarray, systems: list[int]) -> Error:
+        own, runs, rest = _of_units(influence, strata), of_runs[systems], of_rest[systems]
+        square = max(own + runs.sum() - rest.sum(), own, runs.sum())
+        if square <= NO_VARIANCE * (largest[systems].sum() / scale) ** 2:
+            return Error(0.0, math.inf)
+        less = max(freedom, 1)  # with one unit in each stratum, its part is 0
+        spread = own**2 / less + (runs**2).sum() / (num_runs - 1) + (rest**2).sum() / (less * (num_runs - 1))
+        fewest = min(num_runs - 1, less)  # of a part by itself; below it, only because the rest was taken off
+        return Error(math.sqrt(square) * scale, max(float(square**2 / spread), float(fewest)))
+
+    return (
+        [error(of_system, [system]) for system, of_system in enumerate(of_units)],
+        [error(of_units[a] - of_units[b], [a, b]) for a, b in pairs],
+    )
+
+
+def _of_units(influence: np.ndarray, strata: np.ndarray) -> float:
+    """V_units of influences `[unit]`."""
+    return float(total(np.square(influence - _stratum_means(influence, strata)) * _sample_factors(strata)))
+
+
+def _of_runs(table: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """V_runs and V_rest `[system]` of influences `[system, unit, run]`."""
+    num_systems, num_units, num_runs = table.shape
+    by_run = table.swapaxes(1, 2)
+    of_runs = total(by_run)
+    within = by_run - (total(table) / num_runs)[:, None]
+    rest = np.square(within - _stratum_means(within, strata)) * _sample_factors(strata)
+    factor = num_runs / (num_runs - 1)
+    return num_runs * variance(of_runs), factor * total(rest.reshape(num_systems, num_units * num_runs))
+
+
+def _sample_factors(strata: np.ndarray) -> np.ndarray:
+    """Number of units of its stratum over that number less 1, `[unit]`; 1 where there is one, whose part is 0."""
+    sizes = np.bincount(strata)[strata]
+    return sizes / np.maximum(sizes - 1, 1)
+
+
+def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
+    """The mean over its stratum of each unit, `[..., unit]`."""
+    ends = np.cumsum(np.bincount(strata))
+    parts = np.split(values, ends[:-1], axis=-1)
+    return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]
+
+
+def _spread(observed: float, error: Error, level: float) -> Spread:
+    """The t interval around the observed score."""
+    width = error.standard_error
+    if width:
+        width *= t_quantile(level, error.freedom)
+    return Spread(error.standard_error, Interval(observed - width, observed + width))
+
+
+_FEW_UNITS = 10
+"""With fewer, or fewer than systems, correlations of deltas are too uncertain to be used."""
+_Both = tuple[np.ndarray, np.ndarray]
+"""Numbers of all scores `[system]`, and of all deltas `[pair]`."""
+_HALVINGS = 60
+"""An end lies between -1 and 1: after this many halvings it is as precise as a double."""
+
+
+def right_or_wrong(case: Case) -> bool:
+    """Whether each unit is one answer, 0 or 1, and the score is the share of ones, without strata."""
+    units = case.units
+    if case.moved or case.metric.score is not mean_score or units.divisors is not None or units.strata.any():
+        return False
+    answers, counts = units.values[:, :, 0], units.values[:, :, 1]
+    return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
+
+
+def closed_spreads(case: Case, *, answers: bool = True) -> tuple[list[Spread], list[Spread]]:
+    """Standard errors and intervals of all scores, and of all deltas, in the order of the question.
+
+    Without `answers`, numbers that are all 0 or 1 are not taken for answers right or wrong.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity where a unit was left out.
+    """
+    question, settings, proportions = case.question, case.settings, answers and right_or_wrong(case)
+    centred = case.centred
+    rounding = 2.0 * np.array(centred.question.tolerances), centred.question.rounding
+    moves = influences(centred)
+    errors = system_errors(moves, rounding[0]), pair_errors(moves, question.members, rounding[1])
+    levels = settings.level, settings.level
+    if settings.interval == "simultaneous":
+        systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
+        levels = tuple(
+            _joint_level(case, moves, targets, of_targets > 0.0, proportions=proportions)
+            for targets, of_targets in zip((systems, question.members), errors, strict=True)
+        )
+    return _of_proportions(case, errors, levels) if proportions else _by_t(case, moves, errors, levels)
+
+
+def _joint_level(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool) -> float:
+    """The level at which all intervals of some targets `[target, 2]` hold together.
+
+    A score interval of a proportion has a length also where no answer varies: it counts as independent of the others.
+    Those of few answers are long enough for correlations that are uncertain.
+    """
+    settings, num_units = case.settings, len(case.units.strata)
+    if num_units < max(_FEW_UNITS, len(moves)) and not proportions:
+        return 1.0 - (1.0 - settings.level) / max(int(varies.sum()), 1)  # Bonferroni
+    others = int((~varies).sum()) if proportions else 0
+    maxima = np.zeros(1)
+    if varies.any():
+        if varies.sum() == 1 and not others:
+            return settings.level
+        maxima = normal_maxima(moves, targets[varies], settings.fixed_resamples, settings.seed)
+    found = joint_level(maxima, settings.level, others) if varies.any() or others else settings.level
+    return max(found, settings.level)  # draws may put it just below
+
+
+def _of_proportions(case: Case, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
+    """Wilson's intervals of all scores and Tango's of all deltas."""
+    answers = case.units.values[:, :, 0].astype(np.float64)
+    right, both, num_units = answers.sum(axis=1), answers @ answers.T, answers.shape[1]
+    first, second = case.question.members.T
+    only_a, only_b = right[first] - both[first, second], right[second] - both[first, second]
+    # Many pairs of a large leaderboard have the same counts.
+    counts, places = np.unique(only_a * (num_units + 1.0) + only_b, return_inverse=True)
+    only_a, only_b = np.divmod(counts, num_units + 1.0)
+    pairs = (ends[places] for ends in tango_interval(only_a, only_b, num_units, levels[1]))
+    return with_ends(errors[0], *wilson_interval(right, num_units, levels[0])), with_ends(errors[1], *pairs)
+
+
+def _by_t(case: Case, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
+    """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
+
+    There are none where no stratum has two units.
+    """
+    question, degrees = case.question, degrees_of_freedom(case.units.sizes, case.units.strata)
+    if degrees == 0.0:
+        systems, pairs = ([Spread(error) for error in each.tolist()] for each in errors)
+        return systems, pairs
+    (lowest, highest), scores = case.metric.bounds, np.array(question.scores)
+    low, high = skewed_ends(skewness(moves, errors[0]), t_quantile(levels[0], degrees), nearer=True)
+    ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
+    systems = with_ends(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
+    deltas, largest = question.deltas, highest - lowest
+    skewed = pair_skewness(moves, question.members, errors[1])
+    low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
+    low, high = deltas - errors[1] * low, deltas - errors[1] * high
+    return systems, with_ends(errors[1], np.maximum(low, -largest), np.minimum(high, largest))
+
+
+def wilson_interval(successes: np.ndarray, trials: float, level: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Wilson's score interval of a proportion.
+
+    All $p$ with $|\hat p - p| \le z \sqrt{p (1 - p) / n}$, for $\hat p$ = successes / $n$ and the normal quantile $z$.
+
+    Args:
+        successes: `[...]` number of successes.
+        trials: number $n$ of trials, at least 1.
+        level: confidence level.
+
+    Returns:
+        The low and the high ends `[...]`, in [0, 1].
+
+    Example:
+        >>> low, high = wilson_interval(np.array([10, 20]), 20, 0.95)
+        >>> low.round(4), high.round(4)
+        (array([0.2993, 0.8389]), array([0.7007, 1.    ]))
+    """
+    z = normal_quantile((1.0 + level) / 2.0)
+    square = z * z
+    failures = trials - successes
+    middle = successes + square / 2.0
+    half = np.sqrt(square * (successes * (failures / trials) + square / 4.0))
+    low = np.where(successes == 0, 0.0, (middle - half) / (trials + square))
+    high = np.where(failures == 0, 1.0, (middle + half) / (trials + square))
+    return low, high
+
+
+def tango_interval(only_a: np.ndarray, only_b: np.ndarray, trials: int, level: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Tango's score interval of the difference of two proportions on the same instances.
+
+    All $\delta$ with $|b - c - n \delta| \le z \sqrt{n (2 q + \delta (1 - \delta))}$, where $b$ and $c$ are the numbers
+    of instances that only a and only b has right, and $q$ is the maximum-likelihood probability of the latter, given
+    $\delta$: the root of $2 n q^2 - (b + c - (2 n - b + c) \delta) q - c \delta (1 - \delta)$ that is a probability.
+    It excludes 0 exactly where McNemar's chi-square, uncorrected, rejects.
+
+    Args:
+        only_a: `[...]` $b$, the instances on which system a is right and b is wrong.
+        only_b: `[...]` $c$, those on which b is right and a is wrong.
+        trials: the number $n$ of all instances, at least 1.
+        level: confidence level.
+
+    Returns:
+        The low and the high ends `[...]` of the interval of a - b, in [-1, 1].
+
+    Example:
+        >>> low, high = tango_interval(np.array([0, 1]), np.array([0, 7]), 21, 0.95)
+        >>> low.round(4), high.round(4)
+        (array([-0.1546, -0.5172]), array([ 0.1546, -0.026 ]))
+    """
+    z = normal_quantile((1.0 + level) / 2.0)
+    only_a, only_b = np.broadcast_arrays(np.asarray(only_a, np.float64), np.asarray(only_b, np.float64))
+    return _tango_low(only_a, only_b, trials, z), -_tango_low(only_b, only_a, trials, z)
+
+
+def _tango_low(b: np.ndarray, c: np.ndarray, n: int, z: float) -> np.ndarray:
+    """The least delta that is not rejected, by bisection: the test statistic falls as delta grows."""
+    low, high = np.full(b.shape, -1.0), (b - c) / n
+    for _ in range(_HALVINGS):
+        delta = (low + high) / 2.0
+        rejected = b - c - n * delta > z * _tango_deviation(b, c, n, delta)
+        low, high = np.where(rejected, delta, low), np.where(rejected, high, delta)
+    return high
+
+
+def _tango_deviation(b: np.ndarray | float, c: np.ndarray | float, n: int, delta: np.ndarray | float) -> np.ndarray:
+    """The standard deviation of b - c, given a difference of delta from -1 to 1."""
+    linear = b + c - (2 * n - b + c) * delta
+    product = delta * (1.0 - delta)
+    q = (np.sqrt(np.maximum(linear * linear + 8.0 * n * c * product, 0.0)) + linear) / (4 * n)
+    return np.sqrt(np.maximum(n * (2.0 * q + product), 0.0))
+
+
+def tango_tail(only_a: int, only_b: int, trials: int, delta: float) -> float:
+    r"""The one-sided p-value of Tango's score test, of a difference of at most delta.
+
+    $1 - \Phi((b - c - n \delta) / \sqrt{n (2 q + \delta (1 - \delta))})$, as in `tango_interval`; 0 for a delta
+    below -1, which no difference can have, and 1 for one above 1.
+
+    Example:
+        >>> round(tango_tail(1, 7, 21, -0.5172), 3), tango_tail(0, 0, 21, 0.0)
+        (0.025, 1.0)
+    """
+    if abs(delta) > 1.0:
+        return float(delta > 0.0)
+    distance = only_a - only_b - trials * delta
+    deviation = float(_tango_deviation(only_a, only_b, trials, delta))
+    if deviation == 0.0:
+        return float(distance <= 0.0)
+    return 0.5 * math.erfc(distance / deviation / math.sqrt(2.0))

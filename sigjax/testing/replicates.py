@@ -1,0 +1,599 @@
+r"""What bootstrap replicates say, where all of them fit into memory; simultaneous intervals, which need all at once.
+
+Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples. More
+replicates are summarised, see `summary`.
+
+BCa intervals: percentile intervals whose levels are corrected for bias and for a spread that changes with the score.
+
+Reference: Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibshirani (1993), section 14.3.
+
+Studentized (bootstrap-t) intervals, and standard errors by the delta method, for scores that are functions of sums.
+
+The variance of a score is that of its linear part: with the gradient g of the score at the sums, a unit with statistics
+s has the influence $g \cdot (s - \bar s_h)$ in its stratum h. Sums of products of statistics are sums like others, so
+that the standard errors of all resamples come from the same product as their scores. Gradients are central differences
+in NumPy, so that no number depends on the device.
+
+Reference: Efron and Tibshirani (1993), sections 12.5 and 21; Davison and Hinkley (1997), sections 2.7.2 and 5.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import combinations_with_replacement, starmap
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from sigjax.metrics import sample_scores
+from sigjax.records import Alternative, InputError, Interval, Settings, Variant
+from sigjax.resample.draws import draws_from_strata
+from sigjax.resample.engine import Run, Scored, keep, keep_round, replicates, rounds
+from sigjax.resample.projection import draws_projection, places_in
+from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
+from sigjax.resample.units import total
+from sigjax.run.backend import Backend, compiled, most_bytes
+from sigjax.run.host import fits, gib, in_threads, memory_for, shared_out
+from sigjax.testing.jackknife import NO_VARIANCE, STEP, slope
+from sigjax.testing.p_values import normal_below, normal_quantile
+from sigjax.testing.problem import Case, SampleCase, check_finite
+from sigjax.testing.uncertainty import Percentile, Pieces, Spread, Targets, quantiles, standard_errors, with_ends
+
+PIECE = 2**13
+"""Resamples that compiled kernels count at a time."""
+_MANY = 32
+"""Items from which threads pay."""
+_COLUMNS = 2**11
+"""Resamples whose maxima are taken together, as many as stay in the cache."""
+_CACHED = 2**16
+"""Differences that are processed together."""
+
+Found = TypeVar("Found")
+
+
+class Wanted(NamedTuple):
+    """What to find out from replicates."""
+
+    tested: Deltas
+    alternative: Alternative
+    variant: Variant
+    intervals: Percentile
+    """Their targets, and how spreads are made."""
+
+
+class Told(NamedTuple):
+    """What replicates say."""
+
+    exceed: list[int]
+    """For each pair tested, how many replicates speak against the observed delta."""
+    spreads: list[Spread]
+    """For each target."""
+    values: np.ndarray | None = None
+    """The replicates themselves, `[row, resample]`, where all of them were kept in this run."""
+
+
+def packed(told: Told) -> dict[str, np.ndarray]:
+    """The numbers of a `Told`, as arrays."""
+    none = (math.nan, math.nan)
+    spreads = [(spread.standard_error, *(spread.interval or none)) for spread in told.spreads]
+    return {"exceed": np.array(told.exceed, np.int64), "spreads": np.array(spreads, np.float64).reshape(-1, 3)}
+
+
+def unpacked(arrays: Mapping[str, np.ndarray]) -> Told:
+    """The `Told` whose numbers these are."""
+    found = arrays["spreads"].tolist()
+    spreads = [Spread(error, None if math.isnan(low) else Interval(low, high)) for error, low, high in found]
+    return Told(arrays["exceed"].tolist(), spreads)
+
+
+def kept_replicates(pieces: Callable[[range], Pieces], num_rows: int, run: Run) -> np.ndarray:
+    """All replicates `[row, resample]` of a run, of which each process makes a part; from where the stage stands.
+
+    `pieces` gives the share of this process of some resamples.
+    """
+    values, done = np.empty((num_rows, run.resamples)), 0
+    if state := run.stage.state():
+        done = state.done
+        values[:, :done] = state.arrays["values"]
+    for part in rounds(range(done, run.resamples), run):
+        for start, piece in pieces(part):
+            keep(run, start, values=values[:, :start])
+            values[:, start : start + piece.shape[1]] = piece
+        run.share.complete(values[:, part.start : part.stop])
+        keep_round(run, part.stop, values=values[:, : part.stop])
+    return values
+
+
+def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, run: Run) -> Told:
+    """Keep all replicates, as above: standard errors (ddof = 1) and quantiles are those of NumPy."""
+    by = wanted.intervals
+    values = kept_replicates(pieces, by.num_rows, run)
+    spreads = by.with_all(of_targets(by.spreads, values, by.targets.members), values)
+    return Told(count_against(values, wanted, run.backend).tolist(), spreads, values)
+
+
+def of_targets(
+    function: Callable[[np.ndarray, slice], list[Found]], values: np.ndarray, members: np.ndarray
+) -> list[Found]:
+    """The function of the replicates `[target, resample]` of some targets and of their places, for all of them.
+
+    Replicates are new arrays, of as many targets as stay in the cache: differences of two rows of `values`, or one row
+    of it where the second of `members` `[target, 2]` is the number of rows.
+    """
+    num_rows = max(1, _CACHED // values.shape[1])
+    blocks = [slice(start, min(start + num_rows, len(members))) for start in range(0, len(members), num_rows)]
+
+    def of_block(block: slice) -> list[Found]:
+        rows = np.empty((block.stop - block.start, values.shape[1]), values.dtype)
+        for row, (a, b) in zip(rows, members[block].tolist(), strict=True):
+            np.subtract(values[a], values[b] if b < len(values) else values.dtype.type(0), out=row)
+        return function(rows, block)
+
+    return [found for part in in_threads(of_block, blocks) for found in part]
+
+
+def bootstrap_exceed(
+    replicates: np.ndarray, delta: float, tolerance: float, alternative: Alternative, variant: Variant
+) -> int:
+    r"""Count bootstrap resamples that speak against the observed delta.
+
+    The null distribution is that of $\delta^* - \delta$ (`shift`, Berg-Kirkpatrick et al. 2012, section 2) or $\delta
+    - \delta^*$ (`flip`). Two-sided: $|\delta^* - \delta| \ge |\delta|$, centred before the absolute value, the same for
+    both; greater, shift: $\delta^* - \delta \ge \delta$, their $\delta^* > 2\delta$ with ties counted; greater, flip:
+    $\delta^* \le 0$; less: the other way round.
+
+    Args:
+        replicates: `[resample]` bootstrap scores of system a minus those of system b on the same resamples.
+        delta: the observed score_a - score_b.
+        tolerance: differences smaller than this are ties.
+        alternative: which deltas are extreme.
+        variant: shift or flip.
+
+    Example:
+        >>> bootstrap_exceed(np.array([0.2, 0.5]), 0.2, 1e-12, "two-sided", "shift")
+        1
+    """
+    null = null_replicates(replicates, np.float64(delta), variant)
+    return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
+
+
+def count_against(values: np.ndarray, wanted: Wanted, backend: Backend) -> np.ndarray:
+    """For each pair tested, how many replicates `[system, resample]` speak against its delta: `[pair]` int64."""
+    # For few pairs NumPy has counted before threads have started.
+    compiles = bool(backend.devices) and len(wanted.tested.delta) >= _MANY
+    whole = values.shape[1] // PIECE * PIECE if compiles else 0
+    rest = values[:, whole:]
+
+    def count(place: int) -> int:
+        (a, b), delta, tolerance = (part[place] for part in wanted.tested)
+        return bootstrap_exceed(rest[a] - rest[b], delta, tolerance, wanted.alternative, wanted.variant)
+
+    counts = np.array(in_threads(count, range(len(wanted.tested.delta))), np.int64)
+    kernel = (("alternative", wanted.alternative), ("variant", wanted.variant))
+    for start in range(0, whole, PIECE):
+        piece = values[:, start : start + PIECE]
+        counts += shared_out(compiled(count_extreme, kernel, backend.platform), piece, *wanted.tested)
+    return counts
+
+
+class Simultaneous(Percentile):
+    r"""Simultaneous intervals: $\hat\theta_j \pm c\,s_j$ for all pairs j of a metric, which hold together at the level.
+
+    s are the bootstrap standard errors, and c is the quantile at the level, over resamples, of the largest
+    $|\theta^*_j - \hat\theta_j| / s_j$ of all pairs. Resamples are the same for all pairs, so c accounts for how they
+    depend on each other and is smaller than Bonferroni's. The scores of all systems have a c of their own. What does
+    not vary (s is 0, or rounding) is left out of the maximum.
+
+    Replicates that do not fit into memory are drawn twice: a summary of the first time gives standard errors (accurate
+    to 1e-5 of themselves), the second time gives the maxima, all of which are kept.
+
+    References: Romano and Wolf (2005), "Exact and approximate stepdown methods for multiple hypothesis testing";
+    Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
+    """
+
+    def keeps(self, resamples: int, settings: Settings) -> bool:
+        """As for other kinds, but the maxima must fit.
+
+        Raises:
+            InputError: they do not.
+        """
+        kept, needed = super().keeps(resamples, settings), gib((2, resamples))
+        if not (kept or fits(needed, settings)):
+            raise InputError(
+                f"simultaneous intervals keep two numbers a resample; give --memory {memory_for(needed):g} (GiB) or "
+                "more, or fewer resamples"
+            )
+        return kept
+
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+        """Standard errors alone."""
+        del places
+        return [Spread(error) for error in standard_errors(rows).tolist()]
+
+    def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
+        """Intervals, from the standard errors and all replicates."""
+        return self.joined(spreads, self.largest_deviations(values, spreads))
+
+    def largest_deviations(self, values: np.ndarray, spreads: list[Spread]) -> np.ndarray:
+        r"""$\max_j |\theta^*_j - \hat\theta_j| / s_j$ `[group, resample]` over the systems, then over the pairs.
+
+        From replicates `[system, resample]` of the scores, and spreads with standard errors s of all targets.
+        """
+        errors, (members, observed, tolerance, _) = _errors(spreads), self.targets
+
+        def of_piece(start: int) -> np.ndarray:
+            piece = values[:, start : start + _COLUMNS]
+            found = np.zeros((2, piece.shape[1]))
+            for largest, group in zip(found, self._groups(), strict=True):
+                for place in np.flatnonzero((errors > tolerance)[group]) + group.start:
+                    a, b = members[place]
+                    apart = (piece[a] - piece[b] if b < len(piece) else piece[a]) - observed[place]
+                    np.maximum(largest, np.abs(apart) / errors[place], out=largest)
+            return found
+
+        return np.concatenate(in_threads(of_piece, range(0, values.shape[1], _COLUMNS)), axis=1)
+
+    def joined(self, spreads: list[Spread], maxima: np.ndarray) -> list[Spread]:
+        """The same standard errors with simultaneous intervals, from `maxima` `[group, resample]`."""
+        errors, observed = _errors(spreads), self.targets.observed
+        factors = np.zeros(len(errors))
+        for of_group, group in zip(maxima, self._groups(), strict=True):
+            factors[group] = np.quantile(of_group, self.level)
+        return with_ends(errors, observed - factors * errors, observed + factors * errors)
+
+    def _groups(self) -> tuple[slice, slice]:
+        """Systems and pairs among the targets: each group's intervals hold together."""
+        return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
+
+
+def _errors(spreads: list[Spread]) -> np.ndarray:
+    return np.array([spread.standard_error for spread in spreads])
+
+
+_ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+"""Bound of the relative rounding error of a jackknife score."""
+
+
+class Bca(Percentile):
+    """BCa intervals.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity where a unit was left out.
+    """
+
+    by_share = True
+
+    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+        super().__init__(case, targets)
+        self.accelerations = accelerations(case, targets.members)
+
+    def levels(self, place: int, below: float) -> tuple[float, float] | None:
+        """The corrected levels."""
+        return bca_levels(below, self.accelerations[place], self.level)
+
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+        """Standard errors, and intervals except where all replicates are on one side of the observed score."""
+        observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
+        below = map(share_below, rows, observed.tolist(), tolerance.tolist())
+        levels = [self.levels(place, share) for place, share in enumerate(below, places.start)]
+        found = []
+        for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
+            interval = ends and Interval(*(float(each[0]) for each in quantiles(row[None], ends)))
+            found.append(Spread(error, interval))
+        return found
+
+
+def accelerations(case: Case | SampleCase, members: np.ndarray) -> list[float]:
+    """The acceleration of each target, from `members` `[target, 2]` as in `Targets`.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity where a unit was left out.
+    """
+    observed, strata = np.abs([*case.question.scores, 0.0]), case.units.strata
+    rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
+
+    def of_rows(rows: np.ndarray, places: slice) -> list[float]:
+        return [acceleration(row, strata, least) for row, least in zip(rows, rounding[places].tolist(), strict=True)]
+
+    return of_targets(of_rows, jackknife_scores(case), members)
+
+
+def jackknife_scores(case: Case | SampleCase) -> np.ndarray:
+    """Scores of all systems without one unit at a time, `[system, unit]`: for sums, of the totals less those of a unit.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    if isinstance(case, SampleCase):
+        sample = case.units
+        kept = (np.flatnonzero(sample.unit != unit) for unit in range(len(sample.strata)))
+        with np.errstate(all="ignore"):
+            found = np.stack([sample_scores(case.metric, sample.columns[:, :, each]) for each in kept], axis=1)
+    else:
+        of_systems = zip(case.units.totals, case.units.values, strict=True)
+        found = np.stack([case.scores(totals - values) for totals, values in of_systems])
+    check_finite(found)
+    return found
+
+
+def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.0) -> float:
+    r"""How fast the standard error changes with the score, from the scores without one unit at a time.
+
+    With $U_i = (n_h - 1)(\bar\theta_h - \theta_{(i)})$ for unit i of stratum h, of $n_h$ units whose jackknife scores
+    have the mean $\bar\theta_h$: $a = \frac{1}{6} \sum_i U_i^3 n_h^{-3} / (\sum_i U_i^2 n_h^{-2})^{3/2}$, and 0 where
+    all scores are equal. Equivalent to `scipy.stats.bootstrap(method="BCa")`, whose samples are strata. Reference:
+    Efron and Tibshirani (1993), equation 14.15; for strata Davison and Hinkley (1997), section 5.4.
+
+    Args:
+        jackknife: `[unit]` scores.
+        strata: `[unit]` codes of the strata, ascending from 0.
+        rounding: smaller differences of scores do not count.
+
+    Example:
+        >>> round(acceleration(np.array([1.0, 1.0, 1.0, 0.0]), np.zeros(4, int)), 6)
+        0.096225
+    """
+    sizes = np.bincount(strata)
+    first = jackknife[np.searchsorted(strata, strata)]
+    apart = jackknife - first  # equal scores differ from the first by 0, but from their mean by rounding
+    apart = ((np.bincount(strata, apart) / sizes)[strata] - apart) * ((sizes - 1.0) / sizes)[strata]
+    largest = float(np.abs(apart).max())
+    if largest <= rounding:
+        return 0.0
+    apart /= largest  # cubes of very small numbers would leave the range of a double
+    squares = apart * apart  # products and roots round alike everywhere, powers do not
+    cubes, spread = float(total(squares * apart)), float(total(squares))
+    return cubes / (6.0 * spread * math.sqrt(spread))
+
+
+def bca_levels(below: float, acceleration: float, level: float) -> tuple[float, float] | None:
+    r"""Which quantiles of the replicates are the ends of the interval; None where there are none.
+
+    $\Phi(z_0 + \frac{z_0 + z}{1 - a (z_0 + z)})$ with $z_0 = \Phi^{-1}$ of the share `below`, for the two normal
+    quantiles z of the level. With all replicates on one side of the observed score $z_0$ is infinite, and there is no
+    interval.
+
+    Args:
+        below: share of the replicates below the observed score, ties counted half (mid-rank).
+        acceleration: a, as above.
+        level: confidence level.
+
+    Example:
+        >>> [round(each, 6) for each in bca_levels(0.5, 0.0, 0.95)]
+        [0.025, 0.975]
+    """
+    if not 0.0 < below < 1.0:
+        return None
+    bias = normal_quantile(below)
+    half = normal_quantile((1.0 + level) / 2.0)
+    low, high = (_corrected(bias, bias + z, acceleration) for z in (-half, half))
+    return low, high
+
+
+def _corrected(bias: float, z: float, acceleration: float) -> float:
+    """The level for the normal quantile z; past the pole of the formula its limit there."""
+    shrink = 1.0 - acceleration * z
+    return normal_below(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
+
+
+def share_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:
+    """Share of the replicates `[resample]` below the observed score, ties counted half.
+
+    Example:
+        >>> share_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
+        0.4
+    """
+    less = np.count_nonzero(replicates < observed - tolerance)
+    return float(less + np.count_nonzero(replicates <= observed + tolerance)) / (2.0 * len(replicates))
+
+
+_LARGEST_SUM = 2.0**53
+_INFINITE, _LARGEST = 1e300, 1e200
+"""The t of a standard error of 0, and the largest t that is the end of an interval."""
+_NUMBERS, _FEWEST_ROWS = 2**24, 64
+"""Sums that are held at a time, and resamples at least."""
+
+Variables = list[tuple[int, int, float]]
+"""The statistics that a target depends on: system, statistic, and -1 for the second system of a pair."""
+
+
+class _Layout(NamedTuple):
+    """Columns whose sums give scores and their standard errors, and where they are."""
+
+    columns: np.ndarray
+    """[column, unit] int64."""
+    totals: np.ndarray
+    """[system, stat] int32: columns of the statistics."""
+    centred: dict[tuple[int, int], list[int]]
+    """For each statistic of each system that varies, its columns of each stratum, less about its mean there."""
+    products: dict[tuple[tuple[int, int], tuple[int, int]], int]
+    """Columns of the products of two of them."""
+    coarse: np.ndarray
+    """[stat]: steps of the statistic to a step of those, so that their products have sums that a double holds."""
+    sizes: np.ndarray
+    """[stratum] units."""
+    steps: np.ndarray
+    """[system, stat]: steps of the differences."""
+
+
+class Studentized(Percentile):
+    """Studentized intervals; their targets are the scores and deltas, then the t of each. All replicates are kept.
+
+    Raises:
+        InputError: the memory is too small.
+    """
+
+    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+        super().__init__(case, targets)
+        assert isinstance(case, Case)
+        self.case, self.own = case, targets
+        self.num_rows += len(targets.members)
+        _check_memory(case, self.num_rows)
+        self.layout = _lay_out(case, targets.members)
+        # The t of all targets are rows after the scores, and "none" is one row later.
+        places, none = np.arange(targets.num_systems, self.num_rows), np.full(len(targets.members), self.num_rows)
+        own = np.where(targets.members == targets.num_systems, self.num_rows, targets.members)
+        of_t = np.stack([places, none], axis=1)
+        self.targets = targets._replace(members=np.concatenate([own, of_t]).astype(np.int32))
+
+    def finished(self, spreads: list[Spread]) -> list[Spread]:
+        r"""Bootstrap standard errors with intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$."""
+        own, of_t = spreads[: len(self.own.members)], spreads[len(self.own.members) :]
+        observed, errors, found = self.own.observed.tolist(), self.standard_errors().tolist(), []
+        for each, t, score, error in zip(own, of_t, observed, errors, strict=True):
+            low, high = t.interval or (math.nan, math.nan)
+            ends = Interval(score - high * error, score - low * error)
+            found.append(each._replace(interval=ends if max(abs(low), abs(high)) < _LARGEST else None))
+        return found
+
+    def standard_errors(self) -> np.ndarray:
+        r"""Standard errors by the delta method `[target]`: $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$.
+
+        If the score were linear, infinitely many bootstrap resamples would give the same.
+        """
+        return self._errors(self.layout.columns.sum(axis=1, dtype=np.float64)[:, None])[:, 0]
+
+    def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
+        """Scores of all systems, then t of all targets: the distance from the observed score, by its standard error."""
+        del pieces
+        return self._pieces
+
+    def _pieces(self, run: Run) -> Pieces:
+        columns, units = self.layout.columns, self.case.units
+        draws, in_bytes = draws_from_strata(units.strata), most_bytes(run.backend, counts=True)
+        projection = draws_projection(columns, draws, compiled=bool(run.backend.devices), most_bytes=in_bytes)
+        places = places_in(np.arange(len(columns), dtype=np.int32)[:, None])
+        metric, size = Scored(places, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
+        for first in range(run.start, run.resamples, size):
+            part = run._replace(start=first, resamples=min(first + size, run.resamples))
+            for start, (sums,) in replicates(projection, [metric], part):
+                yield start, self._scores_and_t(sums)
+
+    def _scores_and_t(self, sums: np.ndarray) -> np.ndarray:
+        first, second = self.own.members.T
+        observed, tolerance = (each[:, None] for each in (self.own.observed, self.own.tolerance))
+        with np.errstate(all="ignore"):
+            found = np.concatenate([self._scores(sums), np.zeros((1, sums.shape[1]))])
+            apart = found[first] - found[second] - observed
+            t = apart / self._errors(sums)
+        t = np.where(np.abs(apart) <= tolerance, 0.0, np.nan_to_num(t, posinf=_INFINITE, neginf=-_INFINITE))
+        return np.concatenate([found[:-1], t])
+
+    def _scores(self, sums: np.ndarray) -> np.ndarray:
+        return np.stack([self._score(sums[places]) for places in self.layout.totals])
+
+    def _score(self, sums: np.ndarray) -> np.ndarray:
+        """Scores `[row]` of sums `[stat, row]`."""
+        return self.case.scores(np.moveaxis(sums, 0, -1))
+
+    def _errors(self, sums: np.ndarray) -> np.ndarray:
+        """Standard errors `[target, row]` of resamples with these sums `[column, row]`."""
+        with np.errstate(all="ignore"):
+            gradients = self._gradients(sums)
+        # Squares of very large or very small numbers leave the range of a double; a power of two rounds nothing.
+        sizes = (float(np.abs(each[np.isfinite(each)]).max(initial=0.0)) for each in gradients.values())
+        exponent = math.frexp(max(sizes, default=0.0))[1]
+        scaled = {each: np.ldexp(gradient, -exponent) for each, gradient in gradients.items()}
+        variables = (_variables(target, self.layout.totals.shape) for target in self.own.members.tolist())
+        return np.ldexp(np.sqrt([self._variance(sums, scaled, each) for each in variables]), exponent)
+
+    def _gradients(self, sums: np.ndarray) -> dict[tuple[int, int], np.ndarray]:
+        """How the score of a system changes with a coarse step of a statistic, `[row]`, for those that vary."""
+        found = {}
+        for system, stat in self.layout.centred:
+            at = sums[self.layout.totals[system]]
+            step = self.layout.steps[system, stat]
+            found[system, stat] = slope(self._score, at, stat, step) * self.layout.coarse[stat]
+        return found
+
+    def _variance(
+        self, sums: np.ndarray, gradients: dict[tuple[int, int], np.ndarray], variables: Variables
+    ) -> np.ndarray:
+        """The variance `[row]` of a target, 0 where it is rounding."""
+        layout = self.layout
+        total, size = np.zeros(sums.shape[1]), np.zeros(sums.shape[1])
+        weighted = [(each[:2], each[2] * gradients[each[:2]]) for each in variables if each[:2] in gradients]
+        for place, (one, weight) in enumerate(weighted):
+            for other, other_weight in weighted[: place + 1]:
+                term = weight * other_weight * sums[layout.products[_in_order(one, other)]]
+                total += term if one == other else 2.0 * term
+                size += np.abs(term)
+        for stratum, count in enumerate(layout.sizes.tolist()):
+            mean = sum((weight * sums[layout.centred[one][stratum]] for one, weight in weighted), np.zeros(1))
+            total -= mean**2 / count
+        return np.where(total > NO_VARIANCE * size, total, 0.0)
+
+
+def _the_sum(sums: np.ndarray) -> np.ndarray:
+    return sums[..., 0]
+
+
+def _variables(target: list[int], shape: tuple[int, ...]) -> Variables:
+    signs = zip(target, (1.0, -1.0), strict=True)
+    return [(system, stat, sign) for system, sign in signs if system < shape[0] for stat in range(shape[1])]
+
+
+def _in_order(one: tuple[int, int], other: tuple[int, int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (one, other) if one <= other else (other, one)
+
+
+def _check_memory(case: Case, num_rows: int) -> None:
+    """Refuse what does not fit: all replicates, and products of statistics as whole numbers and as a matrix."""
+    num_systems, _, num_stats = case.units.values.shape
+    num_strata = int(case.units.strata[-1]) + 1
+    products = len(case.question.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
+    num_columns = products + num_systems * num_stats * (1 + num_strata)
+    needed = gib((num_rows, case.settings.fixed_resamples)) + 2.0 * gib((num_columns, len(case.units.strata)))
+    if not fits(needed, case.settings):
+        raise InputError(
+            f"studentized intervals need all replicates of {num_rows} scores and quotients at once, and products of "
+            f"the statistics of each pair; give --memory {memory_for(needed):g} (GiB) or more, "
+            "fewer resamples, or --interval bca"
+        )
+
+
+def _lay_out(case: Case, members: np.ndarray) -> _Layout:
+    """The columns for the scores and deltas `members` `[target, 2]`."""
+    units, values = case.units, case.units.values
+    sizes, kept = np.bincount(units.strata), _Distinct()
+    places = list(np.ndindex(values.shape[0], values.shape[2]))
+    totals = np.array([kept.place(values[k, :, j].copy()) for k, j in places], np.int32).reshape(len(values), -1)
+    centred, coarse = _centred(values, units.strata, sizes)
+    varying = {(k, j): centred[k, :, j] for k, j in places if centred[k, :, j].any()}
+    products: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
+    for target in members.tolist():
+        involved = [each[:2] for each in _variables(target, (len(values), values.shape[2])) if each[:2] in varying]
+        for key in starmap(_in_order, combinations_with_replacement(involved, 2)):
+            if key not in products:
+                products[key] = kept.place(varying[key[0]] * varying[key[1]])
+    masks = [units.strata == stratum for stratum in range(len(sizes))]
+    in_strata = {each: [kept.place(column * mask) for mask in masks] for each, column in varying.items()}
+    steps = STEP * np.maximum(np.abs(values).sum(axis=1, dtype=np.float64), 1.0)
+    return _Layout(np.stack(kept.columns), totals, in_strata, products, coarse, sizes, steps)
+
+
+class _Distinct:
+    """Columns `[unit]`, of which equal ones are kept once."""
+
+    def __init__(self) -> None:
+        self.columns: list[np.ndarray] = []
+        self._places: dict[bytes, int] = {}
+
+    def place(self, column: np.ndarray) -> int:
+        """Where this column is kept."""
+        place = self._places.setdefault(column.tobytes(), len(self.columns))
+        if place == len(self.columns):
+            self.columns.append(column)
+        return place
+
+
+def _centred(values: np.ndarray, strata: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, unit, stat]` less about their mean in the stratum, in coarse steps `[stat]`."""
+    starts = np.searchsorted(strata, np.arange(len(sizes)))
+    means = np.rint(np.add.reduceat(values.astype(np.float64), starts, axis=1) / sizes[:, None])
+    apart = values - means[:, strata]
+    largest = np.abs(apart).max(axis=(0, 1))
+    bound = math.sqrt(_LARGEST_SUM / (2.0 * values.shape[1]))
+    coarse = 2.0 ** np.ceil(np.log2(np.maximum(largest / bound, 1.0)))
+    return np.rint(apart / coarse).astype(np.int64), coarse

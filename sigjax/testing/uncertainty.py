@@ -1,0 +1,192 @@
+"""Standard errors and intervals from replicates: percentile and basic intervals, and what the other kinds build on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from sigjax.records import Interval, Settings
+from sigjax.resample.engine import Run
+from sigjax.resample.units import variance
+from sigjax.run.host import fits, gib
+from sigjax.testing.problem import Case, Question, SampleCase
+
+PILOT = 2**15
+"""Fewer resamples are always kept. The summary of more takes its thresholds from so many: part of its definition."""
+_SAFE = 1e-140
+"""Standard errors above this have squares that are as precise as any number."""
+
+Pieces = Iterable[tuple[int, np.ndarray]]
+"""The first resample of a piece, and scores `[system, resample]`."""
+
+
+class Spread(NamedTuple):
+    """How a score or a delta varies over bootstrap resamples; None where nothing asks for it, or there is one unit.
+
+    A standard error without an interval: there is no interval of this kind.
+    """
+
+    standard_error: float | None = None
+    interval: Interval | None = None
+
+    def moved(self, offset: float) -> Spread:
+        """The spread of a score that is higher by an offset."""
+        ends = self.interval and Interval(self.interval.low + offset, self.interval.high + offset)
+        return Spread(self.standard_error, ends)
+
+
+class Targets(NamedTuple):
+    """Scores and deltas whose spreads are wanted: those of all systems, then those of all pairs."""
+
+    members: np.ndarray
+    """[target, 2] int32: (a, b) for the delta of two systems, (a, number of systems) for the score of a."""
+    observed: np.ndarray
+    """[target] float64: scores and deltas on all units."""
+    tolerance: np.ndarray
+    """[target] float64: replicates closer than this are ties, and standard errors up to this are rounding."""
+    num_systems: int
+
+
+def targets_of(question: Question, *, systems: bool = True, pairs: bool = True) -> Targets:
+    """All systems and pairs of a question, or only some of them."""
+    num_systems = len(question.scores)
+    scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
+    members = np.concatenate([scores[: None if systems else 0], question.members[: None if pairs else 0]])
+    members = members.astype(np.int32)
+    return Targets(members, *question.observed(members), num_systems)
+
+
+class Percentile:
+    """Percentile intervals of targets from replicates; the other kinds are subclasses that change parts of this.
+
+    Override `turned` for what follows from standard error and percentile interval (`Basic`), `levels` for other
+    quantiles (`Bca`), `pieces` and `with_all` for what needs more than scores (`Studentized`). Where a summary stands
+    for the replicates, only `levels` and `finished` are called. The exact bootstrap calls `turned`; a kind whose
+    quantiles it does not know needs `samples=True` in the registry.
+
+    Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
+    `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
+
+    Args:
+        case: what is compared.
+        targets: what the intervals are of.
+    """
+
+    by_share = False
+    """Whether the levels depend on the share of replicates below the observed score."""
+
+    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+        self.targets, self.level, self.num_rows = targets, case.settings.level, targets.num_systems
+
+    def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
+        """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""
+        return pieces
+
+    def keeps(self, resamples: int, settings: Settings) -> bool:
+        """Whether all replicates are kept, and not a summary of them.
+
+        Raises:
+            InputError: the memory is too small for this kind.
+        """
+        return resamples < PILOT or fits(gib((self.num_rows, resamples)), settings)
+
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+        """Spreads of the targets at `places`, from their replicates `[target, resample]`, which it may reorder."""
+        del places
+        return with_ends(standard_errors(rows), *quantiles(rows, quantile_levels(self.level)))
+
+    def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
+        """The spreads of all targets, once they and all replicates `[row, resample]` are known."""
+        del values
+        return spreads
+
+    def levels(self, place: int, below: float) -> tuple[float, float] | None:
+        """Which quantiles are the ends for one target, `below` of whose replicates are below the observed score."""
+        del place, below
+        return quantile_levels(self.level)
+
+    def finished(self, spreads: list[Spread]) -> list[Spread]:
+        """Spreads of scores and deltas, from those of all targets."""
+        each = zip(spreads, self.targets.observed.tolist(), strict=True)
+        return [Spread(error, interval and self.turned(interval, score)) for (error, interval), score in each]
+
+    @staticmethod
+    def turned(interval: Interval, observed: float) -> Interval:
+        """The interval of this kind, from the percentile interval and the observed score; by the exact law, too."""
+        del observed
+        return interval
+
+
+class Basic(Percentile):
+    r"""Basic (reverse percentile) intervals $[2 \hat\theta - q_{high}, 2 \hat\theta - q_{low}]$.
+
+    The law of $\theta^* - \hat\theta$ is taken to be that of $\hat\theta - \theta$. Equivalent to
+    `scipy.stats.bootstrap(method="basic")`. Reference: Davison and Hinkley (1997), section 5.2.
+    """
+
+    @staticmethod
+    def turned(interval: Interval, observed: float) -> Interval:
+        """The percentile interval turned around the observed score.
+
+        Example:
+            >>> Basic.turned(Interval(0.25, 1.0), 0.5)
+            Interval(low=0.0, high=0.75)
+        """
+        return Interval(2.0 * observed - interval.high, 2.0 * observed - interval.low)
+
+
+def with_ends(errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Spread]:
+    """Spreads with these standard errors and ends of intervals, each `[target]`."""
+    each = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [Spread(error, Interval(*ends)) for error, *ends in each]
+
+
+def quantile_levels(level: float) -> tuple[float, float]:
+    """The levels of the ends of a percentile interval."""
+    return (1.0 - level) / 2.0, (1.0 + level) / 2.0
+
+
+def standard_errors(replicates: np.ndarray) -> np.ndarray:
+    """Bootstrap standard errors `[target]`: standard deviations (ddof = 1) of replicates `[target, resample]`.
+
+    Example:
+        >>> standard_errors(np.array([[1.0, 2.0, 3.0]]))
+        array([1.])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = np.sqrt(variance(replicates))
+    unsafe = ~((_SAFE < errors) & (errors < math.inf))
+    if unsafe.any():
+        # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
+        rows = replicates[unsafe]
+        exponents = np.frexp(np.abs(rows).max(axis=1))[1]
+        errors[unsafe] = np.ldexp(np.sqrt(variance(np.ldexp(rows, -exponents[:, None]))), exponents)
+    return errors
+
+
+def quantiles(values: np.ndarray, levels: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Two quantiles `[target]`, the lower first, of `values` `[target, resample]`, whose order is lost.
+
+    Example:
+        >>> quantiles(np.arange(101.0)[None], quantile_levels(0.5))
+        (array([25.]), array([75.]))
+    """
+    low, high = (level * (values.shape[1] - 1) for level in levels)
+    return of_rank(values, low, 0), of_rank(values, high, math.floor(low))
+
+
+def of_rank(values: np.ndarray, rank: float, start: int) -> np.ndarray:
+    """The values `[target]` of a rank from 0, interpolated as in `numpy.quantile`.
+
+    The values `[target, resample]` from `start` on have the ranks from `start` on; afterwards, those from `floor(rank)`
+    on have the ranks from there on. NumPy partitions by one rank several times faster than by two.
+    """
+    whole, part = math.floor(rank), rank - math.floor(rank)
+    values[:, start:].partition(whole - start, axis=1)
+    low = values[:, whole].copy()
+    high = values[:, whole + 1 :].min(axis=1) if whole + 1 < values.shape[1] else low
+    # As NumPy interpolates, to the last bit.
+    return high - (high - low) * (1.0 - part) if part >= 0.5 else low + (high - low) * part
