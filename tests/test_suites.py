@@ -284,3 +284,25 @@ def test_the_command_of_doctor_covers_all_tasks(lm_eval, capsys):
         )
     _, said, _ = cli(capsys, "doctor", lm_eval, "--filter", "strict")
     assert said.endswith(f"Next:\nsigjax compare {lm_eval} --filter strict -m acc exact_match\n")
+
+
+@pytest.mark.parametrize(("sizes", "has_suite"), [((30, 30), True), ((30, 20), False)])
+def test_large_numbers_make_a_suite_where_no_weight_rounds_them(sizes, has_suite):
+    """Of tasks of one size the suite is measured from what systems share, as tasks are; else there is none, and why."""
+    rng = np.random.default_rng(3)
+    small = {str(size): rng.integers(0, 9, (2, count)) for size, count in zip("ab", sizes, strict=True)}
+
+    def report(offset):
+        tasks = {
+            name: [Evaluation.from_arrays({"A": each[0] + offset, "B": each[1] + offset}, metric="mean")]
+            for name, each in small.items()
+        }
+        return compare(suite_of(tasks))
+
+    moved, plain = report(10**12), report(0)
+    expected = {one.metric: [one.p_value, one.delta] for one in plain}
+    found = {one.metric: [one.p_value, one.delta] for one in moved}
+    assert ("suite: mean" in found) == has_suite
+    for name in found:
+        assert found[name] == pytest.approx(expected[name], rel=1e-9), name
+    assert any("large beside their differences" in note for note in moved.notes) != has_suite

@@ -11,6 +11,7 @@ from math import lcm
 
 import numpy as np
 
+from sigjax.metrics.origins import origins
 from sigjax.metrics.ratios import MEAN, mean_score
 from sigjax.records import Array, Evaluation, InputError, Metric
 
@@ -102,6 +103,12 @@ def _pooled(name: str, tasks: Sequence[str], found: Sequence[Evaluation]) -> Eva
     sizes = np.concatenate([np.full(each.num_instances, each.num_instances) for each in found])
     task = np.repeat(np.arange(len(found)), [each.num_instances for each in found])
     scores = np.concatenate([own for own in values if own is not None], axis=1)
+    large = [name for name, each in zip(tasks, found, strict=True) if origins(each) is not None]
+    if large and len(set(sizes.tolist())) > 1:
+        return (
+            f"no suite score: weights of tasks of unequal sizes would round the numbers of {large[0]}, which are large "
+            "beside their differences; subtract from them what all systems share"
+        )
     is_even = all(_is_even(each) for each in found)
     stats, score, stat_names = (_weighted if is_even else _apart)(scores, sizes, task)
     higher = found[0].metric.higher_is_better
