@@ -96,7 +96,9 @@ def test_tests_of_independent_systems_lose_their_level_under_swaps_alone(r, verd
     assert "5%" in line
     errors = study.plot().axes[1]
     assert errors.get_yticklabels()[-1].get_text() == "two-sample t"
-    heights = [y for line in errors.get_lines() if line.get_linestyle() == "-" for y in line.get_ydata()]
+    heights = [
+        y for line in errors.get_lines() if line.get_linestyle() == "-" for y in np.asarray(line.get_ydata()).tolist()
+    ]
     low, high = sorted(errors.get_ylim())
     assert low < min(heights) < 0 < len(errors.get_yticks()) - 1 < max(heights) < high
 
