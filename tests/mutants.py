@@ -104,7 +104,7 @@ def noticed(name: str, mutant: Mutant) -> bool:
         text = file.read_text(encoding="utf-8")
         assert text.count(mutant.line) == 1, mutant.line
         file.write_text(text.replace(mutant.line, mutant.changed), encoding="utf-8")
-        tests = [str(HERE / test) for test in mutant.test.split()]
+        tests = [str(path) for test in mutant.test.split() for path in HERE.rglob(test)]
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--rootdir", str(HERE), *tests],
             env=os.environ | {"PYTHONPATH": folder},

@@ -45,6 +45,11 @@ def of_text(*systems: str, options: dict[str, Any] | None = None, **files: str) 
     return Sample({name: content.encode() for name, content in files.items()}, systems, options or {})
 
 
+def values(evaluation: Any) -> dict[str, Any]:
+    """First statistic of each system."""
+    return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
+
+
 def arrays(**values: Any) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, **values)

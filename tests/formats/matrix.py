@@ -8,7 +8,7 @@ from typing import Any
 import logs
 import mutations
 from mutations import A, B
-from records import Case, Split, after_header, blocks, inside, lines, rows
+from pieces import Case, Split, after_header, blocks, inside, lines, rows
 
 
 def log(make: Callable[..., str], split: Split = lines, *, cluster: str = "", **fields: str) -> Case:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from matrix import CASES
 from mutations import SAMPLES
-from records import Case
+from pieces import Case
 from test_mutations import NEEDS
 
 from sigjax import InputError, read
 from sigjax.formats import FORMATS
 from sigjax.formats.reading import formats_of, sources_of
 
-README = Path(__file__).with_name("README.md")
+README = Path(__file__).parents[1] / "README.md"
 ORDER = [2, 0, 3, 1]
 """Of the first records of a shuffled file."""
 

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from test_readers import values
+from mutations import values
 
 from sigjax.formats import read
 from sigjax.formats import trec as measures

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mutations import arrays
+from mutations import arrays, values
 
 from sigjax import Evaluation
 from sigjax.formats import read
@@ -21,11 +21,6 @@ WIDE = "id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
 LONG = (
     "system\tid\tdoc\ttp\tpredicted\tgold\nA\tx\td1\t1\t2\t3\nA\ty\td1\t0\t0\t1\nB\ty\td1\t1\t1\t1\nB\tx\td1\t2\t2\t3\n"
 )
-
-
-def values(evaluation):
-    """First statistic of each system."""
-    return {name: evaluation.stats[k, :, 0].tolist() for k, name in enumerate(evaluation.systems)}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import os
 import logs
 import numpy as np
 import pytest
-from test_readers import values
+from mutations import values
 
 from sigjax.formats import diagnose, read, read_metrics
 from sigjax.readers.options import Options

@@ -209,7 +209,7 @@ os._exit(0)
 def start_stopped(name, path, writes):
     """The exit codes of two processes of a run that ends when so many states are written."""
     address = f"127.0.0.1:{free_port()}"
-    environment = os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(pathlib.Path(__file__).parent)}
+    environment = os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(pathlib.Path(__file__).parents[1])}
     both = [
         subprocess.Popen(
             [sys.executable, "-c", STOPPED, name, path, address, index, str(writes)],

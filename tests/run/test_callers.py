@@ -131,7 +131,7 @@ print(json.dumps(answers))
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_child_that_was_forked_after_jax_had_started_is_refused():
     """Its calls would wait forever. Device auto runs on NumPy, and any device does where JAX had not started."""
-    path = os.pathsep.join([os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(sys.path)
     command = [sys.executable, "-c", FORK]
     done = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

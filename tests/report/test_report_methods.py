@@ -13,7 +13,7 @@ from sigjax import Evaluation, compare
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.report import to_methods, to_sentences
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def report(metric="accuracy", **options):
