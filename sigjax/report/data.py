@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from operator import or_
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from sigjax.records import (
     Library,
     Measured,
     Repeated,
+    ReportRecord,
     Settings,
     SystemScore,
     Test,
@@ -49,10 +50,6 @@ from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.report.sections import peer_rows
 from sigjax.run.checkpoint import SCHEMA, parse_report
 from sigjax.run.files import naming, read_bytes
-
-if TYPE_CHECKING:
-    from sigjax.report.report import Report
-
 
 _BLOCK = 2**12
 """Pairs that are written together."""
@@ -70,7 +67,7 @@ SCORE_KEYS = ("score_a", "score_b")
 """What pairs have beside, where each is on instances of its own (missing pairwise)."""
 
 
-def json_pieces(report: Report) -> Iterator[str]:
+def json_pieces(report: ReportRecord) -> Iterator[str]:
     """The report as JSON of the schema `sigjax/1`; what is missing is null, NaN cannot occur.
 
     In pieces, so that a large report can be written without holding its text.
@@ -109,7 +106,7 @@ def _lines(rows: Iterable[str]) -> Iterator[str]:
     yield "[]" if before.startswith("[") else "\n  ]"
 
 
-def _same_scores(report: Report) -> bool:
+def _same_scores(report: ReportRecord) -> bool:
     """Whether the scores of pairs are those of the systems."""
     scores = {(system.metric, system.name): system.score for system in report.systems}
     return all(
@@ -176,7 +173,7 @@ _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
 """Spreadsheets run what begins with one of these (also in full width); the quote makes the escape reversible."""
 
 
-def csv_pieces(report: Report, of: Rows = "pairs") -> Iterator[str]:
+def csv_pieces(report: ReportRecord, of: Rows = "pairs") -> Iterator[str]:
     """The pairs or the systems as CSV, in pieces as JSON; what is missing is an empty field."""
     for start, columns in enumerate(_blocks(report, of)):
         writer = csv.writer(stream := io.StringIO(), lineterminator="\n")
@@ -207,7 +204,7 @@ def _escaped(column: list[Any]) -> list[Any]:
     return [escapes.get(value, value) for value in column] if escapes else column
 
 
-def _blocks(report: Report, of: Rows, size: int = _BLOCK) -> Iterator[dict[str, list[Any]]]:
+def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict[str, list[Any]]]:
     """The columns of CSV and data frames, for `size` pairs at a time, or for all systems."""
     if of not in get_args(Rows):
         raise InputError(f"of must be one of {', '.join(get_args(Rows))}, got {of!r}")
@@ -246,7 +243,7 @@ def _ends(name: str, intervals: Iterable[tuple[Any, Any] | None]) -> dict[str, l
     return {f"{name}_low": [low for low, _ in ends], f"{name}_high": [high for _, high in ends]}
 
 
-def to_dataframe(report: Report, library: Library | None = None, of: Rows = "pairs") -> Any:
+def to_dataframe(report: ReportRecord, library: Library | None = None, of: Rows = "pairs") -> Any:
     """The pairs or the systems as a data frame; what is missing is null (in pandas NaN for reals).
 
     Raises:

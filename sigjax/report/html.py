@@ -2,7 +2,7 @@
 
 A web page of its own: tables that sort and search, heat maps, forest plots; it loads nothing from anywhere.
 
-`data/page.js` draws the pairs from compact JSON in the page; without scripts the tables of notebooks stand there.
+`page.js` draws the pairs from compact JSON in the page; without scripts the tables of notebooks stand there.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import hashlib
 import json
 from collections.abc import Container, Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sigjax.records import Comparison, Distribution, Settings
+from sigjax.records import Comparison, Distribution, ReportRecord, Settings
 from sigjax.records.display import escape_html as escape
 from sigjax.records.display import visible, visible_json
 from sigjax.report.sections import (
@@ -45,10 +45,6 @@ from sigjax.report.words import (
     short_names,
 )
 
-if TYPE_CHECKING:
-    from sigjax.report.report import Report
-
-
 # The class stands twice, so that these rules are stronger than those of Jupyter and nbconvert; the background of what
 # stays while scrolling is that of the notebook's theme.
 STYLE = """<style>
@@ -76,7 +72,7 @@ STYLE = """<style>
 </style>"""
 
 
-def to_fragment(report: Report) -> str:
+def to_fragment(report: ReportRecord) -> str:
     """A part of a page: systems, then the grid of pairs, shaded by p; each cell has its numbers as a tooltip."""
     parts = ['<div class="sigjax">', STYLE]
     parts += [line for note in filter(is_warning, report.notes) for line in paragraph(note)]
@@ -215,10 +211,10 @@ MAX_NAME = 24
 _SIGNS = {"·": "-", "?": "?", "=": "="}
 
 
-def to_html(report: Report) -> str:
+def to_html(report: ReportRecord) -> str:
     """The report as a whole page for browsers, light or dark as they are set."""
     sections = list(blocks(report))
-    style, script = (files("sigjax").joinpath("data", name).read_text("ascii") for name in ("page.css", "page.js"))
+    style, script = (files("sigjax.report").joinpath(name).read_text("ascii") for name in ("page.css", "page.js"))
     data = [
         _family_data(family, section.table, report.distributions) for section in sections for family in section.families
     ]
@@ -243,7 +239,7 @@ def to_html(report: Report) -> str:
     return "\n".join([*parts, f"<script>{script}</script>", "</body>\n</html>\n"])
 
 
-def _size(report: Report, sections: list[Section]) -> str:
+def _size(report: ReportRecord, sections: list[Section]) -> str:
     names = {system.name for section in sections for system in section.systems}
     return f"{count(len(names), 'system')} on {count(report.num_instances, 'instance')}"
 
@@ -258,7 +254,7 @@ def _json(value: Any) -> str:
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
 
 
-def _header(report: Report, sections: list[Section]) -> str:
+def _header(report: ReportRecord, sections: list[Section]) -> str:
     """What the page is about, what must be read first, and links to its metrics."""
     parts = ['<header>\n<p class="kicker">Significance report</p>']
     parts += [
@@ -290,7 +286,7 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
     return [*parts, "</section>"]
 
 
-def _reproduce(report: Report) -> list[str]:
+def _reproduce(report: ReportRecord) -> list[str]:
     """Notes, settings and the signature, folded."""
     notes = [f"<li>{escape(note)}</li>" for note in report.notes if not is_warning(note)]
     parts = ['<section id="reproduce">\n<h2>To reproduce</h2>']

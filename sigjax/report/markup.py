@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from sigjax.records import Comparison
+from sigjax.records import Comparison, ReportRecord
 from sigjax.records.display import visible
 from sigjax.report.sections import Family, Section, Table, blocks, grid_table, pairs_table, peer_lines
 from sigjax.report.typeset import Cell, Grid, Paper, Score, escape_latex, paper_table, tables, width
 from sigjax.report.words import DASH, format_adjusted_p, is_significant
 
-if TYPE_CHECKING:
-    from sigjax.report.report import Report
 
-
-def to_markdown(report: Report) -> str:
+def to_markdown(report: ReportRecord) -> str:
     """The report as Markdown: the table of the paper, then the systems of each metric, and every pair."""
     sections = list(blocks(report))
     parts = _paper(paper_table(report, sections))
@@ -54,7 +50,7 @@ def _score(score: Score) -> str:
     return f"{text}<sup>{score.marks}</sup>" if score.marks else text
 
 
-def _markdown_section(section: Section, report: Report) -> list[str]:
+def _markdown_section(section: Section, report: ReportRecord) -> list[str]:
     parts = [f"### {escape_markdown(section.caption)}", markdown_table(section.table)]
     parts += [escape_markdown(section.key)] if section.key else []
     listed = [family for family in section.families if family.not_listed() is None]
@@ -81,7 +77,7 @@ def _lines(*rows: Iterable[str]) -> str:
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
 
 
-def to_latex(report: Report) -> str:
+def to_latex(report: ReportRecord) -> str:
     """The report as LaTeX: the table of the paper, then per metric intervals and p-values (a grid up to 8 systems)."""
     sections = list(blocks(report))
     parts = [r"% needs \usepackage{booktabs}, and \usepackage{longtable} for more than 45 lines"]

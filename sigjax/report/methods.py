@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.records import CORRECTIONS, Comparisons, Settings
+from sigjax.records import CORRECTIONS, Comparisons, ReportRecord, Settings
 from sigjax.records.display import visible
 from sigjax.report.sections import blocks, lone_sentence, pair_sentence
 from sigjax.report.typeset import escape_latex
 from sigjax.report.words import ALTERNATIVES, count, joined, percent
-
-if TYPE_CHECKING:
-    from sigjax.report.report import Report
 
 INTERVALS = {
     "wilson": "Wilson's score interval~\\cite{wilson1927}",
@@ -48,7 +44,7 @@ DESIGNS = {
 }
 
 
-def to_methods(report: Report) -> str:
+def to_methods(report: ReportRecord) -> str:
     """The paragraph, and after it the BibTeX entries of what it cites."""
     paragraph = " ".join(_sentences(report))
     cited = dict.fromkeys(key for keys in re.findall(r"\\cite{([^{}\\]*)}", paragraph) for key in keys.split(","))
@@ -57,7 +53,7 @@ def to_methods(report: Report) -> str:
     return "\n\n".join([paragraph, *(known[key] for key in cited)]) + "\n"
 
 
-def to_sentences(report: Report) -> str:
+def to_sentences(report: ReportRecord) -> str:
     """One sentence on all systems for each metric and test, then one for every pair."""
     lines = []
     for section in blocks(report):
@@ -68,7 +64,7 @@ def to_sentences(report: Report) -> str:
     return "\n".join(map(visible, lines)) + "\n"
 
 
-def _sentences(report: Report) -> Iterator[str]:
+def _sentences(report: ReportRecord) -> Iterator[str]:
     settings, names = report.settings, list(dict.fromkeys(one.name for one in report.systems))
     metrics = list(dict.fromkeys(escape_latex(one.metric) for one in report.systems))
     pairs = "" if len(names) == 2 else ", all pairs of them"
@@ -97,7 +93,7 @@ def _sentences(report: Report) -> Iterator[str]:
     yield rf"We used sigjax{f' {escape_latex(version[1])}' if version else ''}~\cite{{sigjax}}."
 
 
-def _of_notes(report: Report) -> Iterator[str]:
+def _of_notes(report: ReportRecord) -> Iterator[str]:
     """Instances that were left out or counted as 0, and what sacrebleu prints of its metrics."""
     for note in report.notes:
         if lost := re.search(r"dropped ([\d,]+) of ([\d,]+) instances that some system lacks", note):
@@ -151,7 +147,7 @@ def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterat
     yield f"We call differences with $p < {alpha}$ significant."
 
 
-def _intervals(report: Report) -> Iterator[str]:
+def _intervals(report: ReportRecord) -> Iterator[str]:
     """The kinds of the intervals that are there."""
     of_scores = dict.fromkeys(one.interval_kind for one in report.systems if one.interval_kind)
     of_deltas = dict.fromkeys(kind for kind in report.comparisons.column("interval_kind").present() if kind)

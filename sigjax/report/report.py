@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from sigjax.records import (
-    Comparison,
-    Comparisons,
-    Device,
-    Distribution,
-    InputError,
-    Library,
-    Measured,
-    Settings,
-    SystemScore,
-    Test,
-)
-from sigjax.records.comparison import PeerTest
-from sigjax.records.display import Brief
+from sigjax.records import Device, InputError, Library, ReportRecord, Test
 from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
 from sigjax.report.html import to_fragment, to_html
 from sigjax.report.markup import to_latex, to_markdown
 from sigjax.report.methods import to_methods, to_sentences
-from sigjax.report.plots import Drawn
+from sigjax.report.plots import FigureKind, plot
 from sigjax.run.files import text_or_file
-from sigjax.version import versions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Path = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, repr=False)
-class Report(Drawn, Brief):
+class Report(ReportRecord):
     """Scores, comparisons and the settings that reproduce them. Iterating gives the comparisons.
 
     `report[0]` is the first comparison and `report["A", "B"]` that of A minus B, whatever their order in the data; of
@@ -57,27 +46,6 @@ class Report(Drawn, Brief):
         distributions: how the delta of some pairs varies, see `with_distributions`; none where nobody asked.
         laws: computes a `Distribution` from the data, as `again` compares them again.
     """
-
-    systems: tuple[SystemScore, ...]
-    comparisons: Comparisons
-    settings: Settings
-    num_instances: int
-    num_units: int
-    lower_is_better: tuple[str, ...]
-    notes: tuple[str, ...]
-    signature: str
-    data: str
-    measured: tuple[Measured, ...] = ()
-    compat: tuple[PeerTest, ...] = ()
-    again: Callable[..., Report] | None = field(default=None, compare=False)
-    versions: Mapping[str, str | None] = field(default_factory=versions, compare=False)
-    distributions: tuple[Distribution, ...] = ()
-    laws: Callable[[str, str, str, Test], Distribution | None] | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        """Take any sequence of records for the comparisons."""
-        if not isinstance(self.comparisons, Comparisons):
-            object.__setattr__(self, "comparisons", Comparisons.of(self.comparisons))
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Report:
@@ -104,45 +72,13 @@ class Report(Drawn, Brief):
         """The JSON Schema (draft 2020-12) of what `to_json` writes, with all settings of this version."""
         return report_schema()
 
-    def __iter__(self) -> Iterator[Comparison]:
-        """Go through the comparisons."""
-        return iter(self.comparisons)
-
-    @overload
-    def __getitem__(self, index: int) -> Comparison: ...
-    @overload
-    def __getitem__(self, index: slice) -> Comparisons: ...
-    @overload
-    def __getitem__(self, index: tuple[str, ...]) -> Comparison: ...
-    def __getitem__(self, index: int | tuple[str, ...] | slice) -> Comparison | Comparisons:
-        """The comparison at an index, or of two systems, or those of a slice; see `Report`.
-
-        Raises:
-            InputError: a name that is not in the report, or several comparisons of the two systems.
-        """
-        return self.comparisons[index]
-
-    def __len__(self) -> int:
-        """Count the comparisons."""
-        return len(self.comparisons)
-
     def __str__(self) -> str:
         """Return the report as text for a terminal."""
         return to_text(self)
 
-    def brief(self) -> dict[str, Any]:
-        """How much there is of what; print(report) shows the numbers."""
-        counts = {"systems": len({one.name for one in self.systems}), "comparisons": len(self.comparisons)}
-        metrics, tests = (self.comparisons.column(name).present() for name in ("metric", "test"))
-        return counts | {"metrics": metrics, "tests": tests, "instances": self.num_instances, "units": self.num_units}
-
     def _repr_html_(self) -> str:
         """The report as a part of a page, for notebooks."""
         return to_fragment(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the data, so that pickles are small and need no user's function."""
-        return self.__dict__ | {"again": None, "laws": None}
 
     def extend(
         self,
@@ -167,11 +103,6 @@ class Report(Drawn, Brief):
         if self.again is None:
             raise InputError("this report has no data any more; use sigjax.compare(evaluation, ..., extend=report)")
         return self.again(resamples=resamples, device=device, progress=progress, checkpoint=checkpoint, extend=self)
-
-    def settings_dict(self) -> dict[str, Any]:
-        """The settings, and what they were used on, as plain values."""
-        more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
-        return asdict(self.settings) | more
 
     def to_json(self, path: Path | None = None) -> str:
         """The report as JSON of the schema `sigjax/1`.
@@ -230,8 +161,35 @@ class Report(Drawn, Brief):
         """
         return to_dataframe(self, library, of)
 
+    def plot(
+        self,
+        kind: FigureKind | None = None,
+        *,
+        metric: str | None = None,
+        test: Test | None = None,
+        pair: tuple[str, str] | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """The report as a matplotlib figure (extra `plot`), one row of panels per metric.
 
-def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
+        Args:
+            kind: "scores" with intervals; "forest", differences to the baseline or else to the best system; "heatmap",
+                adjusted p of all pairs; "groups" of systems no two of which differ significantly; "null" or
+                "bootstrap", the distribution of the delta of one pair, see `distribution`; "gain", differences of all
+                pairs against 1 - p. When left out "null" of a single pair (or "forest", where data and distribution
+                are not there), "forest" with a baseline, "scores" of at most 12 systems, else "heatmap".
+            metric: this one alone.
+            test: this one alone.
+            pair: the two systems of "null" or "bootstrap"; the two best when left out.
+            ax: the axes to draw one panel into; a new figure when left out, sized for one or two columns of a paper.
+
+        Raises:
+            InputError: matplotlib is not installed, no such kind, metric, test or pair, or it is not for this report.
+        """
+        return plot(self, kind, metric, test, pair, ax)
+
+
+def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False) -> str:
     """The report for a terminal.
 
     Args:

@@ -19,13 +19,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sigjax.multiple.decision import MOST_RESAMPLES
 from sigjax.multiple.ranks import significance_clusters
-from sigjax.records import CORRECTIONS, Comparison, Comparisons, Interval, Repeated, Settings, SystemScore
+from sigjax.records import (
+    CORRECTIONS,
+    Comparison,
+    Comparisons,
+    Interval,
+    Repeated,
+    ReportRecord,
+    Settings,
+    SystemScore,
+)
 from sigjax.records.comparison import PeerTest
 from sigjax.report.words import (
     ALTERNATIVES,
@@ -44,10 +53,6 @@ from sigjax.report.words import (
     p_interval_label,
     percent,
 )
-
-if TYPE_CHECKING:
-    from sigjax.report.report import Report
-
 
 _KEYS = ("name", "metric", "test", "about")
 _NAMED = 5
@@ -115,12 +120,12 @@ def peer_columns(peers: Sequence[PeerTest], settings: Settings) -> dict[str, lis
     return {f"p ({peer.name})": [_shown(p, settings) for p in peer.p_values] for peer in peers if peer.p_values}
 
 
-def peers_of(report: Any, metric: str, test: str) -> tuple[PeerTest, ...]:
+def peers_of(report: ReportRecord, metric: str, test: str) -> tuple[PeerTest, ...]:
     """The tests of other programs beside one of ours."""
     return tuple([peer for peer in report.compat if (peer.metric, peer.test) == (metric, test)])
 
 
-def peer_rows(report: Any) -> list[dict[str, Any]]:
+def peer_rows(report: ReportRecord) -> list[dict[str, Any]]:
     """What JSON says: each test, with its pairs in the order of the comparisons."""
     groups, rows = report.comparisons.groups(), []
     for peer in report.compat:
@@ -539,7 +544,7 @@ class Section(NamedTuple):
     families: tuple[Family, ...]
 
 
-def blocks(report: Report) -> Iterator[Section]:
+def blocks(report: ReportRecord) -> Iterator[Section]:
     """The sections of a report, in the order of its systems.
 
     Tables of pairs are made when a format asks for them: no format draws the grid of thousands of systems.
@@ -559,7 +564,7 @@ def blocks(report: Report) -> Iterator[Section]:
         yield Section(metric, _caption(metric, report), systems, table, key, tuple(families))
 
 
-def _caption(metric: str, report: Report) -> str:
+def _caption(metric: str, report: ReportRecord) -> str:
     """The metric, and what it was computed on."""
     measured = next((one for one in report.measured if one.metric == metric), None)
     instances, units = report.num_instances, report.num_units
@@ -574,7 +579,7 @@ def _caption(metric: str, report: Report) -> str:
 
 
 def _family(
-    metric: str, test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: Report
+    metric: str, test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
 ) -> Family:
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
     settings, lower_is_better = report.settings, metric in report.lower_is_better

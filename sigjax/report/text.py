@@ -6,19 +6,15 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from sigjax.records import Comparison, Settings
+from sigjax.records import Comparison, ReportRecord, Settings
 from sigjax.records.display import visible
 from sigjax.report.sections import MAX_GRID, SIGNS, Family, Section, Table, blocks, mark, peer_lines, thresholds
 from sigjax.report.typeset import tasks_table
 from sigjax.report.words import column_numbers, filled, is_warning, left_out, short_names
 from sigjax.run.host import is_terminal
-
-if TYPE_CHECKING:
-    from sigjax.report.report import Report
 
 WHOLE = sys.maxsize
 """The width of files: sentences take `WIDTH_OF_SENTENCES`, rows of tables all they need."""
@@ -54,7 +50,7 @@ class Page:
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
 
 
-def to_text(report: Report, *, width: int | None = None, color: bool = False) -> str:
+def to_text(report: ReportRecord, *, width: int | None = None, color: bool = False) -> str:
     """The report as text; see `sigjax.report.to_text`."""
 
     def draw(page: Page) -> None:

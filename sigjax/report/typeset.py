@@ -12,16 +12,12 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from sigjax.records import Settings
+from sigjax.records import ReportRecord, Settings
 from sigjax.records.display import visible
 from sigjax.report.sections import MAX_LETTERS, MAX_NAMED, Section, Table, decided
 from sigjax.report.words import count, format_number, number_spec
-
-if TYPE_CHECKING:
-    from sigjax.report.report import Report
-
 
 DAGGER, DOUBLE_DAGGER = "†", "‡"
 Kind = Literal["none", "baseline", "pair", "named", "letters", "best"]
@@ -62,7 +58,7 @@ class Paper(NamedTuple):
     note: str
 
 
-def paper_table(report: Report, sections: Sequence[Section]) -> Paper:
+def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Paper:
     """The table of all sections of a report, with marks by its first test."""
     names = tuple([system.name for system in sections[0].systems])
     kind = _kind(sections, report.settings)

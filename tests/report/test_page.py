@@ -63,7 +63,7 @@ def test_the_page_holds_the_columns_that_its_script_reads():
     report = REPORTS["baseline"]()
     (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', to_html(report), re.DOTALL)
     (family,) = [each for each in _dictionaries(json.loads(found)) if "delta" in each]
-    script = (files("sigjax") / "data" / "page.js").read_text(encoding="utf-8")
+    script = (files("sigjax.report") / "page.js").read_text(encoding="utf-8")
     names = json.loads(re.search(r"const names = (\[.*\]);", script)[1])
     columns = [family[name].split(" ") for name in names]
     for one, (a, b, delta, low, high, p, *_) in zip(report, zip(*columns, strict=True), strict=True):

@@ -1,0 +1,157 @@
+"""What a report holds, for all that is made of it; `sigjax.report.Report` has the renderings as methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations, islice
+from typing import Any, Self, get_args, overload
+
+from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, PeerTest, SystemScore
+from sigjax.records.display import Brief
+from sigjax.records.options import InputError
+from sigjax.records.settings import Settings, Test
+from sigjax.version import versions
+
+MOST_PAIRS = 10
+"""Pairs whose distributions a report holds when none are named."""
+
+
+@dataclass(frozen=True, repr=False)
+class ReportRecord(Brief):
+    """Scores, comparisons and the settings that reproduce them; `sigjax.Report` explains the fields."""
+
+    systems: tuple[SystemScore, ...]
+    comparisons: Comparisons
+    settings: Settings
+    num_instances: int
+    num_units: int
+    lower_is_better: tuple[str, ...]
+    notes: tuple[str, ...]
+    signature: str
+    data: str
+    measured: tuple[Measured, ...] = ()
+    compat: tuple[PeerTest, ...] = ()
+    again: Callable[..., Any] | None = field(default=None, compare=False)
+    versions: Mapping[str, str | None] = field(default_factory=versions, compare=False)
+    distributions: tuple[Distribution, ...] = ()
+    laws: Callable[[str, str, str, Test], Distribution | None] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Take any sequence of records for the comparisons."""
+        if not isinstance(self.comparisons, Comparisons):
+            object.__setattr__(self, "comparisons", Comparisons.of(self.comparisons))
+
+    def __iter__(self) -> Iterator[Comparison]:
+        """Go through the comparisons."""
+        return iter(self.comparisons)
+
+    @overload
+    def __getitem__(self, index: int) -> Comparison: ...
+    @overload
+    def __getitem__(self, index: slice) -> Comparisons: ...
+    @overload
+    def __getitem__(self, index: tuple[str, ...]) -> Comparison: ...
+    def __getitem__(self, index: int | tuple[str, ...] | slice) -> Comparison | Comparisons:
+        """The comparison at an index, or of two systems, or those of a slice; see `Report`.
+
+        Raises:
+            InputError: a name that is not in the report, or several comparisons of the two systems.
+        """
+        return self.comparisons[index]
+
+    def __len__(self) -> int:
+        """Count the comparisons."""
+        return len(self.comparisons)
+
+    def brief(self) -> dict[str, Any]:
+        """How much there is of what; print(report) shows the numbers."""
+        counts = {"systems": len({one.name for one in self.systems}), "comparisons": len(self.comparisons)}
+        metrics, tests = (self.comparisons.column(name).present() for name in ("metric", "test"))
+        return counts | {"metrics": metrics, "tests": tests, "instances": self.num_instances, "units": self.num_units}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the data, so that pickles are small and need no user's function."""
+        return self.__dict__ | {"again": None, "laws": None}
+
+    def settings_dict(self) -> dict[str, Any]:
+        """The settings, and what they were used on, as plain values."""
+        more = {"instances": self.num_instances, "units": self.num_units, "data": self.data}
+        return asdict(self.settings) | more
+
+    def distribution(self, a: str, b: str, *, metric: str | None = None, test: Test = "permutation") -> Distribution:
+        """How the delta of two systems varies: under the null hypothesis, or (`test="bootstrap"`) on resamples.
+
+        Taken from `distributions`, or else computed from the data: exactly where that is quick, or from the first
+        resamples of the seed (at most 8,192, about a second).
+
+        Args:
+            a: the first system.
+            b: the second.
+            metric: the metric; needed where the report has several.
+            test: "permutation" or "bootstrap", whether the report has this test or not.
+
+        Raises:
+            InputError: the report does not have the pair, or has neither the distribution nor the data, or there is
+                none (no bootstrap of one unit, of trained models and of responses).
+
+        Example:
+            >>> from sigjax import compare
+            >>> report = compare({"A": [1, 1, 1], "B": [0, 0, 0]}, metric="accuracy")
+            >>> found = report.distribution("A", "B")
+            >>> [round(share, 6) for share in found.shares], round(sum(found.extreme), 6), report[0].p_value
+            ([0.125, 0.375, 0.375, 0.125], 0.25, 0.25)
+        """
+        narrower = (self.settings.tests[0],) if metric is None else (metric, self.settings.tests[0])
+        one = self.comparisons[(a, b, *narrower)]
+        found = self._distribution(one.metric, a, b, test)
+        if found is None:
+            raise InputError("there is no bootstrap of a single unit, of trained models and of responses")
+        return found
+
+    def with_distributions(self, pairs: Sequence[tuple[str, str]] | None = None) -> Self:
+        """The same report with the distributions of some pairs, by all metrics and both tests, for its JSON to hold.
+
+        Args:
+            pairs: of two systems each; when left out all pairs, or of more than ten the first ten of the best system
+                (or of the baseline).
+
+        Raises:
+            InputError: see `distribution`.
+        """
+        metrics, first = list(dict.fromkeys(system.metric for system in self.systems)), self.settings.tests[0]
+        for metric, (a, b) in ((metric, pair) for metric in metrics for pair in pairs or ()):
+            self.comparisons[a, b, metric, first]  # refuses names in words
+        found = [
+            self._distribution(metric, a, b, test)
+            for metric in metrics
+            for a, b in (self.first_pairs(metric) if pairs is None else pairs)
+            for test in get_args(Test)
+        ]
+        return replace(self, distributions=tuple(each for each in found if each is not None))  # pyright: ignore[reportArgumentType]
+
+    def first_pairs(self, metric: str) -> list[tuple[str, str]]:
+        """All pairs of a metric, the better system first, or of more than ten those of the best or of the baseline.
+
+        One-sided tests are of pairs in the order of the data.
+        """
+        ranked, baseline = [system.name for system in self.systems if system.metric == metric], self.settings.baseline
+        if baseline is not None:
+            return [(one, baseline) for one in ranked if one != baseline][:MOST_PAIRS]
+        pairs = list(islice(combinations(ranked, 2), MOST_PAIRS))
+        if self.settings.alternative == "two-sided":
+            return pairs
+        in_order = set(zip(*(column.tolist() for column in self.comparisons.columns("a", "b")), strict=True))
+        return [pair if pair in in_order else (pair[1], pair[0]) for pair in pairs]
+
+    def _distribution(self, metric: str, a: str, b: str, test: Test) -> Distribution | None:
+        """Of a pair that the report has; None where there is no bootstrap."""
+        for each in self.distributions:
+            if (each.metric, each.test) == (metric, test) and {each.a, each.b} == {a, b}:
+                return each if each.a == a else each.turned()
+        if self.laws is None:
+            raise InputError(
+                f"this report holds no {test} distribution of {a!r} and {b!r}, and no data: write it anew with "
+                "--distributions, or in Python by `report.with_distributions()`"
+            )
+        return self.laws(metric, a, b, test)
