@@ -39,7 +39,7 @@ LARGEST = 200
 """Instances of a cluster: the logarithm of their number plus one is uniform up to that of this plus one."""
 HARDER = 0.35
 """What the logarithm of the size takes off the normal scale of a chance, or the logarithm of a number."""
-KINDS: tuple[IntervalKind, ...] = ("percentile", "inversion", "auto", "simultaneous")
+KINDS: tuple[IntervalKind, ...] = ("percentile", "auto", "simultaneous")
 FALSE_ALARMS = 0.001
 """Probability that the script fails though the intervals are right, at most."""
 _SEED = 2029

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from calibration_figure import place_in_tables
-from intervals import OF_PAIR, OF_PAIRS, OF_SCIPY
+from intervals import OF_PAIRS, OF_SCIPY, OF_SYSTEM
 from nulls import KINDS
 from sizes import KEPT
 from timing import markdown_table
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SEPARATOR = " / "
 """Between the numbers of a cell."""
-_KINDS = tuple(dict.fromkeys((*OF_PAIR, *OF_PAIRS, OF_SCIPY)))
+_KINDS = tuple(dict.fromkeys((*OF_SYSTEM, *OF_PAIRS, OF_SCIPY)))
 
 
 def summary_table(sizes: Sequence[Size], level: float) -> str:

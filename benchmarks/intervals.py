@@ -19,11 +19,9 @@ from sigjax.testing.problem import Runner
 
 LEVEL = 0.95
 RESAMPLES = 1999
-INVERSION: IntervalKind = "inversion"
 OF_SYSTEM: tuple[IntervalKind, ...] = ("auto", "percentile", "basic", "bca", "studentized")
-OF_PAIR: tuple[IntervalKind, ...] = (*OF_SYSTEM, INVERSION)
 OF_PAIRS: tuple[IntervalKind, ...] = ("auto", "percentile", "simultaneous")
-"""Kinds for the score of a system, the delta of two, and the deltas of all pairs together."""
+"""Kinds for the score of a system or the delta of two, and for the deltas of all pairs together."""
 OF_SCIPY = "BCa of SciPy"
 _BATCH = 50
 """Resamples that SciPy draws at a time, so that they stay near the cache."""
@@ -77,7 +75,7 @@ def coverage_of(name: str, size: int, groups: range) -> dict[str, Held]:
 
 
 def _kinds(num_systems: int) -> tuple[IntervalKind, ...]:
-    return {1: OF_SYSTEM, 2: OF_PAIR}.get(num_systems, OF_PAIRS)
+    return OF_PAIRS if num_systems > 2 else OF_SYSTEM
 
 
 def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int) -> np.ndarray:

@@ -181,7 +181,6 @@ def _difference(a: np.ndarray, b: np.ndarray, axis: int) -> np.ndarray:
 _MEAN = math.exp((_SHARED**2 + _OWN**2) / 2.0)
 _FIVE_ACCURACIES = [float(ndtr((_EASE + shift) / math.hypot(1.0, _SPREAD))) for shift in _SHIFTS]
 _FIVE_MEANS = [_MEAN * math.exp(shift) for shift in _SHIFTS]
-SYMMETRIC = "delta, symmetric"
 
 TARGETS = {
     target.name: target
@@ -191,7 +190,7 @@ TARGETS = {
         Target("proportion 0.9", "accuracy", (0.9,), _proportion, np.mean),
         Target("F1", "fscore", (2.0 * 3.2 / (3.2 + 0.6 + 4.0),), _found, _f1_of_columns),
         Target("delta, lognormal", "mean", (math.expm1(_SHIFT) * _MEAN,), _apart, _difference),
-        Target(SYMMETRIC, "mean", (_SHIFT,), _symmetric, _difference),
+        Target("delta, symmetric", "mean", (_SHIFT,), _symmetric, _difference),
         Target("10 deltas, 0/1", "accuracy", _deltas(_FIVE_ACCURACIES), _five_accuracies),
         Target("10 deltas, lognormal", "mean", _deltas(_FIVE_MEANS), _five_lognormals),
     )

@@ -17,7 +17,7 @@ FEW = {"method": "montecarlo", "resamples": 2_000, "test": BOTH}
 SWAPPED = {"method": "montecarlo", "resamples": 5_000, "interval": "none"}
 NO_INTERVAL = {"interval": "none"}
 ALTERNATIVES = ("two-sided", "greater", "less")
-INTERVALS = ("auto", "percentile", "basic", "bca", "studentized", "inversion", "simultaneous")
+INTERVALS = ("auto", "percentile", "basic", "bca", "studentized", "simultaneous")
 NEEDS = {"bleu": "sacrebleu", "chrf": "sacrebleu", "chrf++": "sacrebleu", "ter": "sacrebleu"}
 NEEDS |= dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum(stem=true)"), "rouge_score") | {"sari": "sacrebleu"}
 
@@ -75,7 +75,7 @@ def intervals() -> Iterator[Case]:
     makes |= {"spearman": partial(data.judged, "spearman")}
     for (name, make), kind in itertools.product(makes.items(), INTERVALS):
         whole = name in ("median", "spearman")
-        if whole and kind in ("studentized", "inversion"):
+        if whole and kind == "studentized":
             continue
         options = (SAMPLED if name == "F1" else FEW) | {"interval": kind}
         compiled = name == "F1" or (name == "median" and kind in ("bca", "simultaneous"))

@@ -38,7 +38,6 @@ RUNS = {
     "a summary": (FSCORE, {"test": "bootstrap", "resamples": 170_001, "memory": 1e-3, "interval": "percentile"}),
     "a summary for BCa intervals": (FSCORE, {"resamples": 170_001, "memory": 1e-3, "interval": "bca"}),
     "studentized intervals": (TWO, {"resamples": 30_001, "interval": "studentized"}),
-    "intervals by inversion": (TWO, {"resamples": 30_001, "interval": "inversion"}),
     "until settled": (FSCORE, {"resamples": "auto", "interval": "none"}),
     "outputs exchanged within units": (REPEATED, {"resamples": 30_001, "design": "crossed", "interval": "none"}),
     "runs drawn within units": (REPEATED, {"test": "bootstrap", "resamples": 30_001, "design": "nested"}),

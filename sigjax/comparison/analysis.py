@@ -49,7 +49,6 @@ from sigjax.testing.bootstrap import (
 )
 from sigjax.testing.exact import exact_budget, exact_tests, exchanged_tests
 from sigjax.testing.intervals import KINDS, Names, draws_intervals, in_closed_form, interval_kinds
-from sigjax.testing.inversion import degree, inverted_intervals
 from sigjax.testing.p_values import Count, Outcome, Outcomes, completed, most_resamples
 from sigjax.testing.permutation import (
     NOT_SUMS,
@@ -188,8 +187,6 @@ class OfSums:
         """The runner for so many pairs to be swapped, and for draws."""
         seconds = swap_seconds(self.case, num_swapped) if num_swapped else 0.0
         seconds += draw_seconds(self.case) if draws else 0.0
-        if KINDS[self.case.settings.interval].needs == "swaps":
-            seconds += draw_seconds(self.case, counted=False)
         return runner.sized(seconds)
 
     def counter(self, places: np.ndarray, run: Run) -> Count:
@@ -419,7 +416,6 @@ def run_tests(
     bootstrap = _without_sampling(kind)
     refused = np.array([isinstance(each, NotEligible) for each in exact], bool)
     num_swapped = int(refused[which].sum()) if permuted else 0
-    power = degree(case) if interval.needs == "swaps" and isinstance(case, Case) else None
     runner = kind.sized(runner, num_swapped, draws=bootstrap.sampled is not None)
 
     def swapped(places: np.ndarray, reasons: Repeated, exact: np.ndarray) -> Outcomes:
@@ -435,8 +431,6 @@ def run_tests(
         sampled = _sample(kind, runner, draws, bootstrap, bootstrap.sampled.reason)
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     if isinstance(case, Case) and len(case.units.strata) > 1:
-        if power is not None:
-            pairs = _inverted(case, runner, power, pairs)
         if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
             systems, pairs = interval.closed(case)
     kinds = interval_kinds(case)
@@ -501,13 +495,6 @@ def _sample(kind: MetricKind, runner: Runner, draws: SharedDraws, exact: _Bootst
     spreads = draws_intervals(case.metric, settings) and exact.systems[0] == Spread()
     with runner.run("bootstrap") as run:
         return sampled_bootstrap(case, run, partial(kind.replicates, draws=draws), tested, reason, spreads=spreads)
-
-
-def _inverted(case: Case, runner: Runner, power: int, pairs: list[Spread]) -> list[Spread]:
-    """The same with intervals by inversion."""
-    with runner.run("inversion") as run:
-        intervals = inverted_intervals(case, run, power)
-    return [each._replace(interval=interval) for each, interval in zip(pairs, intervals, strict=True)]
 
 
 def _ranks(

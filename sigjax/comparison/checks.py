@@ -51,8 +51,6 @@ def _check_design(settings: Settings) -> None:
             raise InputError("design crossed belongs to the permutation test; ask for it, or use design nested")
         if CORRECTIONS[settings.correction].is_resampled:
             raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design crossed")
-        if interval.needs == "swaps":
-            raise InputError(f"interval {settings.interval} swaps whole instances; use percentile with design crossed")
     if settings.design == "nested":
         if "bootstrap" not in settings.tests and interval.needs == "nothing":
             raise InputError("design nested belongs to the bootstrap; ask for its test or intervals, or use crossed")

@@ -80,8 +80,8 @@ class Comparison(SciPyNames, Brief):
             without sampling, the limit of infinitely many resamples). None with one unit or interval="none".
         interval: interval of delta at the report's level, of the kind in the settings; for "simultaneous" those of all
             pairs of the metric hold together. None as above, for "auto" and "simultaneous" where no stratum has two
-            units, for "bca" where all replicates lie on one side of delta, for "studentized" where many have no
-            variance, and for "inversion" where units or resamples are too few.
+            units, for "bca" where all replicates lie on one side of delta, and for "studentized" where many have
+            no variance.
         settings: the settings of the report.
         settled: whether the decision at the level, after the correction, is that of infinitely many resamples; the
             probability that any settled decision of a test is not is at most 0.001, over the pairs that are adjusted
@@ -176,8 +176,8 @@ class SystemScore(Brief):
         metric: name of the metric.
         score: the score on all instances.
         standard_error: standard error of the score, as in `Comparison`.
-        interval: interval of the score, as in `Comparison`; for "inversion" the percentile interval; for
-            "simultaneous" those of all systems hold together.
+        interval: interval of the score, as in `Comparison`; for "simultaneous" those of all systems hold
+            together.
         rank_interval: first and last rank compatible with the decisions on all pairs: 1 + the number of systems that
             are significantly better, and the number of systems that are not significantly worse. By permutation tests
             and a correction that bounds the familywise error, all hold together at the report's level. This, `letters`,

@@ -15,7 +15,7 @@ Test = Literal["permutation", "bootstrap"]
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
 Family = Literal["metric", "report"]
-_Named = Literal["percentile", "basic", "bca", "studentized", "inversion", "simultaneous", "two-way"]
+_Named = Literal["percentile", "basic", "bca", "studentized", "simultaneous", "two-way"]
 IntervalKind = Literal["auto", _Named, "none"]
 IntervalName = Literal[_Named, "wilson", "tango", "skew-t", "wide-t"]
 """What an interval is, as reports say it; `auto` chooses among these."""
@@ -116,9 +116,7 @@ class Settings:
         "and skewness (better for few or skewed units; a jackknife with one more score per unit); "
         '"studentized", delta - t s with the quantiles t of (delta* - delta) / s*, where the standard errors s are '
         "those of the delta method (for metrics of sums; needs a smooth score and all replicates in memory); "
-        '"inversion", the shifts of delta that the swap test rejects on neither side at (1 - level) / 2, from deltas '
-        "over random sets of units (for metrics of sums that do not depend on their scale, or are proportional to it; "
-        'scores keep percentile intervals). "two-way", delta +- t s, where s holds the variance of instances and that '
+        '"two-way", delta +- t s, where s holds the variance of instances and that '
         'of runs and t has Satterthwaite\'s degrees of freedom (for design "models", whose default it is, and no '
         'other; see `bootstrap.delta_method`). "none", as always where instances are responses.',
         group="Main options",

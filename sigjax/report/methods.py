@@ -25,7 +25,6 @@ INTERVALS = {
     "basic": "basic bootstrap intervals~\\cite{davison1997}",
     "bca": "BCa bootstrap intervals~\\cite{efron1987}",
     "studentized": "studentized bootstrap intervals~\\cite{davison1997}",
-    "inversion": "the differences that the permutation test does not reject~\\cite{garthwaite1996}",
     "two-way": "$t$ with the variances of instances and of runs and Satterthwaite's degrees of freedom"
     "~\\cite{satterthwaite1946}",
 }
@@ -35,7 +34,7 @@ SOURCES = {
 }
 """What each test is by, and what it draws."""
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
-DRAWN = {"percentile", "basic", "bca", "studentized", "inversion"}
+DRAWN = {"percentile", "basic", "bca", "studentized"}
 """Intervals from resamples, but for metrics whose bootstrap needs no sampling."""
 DESIGNS = {
     "crossed": "Permutation tests exchanged the outputs of runs within units.",

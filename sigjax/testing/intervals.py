@@ -31,9 +31,9 @@ _WHOLE = ("together", "crossed")
 class Kind(NamedTuple):
     """One kind of intervals."""
 
-    needs: Literal["replicates", "jackknife", "swaps", "runs", "nothing"]
-    """What intervals of deltas are made from. With swaps, scores have replicates; metrics of whole columns, and design
-    nested, have replicates in place of the jackknife."""
+    needs: Literal["replicates", "jackknife", "runs", "nothing"]
+    """What intervals are made from; metrics of whole columns, and design nested, have replicates in place of the
+    jackknife."""
     of_replicates: type[Percentile] = Percentile
     """How replicates give intervals, where they do."""
     closed: Callable[[Case], tuple[list[Spread], list[Spread]]] | None = None
@@ -63,13 +63,6 @@ KINDS: dict[IntervalKind, Kind] = {
         whole=True,
         samples=True,
         missing="too many resamples have a standard error of 0",
-    ),
-    "inversion": Kind(
-        "swaps",
-        of_sums=True,
-        whole=True,
-        missing="there are too few units or resamples for the level",
-        note="intervals of scores are percentile intervals: inversion is of a test, and a score has none",
     ),
     "simultaneous": Kind(
         "jackknife",
@@ -112,5 +105,5 @@ def interval_kinds(case: Case | SampleCase) -> Names:
         return Names(None, None)
     if isinstance(case, Case) and in_closed_form(case.metric, case.settings):
         return Names("wilson", "tango") if right_or_wrong(case) else Names("skew-t", "wide-t")
-    of_pairs = "percentile" if kind == "auto" else kind
-    return Names("percentile" if KINDS[kind].needs == "swaps" else of_pairs, of_pairs)
+    drawn = "percentile" if kind == "auto" else kind
+    return Names(drawn, drawn)

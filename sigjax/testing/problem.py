@@ -438,13 +438,13 @@ def swap_seconds(case: Case, num_pairs: int) -> float:
     )
 
 
-def draw_seconds(case: Case, *, counted: bool = True) -> float:
-    """About how long NumPy takes to draw all systems: to count the draws of units, or just to choose units."""
+def draw_seconds(case: Case) -> float:
+    """About how long NumPy takes to draw all systems."""
     num_systems, num_units, num_stats = case.units.values.shape
     width = num_units + (_num_outputs(case) if case.settings.design == "nested" else 0)
     columns = num_systems * num_stats
     return numpy_seconds(
-        resamples=case.settings.fixed_resamples, units=width, columns=columns, scored=columns, counted=counted
+        resamples=case.settings.fixed_resamples, units=width, columns=columns, scored=columns, counted=True
     )
 
 

@@ -16,7 +16,6 @@ from sigjax.testing.uncertainty import PILOT
 MORE = {
     "both tests of two metrics": (TWO, {"test": ["permutation", "bootstrap"], "method": "montecarlo"}),
     "exact and not": (FSCORE, {"budget": 1e-3}),
-    "intervals by inversion": (FSCORE, {"interval": "inversion"}),
     "simultaneous intervals": (FSCORE, {"interval": "simultaneous"}),
     "exact": (Evaluation.from_arrays(COUNTS, metric="precision"), {}),
     "against a baseline": (

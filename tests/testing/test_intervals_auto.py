@@ -214,7 +214,6 @@ IDS = {"ids": [str(i // 2) for i in range(20)], "runs": [str(i % 2) for i in ran
         (MEDIAN, {}, {}, ("percentile", "percentile")),
         (MEDIAN, {}, {"interval": "simultaneous"}, ("simultaneous", "simultaneous")),
         ("mean", {}, {"interval": "basic"}, ("basic", "basic")),
-        ("mean", {}, {"interval": "inversion", "resamples": 500}, ("percentile", "inversion")),
         ("mean", {}, {"interval": "none"}, (None, None)),
     ],
 )
