@@ -42,9 +42,9 @@ RUNS = {
     "outputs exchanged within units": (REPEATED, {"resamples": 30_001, "design": "crossed", "interval": "none"}),
     "runs drawn within units": (REPEATED, {"test": "bootstrap", "resamples": 30_001, "design": "nested"}),
     "clusters and strata, by maxT": (GROUPED, {"resamples": 30_001, "correction": "maxt", "interval": "basic"}),
-    "metrics together, by minP": (
+    "metrics together, by maxT": (
         TWO,
-        {"resamples": 30_001, "correction": "minp", "family": "report", "leaderboard": True, "interval": "none"},
+        {"resamples": 30_001, "correction": "maxt", "family": "report", "leaderboard": True, "interval": "none"},
     ),
     "a function of samples": (
         Evaluation.from_arrays(REALS, metric=SampleMetric("spread", spread, ("x",)), clusters=CLUSTERS),

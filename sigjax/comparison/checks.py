@@ -251,7 +251,7 @@ _RESAMPLE = 3e-9
 _INFLUENCE = 4e-9
 """Seconds per pair and instance, for an interval by the jackknife."""
 _TOGETHER = 1.5e-8
-"""Seconds per pair and resample of maxt or minp."""
+"""Seconds per pair and resample of maxt."""
 _MOST_SYSTEMS, _MOST_INSTANCES = 20_000, 4_096
 """Problems are counted up to these sizes, which takes seconds."""
 

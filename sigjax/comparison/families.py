@@ -35,14 +35,14 @@ from sigjax.comparison.notes import (
 from sigjax.metrics.suites import is_part
 from sigjax.multiple.decision import SETTLED, Decisions, decisions, known_bounds
 from sigjax.multiple.ranks import SignificanceRank, significance_ranks
-from sigjax.multiple.westfall_young import StepDown, joint_maxt, maxt, minp, num_columns
+from sigjax.multiple.westfall_young import StepDown, maxt
 from sigjax.records import CORRECTIONS, Column, Comparisons, Evaluation, Repeated, Settings, SystemScore, Test
 from sigjax.records.corrections import adjust, log10_adjusted
 from sigjax.resample.units import units_of_instances
 from sigjax.testing.bootstrap import SharedDraws
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.p_values import Outcomes, montecarlo_p, most_resamples, p_intervals
-from sigjax.testing.problem import Case, Runner, SampleCase, numpy_seconds, swap_seconds
+from sigjax.testing.problem import Case, Runner, SampleCase
 
 Wanting = tuple[float, float] | None
 """Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
@@ -378,10 +378,6 @@ def _of_test(outcomes: Outcomes, adjusted: Adjusted, settings: Settings) -> dict
     }
 
 
-_STATISTIC = 1.5e-8
-"""Seconds of NumPy per pair and resample."""
-
-
 class Family(NamedTuple):
     """The pairs whose p-values are adjusted together."""
 
@@ -508,14 +504,14 @@ def _reach(families: Sequence[Family], settings: Settings) -> list[str]:
 
 
 def _steps(family: Sequence[tuple[Evaluation, Sequence[Tested]]], runner: Runner) -> StepDown | None:
-    """What maxt or minp counts over the pairs of a family; None for other corrections."""
+    """What maxt counts over the pairs of a family; None for other corrections."""
     settings = runner.settings
     if not CORRECTIONS[settings.correction].is_resampled:
         return None
     cases = [one.case for _, own in family for one in own if isinstance(one.case, Case)]
     own = runner.part(family[0][0].metric.name) if settings.family == "metric" else runner
     with named_errors([each for each, _ in family], runner):
-        return _step_down(cases, own)
+        return maxt(cases, own)
 
 
 def _adjust_all(
@@ -523,7 +519,7 @@ def _adjust_all(
 ) -> list[list[dict[Test, Adjusted]]]:
     """Adjusted p-values, intervals of p-values and decisions of a family, by metric, part and test.
 
-    `counted` holds the counts of maxt or minp over the family, where that is the correction.
+    `counted` holds the counts of maxt over the family, where that is the correction.
     """
     ends = list(accumulate(len(one.pairs) for own in family for one in own))
     found: list[dict[Test, Adjusted]] = [{} for _ in ends]
@@ -546,26 +542,3 @@ def _adjusted(outcomes: Outcomes, counted: StepDown | None, settings: Settings) 
         return adjust(p_values, settings.correction)
     # An exact p-value may be just above the adjusted one, which comes from resamples.
     return np.maximum(counted.adjusted(np.asarray(montecarlo_p(counted.exceed, settings.fixed_resamples))), p_values)
-
-
-def _step_down(cases: Sequence[Case], runner: Runner) -> StepDown:
-    """The counts of maxt or minp over the pairs of a family.
-
-    Raises:
-        NotFinite: a metric gave NaN or infinity.
-        NotTraceable: the device cannot run the metric.
-        InputError: for maxt, a delta that single units do not change; for minp, too little memory.
-    """
-    correction, first = runner.settings.correction, cases[0]
-    if correction == "maxt" and len(cases) == 1:
-        runner = runner.sized(swap_seconds(first, len(first.question.members)))
-        with runner.run(correction, compiles=first.metric) as run:
-            return maxt(first, run)
-    resamples, num_pairs = runner.settings.fixed_resamples, len(cases) * len(first.question.members)
-    seconds = numpy_seconds(
-        resamples=resamples, units=len(first.units.strata), columns=num_columns(cases), scored=0, counted=False
-    )
-    # The device makes the sums alone; the bar is for all of the work.
-    runner = runner.sized(seconds)._replace(seconds=seconds + _STATISTIC * resamples * num_pairs)
-    with runner.run(correction) as run:
-        return (minp if correction == "minp" else joint_maxt)(cases, run)

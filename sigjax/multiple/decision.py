@@ -11,9 +11,6 @@ many resamples is at most `ERROR`, however the numbers depend on each other. `re
 intervals are those by which the test stopped. Exact p-values enter as they are; their decisions can be unsettled too,
 as the correction takes all pairs.
 
-*minP* counts by ranks among the resamples themselves, so its counts are not binomial, and no decision is said to be
-settled or not.
-
 *Settled pairs do nothing to others* as long as their numbers stay within their intervals. All corrections reject the k
 smallest p-values, where k is the largest number for which certain counts "how many p-values are at most c_j" are large
 enough (maxt: all steps before the first q from alpha on). If a move of one p-value changed k, it crossed a c_j between
@@ -76,7 +73,7 @@ def decisions(outcomes: Outcomes, step_down: StepDown | None, settings: Settings
         Decisions(settled=array([1, 0], dtype=int8), resamples_needed=array([   -1, 10000]))
     """
     sampled, p_values = outcomes.is_sampled, outcomes.p_value
-    if settings.correction == "minp" or (step_down is None and not sampled.any()):
+    if step_down is None and not sampled.any():
         return Decisions(np.full(len(sampled), SETTLED.index(None), np.int8), np.full(len(sampled), -1))
     certain = np.zeros(len(sampled), bool)
     if step_down is not None:

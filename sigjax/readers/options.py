@@ -71,7 +71,7 @@ class TableOptions:
         'With "zero", a gold size is copied from a system that has the instance. With "pairwise", each pair is tested '
         "on the instances that both have, and each system is scored on those that it has: so scores of systems are of "
         "different instances, and only those of a comparison are of the same. p-values are corrected over all pairs, "
-        "as ever. For `compare` alone, without maxt, minp, simultaneous intervals, leaderboard or a design.",
+        "as ever. For `compare` alone, without maxt, simultaneous intervals, leaderboard or a design.",
         group="Input",
     )
     lower_is_better: bool = option(False, "Lower scores are better, whatever the metric says.", group="Input")

@@ -66,8 +66,8 @@ class Comparison(SciPyNames, Brief):
             resamples="auto" the bounds by which the test stopped, which hold for all its pairs together with
             probability 0.999. For an exact test by bracket, the certain bracket, whose upper end is `p_value`. Else
             None.
-        p_adjusted: p-value adjusted over the `family`; for the corrections "maxt" and "minp" at least
-            1 / (resamples + 1), also where `p_value` is exact.
+        p_adjusted: p-value adjusted over the `family`; for the correction "maxt" at least 1 / (resamples + 1), also
+            where `p_value` is exact.
         log10_p_adjusted: log10 of the adjusted p-value, as `log10_p`.
         error_bound: bound on the relative error of an exact p-value. None for Monte Carlo.
         method: "exact", "dp" or "tree" (exact too), or "montecarlo".
@@ -85,8 +85,8 @@ class Comparison(SciPyNames, Brief):
         settings: the settings of the report.
         settled: whether the decision at the level, after the correction, is that of infinitely many resamples; the
             probability that any settled decision of a test is not is at most 0.001, over the pairs that are adjusted
-            together. None for "minp", and where the decision depends on no resamples (all p-values are exact, and the
-            correction is not "maxt").
+            together. None where the decision depends on no resamples (all p-values are exact, and the correction is not
+            "maxt").
         resamples_needed: the smallest of 1, 2, 3 and 5 times a power of ten that should settle the decision, if the
             share of extreme resamples stays as it is; None where it is settled, or 1,000,000,000 would not do.
         standard_error_unclustered: standard error of delta if instances (ids with all their runs, where there are some)

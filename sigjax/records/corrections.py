@@ -18,7 +18,7 @@ import numpy as np
 
 PValueCorrection = Literal["holm", "hochberg", "bonferroni", "bh", "by", "none"]
 """The corrections that take p-values alone."""
-Correction = Literal[PValueCorrection, "maxt", "minp"]
+Correction = Literal[PValueCorrection, "maxt"]
 Adjust = Callable[[np.ndarray], np.ndarray]
 """Ascending p-values `[pair]` -> adjusted ones, in this order; what is above 1 is cut."""
 _SMALLEST = 1e-300
@@ -123,16 +123,7 @@ CORRECTIONS: dict[Correction, CorrectionMethod] = {
             "westfall1993",
             "familywise",
             "Westfall and Young: by the largest standardised delta on each permutation, for all pairs. Uses how the "
-            "pairs depend on each other. As minp, for metrics of sums.",
-            None,
-        ),
-        CorrectionMethod(
-            "minp",
-            "Westfall-Young minP",
-            "westfall1993",
-            "familywise",
-            "By the smallest p on each permutation, where pairs or metrics have null distributions of different "
-            "shapes. For m pairs that are sampled, or of reals on more than 20 units, take 100 m resamples or more.",
+            "pairs depend on each other. For metrics of sums.",
             None,
         ),
     )
@@ -148,7 +139,7 @@ def adjust(p_values: np.ndarray, correction: Correction) -> np.ndarray:
     under any dependence. `bh`: false discovery rate (Benjamini and Hochberg 1995), under independence or positive
     dependence. `by`: the same under any dependence (Benjamini and Yekutieli 2001). `none`: as they are.
 
-    `maxt` and `minp` are not functions of p-values; see `sigjax.multiple`.
+    `maxt` is not a function of p-values; see `sigjax.multiple.westfall_young`.
 
     Example:
         >>> adjust(np.array([0.04, 0.01, 0.03]), "holm")
@@ -165,7 +156,7 @@ def _adjusted(ascending: np.ndarray, correction: Correction) -> np.ndarray:
     """`adjust` for ascending p-values `[pair]`."""
     adjusted = CORRECTIONS[correction].adjust
     if adjusted is None:
-        raise ValueError(f"{correction} needs resamples of all pairs together; see {correction}.py")
+        raise ValueError(f"{correction} needs resamples of all pairs together")
     with np.errstate(divide="ignore"):  # logarithms of 1 - p, where p is 1
         return np.minimum(1.0, adjusted(ascending))
 

@@ -88,10 +88,7 @@ class Settings:
         f"positive, {_bounding('false discovery')} the false discovery rate (see `sigjax help corrections`). "
         '"maxt" (Westfall and Young) bounds the former too, with more power where pairs depend on each other: '
         "all pairs of a Monte Carlo permutation test are judged by the largest standardised delta on each resample, "
-        'also those whose own p-value is exact. "minp" judges by the smallest p-value on each resample, for pairs or '
-        "metrics whose deltas have laws of different shapes: by the exact p-value where the pair is tested exactly, "
-        "else by the rank among the resamples, of which m pairs need many (100 m or more). Both need the permutation "
-        "test alone, and a number of resamples.",
+        "also those whose own p-value is exact. It needs the permutation test alone, and a number of resamples.",
         group="Main options",
     )
     level: float = option(
@@ -177,8 +174,8 @@ class Settings:
         "permutation test exchanges whole runs: of the 2 R runs that two systems have, any R are as likely to be the "
         "first's, whatever the instances. It asks whether the two training procedures differ as judged on these "
         "instances, exactly for up to 11 runs of each system, and cannot reject at 0.05 (two-sided) below 4. Intervals "
-        'are "two-way": for new runs on new instances. Every instance needs every run. No bootstrap test, "maxt", '
-        '"minp" or leaderboard.',
+        'are "two-way": for new runs on new instances. Every instance needs every run. No bootstrap test, "maxt" or '
+        "leaderboard.",
     )
 
     def __post_init__(self, test: Test | Sequence[Test]) -> None:

@@ -199,9 +199,7 @@ class EquivalencePairsOptions(EquivalenceOptions):
     """The options of `equivalence`."""
 
     baseline: str | None = same(Settings, "baseline")
-    correction: PValueCorrection = same(
-        Settings, "correction", more='Not "maxt" or "minp", which need the permutation test.'
-    )
+    correction: PValueCorrection = same(Settings, "correction", more='Not "maxt", which needs the permutation test.')
 
 
 @takes(EquivalencePairOptions)

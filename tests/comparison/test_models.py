@@ -325,7 +325,6 @@ MANY = evaluation_of(np.arange(120.0).reshape(2, 5, 12))
         (WHOLE, {"test": "bootstrap"}, "design models has no bootstrap test"),
         (WHOLE, {"test": ["permutation", "bootstrap"]}, "design models has no bootstrap test"),
         (WHOLE, {"correction": "maxt"}, "maxt swaps whole instances; use holm with design models"),
-        (WHOLE, {"correction": "minp"}, "minp swaps whole instances; use holm with design models"),
         (WHOLE, {"leaderboard": True}, "the leaderboard draws instances, not runs"),
         (WHOLE, {"interval": "bca"}, "interval bca is not for trained models; use two-way"),
         (WHOLE, {"design": "together", "interval": "two-way"}, "two-way is for runs that are trained models"),

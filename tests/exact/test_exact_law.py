@@ -1,19 +1,14 @@
-"""Whole laws of random-sign sums: against counts of all signs, the binomial law, and the exact test."""
+"""Whole laws of random-sign sums: against counts of all signs, and the binomial law."""
 
 from collections import Counter
 
 import numpy as np
 import pytest
-from oracles import random_counts
 from scipy.stats import binom
 
-from sigjax import Evaluation, compare
-from sigjax.comparison.analysis import make_case
 from sigjax.exact import null as signs
 from sigjax.exact.lattice import pair_lattice
 from sigjax.exact.null import sign_law
-from sigjax.multiple.westfall_young import exact_laws
-from sigjax.records import Settings
 
 
 def counted(differences):
@@ -49,20 +44,3 @@ def test_a_window_holds_all_that_counts():
     assert len(heads) < 3_000
     np.testing.assert_allclose(chances, binom.pmf(heads, 20_000, 0.5), rtol=0, atol=1e-14)
     assert chances.sum() == pytest.approx(1.0, abs=1e-11)
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("num_units", [15, 200])
-def test_marginal_p_values_of_the_data_are_those_of_the_exact_test(num_units, alternative):
-    arrays = random_counts(np.random.default_rng(3), 3, num_units)
-    evaluation = Evaluation.from_arrays(arrays | {"twin": next(iter(arrays.values()))}, metric="fscore")
-    settings = Settings(alternative=alternative)
-    case = make_case(evaluation, settings)
-    laws, question = exact_laws(case), case.question
-    report = compare(evaluation, alternative=alternative, interval="none")
-    assert len(laws) == len(report) == 6
-    sign = -1.0 if alternative == "less" else 1.0
-    for one, pair in zip(report, question.pairs, strict=True):
-        observed = abs(one.delta) if alternative == "two-sided" else sign * one.delta
-        found = laws[pair].p_values(np.array([observed]), float(question.observed([pair])[1][0]))
-        assert found[0] == pytest.approx(one.p_value, rel=1e-9, abs=1e-11)

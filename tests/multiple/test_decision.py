@@ -226,14 +226,6 @@ def test_maxt_is_judged_by_its_steps(data, family):
     assert len({one.settled for one in report}) == 2
 
 
-def test_minp_says_nothing_of_endless_resamples():
-    """Its counts depend on each other through the ranks, so that no interval holds what they estimate."""
-    options = {"correction": "minp", "method": "montecarlo", "resamples": RESAMPLES, "interval": "none"}
-    report = compare(two_metrics(), family="report", **options)
-    assert {(one.settled, one.resamples_needed) for one in report} == {(None, None)}
-    assert "settle" not in str(report).replace("? not settled", "")
-
-
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.data(), st.sampled_from(OF_P_VALUES))
 def test_no_adjusted_p_value_falls_when_one_p_value_rises(p_values, data, correction):
     place = data.draw(st.integers(0, len(p_values) - 1))

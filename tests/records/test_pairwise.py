@@ -141,7 +141,6 @@ def test_several_metrics_may_lack_different_results():
     ("options", "message"),
     [
         ({"correction": "maxt"}, "correction maxt needs all pairs on the same instances.*use holm"),
-        ({"correction": "minp"}, "correction minp"),
         ({"interval": "simultaneous"}, "interval simultaneous .*use auto"),
         ({"leaderboard": True}, "the leaderboard needs .*leave it out"),
         ({"extend": "report.json"}, "an extended report .*compare anew"),

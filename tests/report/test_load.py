@@ -62,7 +62,7 @@ REPORTS = {
     "baseline": quick(ACCURACY, baseline="s2", alternative="greater"),
     "auto": quick(ACCURACY, resamples="auto", method="montecarlo", interval="none"),
     "clusters": quick(Evaluation.from_arrays(two_valued(3, 40), metric="accuracy", clusters=np.arange(40) // 4)),
-    "minp": quick(ACCURACY, correction="minp"),
+    "maxt": quick(ACCURACY, correction="maxt"),
 }
 EVERY_REPORT = pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 

@@ -179,7 +179,7 @@ REFUSED = {
     "nan": ([1, 2], {"against": math.nan}, "against must be a finite number, got nan"),
     "text": ([1, 2], {"against": "x"}, "against must be a finite number, got 'x'"),
     "one unit": ({"F": COUNTS[:1]}, {"metric": "fscore"}, "a test of fscore against a number needs at least two units"),
-    "minp": ([1, 2], {"correction": "minp"}, "correction must be one of holm, hochberg, bonferroni"),
+    "maxt": ([1, 2], {"correction": "maxt"}, "correction must be one of holm, hochberg, bonferroni"),
     "letters": ("abc.csv", {}, "abc.csv"),
 }
 
