@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from sigjax.metrics.suites import is_part
-from sigjax.records import CORRECTIONS, Design, Evaluation, InputError, SampleMetric, Settings
+from sigjax.records import CORRECTIONS, Design, Evaluation, Hint, InputError, SampleMetric, Settings
 from sigjax.records.display import meant
 from sigjax.run.host import gib
 from sigjax.testing.exact import exact_budget
@@ -159,8 +159,8 @@ def _check_runs(evaluation: Evaluation, design: Design) -> None:
     """Refuse an evaluation without runs, or whose runs of one instance lie in several clusters."""
     if evaluation.runs is None:
         raise InputError(
-            f"design {design} needs repeated runs, and every instance was run once; name their column (--runs), or "
-            "give runs to from_arrays, or use design together"
+            f"design {design} needs repeated runs, and every instance was run once; name their column "
+            f"({Hint('runs')}), or give runs to from_arrays, or use design together"
         )
     clusters: dict[str, str] = {}
     for instance, cluster in zip(evaluation.ids or (), evaluation.clusters or (), strict=False):
@@ -292,8 +292,8 @@ def check_workload(evaluations: Sequence[Evaluation], settings: Settings, *, war
         needed = math.ceil(100.0 * load.columns) / 100.0
         raise InputError(
             f"{load.pairs:,} pairs of {load.systems:,} systems take about {needed:g} GiB, more than the memory of "
-            f"{settings.memory:g} GiB; compare with one system (--baseline), compare fewer (--systems), or give "
-            f"--memory {needed:g}"
+            f"{settings.memory:g} GiB; compare with one system ({Hint('baseline')}), compare fewer "
+            f"({Hint('systems')}), or give {Hint('memory', f'{needed:g}')}"
         )
     if warns and load.seconds > _WORTH_A_LINE:
         import logging

@@ -26,7 +26,7 @@ from sigjax.comparison.analysis import OfSums, make_case
 from sigjax.comparison.checks import named_errors
 from sigjax.metrics.suites import instance_scores
 from sigjax.multiple.westfall_young import num_columns
-from sigjax.records import Alternative, Evaluation, InputError, Settings, Test
+from sigjax.records import Alternative, Evaluation, Hint, InputError, Settings, Test
 from sigjax.records.comparison import Peer, PeerName, PeerTest
 from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.run.host import fits, gib, memory_for
@@ -197,8 +197,8 @@ def _of_draws(asked: _Asked) -> dict[str, list[float]]:
 def _check_memory(count: int, settings: Settings) -> None:
     if not fits(needed := gib((count, settings.fixed_resamples)), settings):
         raise InputError(
-            f"compat keeps {count:,} numbers per resample; give --memory {memory_for(needed):g} (GiB) or more, or "
-            "fewer resamples"
+            f"compat keeps {count:,} numbers per resample; give {Hint('memory', f'{memory_for(needed):g}')} (GiB) or "
+            "more, or fewer resamples"
         )
 
 

@@ -36,7 +36,7 @@ from sigjax.metrics.suites import is_part
 from sigjax.multiple.decision import SETTLED, Decisions, decisions, known_bounds
 from sigjax.multiple.ranks import SignificanceRank, significance_ranks
 from sigjax.multiple.westfall_young import StepDown, maxt
-from sigjax.records import CORRECTIONS, Column, Comparisons, Evaluation, Repeated, Settings, SystemScore, Test
+from sigjax.records import CORRECTIONS, Column, Comparisons, Evaluation, Hint, Repeated, Settings, SystemScore, Test
 from sigjax.records.corrections import adjust, log10_adjusted
 from sigjax.resample.units import units_of_instances
 from sigjax.testing.bootstrap import SharedDraws
@@ -477,7 +477,7 @@ def _check(evaluation: Evaluation, case: Case | SampleCase, runner: Runner) -> N
     by_name = sorted(range(len(evaluation.systems)), key=evaluation.systems.__getitem__)
     runner.stage.part("scores").check_scores(np.array(case.observed_scores)[by_name])
     if "bootstrap" in case.settings.tests:
-        check_units(len(case.units.strata), "the bootstrap test", "; use --test permutation")
+        check_units(len(case.units.strata), "the bootstrap test", f"; use {Hint('test', 'permutation')}")
 
 
 def _joined(family: Sequence[Tested], settings: Settings) -> dict[Test, Outcomes]:

@@ -26,7 +26,7 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.records import Array, InputError
+from sigjax.records import Array, Hint, InputError
 from sigjax.run.backend import compiled, jax_scope, sharding
 
 _EXCHANGED = 2**22
@@ -231,12 +231,18 @@ def _checked(coordinator: str | None, num_processes: int | None, process_id: int
     if coordinator is num_processes is process_id is None:
         return None
     if coordinator is None or num_processes is None or process_id is None:
-        raise InputError("--coordinator, --num-processes and --process-id belong together; give all three or none")
+        raise InputError(
+            f"{Hint('coordinator')}, {Hint('num_processes')} and {Hint('process_id')} belong together; give all three "
+            "or none"
+        )
     if not re.fullmatch(r".+:[0-9]{1,5}", coordinator) or not 0 < int(coordinator.rpartition(":")[2]) < 2**16:
-        raise InputError(f"--coordinator must be HOST:PORT of process 0, such as node1:12345, got {coordinator!r}")
+        raise InputError(
+            f"{Hint('coordinator')} must be HOST:PORT of process 0, such as node1:12345, got {coordinator!r}"
+        )
     if num_processes < 1 or not 0 <= process_id < num_processes:
         raise InputError(
-            f"--process-id must be from 0 to --num-processes - 1, got process {process_id} of {num_processes}"
+            f"{Hint('process_id')} must be from 0 to {Hint('num_processes')} - 1, got process {process_id} of "
+            f"{num_processes}"
         )
     return coordinator, num_processes, process_id
 
@@ -258,8 +264,8 @@ def _initialize(address: tuple[str, int, int] | None) -> None:
             initialize(*address, cluster_detection_method="deactivate", coordinator_bind_address=bound)
     except (RuntimeError, ValueError) as error:
         raise InputError(
-            f"the processes cannot be joined ({str(error).splitlines()[0]}); give a --coordinator HOST:PORT whose host "
-            "is that of process 0 and whose port is free"
+            f"the processes cannot be joined ({str(error).splitlines()[0]}); give a {Hint('coordinator', 'HOST:PORT')} "
+            "whose host is that of process 0 and whose port is free"
         ) from error
 
 

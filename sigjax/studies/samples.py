@@ -31,7 +31,7 @@ from sigjax.formats import read_metrics
 from sigjax.metrics import evaluation_from_arrays, less, origins
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.join import PAIRWISE
-from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, SampleMetric, Settings
+from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Interval, SampleMetric, Settings
 from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
@@ -92,7 +92,7 @@ def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, E
         metrics = [] if metric is None else [metric]
         data, *others = read_metrics(data, metrics=metrics, missing="pairwise", single=True)  # pyright: ignore
         if others:
-            raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one (--metric)")
+            raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
         metric = None
     if isinstance(data, Evaluation):
         _refuse_metric(metric)
@@ -114,7 +114,7 @@ def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, E
 
 def _refuse_metric(metric: AnyMetric | None) -> None:
     if metric is not None:
-        raise InputError("an Evaluation has its metric; leave out --metric")
+        raise InputError(f"an Evaluation has its metric; leave out {Hint('metric')}")
 
 
 def _single(name: str, own: Any, metric: AnyMetric | None) -> Evaluation:
@@ -134,7 +134,7 @@ def _alone(evaluation: Evaluation, place: int) -> Evaluation:
     if evaluation.present is not None:
         rows = np.flatnonzero(evaluation.present[place])
     if not rows.size:
-        raise InputError(f"system {evaluation.systems[place]!r} has no instance; leave it out (--systems)")
+        raise InputError(f"system {evaluation.systems[place]!r} has no instance; leave it out ({Hint('systems')})")
     return on_instances(
         evaluation,
         rows,
@@ -155,7 +155,9 @@ def _check(samples: Sequence[Evaluation], what: str) -> None:
         if (one.metric.name, one.metric.stat_names) != (first.name, first.stat_names):
             raise InputError(f"{what} takes one metric, got {first.name!r} and {one.metric.name!r}")
         if one.unit == "response":
-            raise InputError(f"{what} takes instances, and these are responses; read without --unit=response")
+            raise InputError(
+                f"{what} takes instances, and these are responses; read without {Hint('unit', 'response')}"
+            )
         if one.weights is not None:
             raise InputError(f"{what} takes one task, and this is a suite of several")
 
@@ -225,7 +227,9 @@ def takes_answers(samples: Iterable[Evaluation], against: float) -> bool:
     """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
     samples = list(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
-        raise InputError(f"--against must be above 0 and below 1 for answers right or wrong, got {float(against):g}")
+        raise InputError(
+            f"{Hint('against')} must be above 0 and below 1 for answers right or wrong, got {float(against):g}"
+        )
     return are_answers(samples) and 0 < against < 1
 
 
@@ -602,7 +606,7 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
     first, second = samples[a], samples[b]
     for one in (first, second):
         if one.strata is not None:
-            raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out --strata")
+            raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out {Hint('strata')}")
     for labels, what in (("ids", "instances"), ("clusters", "clusters")):
         own, other = getattr(first, labels), getattr(second, labels)
         shared = len(set(own or ()) & set(other or ()))
@@ -611,8 +615,8 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
         if not options.overlap:
             raise InputError(
                 f"systems {a!r} and {b!r} have {shared:,} {what} in common, so their results depend on each other: "
-                f"compare them on these, which has more power (`sigjax compare` with --missing drop); or if {labels} "
-                "only look alike, give --overlap"
+                f"compare them on these, which has more power (`sigjax compare` with {Hint('missing', 'drop')}); or if "
+                f"{labels} only look alike, give {Hint('overlap')}"
             )
         return (f"warning: {a!r} and {b!r} have {shared:,} {what} in common, taken for different ones",)
     if first.ids is None and second.ids is None and first.num_instances == second.num_instances:

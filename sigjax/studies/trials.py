@@ -21,7 +21,7 @@ from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.comparison.checks import check_units
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import check_score, less, origins
-from sigjax.records import Alternative, Device, Evaluation, InputError, Metric, Settings, Test
+from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same
 from sigjax.resample.draws import Draws, drawn_units, row_keys, swap, words
 from sigjax.resample.units import Units, make_units, observed_scores
@@ -57,7 +57,8 @@ def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evalua
     names = evaluation.systems if systems is None else tuple(systems)
     if len(names) != 2:
         raise InputError(
-            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them (--systems)"
+            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them "
+            f"({Hint('systems')})"
         )
     return select(evaluation, names)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Device, InputError, Metric, SampleMetric, Settings
+from sigjax.records import Device, Hint, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.engine import Run
 from sigjax.resample.units import Sample, Units, observed_scores
 from sigjax.run.backend import NUMPY, Backend, choose_backend, has_started, is_traceable, reason_against
@@ -238,7 +238,7 @@ def check_digits(case: Case, systems: Sequence[str]) -> None:
             raise InputError(
                 f"metric {case.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little beside "
                 "the numbers, and their difference would be rounding; subtract from the numbers what all systems "
-                "share, or compare these two apart (--systems)"
+                f"share, or compare these two apart ({Hint('systems')})"
             )
 
 

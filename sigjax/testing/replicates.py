@@ -27,7 +27,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from sigjax.metrics import sample_scores
-from sigjax.records import Alternative, InputError, Interval, Settings, Variant
+from sigjax.records import Alternative, Hint, InputError, Interval, Settings, Variant
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Run, Scored, keep, keep_round, replicates, rounds
 from sigjax.resample.projection import draws_projection, places_in
@@ -201,8 +201,8 @@ class Simultaneous(Percentile):
         kept, needed = super().keeps(resamples, settings), gib((2, resamples))
         if not (kept or fits(needed, settings)):
             raise InputError(
-                f"simultaneous intervals keep two numbers a resample; give --memory {memory_for(needed):g} (GiB) or "
-                "more, or fewer resamples"
+                f"simultaneous intervals keep two numbers a resample; give {Hint('memory', f'{memory_for(needed):g}')} "
+                "(GiB) or more, or fewer resamples"
             )
         return kept
 
@@ -548,8 +548,8 @@ def _check_memory(case: Case, num_rows: int) -> None:
     if not fits(needed, case.settings):
         raise InputError(
             f"studentized intervals need all replicates of {num_rows} scores and quotients at once, and products of "
-            f"the statistics of each pair; give --memory {memory_for(needed):g} (GiB) or more, "
-            "fewer resamples, or --interval bca"
+            f"the statistics of each pair; give {Hint('memory', f'{memory_for(needed):g}')} (GiB) or more, "
+            f"fewer resamples, or {Hint('interval', 'bca')}"
         )
 
 
