@@ -15,7 +15,7 @@ from sizes import GROUP, make_case
 import sigjax
 from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.records import IntervalKind
-from sigjax.testing.problem import Runner
+from sigjax.run.context import Context
 
 LEVEL = 0.95
 RESAMPLES = 1999
@@ -88,7 +88,7 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
             case = case._replace(question=case.question._replace(members=np.array(pairs, np.int32)))
         settings = replace(case.settings, test=(), resamples=RESAMPLES, level=LEVEL, interval=kind)
-        answers = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))
+        answers = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs
     return np.array([each.interval or (np.nan, np.nan) for each in found]).reshape(len(inputs), -1, 2)
 

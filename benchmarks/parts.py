@@ -24,7 +24,7 @@ from workloads import INSTANCES, f1_workload
 from sigjax.metrics.ratios import FSCORE
 from sigjax.records import Array
 from sigjax.resample.draws import Draws, bootstrap, draws_from_strata, padded_draws, padded_units, row_keys, swap, words
-from sigjax.resample.engine import Run, tile_rows
+from sigjax.resample.engine import tile_rows
 from sigjax.resample.projection import (
     DrawsProduct,
     Places,
@@ -39,6 +39,7 @@ from sigjax.resample.projection import (
 from sigjax.resample.tally import Pairs, in_blocks, replicate_scores, swap_exceed
 from sigjax.resample.units import make_units
 from sigjax.run.backend import Backend, compiled
+from sigjax.run.context import Run
 
 RESAMPLES, REPEATS = 2**17, 15
 """Of each call on a CPU, in tiles of the engine; a GPU gets one tile where that is more."""

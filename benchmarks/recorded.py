@@ -14,9 +14,9 @@ from sigjax.exact import distributions as convolution
 from sigjax.exact import distributions as spectrum
 from sigjax.resample import engine
 from sigjax.resample.projection import FusedDraws, FusedSwap
+from sigjax.run import context
 from sigjax.run.backend import Backend, jax_scope, program
 from sigjax.testing import bootstrap as summary
-from sigjax.testing import problem as runner
 from sigjax.testing import replicates
 
 
@@ -72,7 +72,7 @@ def _on_gpu(record: Callable[..., Any]) -> Iterator[None]:
         for module in (engine, replicates, summary, convolution, spectrum):
             stack.enter_context(patch.object(module, "compiled", record))
         stack.enter_context(patch.object(engine, "on_each", lambda devices, data: data))
-        stack.enter_context(patch.object(runner, "choose_backend", lambda *_, **__: gpu))
+        stack.enter_context(patch.object(context, "choose_backend", lambda *_, **__: gpu))
         yield
 
 

@@ -28,8 +28,9 @@ import numpy as np
 from sigjax.metrics.registry import TEXT_METRICS, evaluation_from_arrays
 from sigjax.metrics.textmetric import Recipe, Texts
 from sigjax.records import Evaluation, Hint, InputError, Transcripts
+from sigjax.run.context import progress_bar
 from sigjax.run.files import replacing
-from sigjax.run.host import num_cores, progress_bar
+from sigjax.run.host import num_cores
 
 _SCHEMA = "sigjax-texts/2"
 """Part of every key; to be changed when the counts of the same texts change."""

@@ -51,6 +51,7 @@ from sigjax.report.words import (
 )
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
+from sigjax.run.context import Context
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import share_interval
 from sigjax.studies.show import NAME, WIDTH, adjusted_p, joined_lines, results_json
@@ -66,7 +67,7 @@ from sigjax.testing.jackknife import (
 )
 from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
-from sigjax.testing.problem import Case, Runner
+from sigjax.testing.problem import Case
 from sigjax.testing.uncertainty import Spread
 from sigjax.version import __version__
 
@@ -455,7 +456,7 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
 
 def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
     against = float(options.against)
-    with named_errors([sample], Runner(settings, "numpy")):
+    with named_errors([sample], settings):
         case, spread = spread_of(sample, settings, answers=answers)
         found = against_number(sample, case, spread, against, options.device, answers=answers)
     (score,) = case.observed_scores
@@ -593,10 +594,10 @@ def unpaired(data: Any, options: UnpairedDataOptions) -> tuple[Unpaired, ...]:
         raise InputError(f"{_UNPAIRED_WHAT} needs at least two systems, got {len(names)}; {one}")
     settings = Settings(**values(options, Settings))
     settings = replace(settings, baseline=baseline_of(names, settings))
-    base, runner = settings.baseline, Runner(settings, options.device, options.progress)
+    base, context = settings.baseline, Context(options.device, options.progress)
     pairs = list(combinations(names, 2)) if base is None else [(name, base) for name in names if name != base]
     notes = {(a, b): _check_pair(a, b, samples, options) for a, b in pairs}
-    found = [_unpaired_test((a, b), (samples[a], samples[b]), runner, notes[a, b]) for a, b in pairs]
+    found = [_unpaired_test((a, b), (samples[a], samples[b]), settings, context, notes[a, b]) for a, b in pairs]
     adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
     return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted, strict=True))
 
@@ -628,16 +629,20 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
 
 
 def _unpaired_test(
-    names: tuple[str, str], samples: tuple[Evaluation, Evaluation], runner: Runner, notes: tuple[str, ...]
+    names: tuple[str, str],
+    samples: tuple[Evaluation, Evaluation],
+    settings: Settings,
+    context: Context,
+    notes: tuple[str, ...],
 ) -> Unpaired:
-    answers, settings, offset = are_answers(samples), runner.settings, common_offset(samples)
+    answers, offset = are_answers(samples), common_offset(samples)
     near = [less(one, offset) if offset else one for one in samples]
     both = _both(names, near)
-    with named_errors([both], runner):
+    with named_errors([both], settings):
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
         spreads = [spread_of(one, settings, answers=answers) for one in near]
         first, second = (len(alone.units.strata) for alone, _ in spreads)
-        outcome = two_sample_test(case, first, runner)
+        outcome = two_sample_test(case, first, context)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import combinations_with_replacement, starmap
 from typing import NamedTuple, TypeVar
 
@@ -29,11 +30,12 @@ import numpy as np
 from sigjax.metrics import sample_scores
 from sigjax.records import Alternative, Hint, InputError, Interval, Settings, Variant
 from sigjax.resample.draws import draws_from_strata
-from sigjax.resample.engine import Run, Scored, keep, keep_round, replicates, rounds
+from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import draws_projection, places_in
 from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.resample.units import total
 from sigjax.run.backend import Backend, compiled, most_bytes
+from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads, memory_for, shared_out
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
@@ -88,20 +90,20 @@ def unpacked(arrays: Mapping[str, np.ndarray]) -> Told:
 
 
 def kept_replicates(pieces: Callable[[range], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """All replicates `[row, resample]` of a run, of which each process makes a part; from where the stage stands.
+    """All replicates `[row, resample]` of a run, of which each process makes a part; from the checkpoint on.
 
     `pieces` gives the share of this process of some resamples.
     """
     values, done = np.empty((num_rows, run.resamples)), 0
-    if state := run.stage.state():
+    if state := run.checkpoint.state():
         done = state.done
         values[:, :done] = state.arrays["values"]
-    for part in rounds(range(done, run.resamples), run):
+    for part in run.rounds(range(done, run.resamples)):
         for start, piece in pieces(part):
-            keep(run, start, values=values[:, :start])
+            run.save(start, values=values[:, :start])
             values[:, start : start + piece.shape[1]] = piece
-        run.share.complete(values[:, part.start : part.stop])
-        keep_round(run, part.stop, values=values[:, : part.stop])
+        run.shard.complete(values[:, part.start : part.stop])
+        run.save_round(part.stop, values=values[:, : part.stop])
     return values
 
 
@@ -466,7 +468,7 @@ class Studentized(Percentile):
         places = places_in(np.arange(len(columns), dtype=np.int32)[:, None])
         metric, size = Scored(places, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
         for first in range(run.start, run.resamples, size):
-            part = run._replace(start=first, resamples=min(first + size, run.resamples))
+            part = replace(run, start=first, resamples=min(first + size, run.resamples))
             for start, (sums,) in replicates(projection, [metric], part):
                 yield start, self._scores_and_t(sums)
 
