@@ -1,14 +1,19 @@
-"""What one would do without sigjax: the same two tests by hand in NumPy, with SciPy, and with sacrebleu.
+"""The tests that are timed: by sigjax, by hand in NumPy, with SciPy and with sacrebleu.
 
-The first two take one pair of systems. A `Pair` is in the form that suits them best: only the columns that the score
-needs.
+By hand and SciPy take one pair of systems. A `Pair` is in the form that suits them best: only the columns that the
+score needs.
 """
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import stats
+
+import sigjax
+from sigjax.records import Device
 
 Score = Callable[[np.ndarray], np.ndarray]
 
@@ -162,3 +167,36 @@ def sacrebleu_test(counts: Mapping[str, np.ndarray], kind: Literal["ar", "bs"], 
 def _p_value(replicates: np.ndarray, delta: float) -> float:
     extreme = np.abs(replicates - delta) >= abs(delta) - _ROUNDING
     return float((np.count_nonzero(extreme) + 1) / (len(replicates) + 1))
+
+
+Evaluations = sigjax.Evaluation | Sequence[sigjax.Evaluation]
+"""Of one metric, or of several."""
+
+
+def swap(evaluation: Evaluations, *, resamples: int, device: Device, baseline: str | None = None) -> sigjax.Report:
+    """The permutation test, without the bootstrap intervals that a report has by default."""
+    return sigjax.compare(
+        evaluation,
+        method="montecarlo",
+        interval="none",
+        baseline=baseline,
+        resamples=resamples,
+        device=device,
+        progress=False,
+    )
+
+
+def bootstrap(evaluation: Evaluations, *, resamples: int, device: Device, baseline: str | None = None) -> sigjax.Report:
+    """The bootstrap test, with standard errors and intervals."""
+    return sigjax.compare(
+        evaluation,
+        test="bootstrap",
+        method="montecarlo",
+        baseline=baseline,
+        resamples=resamples,
+        device=device,
+        progress=False,
+    )
+
+
+TESTS: dict[str, Callable[..., sigjax.Report]] = {"swap": swap, "bootstrap": bootstrap}

@@ -12,7 +12,7 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 
 import jax  # noqa: F401  # loaded here, so that first calls do not time it
 import numpy as np
-from figure import draw, shares, shares_table, times_table, verdicts
 from scipy import signal, stats
-from timing import Row, machine, row_record, time_in_turn, timed
+from timing import Row, machine, markdown_table, row_record, time_in_turn, timed
 from workloads import matched_words, tagged_words
 
 import sigjax
@@ -30,6 +29,91 @@ from sigjax.exact.distributions import EPSILON
 from sigjax.exact.lattice import Lattice, pair_lattice
 from sigjax.exact.null import Criterion, ExactP, line_ps
 from sigjax.records import Comparison, InputError
+
+_TARGET, _F1_TARGET = 150.0, 1.0
+_COLORS = {
+    "charfun": "#c1272d",
+    "dp": "#e08e45",
+    "tree": "#7a4fa3",
+    "tree in SciPy": "#222222",
+    "Monte Carlo, 5,000": "#7ab6da",
+    "Monte Carlo, 10,000": "#4f9bcb",
+    "Monte Carlo, 20,000": "#2a75b3",
+    "Monte Carlo, 40,000": "#08519c",
+}
+_LARGEST = 10_000
+_LEAST_GAP = 1.27
+"""Factor of time between neighbouring labels, so that they do not overlap."""
+
+
+def times_table(rows: Sequence[Row]) -> str:
+    """Median seconds, a line a method and a column a size; first calls at the end."""
+    columns = list(dict.fromkeys(row.data for row in rows))
+    methods = sorted(dict.fromkeys(row.method for row in rows), key=lambda method: method.endswith("first call"))
+    medians = {(row.method, row.data): f"{row.median:.3g}" for row in rows}
+    lines = [[method, *(medians.get((method, data), "") for data in columns)] for method in methods]
+    return markdown_table(["method", *columns], lines)
+
+
+def verdicts(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """What the project aims at, with yes or no."""
+    one = {row.method: row.median for row in rows if (row.task, row.data) == ("one statistic", "N = 10,000")}
+    (seconds,) = (row.median for row in rows if (row.task, row.data, row.method) == ("F1", "N = 2,000", "charfun"))
+    found = []
+    for tree in ("tree in SciPy", "tree in SciPy, short products direct"):
+        for ours in ("charfun", "charfun, without the rest of a call"):
+            what = f"one statistic, N = 10,000, {ours}: times faster than {tree}; at least {_TARGET:g}"
+            found.append({"what": what, "value": one[tree] / one[ours], "met": one[tree] / one[ours] >= _TARGET})
+    what = f"F1, N = 2,000, charfun: seconds; less than {_F1_TARGET:g}"
+    return [*found, {"what": what, "value": seconds, "met": seconds < _F1_TARGET}]
+
+
+def draw(rows: Sequence[Row], path: Path) -> None:
+    """Seconds against sentences for one statistic, as Figure 1 of Zmigrod et al. (2022)."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.0), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    ends = {}
+    for method, color in _COLORS.items():
+        points = [(_sentences(row), row.median) for row in rows if (row.task, row.method) == ("one statistic", method)]
+        points = [point for point in points if point[0] <= _LARGEST]
+        axes.plot(*zip(*points, strict=True), "o-", color=color, markersize=3, linewidth=1.4, clip_on=False)
+        ends[method] = points[-1]
+    places = _spread({method: seconds for method, (_, seconds) in ends.items()})
+    for method, place in places.items():
+        axes.annotate(
+            method,
+            ends[method],
+            (1.02, place),
+            textcoords=axes.get_yaxis_transform(),
+            color=_COLORS[method],
+            fontsize=8,
+            va="center",
+        )
+    axes.set_yscale("log")
+    axes.set_xlim(0, _LARGEST)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_xlabel("sentences N")
+    axes.set_ylabel("seconds a test, median")
+    axes.grid(visible=True, axis="y", color="0.9")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)
+
+
+def _sentences(row: Row) -> int:
+    return int(row.data.removeprefix("N = ").replace(",", ""))
+
+
+def _spread(seconds: Mapping[str, float]) -> dict[str, float]:
+    """Heights of labels, each at its line or as far above as the one below needs."""
+    places: dict[str, float] = {}
+    lowest = 0.0
+    for method in sorted(seconds, key=lambda method: seconds[method]):
+        places[method] = max(seconds[method], lowest)
+        lowest = places[method] * _LEAST_GAP
+    return places
+
 
 FULL = {
     "one_statistic": (500, 1000, 2000, 4000, 6000, 8000, 10_000, 10**6),
@@ -40,7 +124,6 @@ FULL = {
 """Part -> numbers of sentences or of systems."""
 QUICK = {"one_statistic": (500, 10_000), "f1": (2000,), "all_pairs": (5,), "all_pairs_f1": (5,)}
 REPEATS, QUICK_REPEATS = 5, 2
-PROFILED = {"one_statistic": 10_000, "f1": 2000, "all_pairs": 25, "all_pairs_f1": 25}
 RESAMPLES = (5_000, 10_000, 20_000, 40_000)
 LARGE, FEW_RESAMPLES = 10**5, (1_000,)
 """From so many sentences on, Monte Carlo takes few resamples."""
@@ -232,13 +315,10 @@ def run(sizes: dict[str, tuple[int, ...]], repeats: int, output: Path | None, fi
         of_unit = [check for check in checks if check["unit"] == unit]
         pairs, farthest = sum(each["pairs"] for each in of_unit), max(each["distance"] for each in of_unit)
         print(f"\n{pairs} p-values agree with those of charfun, the farthest {farthest:.2g} {unit} apart")
-    chosen = [CASES[kind](size) for kind, size in PROFILED.items() if size in sizes[kind]]
-    profiled = {f"{case.task}, {case.data}": shares(case.calls["charfun"]) for case in chosen}
-    print(f"\nwhere the time of charfun goes\n\n{shares_table(profiled)}\n")
     targets = verdicts(rows)
     if output:
         record = {"schema": "sigjax-benchmark/1", "machine": on, "sizes": sizes, "rows": [*map(row_record, rows)]}
-        record |= {"checks": checks, "shares": profiled, "targets": targets}
+        record |= {"checks": checks, "targets": targets}
         output.write_text(json.dumps(record, indent=2) + "\n")
     if figure:
         draw(rows, figure)

@@ -2,9 +2,8 @@
 
     python benchmarks/gpu.py [--quick] [--output FILE.json] [--device gpu|cpu]
 
-Each case is timed with 10^6 and 10^7 resamples, and its time is compared with the product's own ceiling, with memory
-bandwidth and with the rate of random words, all measured in the same run. `--device cpu --quick` only shows that it
-works. Without a GPU the JSON says so. Exits with 1 when answers differ; never because of a time.
+Each case is timed with 10^6 and 10^7 resamples. `--device cpu --quick` only shows that it works. Without a GPU the JSON
+says so. Exits with 1 when answers differ; never because of a time.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import datetime
 import json
 import math
-import statistics
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -20,12 +18,10 @@ from typing import NamedTuple
 import jax
 import leaderboard150
 import mt
-import resampling
-from ceilings import Ceilings, Needs, ceilings_table, measure, shares, shares_table
+from baselines import TESTS
 from checks import require_equal_counts
-from sampled import TESTS
 from timing import Row, machine, options, rows_table, save, timed
-from workloads import SYSTEMS, f1_workload, num_columns, translations
+from workloads import SYSTEMS, f1_workload, translations
 
 import sigjax
 from sigjax.records import Comparison
@@ -41,7 +37,6 @@ class Case(NamedTuple):
     data: str
     call: Callable[..., sigjax.Report]
     """(resamples, device) -> the report."""
-    needs: Needs
     most: int
     """Resamples that make sense."""
 
@@ -63,19 +58,12 @@ def cases(*, quick: bool) -> list[Case]:
     found = []
     for systems in (2, SYSTEMS):
         workload = f1_workload(systems)
-        for test in (resampling.SWAP, resampling.BOOTSTRAP):
-            call = partial(test.ours, workload.evaluation)
-            found.append(Case(test.name, workload.name, call, resampling.needs(systems)[test.name], 10**7))
-    workloads = translations()
-    evaluations = [each.evaluation for each in workloads.values()]
-    for test, ours in TESTS.items():
-        found.append(Case(test, mt.DATA, partial(ours, evaluations), mt.needs(workloads)[test], 10**7))
+        found += [Case(test, workload.name, partial(ours, workload.evaluation), 10**7) for test, ours in TESTS.items()]
+    evaluations = [each.evaluation for each in translations().values()]
+    found += [Case(test, mt.DATA, partial(ours, evaluations), 10**7) for test, ours in TESTS.items()]
     sizes = leaderboard150.QUICK if quick else leaderboard150.FULL
     board, pairs = leaderboard150.evaluation_of(sizes), sizes.systems * (sizes.systems - 1) // 2
-    needs = Needs(
-        sizes.segments, (sizes.segments, num_columns(board.stats)), scores={"bleu": sizes.systems}, deltas=pairs
-    )
-    return [*found, Case("bootstrap", f"{pairs:,} pairs, BLEU", partial(leaderboard150.bootstrap, board), needs, 10**6)]
+    return [*found, Case("bootstrap", f"{pairs:,} pairs, BLEU", partial(leaderboard150.bootstrap, board), 10**6)]
 
 
 def require_equal(first: sigjax.Report, second: sigjax.Report) -> None:
@@ -112,19 +100,8 @@ def measure_case(case: Case, sizes: Sizes, device: str) -> list[Row]:
     return rows
 
 
-def explained(case: Case, rows: list[Row], ceilings: Ceilings) -> dict[str, dict[str, float]]:
-    """For each number of resamples, the parts of the time that the ceilings explain, and pairs a second."""
-    later = [row for row in rows if row.method == "later calls"]
-    return {
-        f"{case.test}, {case.data}, {row.resamples:,}": shares(
-            case.needs, ceilings, statistics.median(row.seconds) / (row.resamples or 1)
-        )
-        for row in later
-    }
-
-
 def main() -> None:
-    """Check, time, and say what bounds the times."""
+    """Check and time."""
     chosen = options(__doc__, device="gpu")
     sizes, device = QUICK if chosen.quick else FULL, chosen.device
     try:
@@ -136,15 +113,11 @@ def main() -> None:
         return
     print(json.dumps(on := machine(device), indent=2))
     rows: list[Row] = []
-    found = []
     for case in cases(quick=chosen.quick):
-        found.append((case, part := measure_case(case, sizes, device)))
+        part = measure_case(case, sizes, device)
         print(f"\n{case.test}, counts equal to those of the CPU\n\n{rows_table(part)}", flush=True)
         rows += part
-    ceilings = measure(device, quick=chosen.quick)
-    parts = {name: each for case, part in found for name, each in explained(case, part, ceilings).items()}
-    print(f"\n{ceilings_table(ceilings)}\n\n{shares_table(parts)}")
-    save(chosen.output, on, rows, sizes=sizes._asdict(), ceilings=ceilings._asdict(), shares=parts)
+    save(chosen.output, on, rows, sizes=sizes._asdict())
 
 
 if __name__ == "__main__":

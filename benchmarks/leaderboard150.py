@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from baselines import Pair, numpy_bootstrap
-from ceilings import Needs, ceilings_table, measure, shares, shares_table
 from checks import bootstrap_checks, check_records, require, require_equal_counts
 from timing import Row, machine, markdown_table, options, print_verdicts, save, timed, verdict
 from workloads import Workload, bleu_by_logarithms, bleu_counts, named_counts, num_columns
@@ -146,7 +145,7 @@ def fitted_line(times: Mapping[int, float]) -> Line:
 
 
 def main() -> None:
-    """Check, time, and say what bounds the time."""
+    """Check and time."""
     chosen = options(
         __doc__, resamples={"type": int, "nargs": "+"}, alone={"type": int, "help": "one experiment in this process"}
     )
@@ -168,10 +167,6 @@ def main() -> None:
     line = fitted_line(times)
     print(f"\nthe bare product has {bare.columns:,} columns and runs at {bare.flops / 1e9:.3g} GFLOP/s")
     print(f"\n{_times_table(times, peaks, bare, line)}")
-    ceilings = measure(device, quick=chosen.quick)
-    needs = Needs(sizes.segments, (sizes.segments, bare.columns), scores={"bleu": sizes.systems}, deltas=pairs)
-    parts = {f"{sizes.systems} systems": shares(needs, ceilings, line.slope)}
-    print(f"\n{ceilings_table(ceilings)}\n\n{shares_table(parts)}")
     total = times.get(WHOLE, line.start + line.slope * WHOLE)
     aims = [
         verdict(f"{WHOLE:,} resamples: times the bare product", total / (bare.seconds * WHOLE), at_most=MOST_TIMES),
@@ -180,8 +175,7 @@ def main() -> None:
     ]
     rows = [Row("bootstrap", f"{pairs:,} pairs", f"sigjax, JAX on {device}", n, (times[n],)) for n in times]
     more = {"sizes": sizes._asdict(), "checks": checks, "peak_gib": peaks, "bare_product": bare._asdict()}
-    more |= {"line": line._asdict(), "ceilings": ceilings._asdict(), "shares": parts}
-    save(chosen.output, on, rows, **more, targets=aims)
+    save(chosen.output, on, rows, **more, line=line._asdict(), targets=aims)
     print_verdicts(aims)
 
 

@@ -1,9 +1,11 @@
-"""Make `sigjax/data/examples`, what `sigjax demo --write` writes: made-up translations, logs and a leaderboard.
+"""Make what `sigjax demo` compares and what `sigjax demo --write` writes: made-up counts, translations, logs, a board.
 
-Three translation systems on 120 sentences of 12 documents; three language models on 50 stories with 3 questions each,
-as lm-evaluation-harness logs them; 12 systems with right or wrong answers to 240 questions on 24 documents.
+`sigjax/data/demo.tsv`: named-entity counts of five taggers on 200 sentences of 20 documents; `bilstm` and `bilstm-copy`
+are identical, `crf` and `bilstm` are close, `rules` is far behind. `sigjax/data/examples`: three translation systems on
+120 sentences of 12 documents; three language models on 50 stories with 3 questions each, as lm-evaluation-harness logs
+them; 12 systems with right or wrong answers to 240 questions on 24 documents.
 
-    python benchmarks/make_examples.py sigjax/data/examples
+    python benchmarks/make_examples.py sigjax/data
 """
 
 import hashlib
@@ -12,6 +14,26 @@ import sys
 from pathlib import Path
 
 import numpy as np
+
+CHANCE_TO_FIND = {"transformer": 0.90, "bilstm": 0.84, "crf": 0.82, "rules": 0.55}
+FALSE_ALARMS = {"transformer": 0.15, "bilstm": 0.25, "crf": 0.27, "rules": 0.40}
+
+
+def demo() -> str:
+    """A long table of counts."""
+    rng = np.random.default_rng(2000)
+    gold = rng.poisson(1.6, 200)
+    difficulty = rng.normal(0.0, 0.08, 200)
+    counts = {}
+    for system, chance in CHANCE_TO_FIND.items():
+        tp = rng.binomial(gold, np.clip(chance - difficulty, 0.0, 1.0))
+        counts[system] = (tp, tp + rng.poisson(FALSE_ALARMS[system], 200))
+    counts["bilstm-copy"] = counts["bilstm"]
+    rows = ["system\tsentence\tdocument\ttp\tpredicted\tgold"]
+    for system, (tp, predicted) in counts.items():
+        rows += [f"{system}\ts{i + 1:03d}\td{i // 10 + 1:02d}\t{tp[i]}\t{predicted[i]}\t{gold[i]}" for i in range(200)]
+    return "\n".join(rows) + "\n"
+
 
 SLOTS = (
     ("The minister", "The secretary", "The government official"),
@@ -114,7 +136,8 @@ def board(rng: np.random.Generator) -> dict[str, str]:
 def main(folder: Path) -> None:
     """Write the files."""
     made = [make(np.random.default_rng(seed)) for seed, make in enumerate((translations, logs, board), start=2026)]
-    for name, text in (made[0] | made[1] | made[2]).items():
+    examples = {f"examples/{name}": text for name, text in (made[0] | made[1] | made[2]).items()}
+    for name, text in {"demo.tsv": demo(), **examples}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -16,12 +16,10 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from baselines import Pair, numpy_bootstrap, numpy_swap, sacrebleu_test
-from ceilings import Needs, ceilings_table, measure, shares, shares_table
+from baselines import TESTS, Pair, numpy_bootstrap, numpy_swap, sacrebleu_test
 from checks import Check, bootstrap_checks, check_records, p_check, require, require_equal_counts, swap_checks
-from sampled import TESTS
 from timing import Row, machine, options, print_verdicts, rows_table, save, time_in_turn, timed, verdict
-from workloads import SEGMENTS, TRANSLATORS, Workload, num_columns, translations
+from workloads import TRANSLATORS, Workload, translations
 
 import sigjax
 from sigjax.records import Comparison, Device
@@ -58,8 +56,6 @@ class Found(NamedTuple):
     checks: list[Check]
     unit: float
     """Seconds of sigjax for a resample of all pairs."""
-    of_pairs: float
-    """What grows with the number of pairs, by the time of 11 of them."""
 
 
 def small_cuts(workloads: Mapping[str, Workload]) -> list[Check]:
@@ -157,34 +153,14 @@ def measure_test(test: str, workloads: Mapping[str, Workload], sizes: Sizes, dev
     }
     seconds = time_in_turn({name: call for name, (_, call) in calls.items()}, repeats=sizes.repeats)
     rows = {name: Row(test, DATA, name, count, seconds[name]) for name, (count, _) in calls.items()}
-    of_some, of_all, *_, scaled = rows.values()
+    _, of_all, *_, scaled = rows.values()
     rows[scaled.method] = replace(scaled, scale=PAIRS // theirs.num_pairs)
-    of_pairs = (of_all.unit - of_some.unit) * PAIRS / (PAIRS - theirs.num_pairs)
     first_call = Row(test, DATA, f"{on_device}, first call", sizes.jax, (cold,))
-    return Found([first_call, *rows.values()], checks, of_all.unit, of_pairs)
-
-
-def needs(workloads: Mapping[str, Workload]) -> dict[str, Needs]:
-    """What one resample of both metrics and all pairs needs; both metrics share the random words."""
-    stats = np.concatenate([each.evaluation.stats for each in workloads.values()], axis=2)
-    return {
-        "swap": Needs(
-            words=-(-SEGMENTS // 32),
-            product=(SEGMENTS, num_columns(stats - stats[:1])),
-            scores=dict.fromkeys(workloads, 2 * PAIRS),
-            deltas=len(workloads) * PAIRS,
-        ),
-        "bootstrap": Needs(
-            words=SEGMENTS,
-            product=(SEGMENTS, num_columns(stats - stats.min(axis=1, keepdims=True))),
-            scores=dict.fromkeys(workloads, TRANSLATORS),
-            deltas=len(workloads) * PAIRS,
-        ),
-    }
+    return Found([first_call, *rows.values()], checks, of_all.unit)
 
 
 def main() -> None:
-    """Check, time, and say what bounds the times."""
+    """Check and time."""
     chosen = options(__doc__)
     sizes, device = QUICK if chosen.quick else FULL, chosen.device
     print(json.dumps(on := machine(device), indent=2))
@@ -199,12 +175,6 @@ def main() -> None:
     print(
         f"\n{len(checks)} answers agree, the farthest {max(each.distance for each in checks):.1f} standard errors apart"
     )
-    ceilings = measure(device, quick=chosen.quick)
-    parts = {
-        test: shares(each, ceilings, found[test].unit) | {"grows with pairs": found[test].of_pairs / found[test].unit}
-        for test, each in needs(workloads).items()
-    }
-    print(f"\n{ceilings_table(ceilings)}\n\n{shares_table(parts)}")
     aims = [
         verdict(
             f"{test}: times faster per pair and resample than sacrebleu --paired-{KINDS[test]}",
@@ -214,7 +184,7 @@ def main() -> None:
         for test, each in found.items()
     ]
     more = {"sizes": sizes._asdict(), "data": [each.name for each in workloads.values()], "extraction": extraction}
-    more |= {"checks": check_records(checks), "ceilings": ceilings._asdict(), "shares": parts, "targets": aims}
+    more |= {"checks": check_records(checks), "targets": aims}
     save(chosen.output, on, rows, **more)
     print_verdicts(aims)
 

@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from baselines import numpy_bootstrap, numpy_swap, scipy_bootstrap, scipy_swap
-from ceilings import Ceilings, Needs, ceilings_table, measure, shares, shares_table
+from baselines import bootstrap, numpy_bootstrap, numpy_swap, scipy_bootstrap, scipy_swap, swap
 from checks import (
     Check,
     bootstrap_checks,
@@ -26,9 +25,8 @@ from checks import (
     swap_reference,
 )
 from commands import RESAMPLES, command_line
-from sampled import bootstrap, swap
 from timing import Row, machine, options, print_verdicts, rows_table, save, time_in_turn, timed, verdict
-from workloads import INSTANCES, NUM_PAIRS, SYSTEMS, Workload, accuracy_workload, f1_workload, num_columns
+from workloads import INSTANCES, NUM_PAIRS, SYSTEMS, Workload, accuracy_workload, f1_workload
 
 import sigjax
 from sigjax.records import Device
@@ -151,32 +149,6 @@ def _best_batch(call: Callable[..., object], resamples: int) -> int:
     return min(seconds, key=seconds.__getitem__)
 
 
-def needs(systems: int) -> dict[str, Needs]:
-    """What one resample of all pairs needs; sums of one pair are added up as words are drawn."""
-    masks, pairs, scores = 2 * -(-INSTANCES // 64), systems * (systems - 1) // 2, {"fscore": systems}
-    if systems == 2:
-        drawn = Needs(INSTANCES, looked_up=INSTANCES, scores=scores, deltas=1)
-        return {"swap": Needs(masks, scores=scores, deltas=1), "bootstrap": drawn}
-    stats = f1_workload(systems).evaluation.stats
-    apart = stats - stats.min(axis=1, keepdims=True)
-    swapped = Needs(masks, (INSTANCES, num_columns(stats - stats[:1])), scores={"fscore": 2 * pairs}, deltas=pairs)
-    return {
-        "swap": swapped,
-        "bootstrap": Needs(INSTANCES, (INSTANCES, num_columns(apart)), scores=scores, deltas=pairs),
-    }
-
-
-def bounds(rows: list[Row], device: Device, ceilings: Ceilings) -> dict[str, dict[str, float]]:
-    """What part of the time of each case the ceilings of the machine explain."""
-    parts = {}
-    for row in rows:
-        if row.method == f"sigjax, JAX on {device}":
-            systems = SYSTEMS if row.data == f1_workload(SYSTEMS).name else 2
-            parts[f"{row.task}, {row.data}"] = shares(needs(systems)[row.task], ceilings, row.unit)
-    print(f"\n{ceilings_table(ceilings)}\n\n{shares_table(parts)}")
-    return parts
-
-
 def verdicts(rows: list[Row], device: Device) -> list[dict[str, Any]]:
     """The ratios that the project aims at, with yes or no."""
     units = {(row.task, row.data, row.method.partition(",")[0]): row.unit for row in rows if row.task != "command line"}
@@ -211,12 +183,9 @@ def main() -> None:
         checks += outcome.checks
     farthest = max(check.distance for check in checks)
     print(f"\n{len(checks)} answers agree, the farthest {farthest:.1f} Monte Carlo standard errors apart")
-    ceilings = measure(device, quick=chosen.quick)
-    explained = bounds(rows, device, ceilings)
     targets = verdicts(rows, device)
     more = asdict(sizes) | {"instances": INSTANCES, "systems": SYSTEMS, "command": RESAMPLES}
-    found = {"ceilings": ceilings._asdict(), "shares": explained, "targets": targets}
-    save(chosen.output, on, rows, sizes=more, checks=check_records(checks), **found)
+    save(chosen.output, on, rows, sizes=more, checks=check_records(checks), targets=targets)
     print_verdicts(targets)
 
 

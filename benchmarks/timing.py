@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from sigjax.run.host import installed
 
@@ -41,18 +41,6 @@ class Row:
     def unit(self) -> float:
         """Median seconds per resample, or of the whole command."""
         return self.median / (self.resamples or 1)
-
-
-class Curve(NamedTuple):
-    """Time against one thing."""
-
-    test: str
-    axis: str
-    """What is varied."""
-    sizes: tuple[int, ...]
-    seconds: tuple[float, ...]
-    slope: float | None
-    """Of the upper half, on logarithmic axes; None for a single point."""
 
 
 def timed(call: Callable[[], T]) -> tuple[float, T]:

@@ -94,6 +94,11 @@ def test_readme_is_short_and_its_links_lead_somewhere():
     assert set(re.findall(r"sigjax help ([a-z]+)", README)) <= set(TOPICS)
 
 
+def test_figures_name_scripts_that_exist():
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert all((ROOT / name).exists() for name in re.findall(r"benchmarks/[a-z0-9_/]+\.py", text))
+
+
 def test_readme_shows_the_output_of_the_demo():
     with_notes = to_text(sigjax.compare(sigjax.read(ROOT / "sigjax" / "data" / "demo.tsv", metric="fscore")), width=80)
     (shown,) = [text for kind, text in BLOCKS if kind == "text"]

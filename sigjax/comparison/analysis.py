@@ -36,8 +36,8 @@ from sigjax.metrics import (
 from sigjax.metrics.suites import is_part
 from sigjax.multiple.ranks import bootstrap_ranks
 from sigjax.records import CORRECTIONS, Evaluation, InputError, Metric, Repeated, SampleMetric, Settings, Test
+from sigjax.resample.engine import Run
 from sigjax.resample.units import check_steps, make_sample, make_units
-from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import (
     BootstrapPlan,
     Sampled,
@@ -66,6 +66,7 @@ from sigjax.testing.problem import (
     Case,
     NotExact,
     Question,
+    Runner,
     SampleCase,
     alike,
     check_digits,
@@ -182,11 +183,11 @@ class OfSums:
             return exchanged_tests(self.case), np.arange(len(self.case.question.members))
         return exact_tests(self.case, self.problems.first, platform), self.problems.which
 
-    def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
-        """The context for so many pairs to be swapped, and for draws."""
+    def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:
+        """The runner for so many pairs to be swapped, and for draws."""
         seconds = swap_seconds(self.case, num_swapped) if num_swapped else 0.0
         seconds += draw_seconds(self.case) if draws else 0.0
-        return context.sized(seconds)
+        return runner.sized(seconds)
 
     def counter(self, places: np.ndarray, run: Run) -> Count:
         """Counts the swaps that are as extreme as observed, for the pairs at these positions."""
@@ -216,10 +217,10 @@ class OfColumns:
         del platform  # NumPy's
         return exact_sample(self.case, self.plan), np.arange(len(self.case.question.members))
 
-    def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
+    def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:
         """As `OfSums` has it; the device must be there."""
         del num_swapped, draws  # the plan knows
-        return context.sized(self.plan.seconds, on_host=True)
+        return runner.sized(self.plan.seconds, on_host=True)
 
     def counter(self, places: np.ndarray, run: Run) -> Count:
         """As `OfSums` has it."""
@@ -391,13 +392,13 @@ class _Bootstrap(NamedTuple):
 
 
 def run_tests(
-    kind: MetricKind, context: Context, draws: SharedDraws | None = None, others: np.ndarray | None = None
+    kind: MetricKind, runner: Runner, draws: SharedDraws | None = None, others: np.ndarray | None = None
 ) -> Answers:
     """Run the tests that the settings ask for.
 
     Args:
         kind: the case, and what its kind of metric gives.
-        context: how to run.
+        runner: how to run.
         draws: of all metrics of the report; None to draw for this one alone.
         others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these.
 
@@ -411,15 +412,15 @@ def run_tests(
     settings, num_pairs = case.settings, len(case.question.members)
     interval = KINDS[settings.interval]
     permuted = "permutation" in settings.tests
-    exact, which = kind.exact_permutation(context.gpu()) if permuted else ([], np.zeros(num_pairs, np.int8))
+    exact, which = kind.exact_permutation(runner.gpu()) if permuted else ([], np.zeros(num_pairs, np.int8))
     bootstrap = _without_sampling(kind)
     refused = np.array([isinstance(each, NotEligible) for each in exact], bool)
     num_swapped = int(refused[which].sum()) if permuted else 0
-    context = kind.sized(context, num_swapped, draws=bootstrap.sampled is not None)
+    runner = kind.sized(runner, num_swapped, draws=bootstrap.sampled is not None)
 
     def swapped(places: np.ndarray, reasons: Repeated, exact: np.ndarray) -> Outcomes:
         compiles = case.metric if isinstance(case, Case) else None
-        with context.run("permutation", most_resamples(settings), settings.seed, compiles=compiles) as run:
+        with runner.run("permutation", most_resamples(settings), compiles=compiles) as run:
             return counted_outcomes(kind.counter(places, run), reasons, exact, settings, others)
 
     outcomes: dict[Test, Outcomes] = {}
@@ -427,7 +428,7 @@ def run_tests(
         outcomes["permutation"] = completed(exact, which, swapped)
     systems, pairs, sampled = bootstrap.systems, bootstrap.pairs, None
     if bootstrap.sampled is not None:
-        sampled = _sample(kind, context, draws, bootstrap, bootstrap.sampled.reason)
+        sampled = _sample(kind, runner, draws, bootstrap, bootstrap.sampled.reason)
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
@@ -436,15 +437,15 @@ def run_tests(
     if "bootstrap" in settings.tests:
         none = Outcomes.of([]) if sampled is None else sampled.outcomes
         outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: none)
-    ranks = _ranks(kind, context, draws, sampled) if settings.leaderboard else None
+    ranks = _ranks(kind, runner, draws, sampled) if settings.leaderboard else None
     if isinstance(case, Case) and case.alone is not None:
-        systems = _alone(case.alone, context)
+        systems = _alone(case.alone, runner)
     return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, kinds, ranks, _wanting(exact))
 
 
-def _alone(alone: Alone, context: Context) -> list[Spread]:
+def _alone(alone: Alone, runner: Runner) -> list[Spread]:
     """How the scores of systems vary that are measured from offsets."""
-    spreads = run_tests(OfSums(alone.case), context.at("alone")).systems
+    spreads = run_tests(OfSums(alone.case), runner.part("alone")).systems
     return [spread.moved(offset) for spread, offset in zip(spreads, alone.offsets, strict=True)]
 
 
@@ -486,23 +487,22 @@ def _without_sampling(kind: MetricKind) -> _Bootstrap:
     return found._replace(sampled=sampled)
 
 
-def _sample(kind: MetricKind, context: Context, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
+def _sample(kind: MetricKind, runner: Runner, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
     """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
     case, settings = kind.case, kind.case.settings
     refused = np.array([isinstance(each, NotEligible) for each in exact.found])
     tested = np.flatnonzero(refused[exact.which] & ("bootstrap" in settings.tests))
     spreads = draws_intervals(case.metric, settings) and exact.systems[0] == Spread()
-    with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
+    with runner.run("bootstrap") as run:
         return sampled_bootstrap(case, run, partial(kind.replicates, draws=draws), tested, reason, spreads=spreads)
 
 
 def _ranks(
-    kind: MetricKind, context: Context, draws: SharedDraws, sampled: Sampled | None
+    kind: MetricKind, runner: Runner, draws: SharedDraws, sampled: Sampled | None
 ) -> list[tuple[int, int]] | None:
     """Intervals of the ranks of systems on bootstrap resamples; None with one unit, or too little memory."""
     if len(kind.case.units.strata) == 1:
         return None
     drawn = None if sampled is None else sampled.replicates
-    settings, context = kind.case.settings, kind.sized(context, 0, draws=True)
-    with context.run("leaderboard", settings.fixed_resamples, settings.seed) as run:
+    with kind.sized(runner, 0, draws=True).run("leaderboard") as run:
         return bootstrap_ranks(kind.case, run, drawn, partial(kind.replicates, draws=draws))

@@ -22,7 +22,6 @@ from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.run.backend import host_scope
-from sigjax.run.context import Context
 from sigjax.studies.formulas import share_interval
 from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
 from sigjax.testing.bootstrap import SharedDraws, all_replicates
@@ -36,7 +35,7 @@ from sigjax.testing.jackknife import (
     tango_tail,
 )
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, Pair, SampleCase
+from sigjax.testing.problem import Case, Pair, Runner, SampleCase
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
 
@@ -95,7 +94,7 @@ def _closed_tails(case: Case, pair: Pair, error: float, skewness: float, margin:
     )
 
 
-def bootstrap_tests(case: Case | SampleCase, margin: float, context: Context) -> tuple[str, list[Tested]]:
+def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> tuple[str, list[Tested]]:
     """The bootstrap tests of all pairs, and their name.
 
     Raises:
@@ -103,7 +102,7 @@ def bootstrap_tests(case: Case | SampleCase, margin: float, context: Context) ->
     """
     settings, kind, tests = case.settings, kind_of(case), []
     shape = len(case.question.scores), settings.fixed_resamples
-    with kind.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
+    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
         replicates = all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
     of_pairs = (part.tolist() for part in case.question.observed(case.question.members))
     for (a, b), delta, tolerance in zip(case.question.pairs, *of_pairs, strict=True):
@@ -269,14 +268,14 @@ def equivalence(
 
 
 def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
-    margin = float(options.margin)
-    with named_errors([evaluation], settings):
+    margin, runner = float(options.margin), Runner(settings, options.device)
+    with named_errors([evaluation], runner):
         case = make_case(evaluation, settings)
         check_units(len(case.units.strata), "equivalence")
         if isinstance(case, Case) and options.method == "auto" and in_closed_form(case.metric, settings):
             method, tests = closed_tests(case, margin)
         else:
-            method, tests = bootstrap_tests(case, margin, Context(options.device))
+            method, tests = bootstrap_tests(case, margin, runner)
     pairs = zip(case.question.pairs, tests, strict=True)
     records = [_record(case, evaluation.systems, pair, tested, method, options) for pair, tested in pairs]
     adjusted = adjust(np.array([each.p_value for each in records]), settings.correction).tolist()

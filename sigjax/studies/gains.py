@@ -140,8 +140,8 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
     replacement, and pairs of different systems count as often as both are drawn. Pairs share systems and are worth
     fewer independent ones (`effective_pairs`); where these are fewer than 72, the largest of them may well lie below
     the true quantile, and the interval has no upper end. In simulations such intervals of 95% hold the threshold of
-    infinitely many systems in 84 to 100% of cases (`benchmarks/thresholds.py`), those that take pairs for independent
-    in 5 to 72%.
+    infinitely many systems in 84 to 100% of cases (`benchmarks/calibration/thresholds.py`), those that take pairs for
+    independent in 5 to 72%.
 
     Args:
         evaluation: the statistics of the systems, or several evaluations of the same systems, one per metric.

@@ -14,7 +14,7 @@ from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import units_of_instances
-from sigjax.run.context import progress_bar
+from sigjax.run.host import progress_bar
 from sigjax.studies.records import Study
 from sigjax.studies.thresholds import (
     Drawn,
@@ -223,7 +223,7 @@ def _gain(evaluation: Evaluation, settings: Settings, options: SizeOptions) -> f
     """The gain that is to be significant; None where no system is better than another."""
     if options.gain is not None:
         return options.gain
-    scores = np.unique(scores_of(evaluation, settings))
+    scores = np.unique(scores_of(evaluation, settings, options.device))
     if len(scores) < 2:
         return None
     best, second = scores[[-1, -2]] if evaluation.metric.higher_is_better else scores[[0, 1]]

@@ -1,6 +1,6 @@
 """Do the intervals of thresholds (`sigjax study gains`) hold the threshold of infinitely many systems?
 
-    python benchmarks/thresholds.py [--quick] [--output FILE.json]
+    python benchmarks/calibration/thresholds.py [--quick] [--output FILE.json]
 
 Systems are drawn at random: scores are normal, and the variances of deltas differ from system to system. One-sided p
 follows from gain and standard error, without resampling. The truth is the threshold of thousands of systems. Nothing is
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
-from timing import machine, markdown_table, options, save
+from shared import begin, finish, markdown_table
 
 from sigjax.studies.thresholds import Law, PairColumns, Points, make_threshold, system_draws, weighted_quantiles
 
@@ -28,11 +28,11 @@ P_RANGE = (0.04, 0.06)
 
 def main() -> None:
     """Print and save the table."""
-    chosen = options(__doc__)
+    chosen = begin(__doc__)
     found = [row for world in WORLDS for row in rows(world, quick=chosen.quick)]
     header = ["world", "systems", "gains", "pairs", "held", "open above", "pairs as independent"]
     print(markdown_table(header, [[str(row[name]) for name in header] for row in found]))
-    save(chosen.output, machine("cpu"), [], thresholds=found)
+    finish(chosen, thresholds=found)
 
 
 def rows(world: str, *, quick: bool) -> Iterator[dict[str, Any]]:

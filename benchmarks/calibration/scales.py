@@ -1,20 +1,18 @@
 """Do permutation tests of correlations keep their level where two metrics have scales of their own?
 
-    python benchmarks/scales.py [--quick]
+    python benchmarks/calibration/scales.py [--quick]
 
 Nothing is timed. Each test is compared with the one that exchanges the numbers as they are.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from calibration_tables import SEPARATOR
-from timing import markdown_table
+from shared import SEPARATOR, begin, markdown_table
 
 import sigjax
 from sigjax.metrics import METRICS
@@ -94,9 +92,7 @@ def rejected(world: World, metric: SampleMetric, size: int, sets: int) -> float:
 
 def main() -> None:
     """Print the share of rejections in each world."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few data sets: does it run?")
-    sets = 20 if parser.parse_args().quick else 600
+    sets = 20 if begin(__doc__).quick else 600
     lines = []
     for world in WORLDS:
         for name in world.metrics:

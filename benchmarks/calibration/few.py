@@ -1,6 +1,6 @@
 """Do intervals hold the truth with few units, unequal clusters and proportions near 1, and do tests of equivalence?
 
-    python benchmarks/calibration_few.py [--quick] [--output FILE.json]
+    python benchmarks/calibration/few.py [--quick] [--output FILE.json]
 
 Five systems per data set, whose scores in the population are known. Nothing is timed. Exits with 1 when the t test of
 equivalence finds it among normal numbers more often than it may, beyond binomial error.
@@ -8,26 +8,20 @@ equivalence finds it among normal numbers more often than it may, beyond binomia
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from calibration import as_json
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
-from timing import machine, markdown_table
+from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
 from sigjax.comparison.analysis import kind_of, make_case, run_tests
 from sigjax.records import Interval, IntervalKind, Settings
-from sigjax.run.context import Context
-from sigjax.testing.p_values import clopper_pearson
+from sigjax.testing.problem import Runner
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20
@@ -40,8 +34,6 @@ LARGEST = 200
 HARDER = 0.35
 """What the logarithm of the size takes off the normal scale of a chance, or the logarithm of a number."""
 KINDS: tuple[IntervalKind, ...] = ("percentile", "auto", "simultaneous")
-FALSE_ALARMS = 0.001
-"""Probability that the script fails though the intervals are right, at most."""
 _SEED = 2029
 _SPREAD = 1.2
 _SHARED, _OWN = 0.6, 0.7
@@ -132,39 +124,19 @@ WORLDS = {
 }
 
 
-class Miss(NamedTuple):
-    """How often intervals of a kind miss the truth, or a test finds equivalence that is not there."""
-
-    world: str
-    units: int
-    what: str
-    """"score", "delta", "all deltas" of a data set, or "equivalence"."""
-    by: str
-    trials: int
-    missed: int
-    share: float
-    interval: tuple[float, float] | None
-    """Clopper-Pearson, 95%; None for the scores and deltas of a data set, which depend on each other."""
-
-
 def main() -> None:
     """Measure, print and check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few data sets: does it run?")
-    parser.add_argument("--output", type=Path, help="write the figures to this JSON file")
-    chosen = parser.parse_args()
-    print(json.dumps(on := machine("cpu"), indent=2))
+    chosen = begin(__doc__)
     trials = QUICK_TRIALS if chosen.quick else TRIALS
     found = [miss for name, world in WORLDS.items() for units in world.units for miss in measured(name, units, trials)]
     for what in ("score", "delta", "all deltas", "equivalence"):
         print(f"\n{what}: misses, %\n\n{table(found, what)}")
-    if chosen.output:
-        record: dict[str, Any] = {"schema": "sigjax-benchmark/1", "machine": on, "level": LEVEL, "resamples": RESAMPLES}
-        chosen.output.write_text(as_json(record | {"misses": [each._asdict() for each in found]}))
-    check(found)
+    finish(chosen, level=LEVEL, resamples=RESAMPLES, misses=[each._asdict() for each in found])
+    exact = [each for each in found if (each.world, each.what, each.by) == ("normal", "equivalence", "auto")]
+    require_at_most(1.0 - LEVEL, ((each, each.number, each.trials) for each in exact))
 
 
-def measured(name: str, units: int, trials: int) -> Iterator[Miss]:
+def measured(name: str, units: int, trials: int) -> Iterator[Share]:
     """The shares of all kinds in a world with so many units."""
     counts: dict[tuple[str, str], np.ndarray] = {}
     for trial in range(trials):
@@ -172,9 +144,8 @@ def measured(name: str, units: int, trials: int) -> Iterator[Miss]:
         for key, missed in _of_sample(WORLDS[name], WORLDS[name].draw(rng, units), int(rng.integers(2**62))):
             counts[key] = counts.get(key, 0) + np.array([missed.sum(), missed.size])
     for (what, by), (missed, number) in counts.items():
-        low, high = clopper_pearson(np.array([missed]), int(number), 0.95)
-        ends = (float(low[0]), float(high[0])) if number == trials else None
-        yield Miss(name, units, what, by, int(number), int(missed), float(missed / number), ends)
+        found = share_of(name, units, what, by, int(missed), int(number))
+        yield found if number == trials else found._replace(interval=None)
 
 
 def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[str, str], np.ndarray]]:
@@ -186,7 +157,7 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
     first, second = np.array(list(combinations(range(5), 2))).T
     for kind in KINDS:
         settings = replace(case.settings, interval=kind)
-        found = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))  # pyright: ignore
+        found = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))  # pyright: ignore
         deltas = _missed([each.interval for each in found.pairs], truths[first] - truths[second])
         if kind != "simultaneous":
             yield ("delta", kind), deltas
@@ -211,33 +182,11 @@ def _missed(intervals: Sequence[Interval | None], truths: np.ndarray) -> np.ndar
     return ~((ends[:, 0] <= truths + 1e-12) & (truths - 1e-12 <= ends[:, 1]))
 
 
-def table(misses: Sequence[Miss], what: str) -> str:
-    """A line a world, a column a kind; in each cell the numbers of units in turn."""
-    cells = {(each.world, each.units, each.by): each for each in misses if each.what == what}
-    columns = list(dict.fromkeys(by for _, _, by in cells))
-    lines = []
-    for name, world in WORLDS.items():
-        texts = [
-            " / ".join(
-                f"{100.0 * cells[name, units, by].share:.1f}" for units in world.units if (name, units, by) in cells
-            )
-            for by in columns
-        ]
-        lines.append([f"{name}, n = {' / '.join(map(str, world.units))}", *texts])
-    return markdown_table(["", *columns], lines)
-
-
-def check(misses: Sequence[Miss]) -> None:
-    """Check that t tests of equivalence keep their level for normal numbers.
-
-    Raises:
-        AssertionError: they do not.
-    """
-    exact = [each for each in misses if (each.world, each.what, each.by) == ("normal", "equivalence", "auto")]
-    for each in exact:
-        if (tail := binom.sf(each.missed - 1, each.trials, 1.0 - LEVEL)) < FALSE_ALARMS / len(exact):
-            raise AssertionError(f"{each}: the chance of that is {tail:.2g}")
-    print(f"\n{len(exact)} shares of t tests of normal numbers are at most {1.0 - LEVEL:.0%}, within binomial error")
+def table(found: Sequence[Share], what: str) -> str:
+    """One line per world, one column per kind; in each cell the numbers of units in turn."""
+    units = {name: f"{name}, n = {' / '.join(map(str, world.units))}" for name, world in WORLDS.items()}
+    own = [each for each in found if each.what == what]
+    return cells_table({(units[each.world], each.by, each.units): f"{100.0 * each.share:.1f}" for each in own})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often do intervals of few units miss the truth, and how long are they, by t and corrected for skewness?
 
-    python benchmarks/calibration_skewed.py [--quick] [--output FILE.json]
+    python benchmarks/calibration/skewed.py [--quick] [--output FILE.json]
 
 Scores, and deltas whose differences are symmetric, skewed or mostly 0. Nothing is timed. Exits with 1 when an interval
 is more than 1.5 times as long as that of t, when one of a delta is shorter, or when those of normal scores, or
@@ -9,18 +9,13 @@ of deltas with symmetric differences, miss the truth more often than 6%, beyond 
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from calibration import as_json
 from scipy.special import ndtr
-from scipy.stats import binom
-from timing import machine, markdown_table
+from shared import begin, cells_table, finish, require_at_most
 
 from sigjax.testing.jackknife import degrees_of_freedom, skewed_ends, skewness
 from sigjax.testing.p_values import t_quantile
@@ -36,8 +31,6 @@ KINDS: dict[What, tuple[str, ...]] = {"score": ("t", "unbounded", "auto"), "delt
 """Without skewness; with Hall's cubic, without its bounds for a score; the default."""
 SHOWN: dict[What, tuple[int, ...]] = {"score": (3, 5, 9, 15, 30, 100), "delta": (8, 10, 15, 30, 50, 100, 1000)}
 """Numbers of units in the tables; the JSON file has all."""
-FALSE_ALARMS = 0.001
-"""Probability that the script fails though what it checks is missed in 6%, at most."""
 _SEED = 2030
 _NUMBERS = 2**22
 """Units of samples that are held at a time."""
@@ -177,11 +170,7 @@ class Held(NamedTuple):
 
 def main() -> None:
     """Measure, print and check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few data sets: does it run?")
-    parser.add_argument("--output", type=Path, help="write the figures to this JSON file")
-    chosen = parser.parse_args()
-    print(json.dumps(on := machine("cpu"), indent=2))
+    chosen = begin(__doc__)
     trials = QUICK_TRIALS if chosen.quick else TRIALS
     held = [
         each for name, world in WORLDS.items() for units in UNITS[world.what] for each in measured(name, units, trials)
@@ -190,10 +179,9 @@ def main() -> None:
         title = f"{what}s, {' / '.join(kinds)}"
         print(f"\n{title}: misses, %\n\n{table(held, what, _misses)}")
         print(f"\n{title}: 95% quantiles of lengths, in median lengths by t\n\n{table(held, what, _long)}")
-    if chosen.output:
-        record: dict[str, Any] = {"schema": "sigjax-benchmark/1", "machine": on, "level": LEVEL}
-        chosen.output.write_text(as_json(record | {"held": [each._asdict() for each in held]}))
-    check(held)
+    finish(chosen, level=LEVEL, held=[each._asdict() for each in held])
+    own = [each for each in held if each.by == "auto" and (each.world == "normal" or WORLDS[each.world].symmetric)]
+    require_at_most(ALLOWED, ((each, each.above + each.below, each.trials) for each in own))
 
 
 def measured(name: str, units: int, trials: int) -> list[Held]:
@@ -258,29 +246,10 @@ def _long(one: Held) -> str:
 
 def table(held: Sequence[Held], what: What, text: Callable[[Held], str]) -> str:
     """One line per world, one column per number of units; in each cell the kinds in turn."""
-    cells = {(each.world, each.units, each.by): text(each) for each in held}
-    lines = [
-        [
-            name.removesuffix(", delta"),
-            *(" / ".join(cells[name, units, by] for by in KINDS[what]) for units in SHOWN[what]),
-        ]
-        for name, world in WORLDS.items()
-        if world.what == what
-    ]
-    return markdown_table(["", *(f"n = {units}" for units in SHOWN[what])], lines)
-
-
-def check(held: Sequence[Held]) -> None:
-    """Check that intervals of normal scores, and of symmetric differences, miss the truth in no more than 6%.
-
-    Raises:
-        AssertionError: they do not.
-    """
-    own = [each for each in held if each.by == "auto" and (each.world == "normal" or WORLDS[each.world].symmetric)]
-    for each in own:
-        if (tail := binom.sf(each.above + each.below - 1, each.trials, ALLOWED)) < FALSE_ALARMS / len(own):
-            raise AssertionError(f"{each}: the chance of that is {tail:.2g}")
-    print(f"\nno interval is longer than {LONGEST} times that of t; of symmetric numbers at most {ALLOWED:.0%} miss")
+    shown = [each for each in held if WORLDS[each.world].what == what and each.units in SHOWN[what]]
+    return cells_table(
+        {(each.world.removesuffix(", delta"), f"n = {each.units}", each.by): text(each) for each in shown}
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Do tests of repeated runs keep their level, and do their intervals hold the truth? All designs, two kinds of runs.
 
-    python benchmarks/calibration_runs.py [--quick] [--output FILE.json]
+    python benchmarks/calibration/runs.py [--quick] [--output FILE.json]
 
 Runs are samples of a decoder, which vary anew on each instance, or trained models, good or bad on all instances at
 once. Nothing is timed. Exits with 1 when the exchange of whole runs rejects, or its interval misses the truth, more
@@ -9,26 +9,19 @@ often than it may, beyond binomial error.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterator, Sequence
 from itertools import product
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from calibration import as_json
 from scipy.special import ndtr
-from scipy.stats import binom
-from timing import machine, markdown_table
+from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
 from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
 from sigjax.resample.units import make_units
-from sigjax.run.context import Context
-from sigjax.testing.p_values import clopper_pearson
-from sigjax.testing.problem import Case
+from sigjax.testing.problem import Case, Runner
 
 ALPHA, RESAMPLES, GROUP = 0.05, 499, 20
 """Data sets of a group share their resamples."""
@@ -41,8 +34,6 @@ INTERVALS: dict[Design, IntervalKind] = {
     "models": "two-way",
 }
 TWO_WAY_BOOTSTRAP = "two-way bootstrap"
-FALSE_ALARMS = 0.001
-"""Probability that the script fails though the design is right, at most."""
 _SEED = 2028
 _EASE, _SPREAD = 0.8, 1.2
 """The chance to be right is Phi(_EASE + _SPREAD difficulty + model)."""
@@ -79,28 +70,9 @@ WORLDS = {
 }
 
 
-class Share(NamedTuple):
-    """How often a design rejects where no system is better, or its interval misses that delta is 0."""
-
-    world: str
-    runs: int
-    what: str
-    """"rejects" or "misses"."""
-    by: str
-    trials: int
-    number: int
-    share: float
-    interval: tuple[float, float]
-    """Clopper-Pearson, 95%."""
-
-
 def main() -> None:
     """Measure, print and check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few data sets: does it run?")
-    parser.add_argument("--output", type=Path, help="write the figures to this JSON file")
-    chosen = parser.parse_args()
-    print(json.dumps(on := machine("cpu"), indent=2))
+    chosen = begin(__doc__)
     found = [
         share
         for name, runs in product(WORLDS, RUNS)
@@ -108,11 +80,10 @@ def main() -> None:
     ]
     for what in ("rejects", "misses"):
         print(f"\n{what} at {ALPHA:.0%}, %, for {' / '.join(map(str, RUNS))} runs\n\n{table(found, what)}")
-    if chosen.output:
-        record = {"schema": "sigjax-benchmark/1", "machine": on, "alpha": ALPHA, "resamples": RESAMPLES}
-        record |= {"instances": INSTANCES, "group": GROUP, "worlds": {k: v._asdict() for k, v in WORLDS.items()}}
-        chosen.output.write_text(as_json(record | {"shares": [each._asdict() for each in found]}))
-    check(found)
+    about = {"instances": INSTANCES, "group": GROUP, "worlds": {k: v._asdict() for k, v in WORLDS.items()}}
+    finish(chosen, alpha=ALPHA, resamples=RESAMPLES, **about, shares=[each._asdict() for each in found])
+    own = [each for each in found if each.by == "models" and len(set(WORLDS[each.world].models)) == 1]
+    require_at_most(ALPHA, ((each, each.number, each.trials) for each in own))
 
 
 def measured(name: str, runs: int, groups: int) -> Iterator[Share]:
@@ -125,8 +96,7 @@ def measured(name: str, runs: int, groups: int) -> Iterator[Share]:
             counts[key] = counts.get(key, 0) + number
     trials = groups * GROUP
     for (what, by), number in counts.items():
-        low, high = clopper_pearson(np.array([number]), trials, 0.95)
-        yield Share(name, runs, what, by, trials, number, number / trials, (float(low[0]), float(high[0])))
+        yield share_of(name, runs, what, by, number, trials)
 
 
 def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tuple[str, str], int]]:
@@ -139,7 +109,7 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
         settings = Settings(
             test=test, method=method, resamples=RESAMPLES, seed=seed, interval=INTERVALS[design], design=design
         )
-        found = run_tests(kind_of(_case(values, settings)), Context("numpy"))
+        found = run_tests(kind_of(_case(values, settings)), Runner(settings, "numpy"))
         yield ("rejects", design), int((found.outcomes[test].p_value <= ALPHA * (1.0 + 1e-9)).sum())
         ends = [each.interval for each in found.pairs if each.interval is not None]
         if ends:
@@ -168,29 +138,10 @@ def _two_way_bootstrap(values: np.ndarray, rng: np.random.Generator) -> Iterator
         yield np.quantile(a - b, (ALPHA / 2.0, 1.0 - ALPHA / 2.0))
 
 
-def table(shares: Sequence[Share], what: str) -> str:
-    """A line a world, a column a design; in each cell the numbers of runs in turn."""
-    cells = {(each.world, each.runs, each.by): each for each in shares if each.what == what}
-    columns = list(dict.fromkeys(by for _, _, by in cells))
-
-    def text(world: str, by: str) -> str:
-        return " / ".join(f"{100.0 * cells[world, runs, by].share:.1f}" for runs in RUNS)
-
-    return markdown_table(["", *columns], [[world, *(text(world, by) for by in columns)] for world in WORLDS])
-
-
-def check(shares: Sequence[Share]) -> None:
-    """Check that the exchange of whole runs, and its interval, hold where runs of both systems have one law.
-
-    Raises:
-        AssertionError: they do not.
-    """
-    own = [each for each in shares if each.by == "models" and len(set(WORLDS[each.world].models)) == 1]
-    smallest = FALSE_ALARMS / len(own)
-    for each in own:
-        if (tail := binom.sf(each.number - 1, each.trials, ALPHA)) < smallest:
-            raise AssertionError(f"{each}: the chance of that is {tail:.2g}, below {smallest:.2g}")
-    print(f"\n{len(own)} shares of design models are at most {ALPHA:.0%}, within binomial error")
+def table(found: Sequence[Share], what: str) -> str:
+    """One line per world, one column per design; in each cell the numbers of runs in turn."""
+    own = [each for each in found if each.what == what]
+    return cells_table({(each.world, each.by, each.units): f"{100.0 * each.share:.1f}" for each in own})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often do intervals of few right or wrong answers miss the truth? Without simulation: all tables are enumerated.
 
-    python benchmarks/proportions.py [--quick] [--output FILE.json]
+    python benchmarks/calibration/proportions.py [--quick] [--output FILE.json]
 
 Nothing is timed. Every number of right answers, and every table of two systems, is given to `sigjax.compare`; the
 chances of those whose intervals miss are added up.
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import binom, multinomial
-from timing import machine, markdown_table, options, save
+from shared import begin, finish, markdown_table
 
 import sigjax
 
@@ -27,7 +27,7 @@ KINDS = ("percentile", "auto")
 
 def main() -> None:
     """Print and save the tables."""
-    chosen = options(__doc__)
+    chosen = begin(__doc__)
     sizes = SIZES[:1] if chosen.quick else SIZES
     found = [row for size in sizes for row in rows(size)]
     for target in ("score", "delta"):
@@ -39,7 +39,7 @@ def main() -> None:
             lines.append([chance, *misses])
         print(f"\n{target}: misses in %, n = {' / '.join(map(str, sizes))}\n")
         print(markdown_table(["right", *KINDS], lines))
-    save(chosen.output, machine("cpu"), [], proportions=found)
+    finish(chosen, proportions=found)
 
 
 def rows(size: int) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Of boards of five systems: does the top group hold every best one, do rank intervals and simultaneous deltas hold?
 
-    python benchmarks/calibration_boards.py [--quick] [--output FILE.json]
+    python benchmarks/calibration/boards.py [--quick] [--output FILE.json]
 
 Nothing is timed. Exits with 1 when, in a world in which equal systems are exchangeable, the top group or the rank
 intervals by permutation tests miss more often than 5%, beyond binomial error.
@@ -8,30 +8,24 @@ intervals by permutation tests miss more often than 5%, beyond binomial error.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from calibration import as_json
+from rates import GROUP, RESAMPLES, make_case
 from scipy.special import ndtr, ndtri
-from scipy.stats import binom
-from sizes import GROUP, RESAMPLES, make_case
-from timing import machine, markdown_table
+from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
 from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.corrections import adjust
-from sigjax.run.context import Context
 from sigjax.testing.jackknife import closed_spreads, influences, joint_level, normal_maxima, pair_skewness, skewed_ends
-from sigjax.testing.p_values import clopper_pearson, t_quantile
-from sigjax.testing.problem import Case
+from sigjax.testing.p_values import t_quantile
+from sigjax.testing.problem import Case, Runner
 
 LEVEL = 0.95
 GROUPS, QUICK_GROUPS = 100, 1
@@ -40,8 +34,6 @@ EXACT_UNITS = 10
 """Up to so many units reals are tested exactly, as by default; beyond they are sampled."""
 SIZE, LARGEST = 5, 200
 """Instances of a cluster, where all have as many; the most, where the logarithm of their number is uniform."""
-FALSE_ALARMS = 0.001
-"""Probability that the script fails though the level is kept, at most."""
 _SHARED, _OWN = 1.2, 0.7
 """Standard deviations on the normal scale of a chance: what is hard for all systems, and a cluster for one of them."""
 _SEED = 2031
@@ -123,40 +115,20 @@ TESTS: tuple[tuple[Test, Correction], ...] = (
 )
 
 
-class Miss(NamedTuple):
-    """In how many data sets an event happens."""
-
-    world: str
-    units: int
-    what: str
-    """"top group": a best system is left out; "ranks": a true rank is outside its interval; "deltas": so is a delta."""
-    by: str
-    trials: int
-    missed: int
-    share: float
-    interval: tuple[float, float]
-    """Clopper-Pearson, 95%."""
-
-
 def main() -> None:
     """Measure, print and check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few data sets: does it run?")
-    parser.add_argument("--output", type=Path, help="write the figures to this JSON file")
-    chosen = parser.parse_args()
-    print(json.dumps(on := machine("cpu"), indent=2))
+    chosen = begin(__doc__)
     groups = QUICK_GROUPS if chosen.quick else GROUPS
     found = [miss for name in WORLDS for units in UNITS for miss in measured(name, units, groups)]
     print(f"\nmisses, %, for n = {' / '.join(map(str, UNITS))} units\n\n{table(found)}")
     crowds = [miss for crowd in CROWDS for miss in crowded(*crowd, groups=groups)]
-    print(f"\nsome delta of normal numbers is missed, %\n\n{crowds_table(crowds)}")
-    if chosen.output:
-        record: dict[str, Any] = {"schema": "sigjax-benchmark/1", "machine": on, "level": LEVEL, "resamples": RESAMPLES}
-        chosen.output.write_text(as_json(record | {"misses": [each._asdict() for each in found + crowds]}))
-    check(found)
+    print(f"\nsome delta of normal numbers is missed, %\n\n{table(crowds)}")
+    finish(chosen, level=LEVEL, resamples=RESAMPLES, misses=[each._asdict() for each in found + crowds])
+    valid = [each for each in found if each.by == "permutation, holm" and WORLDS[each.world].exchangeable]
+    require_at_most(1.0 - LEVEL, ((each, each.number, each.trials) for each in valid))
 
 
-def measured(name: str, units: int, groups: int) -> Iterator[Miss]:
+def measured(name: str, units: int, groups: int) -> Iterator[Share]:
     """The shares of all events in a world with so many units."""
     world, events = WORLDS[name], {}
     for group in range(groups):
@@ -165,15 +137,10 @@ def measured(name: str, units: int, groups: int) -> Iterator[Miss]:
         for event, missed in _of_group(world, values, units, seed):
             events.setdefault(event, []).append(missed)
     for (what, by), missed in events.items():
-        yield _miss(name, units, what, by, int(np.sum(missed)), int(np.size(missed)))
+        yield share_of(name, units, what, by, int(np.sum(missed)), int(np.size(missed)))
 
 
-def _miss(name: str, units: int, what: str, by: str, missed: int, trials: int) -> Miss:
-    low, high = clopper_pearson(np.array([missed]), trials, 0.95)
-    return Miss(name, units, what, by, trials, missed, missed / trials, (float(low[0]), float(high[0])))
-
-
-def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Miss]:
+def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
     """How often some simultaneous interval of equal systems misses 0: at the level by draws, and as it is."""
     members = np.array(list(combinations(range(num_systems), 2)), np.int32)
     trials, missed = CROWD_TRIALS[num_systems] * groups // GROUPS, np.zeros(2, int)
@@ -190,7 +157,7 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Miss]:
         held = all(one.interval is not None and one.interval.low <= 0.0 <= one.interval.high for one in pairs)
         missed += np.array([((low > 0.0) | (high < 0.0)).any(), not held])
     for by, number in zip(("draws", "simultaneous"), missed.tolist(), strict=True):
-        yield _miss(f"normal, {num_systems} equal systems", units, "deltas", by, number, trials)
+        yield share_of(f"normal, {num_systems} equal systems", units, "deltas", by, number, trials)
 
 
 def _of_group(
@@ -223,7 +190,7 @@ def _p_values(case: Case, test: Test, *, exact: bool) -> np.ndarray:
     method = "auto" if exact and test == "permutation" else "montecarlo"
     settings = replace(case.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
     case = case._replace(question=case.question._replace(members=members), settings=settings)
-    return run_tests(kind_of(case), Context("numpy")).outcomes[test].p_value.reshape(len(first), -1)
+    return run_tests(kind_of(case), Runner(settings, "numpy")).outcomes[test].p_value.reshape(len(first), -1)
 
 
 def _beats(scores: np.ndarray, p_values: np.ndarray, correction: Correction) -> np.ndarray:
@@ -251,7 +218,9 @@ def _simultaneous(case: Case) -> np.ndarray:
     """Simultaneous intervals of the deltas of five systems, `[pair, 2]`; NaN where there is none."""
     settings = replace(case.settings, test=(), method="auto", interval="simultaneous", level=LEVEL)
     case = case._replace(question=case.question._replace(members=_PAIRS), settings=settings)
-    return np.array([each.interval or (np.nan, np.nan) for each in run_tests(kind_of(case), Context("numpy")).pairs])
+    return np.array(
+        [each.interval or (np.nan, np.nan) for each in run_tests(kind_of(case), Runner(settings, "numpy")).pairs]
+    )
 
 
 def _require_those_of_compare(case: Case, beats: np.ndarray, values: np.ndarray, clusters: list[int] | None) -> None:
@@ -269,39 +238,9 @@ def _require_those_of_compare(case: Case, beats: np.ndarray, values: np.ndarray,
         raise AssertionError(f"the top group is {theirs} by sigjax.compare, and another here")
 
 
-def table(misses: Sequence[Miss]) -> str:
+def table(found: Sequence[Share]) -> str:
     """One line per world, one column per event; in each cell the numbers of units in turn."""
-    cells = {(each.world, each.units, each.what, each.by): each for each in misses}
-    columns = list(dict.fromkeys((what, by) for _, _, what, by in cells))
-
-    def text(name: str, column: tuple[str, str]) -> str:
-        return " / ".join(f"{100.0 * cells[name, units, *column].share:.1f}" for units in UNITS)
-
-    lines = [[name, *(text(name, column) for column in columns)] for name in WORLDS]
-    return markdown_table(["", *map(", ".join, columns)], lines)
-
-
-def crowds_table(misses: Sequence[Miss]) -> str:
-    """One line per number of systems and units."""
-    cells = {(each.world, each.units, each.by): f"{100.0 * each.share:.1f}" for each in misses}
-    rows = list(dict.fromkeys((world, units) for world, units, _ in cells))
-    kinds = ("draws", "simultaneous")
-    return markdown_table(
-        ["", *kinds], [[f"{name}, n = {n}", *(cells[name, n, by] for by in kinds)] for name, n in rows]
-    )
-
-
-def check(misses: Sequence[Miss]) -> None:
-    """Check that what follows from permutation tests misses in at most 5%, where equal systems are exchangeable.
-
-    Raises:
-        AssertionError: it does not.
-    """
-    valid = [each for each in misses if each.by == "permutation, holm" and WORLDS[each.world].exchangeable]
-    for each in valid:
-        if (tail := binom.sf(each.missed - 1, each.trials, 1.0 - LEVEL)) < FALSE_ALARMS / len(valid):
-            raise AssertionError(f"{each}: the chance of that is {tail:.2g}")
-    print(f"\n{len(valid)} shares by permutation tests are at most {1.0 - LEVEL:.0%}, within binomial error")
+    return cells_table({(e.world, f"{e.what}, {e.by}", e.units): f"{100.0 * e.share:.1f}" for e in found})
 
 
 if __name__ == "__main__":
