@@ -28,17 +28,18 @@ if TYPE_CHECKING:
     from sigjax.studies import unpaired as unpaired
     from sigjax.studies.association import Association as Association
     from sigjax.studies.association import association_test as association_test
+    from sigjax.studies.audit import Audit as Audit
     from sigjax.studies.classical import ClassicalTests as ClassicalTests
     from sigjax.studies.classical import classical_tests as classical_tests
     from sigjax.studies.diff import Diff as Diff
-    from sigjax.studies.records import Audit as Audit
-    from sigjax.studies.records import Equivalence as Equivalence
-    from sigjax.studies.records import Power as Power
+    from sigjax.studies.equivalence import Equivalence as Equivalence
+    from sigjax.studies.power import Power as Power
     from sigjax.studies.samples import OneSample as OneSample
     from sigjax.studies.samples import Unpaired as Unpaired
 
 _PUBLIC = {
     "sigjax.studies.association": ("Association", "association_test"),
+    "sigjax.studies.audit": ("Audit",),
     "sigjax.studies.classical": ("ClassicalTests", "classical_tests"),
     "sigjax.comparison.compare": ("bootstrap_test", "compare", "permutation_test"),
     "sigjax.formats": ("read",),
@@ -47,7 +48,8 @@ _PUBLIC = {
     "sigjax.report": ("Report",),
     "sigjax.studies": ("audit", "diff", "equivalence", "equivalence_test", "one_sample", "power", "unpaired"),
     "sigjax.studies.diff": ("Diff",),
-    "sigjax.studies.records": ("Audit", "Equivalence", "Power"),
+    "sigjax.studies.equivalence": ("Equivalence",),
+    "sigjax.studies.power": ("Power",),
     "sigjax.studies.samples": ("OneSample", "Unpaired"),
 }
 """The public names by their modules, which are imported when a name is first used (PEP 562)."""

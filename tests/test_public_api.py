@@ -19,13 +19,14 @@ import pytest
 import sigjax
 from sigjax import ClassicalTests, Evaluation, InputError, Report
 from sigjax.records import Comparison, Metric, SampleMetric, SystemScore
+from sigjax.studies.audit import AuditedTest, ErrorRate
 from sigjax.studies.calibration import CalibratedRange, Calibration
 from sigjax.studies.diff import Change, ChangedDecision
 from sigjax.studies.domain import Domain, DomainPair, DomainRange
 from sigjax.studies.gains import Gains, GainThresholds, PairGain
-from sigjax.studies.records import AuditedTest, ErrorRate, PilotDelta, PowerAt
-from sigjax.studies.size import Size
-from sigjax.studies.thresholds import Fitted, SizeLaw, Threshold, ThresholdAt, ThresholdDifference
+from sigjax.studies.power import PilotDelta, PowerAt
+from sigjax.studies.size import Fitted, Size, SizeFit, ThresholdAt
+from sigjax.studies.thresholds import Threshold, ThresholdDifference
 from sigjax.version import installed_version
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
@@ -135,7 +136,7 @@ def test_a_missing_option_and_one_outside_its_domain_are_named():
 
 RECORDS = [ClassicalTests, Comparison, Evaluation, Metric, Report, SampleMetric, SystemScore]
 STUDIES = [sigjax.Audit, AuditedTest, ErrorRate, sigjax.Equivalence, PilotDelta, sigjax.Power, PowerAt]
-STUDIES += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeLaw, ThresholdAt, Fitted]
+STUDIES += [Gains, GainThresholds, PairGain, Threshold, ThresholdDifference, Size, SizeFit, ThresholdAt, Fitted]
 STUDIES += [sigjax.Diff, Change, ChangedDecision]
 STUDIES += [CalibratedRange, Calibration, Domain, DomainPair, DomainRange]
 

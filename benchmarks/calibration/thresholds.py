@@ -17,12 +17,14 @@ import numpy as np
 from scipy.special import ndtr
 from shared import begin, finish, markdown_table
 
-from sigjax.studies.thresholds import Law, PairColumns, Points, make_threshold, system_draws, weighted_quantiles
+from sigjax.studies.thresholds import PairColumns, PairsOptions, make_threshold, system_draws, weighted_quantiles
 
 WORLDS = {"scores 1.2, variances 0.3": (1.2, 0.3), "1.2, 0.8": (1.2, 0.8), "4, 0.3": (4.0, 0.3), "4, 0.8": (4.0, 0.8)}
 """Standard deviations of scores (a standard error of delta is about 1), and of the logarithms of variances."""
 SYSTEMS, TRUTH, TRIALS, DRAWS = (12, 25, 50, 100, 150), 4_000, 300, 400
-LAW = Law(0.95, 0.95)
+OPTIONS = PairsOptions()
+Points = tuple[np.ndarray, np.ndarray]
+"""Members and gains of pairs, see `make_threshold`."""
 P_RANGE = (0.04, 0.06)
 
 
@@ -65,23 +67,23 @@ def systems(rng: np.random.Generator, count: int, spread: float, uneven: float) 
 
 def points(data: PairColumns, by: Any) -> Points:
     """The gains that a threshold is made of."""
-    return data.points(by, P_RANGE, "one-sided", np.ones(len(data.gains), bool))
+    return data.gains_near(by, P_RANGE, "one-sided", np.ones(len(data.gains), bool))
 
 
 def quantile(some: Points) -> float:
     """The threshold."""
-    return float(weighted_quantiles(some.gains, np.ones((1, len(some.gains)), int), LAW.quantile)[0])
+    return float(weighted_quantiles(some[1], np.ones((1, len(some[1])), int), OPTIONS.quantile)[0])
 
 
 def outcome(some: Points, truth: float, trial: int, count: int, rng: np.random.Generator) -> dict[str, int]:
     """What holds for one data set."""
-    number = len(some.gains)
-    one, _ = make_threshold("all", some, system_draws(trial, count, DRAWS), 0, LAW)
+    number = len(some[1])
+    one, _ = make_threshold("all", *some, system_draws(trial, count, DRAWS), 0, OPTIONS)
     held = (one.low is None or one.low <= truth) and (one.high is None or truth <= one.high)
     naive = False
     if number:
         drawn = rng.multinomial(number, np.full(number, 1.0 / number), DRAWS)
-        low, high = np.quantile(weighted_quantiles(some.gains, drawn, LAW.quantile), [0.025, 0.975])
+        low, high = np.quantile(weighted_quantiles(some[1], drawn, OPTIONS.quantile), [0.025, 0.975])
         naive = bool(low <= truth <= high)
     return {"held": held, "open above": one.high is None, "pairs as independent": naive, "pairs": number}
 

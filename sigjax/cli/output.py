@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sigjax.report.plots import FigureKind
     from sigjax.report.report import Report
     from sigjax.studies.diff import Diff
-    from sigjax.studies.records import Study
+    from sigjax.studies.study import Study
 
 
 ENDINGS = {

@@ -30,7 +30,7 @@ from sigjax.studies.calibration import calibration as run_calibration
 from sigjax.studies.classical import ClassicalOptions, classical_tests
 from sigjax.studies.domain import DomainOptions
 from sigjax.studies.domain import domain as run_domain
-from sigjax.studies.equivalence import EquivalencePairsOptions
+from sigjax.studies.equivalence import EquivalencePairsOptions, equivalence_json, equivalence_text
 from sigjax.studies.equivalence import equivalence as run_equivalence
 from sigjax.studies.gains import GainsOptions
 from sigjax.studies.gains import gains as run_gains
@@ -50,7 +50,6 @@ from sigjax.studies.samples import (
 from sigjax.studies.samples import (
     unpaired as run_unpaired,
 )
-from sigjax.studies.show import equivalence_json, equivalence_text
 from sigjax.studies.size import SizeOptions
 from sigjax.studies.size import size as run_size
 from sigjax.studies.synthetic import SyntheticOptions

@@ -4,8 +4,8 @@ A study calls `compare` and the rooms below it; it adds no resampling of its own
 and tests them; `audit` and `power` count what the tests say. `equivalence` has its own tests. `thresholds` tests all
 pairs of systems for `gains`, `size`, `domain` and `calibration`. `diff` compares two reports, or two evaluations.
 `samples` takes systems one by one: against a number, or on different instances. `classical` runs the `tests` that
-have names, and `association` compares labels. Formulas are in `formulas`, results in `records`, and `show` writes and
-draws them.
+have names, and `association` compares labels. Each file has the study with its record, text and figure; what these
+share is in `study`, and formulas in `formulas`.
 """
 
 from types import ModuleType as _Module

@@ -1,12 +1,9 @@
-"""Null distributions of two labelings of the same instances: every assignment of the labels equally likely.
+"""The association test: do labels agree with gold labels more than chance, given how often each label was used?
 
-The numbers of instances with each gold label and with each label (the margins) are fixed. Rook numbers count the n!
-assignments by agreements alone, in whole numbers of any length; other statistics need all confusion tables with these
-margins, each with its number of assignments. Nothing here enumerates assignments; `shuffled` draws them.
-
-The association test: do labels agree with gold labels more than chance, given how often each label was used?
-
-The association test as text and as JSON.
+Under the null hypothesis every assignment of the labels is equally likely. The numbers of instances with each gold
+label and with each label (the margins) are fixed. Rook numbers count the n! assignments by agreements alone, in whole
+numbers of any length; other statistics need all confusion tables with these margins, each with its number of
+assignments. Nothing here enumerates assignments; `shuffled` draws them.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from functools import partial
 from operator import mul
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,8 +26,8 @@ from sigjax.report.data import json_lines
 from sigjax.report.words import ALTERNATIVES, METHODS, count, format_p, format_p_interval
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.tally import extreme
+from sigjax.studies.study import signature_line
 from sigjax.testing.p_values import clopper_pearson, montecarlo_p
-from sigjax.version import __version__
 
 TABLE_BYTES = 2**28
 """Memory of all enumerated tables; arrays derived from them take a few times as much."""
@@ -361,17 +358,20 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
     """
     check(options)
     settings = Settings(**values(options, Settings))
-    question = _question(_codes(gold, labels), options.statistic)
-    answer = _exact(question, settings)
+    data = _observed(_codes(gold, labels), options.statistic)
+    answer = _exact(data, settings)
     if isinstance(answer, NotEligible):
         if settings.method == "exact":
             raise InputError(f"no exact test: {answer.reason}; use --method auto")
-        return _montecarlo(question, settings, answer.reason)
+        return _montecarlo(data, settings, answer.reason)
     (p_value, log10_p, *_), reason = answer
-    return Association(question.observed, p_value, log10_p, None, "exact", reason, None, None, question.size)
+    return Association(data.observed, p_value, log10_p, None, "exact", reason, None, None, data.size)
 
 
-class _Question(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """The labels as counts, and the statistic of them."""
+
     counts: np.ndarray  # [side, label]: how many instances have each gold label, and each label
     function: Statistic
     observed: float
@@ -401,11 +401,11 @@ def _codes(gold: Iterable[object], labels: Iterable[object]) -> np.ndarray:
     return np.array([[codes[label] for label in side] for side in sides.values()])
 
 
-def _question(codes: np.ndarray, statistic: str | Statistic) -> _Question:
+def _observed(codes: np.ndarray, statistic: str | Statistic) -> _Observed:
     num_labels, size = int(codes.max()) + 1, codes.shape[1]
     counts = np.array([np.bincount(side, minlength=num_labels) for side in codes])
     if statistic == "agreements":
-        return _Question(counts, _agreements, float(np.count_nonzero(codes[0] == codes[1])), size)
+        return _Observed(counts, _agreements, float(np.count_nonzero(codes[0] == codes[1])), size)
     if not callable(statistic) or num_labels > _MOST_LABELS:
         expected = f'"agreements", or a function of confusion counts where there are at most {_MOST_LABELS} labels'
         raise InputError(f"statistic must be {expected}; got {statistic!r} for {num_labels} labels")
@@ -414,7 +414,7 @@ def _question(codes: np.ndarray, statistic: str | Statistic) -> _Question:
     (observed,) = _evaluate(statistic, table)
     if (abs(together - observed) > _ROUNDING * abs(observed)).any():
         raise InputError(_WRONG)
-    return _Question(counts, statistic, float(observed), size)
+    return _Observed(counts, statistic, float(observed), size)
 
 
 def _evaluate(function: Statistic, tables: np.ndarray) -> np.ndarray:
@@ -431,19 +431,19 @@ def _evaluate(function: Statistic, tables: np.ndarray) -> np.ndarray:
     return values.astype(np.float64)
 
 
-def _exact(question: _Question, settings: Settings) -> tuple[ExactP, str] | NotEligible:
+def _exact(data: _Observed, settings: Settings) -> tuple[ExactP, str] | NotEligible:
     """The exact p-value and the reason: cheap counting first, then tables, then expensive counting."""
     if settings.method == "montecarlo":
         return NotEligible("as asked")
     longest, most = (AGREEMENT_LIMIT, TABLE_LIMIT) if settings.method == "exact" else (AGREEMENT_BUDGET, TABLE_BUDGET)
-    gold_counts, label_counts = question.counts.tolist()
-    arguments = (gold_counts, label_counts, int(question.observed), settings.alternative)
-    cost = agreement_cost(*arguments) if question.function is _agreements else math.inf
-    tables = confusion_tables(*question.counts, most=most) if cost > AGREEMENT_BUDGET else None
+    gold_counts, label_counts = data.counts.tolist()
+    arguments = (gold_counts, label_counts, int(data.observed), settings.alternative)
+    cost = agreement_cost(*arguments) if data.function is _agreements else math.inf
+    tables = confusion_tables(*data.counts, most=most) if cost > AGREEMENT_BUDGET else None
     if tables is not None:
         parts = (tables[part].astype(np.float64) for part in _blocks(len(tables), tables[0].size))
-        values = np.concatenate([_evaluate(question.function, part) for part in parts])
-        tails = _tails(values, question.observed, settings.alternative)
+        values = np.concatenate([_evaluate(data.function, part) for part in parts])
+        tails = _tails(values, data.observed, settings.alternative)
         have = "confusion table has" if len(tables) == 1 else "confusion tables have"
         return tables_p(log_assignments(tables), tails), f"{len(tables):,} {have} these margins"
     if cost <= longest:
@@ -451,31 +451,31 @@ def _exact(question: _Question, settings: Settings) -> tuple[ExactP, str] | NotE
     return NotEligible(f"counting would pass the budget of {most:,} confusion tables (or of memory for them)")
 
 
-def _montecarlo(question: _Question, settings: Settings, reason: str) -> Association:
+def _montecarlo(data: _Observed, settings: Settings, reason: str) -> Association:
     """The Monte Carlo p-value and its interval, two-sided both doubled.
 
     The doubled interval keeps its level. Either count may make it too low, each half as often as the interval of one
     proportion errs; it is too high only if one tail is clearly smaller, and then the other plays no part.
     """
-    counts = _tails(_sample(question, settings), question.observed, settings.alternative).sum(axis=1)
+    counts = _tails(_sample(data, settings), data.observed, settings.alternative).sum(axis=1)
     exceed, resamples = counts.min(keepdims=True), settings.fixed_resamples
     ends = np.concatenate(clopper_pearson(exceed, resamples, settings.level)).tolist()
     p_value, *interval = (min(len(counts) * p, 1.0) for p in (float(montecarlo_p(int(exceed[0]), resamples)), *ends))
     drawn = (Interval(*interval), "montecarlo", reason, int(exceed[0]), resamples)
-    return Association(question.observed, p_value, math.log10(p_value), *drawn, question.size)
+    return Association(data.observed, p_value, math.log10(p_value), *drawn, data.size)
 
 
-def _sample(question: _Question, settings: Settings) -> np.ndarray:
+def _sample(data: _Observed, settings: Settings) -> np.ndarray:
     """Statistics `[resample]` of random assignments. Instances are sorted: their order does not matter."""
-    num_labels = question.counts.shape[1]
-    gold, labels = (np.repeat(np.arange(num_labels), counts) for counts in question.counts)
+    num_labels = data.counts.shape[1]
+    gold, labels = (np.repeat(np.arange(num_labels), counts) for counts in data.counts)
     values = np.empty(settings.fixed_resamples)
-    for part in _blocks(len(values), 4 * question.size + (question.function is not _agreements) * num_labels**2):
+    for part in _blocks(len(values), 4 * data.size + (data.function is not _agreements) * num_labels**2):
         drawn = shuffled(labels, row_keys(settings.seed, np.arange(part.start, part.stop)))
-        if question.function is _agreements:
+        if data.function is _agreements:
             values[part] = (drawn == gold).sum(axis=1)
         else:
-            values[part] = _evaluate(question.function, confusion_counts(gold, drawn, num_labels))
+            values[part] = _evaluate(data.function, confusion_counts(gold, drawn, num_labels))
     return values
 
 
@@ -522,8 +522,13 @@ def association_json(result: Association, options: AgreementOptions) -> str:
 
 
 def _signature(result: Association, options: AgreementOptions) -> str:
-    drawn = f"|n:{result.resamples}|seed:{options.seed}" if result.resamples else ""
-    return (
-        f"test:association|statistic:agreements|alt:{options.alternative}|method:{result.method}{drawn}|ties:ge"
-        f"|instances:{result.num_instances}|sigjax:{__version__}"
+    return signature_line(
+        test="association",
+        statistic="agreements",
+        alt=options.alternative,
+        method=result.method,
+        n=result.resamples,
+        seed=options.seed if result.resamples else None,
+        ties="ge",
+        instances=result.num_instances,
     )

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from sigjax.comparison.checks import check_evaluations, check_together
 from sigjax.comparison.options import list_evaluations
-from sigjax.records import Evaluation, InputError, Settings, Test
+from sigjax.records import Evaluation, InputError, Interval, Settings, Test
+from sigjax.records.display import Brief
 from sigjax.records.options import check, option, same, takes, values
-from sigjax.studies.classical import kind_of_data
+from sigjax.report.words import count, format_p, middle_cut, percent
+from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, share_interval, uniformity
-from sigjax.studies.records import Audit, AuditedTest, ErrorRate, Null
+from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, signature_line, table_text
 from sigjax.studies.trials import (
     Maker,
     Pilot,
     StudyOptions,
     dealt,
     make_pilot,
-    of_strata,
+    num_strata,
     run_classical,
     run_trials,
     select,
@@ -29,9 +32,26 @@ from sigjax.studies.trials import (
     split,
     swapped,
 )
-from sigjax.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ALPHAS = (0.01, 0.05, 0.10)
+Null = Literal["swaps", "splits"]
+"""How to make pairs of which neither is better: by swaps of the outputs of two systems, or splits of one system."""
+NULLS = {
+    "swaps": "by random swaps of the outputs of {}: neither is better, and they are as similar as the systems are",
+    "splits": "of random halves of the units of {}: neither is better, and they are independent",
+}
+_TOO_OFTEN = "too many false positives"
+_TEST_COLORS = ("#2a8f5b", "#8a5fb0", "#b08a1e", "#b03060", "#4a8fa0", "#7a7a7a")
+_LEVEL_COLORS = ("#1f5fa8", "#2a8f5b", "#c4601d")
+"""Of 1%, 5% and 10%."""
+_TITLE_NAME = 26
+"""Columns for a name in a title."""
+_TEST_HEIGHT = 0.33  # inches
+_BAND = 1.358
+"""95% quantile of the Kolmogorov distance of n uniform p-values, times the root of n."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +65,139 @@ class AuditOptions(StudyOptions):
     classical: bool = option(
         False, "Audit the classical tests, too.", "Of those in `classical_tests`, all that the pairs allow."
     )
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """The type-I error of a test at one level.
+
+    Attributes:
+        alpha: the level.
+        rejected: number of repetitions with p <= alpha.
+        rate: their share.
+        interval: Clopper-Pearson interval (95%) of the rate for infinitely many repetitions.
+    """
+
+    alpha: float
+    rejected: int
+    rate: float
+    interval: Interval
+
+
+@dataclass(frozen=True, repr=False)
+class AuditedTest(Brief):
+    """One test by one metric, over all repetitions.
+
+    Attributes:
+        metric: name of the metric.
+        test: "permutation", "bootstrap", or the name of a classical test.
+        methods: number of repetitions by method ("exact", "montecarlo", "classical").
+        errors: type-I error at 1%, 5% and 10%.
+        excess: the largest amount by which the share of p-values up to one of them is above that p-value.
+        excess_p: upper bound on the probability of such an excess, for a test that keeps all levels; see
+            `sigjax.studies.formulas.uniformity`.
+        deficit: the largest amount by which it is below.
+        p_values: [repetition]; 1 where a classical test does not apply.
+        null: how the pairs were made: "swaps" or "splits".
+        system: for splits, the system whose units they are; else None.
+    """
+
+    metric: str
+    test: str
+    methods: dict[str, int]
+    errors: tuple[ErrorRate, ...]
+    excess: float
+    excess_p: float
+    deficit: float
+    p_values: tuple[float, ...]
+    null: Null = "swaps"
+    system: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """What the errors say."""
+        above = [percent(rate.alpha) for rate in self.errors if rate.interval.low > rate.alpha]
+        below = [percent(rate.alpha) for rate in self.errors if rate.interval.high < rate.alpha]
+        if above:
+            return f"{_TOO_OFTEN} at {', '.join(above)}"
+        text = "exceeds none of these levels significantly"
+        text += f", conservative at {', '.join(below)}" if below else ""
+        return text + ("; elsewhere p-values are too small" if self.excess_p < 0.01 else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Audit(Study):
+    """Type-I errors of tests on pairs of which neither system is better.
+
+    Attributes:
+        systems: the two systems whose outputs were swapped, and those whose units were split.
+        tests: metric by metric, null by null and test by test.
+        repetitions: number of pairs, for each null.
+        num_instances: number of instances.
+        num_units: number of units (instances, or clusters where there are some).
+        settings: of the tests.
+        signature: one line that reproduces the numbers.
+    """
+
+    systems: tuple[str, ...]
+    tests: tuple[AuditedTest, ...]
+    repetitions: int
+    num_instances: int
+    num_units: int
+    settings: Settings
+    signature: str
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """One row per test and level."""
+        return [
+            {"metric": one.metric, "test": one.test, "null": one.null, "system": one.system} | asdict(error)
+            for one in self.tests
+            for error in one.errors
+        ]
+
+    def _lines(self) -> list[str]:
+        """One table per way to make pairs, and what they say."""
+        names = " and ".join(self.systems)
+        lines = [f"audit of {names}: {in_units(self)}"]
+        for null, system in dict.fromkeys((one.null, one.system) for one in self.tests):
+            tests = [one for one in self.tests if (one.null, one.system) == (null, system)]
+            lines += [
+                "",
+                f"{count(self.repetitions, 'pair')} {NULLS[null].format(names if system is None else system)}",
+                "false-positive rate, with 95% intervals:",
+                "",
+                *_error_table(tests),
+                "",
+                *_verdicts(tests),
+            ]
+        return [
+            *lines,
+            "",
+            "excess: largest amount by which the share of p-values up to v exceeds v "
+            f"(uniform p-values: about {0.6267 / self.repetitions**0.5:.3f}), with its p",
+            self.signature,
+        ]
+
+    def _groups(self) -> list[list[AuditedTest]]:
+        """The tests by metric and way to make pairs: a row of panels for each."""
+        return [list(tests) for _, tests in groupby(self.tests, key=lambda one: (one.metric, one.null, one.system))]
+
+    def _panels(self) -> tuple[float, list[float], int]:
+        return 10.4, [max(3.6, 1.0 + _TEST_HEIGHT * len(tests)) for tests in self._groups()], 2
+
+    def _draw(self, axes: np.ndarray) -> None:
+        """Distributions of p on the left, type-I errors test by test on the right."""
+        for (left, right), tests in zip(axes, self._groups(), strict=True):
+            _draw_distributions(left, tests, f"{tests[0].metric}: {self._title(tests[0])}")
+            _draw_errors(right, tests)
+            right.set_xlim(0.0, 1.03 * max(rate.interval.high for one in self.tests for rate in one.errors))
+
+    def _title(self, test: AuditedTest) -> str:
+        """How the pairs were made, in two lines."""
+        if test.system is not None:
+            return f"random halves of units\n{middle_cut(test.system, _TITLE_NAME)}"
+        a, b = (middle_cut(name, _TITLE_NAME) for name in self.systems)
+        return f"outputs swapped at random\n{a} and {b}"
 
 
 @takes(AuditOptions)
@@ -89,49 +242,47 @@ def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) 
     chosen = [(select_pair if "swaps" in nulls else select)(each, options.systems) for each in evaluations]
     audited = tuple(one for each in chosen for one in _of_metric(each, nulls, settings, options))
     num_units = len(make_pilot(chosen[0]).units.strata)
-    named = (*settings.tests, "classical") if options.classical else settings.tests
-    more = "" if nulls == ("swaps",) else f"|null:{'+'.join(nulls)}"
-    signature = (
-        f"study:audit|metric:{'+'.join(each.metric.name for each in chosen)}|test:{'+'.join(named)}{more}"
-        f"|repetitions:{options.repetitions}|n:{settings.resamples}|seed:{settings.seed}|alt:{settings.alternative}"
-        f"|ties:ge|units:{num_units}{of_strata(evaluations[0])}|sigjax:{__version__}"
+    signature = signature_line(
+        study="audit",
+        metric="+".join(each.metric.name for each in chosen),
+        test="+".join((*settings.tests, "classical") if options.classical else settings.tests),
+        null=None if nulls == ("swaps",) else "+".join(nulls),
+        repetitions=options.repetitions,
+        n=settings.resamples,
+        seed=settings.seed,
+        alt=settings.alternative,
+        ties="ge",
+        units=num_units,
+        strata=num_strata(evaluations[0]),
     )
     return Audit(
         chosen[0].systems, audited, options.repetitions, chosen[0].num_instances, num_units, settings, signature
     )
 
 
-class _Way(NamedTuple):
-    """One way to make pairs."""
-
-    null: Null
-    system: str | None
-    pilot: Pilot
-    make: Maker
-    strata: np.ndarray
-    """[unit] of the pairs."""
-
-
 def _of_metric(
     evaluation: Evaluation, nulls: tuple[Null, ...], settings: Settings, options: AuditOptions
 ) -> Iterator[AuditedTest]:
-    count, progress, kind = options.repetitions, options.progress, kind_of_data(evaluation)
-    for way in _ways(evaluation, nulls, settings.seed, unpaired=options.classical):
-        parts = way.pilot, way.make, way.strata, count
-        trials = run_trials(*parts, settings, options.device, progress=progress)
+    repetitions, progress = options.repetitions, options.progress
+    data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
+    for null, system, trials in _trials(evaluation, nulls, settings.seed, unpaired=options.classical):
+        named = {"metric": evaluation.metric.name, "null": null, "system": system}
+        tested = run_trials(*trials, repetitions, settings, options.device, progress=progress)
         for test in settings.tests:
-            yield _audited(way, test, trials.p_values[test], trials.methods[test])
+            yield _audited(tested.p_values[test], test=test, methods=tested.methods[test], **named)
         if options.classical:
-            p_values = run_classical(*parts, settings.alternative, kind, progress=progress)
-            for name, of_test in p_values.items():
-                yield _audited(way, name, of_test, {"classical": count})
+            of_tests = run_classical(*trials, repetitions, settings.alternative, progress=progress, **data)
+            for test, p_values in of_tests.items():
+                yield _audited(p_values, test=test, methods={"classical": repetitions}, **named)
 
 
-def _ways(evaluation: Evaluation, nulls: tuple[Null, ...], seed: int, *, unpaired: bool) -> Iterator[_Way]:
-    """Swaps, for tests some of which may be `unpaired`, and splits of each system."""
+def _trials(
+    evaluation: Evaluation, nulls: tuple[Null, ...], seed: int, *, unpaired: bool
+) -> Iterator[tuple[Null, str | None, tuple[Pilot, Maker, np.ndarray]]]:
+    """Swaps, for tests some of which may be `unpaired`, and splits of each system; with the strata of the pairs."""
     if "swaps" in nulls:
         pilot = make_pilot(evaluation, alone=unpaired)
-        yield _Way("swaps", None, pilot, swapped(pilot, seed), pilot.units.strata)
+        yield "swaps", None, (pilot, swapped(pilot, seed), pilot.units.strata)
     pilot = make_pilot(evaluation, alone=True)
     strata, systems = pilot.units.strata, evaluation.systems
     if "splits" in nulls:
@@ -142,15 +293,86 @@ def _ways(evaluation: Evaluation, nulls: tuple[Null, ...], seed: int, *, unpaire
                 f"{len(strata)} units; use swaps"
             )
         for index, name in enumerate(systems):
-            alone = pilot._replace(names=(name, name))
-            yield _Way("splits", name, alone, split(alone, index, seed), pairs)
+            alone = replace(pilot, names=(name, name))
+            yield "splits", name, (alone, split(alone, index, seed), pairs)
 
 
-def _audited(way: _Way, test: str, p_values: np.ndarray, methods: dict[str, int]) -> AuditedTest:
-    count, metric, errors = len(p_values), way.pilot.metric.name, []
+def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
+    repetitions, errors = len(p_values), []
     for alpha in ALPHAS:
         rejected = int(np.count_nonzero(p_values <= alpha))
-        errors.append(ErrorRate(alpha, rejected, rejected / count, share_interval(rejected, count, SHARE_LEVEL)))
+        interval = share_interval(rejected, repetitions, SHARE_LEVEL)
+        errors.append(ErrorRate(alpha, rejected, rejected / repetitions, interval))
     excess, excess_p, deficit = uniformity(p_values)
-    shown = tuple(p_values.tolist())
-    return AuditedTest(metric, test, methods, tuple(errors), excess, excess_p, deficit, shown, way.null, way.system)
+    return AuditedTest(
+        errors=tuple(errors),
+        excess=excess,
+        excess_p=excess_p,
+        deficit=deficit,
+        p_values=tuple(p_values.tolist()),
+        **named,
+    )
+
+
+def _error_table(tests: list[AuditedTest]) -> list[str]:
+    header = ("metric", "test", "method", *(f"p <= {rate.alpha:g}" for rate in tests[0].errors), "excess", "p")
+    rows = [
+        (one.metric, one.test, in_methods(one.methods), *map(_rate, one.errors))
+        + (f"{one.excess:.3f}", format_p(one.excess_p))
+        for one in tests
+    ]
+    return table_text(header, rows, (0, 1, 2))
+
+
+def _rate(rate: ErrorRate) -> str:
+    low, high = (100.0 * end for end in rate.interval)
+    return f"{100.0 * rate.rate:.1f}% [{low:.1f}, {high:.1f}]"
+
+
+def _verdicts(tests: list[AuditedTest]) -> list[str]:
+    """One line for all tests of which the errors say the same."""
+    names: dict[str, list[str]] = {}
+    several = len({one.metric for one in tests}) > 1
+    for one in tests:
+        names.setdefault(one.verdict, []).append(f"{one.metric}, {one.test}" if several else one.test)
+    return [f"{verdict}: {('; ' if several else ', ').join(alike)}" for verdict, alike in names.items()]
+
+
+def _draw_distributions(axes: Axes, tests: list[AuditedTest], title: str) -> None:
+    """Shares of p-values up to each value, and the band that holds 95% of those of uniform p-values."""
+    line, width = np.array([0.0, 1.0]), _BAND / len(tests[0].p_values) ** 0.5
+    axes.fill_between(line, line - width, line + width, color="0.93", label="95% of uniform samples", linewidth=0)
+    axes.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1)
+    for index, one in enumerate(sorted(tests, key=lambda one: one.test in COLORS)):  # resampling tests on top
+        p_values = np.sort(one.p_values)
+        shares = np.arange(1, len(p_values) + 1) / len(p_values)
+        axes.step([0.0, *p_values, 1.0], [0.0, *shares, 1.0], where="post", label=one.test, **_style(index, one.test))
+    axes.set_xlim(0.0, 1.0)
+    axes.set_ylim(0.0, 1.0)
+    label(axes, "p", "share of pairs with a p-value up to p", title)
+    axes.legend(fontsize=7, loc="upper left", frameon=False)
+
+
+def _style(index: int, test: str) -> dict[str, Any]:
+    """Solid lines for resampling tests, dashed ones for others, dotted ones where these repeat colours."""
+    if test in COLORS:
+        return {"color": COLORS[test], "linewidth": 2}
+    color, dashed = _TEST_COLORS[index % len(_TEST_COLORS)], index < len(_TEST_COLORS)
+    return {"color": color, "linewidth": 1.2, "linestyle": "--" if dashed else (0, (1, 1))}
+
+
+def _draw_errors(axes: Axes, tests: list[AuditedTest]) -> None:
+    """Type-I errors with their intervals, one line per test; dotted lines are the levels."""
+    levels = [rate.alpha for rate in tests[0].errors]
+    for level, color in zip(levels, _LEVEL_COLORS, strict=True):
+        axes.axvline(level, color=color, linewidth=1, linestyle=":")
+    for row, one in enumerate(tests):
+        for shift, (rate, color) in enumerate(zip(one.errors, _LEVEL_COLORS, strict=True)):
+            height, name = row + 0.2 * (shift - 1), f"p ≤ {percent(rate.alpha)}" if row == 0 else None
+            axes.plot(rate.interval, [height] * 2, color=color, linewidth=2, alpha=0.5)
+            axes.plot([rate.rate], [height], "o", color=color, markersize=4, label=name, clip_on=False)
+    axes.set_yticks(range(len(tests)), [one.test for one in tests], fontsize=8)
+    axes.set_ylim(len(tests) - 0.4, -0.6)
+    axes.set_xticks(levels, [percent(level) for level in levels], fontsize=7)
+    axes.set_xlabel("type-I error (false-positive rate), 95% intervals", fontsize=8)
+    axes.legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, borderpad=0.0)

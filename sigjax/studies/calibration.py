@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,21 +14,29 @@ from sigjax.comparison.checks import check_evaluations, check_together
 from sigjax.comparison.options import CompareOptions, list_evaluations
 from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test, Variant
 from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.report.words import count, format_interval
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, clustered_share
-from sigjax.studies.records import Study
-from sigjax.studies.thresholds import SIDES, Side, TestedOptions, check_range, table_ranges
+from sigjax.studies.study import COLORS, Study, draw_shares, label, signature_line, table_text, unit_of, with_numbers
+from sigjax.studies.thresholds import SIDES, Side, TestedOptions, check_range, in_ranges
 from sigjax.studies.trials import (
     StudyOptions,
     Trials,
     allotted,
     drawn,
     make_pilot,
-    of_strata,
+    num_strata,
     run_trials,
     select,
     winners,
 )
-from sigjax.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARKERS = {None: "o", "shift": "s", "flip": "^"}
+_SIDES = {"one-sided": "one-sided, for the winner on the test set", "two-sided": "two-sided"}
+_LEAST_P = 0.0004
+"""Where the curve begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,15 +126,51 @@ class Calibration(Study):
     settings: Settings
     signature: str
 
+    def _lines(self) -> list[str]:
+        """A table for each metric and test."""
+        noun = unit_of(self)
+        lines = [
+            f"calibration of {count(len(self.systems), 'system')}: "
+            f"{count(self.repetitions, 'test set')} of {count(self.instances, noun)}, drawn",
+            f"with replacement from {self.num_units:,}; p is {_SIDES[self.alternative]}",
+        ]
+        for ranges in self._groups():
+            metric, title = ranges[0].metric, _named(ranges[0].test, ranges[0].variant, " ({})")
+            methods = self.methods[f"{metric}, {_named(ranges[0].test, ranges[0].variant)}"]
+            table = table_text(("p", "tests", "right", "share", "95% interval", "1 - p"), list(map(_row, ranges)))
+            lines += ["", f"{metric}, {title}: {with_numbers(methods)}", "", *table]
+        equal = {metric: self.num_pairs - pairs for metric, pairs in self.pairs.items()}
+        return [
+            *lines,
+            "",
+            f"right: the winner on the test set is also the winner on all {noun}s",
+            "1 - p: its mean, p one-sided; about the share right where true differences vary",
+            *(f"{metric}: {count(each, 'pair')} with equal scores left out" for metric, each in equal.items() if each),
+            self.signature,
+        ]
 
-class _Way(NamedTuple):
-    """A test and its variant."""
+    def _groups(self) -> list[list[CalibratedRange]]:
+        """The ranges by metric and test; the range asked for is the first of each."""
+        return [list(some) for _, some in groupby(self.ranges, key=lambda one: (one.metric, one.test, one.variant))]
 
-    test: Test
-    variant: Variant | None
+    def _panels(self) -> tuple[float, list[float], int]:
+        return 8.0, [4.2] * len(self.pairs), 1
 
-    def __str__(self) -> str:
-        return self.test if self.variant is None else f"{self.test} {self.variant}"
+    def _draw(self, axes: np.ndarray) -> None:
+        """One panel per metric: shares of right winners, test by test, beside 1 - p."""
+        for panel, metric in zip(axes[:, 0], self.pairs, strict=True):
+            p = np.geomspace(_LEAST_P, 0.5, 200)
+            sides = 2.0 if self.alternative == "two-sided" else 1.0
+            panel.plot(p * sides, 1.0 - p, color="0.6", linewidth=1, label="1 - p, p one-sided")
+            panel.axhline(0.5, color="0.85", linewidth=1)
+            groups = [ranges for ranges in self._groups() if ranges[0].metric == metric]
+            for index, ranges in enumerate(groups):
+                _draw_test(panel, ranges, 1.07 ** (index - (len(groups) - 1) / 2.0), sides)
+            panel.set_xscale("log")
+            at = f"p on the test set, {_SIDES[self.alternative].partition(',')[0]}"
+            drawn = f"{count(self.repetitions, 'test set')} of {self.instances:,} from {self.num_units:,}"
+            label(panel, at, "share of winners that are right", f"{metric}: {drawn}")
+            panel.legend(fontsize=8, frameon=False, loc="lower left")
 
 
 @takes(CalibrationOptions)
@@ -158,15 +203,16 @@ def calibration(evaluation: Evaluation | Sequence[Evaluation], options: Calibrat
     evaluations = list_evaluations(evaluation)
     settings = _checked(evaluations, options)
     chosen = [select(each, options.systems) for each in evaluations]
-    ways = _ways(settings, options)
+    tests = _tests(settings, options)
     pairs: dict[str, int] = {}
     methods: dict[str, dict[str, int]] = {}
     ranges: list[CalibratedRange] = []
     for each in chosen:
         metric = each.metric.name
-        for way, truth, trials in _all_trials(each, ways, settings, options):
-            pairs[metric], methods[f"{metric}, {way}"] = int(np.count_nonzero(truth)), trials.methods[way.test]
-            ranges += _ranges(metric, way, truth, trials, options)
+        for test, variant, truth, trials in _all_trials(each, tests, settings, options):
+            pairs[metric] = int(np.count_nonzero(truth))
+            methods[f"{metric}, {_named(test, variant)}"] = trials.methods[test]
+            ranges += _ranges(metric, test, variant, truth, trials, options)
     num_units = len(make_pilot(chosen[0]).units.strata)
     low, high = options.p_range
     return Calibration(
@@ -181,10 +227,20 @@ def calibration(evaluation: Evaluation | Sequence[Evaluation], options: Calibrat
         num_units=num_units,
         alternative=options.alternative,
         settings=settings,
-        signature=f"study:calibration|metric:{'+'.join(pairs)}|test:{'+'.join(map(str, ways))}"
-        f"|instances:{options.instances}|repetitions:{options.repetitions}|p:{low:g}-{high:g}|n:{settings.resamples}"
-        f"|seed:{settings.seed}|alt:{options.alternative}|ties:ge|units:{num_units}{of_strata(evaluations[0])}"
-        f"|sigjax:{__version__}",
+        signature=signature_line(
+            study="calibration",
+            metric="+".join(pairs),
+            test="+".join(_named(*each) for each in tests),
+            instances=options.instances,
+            repetitions=options.repetitions,
+            p=f"{low:g}-{high:g}",
+            n=settings.resamples,
+            seed=settings.seed,
+            alt=options.alternative,
+            ties="ge",
+            units=num_units,
+            strata=num_strata(evaluations[0]),
+        ),
     )
 
 
@@ -208,42 +264,66 @@ def _checked(evaluations: Sequence[Evaluation], options: CalibrationOptions) -> 
     return settings
 
 
-def _ways(settings: Settings, options: CalibrationOptions) -> list[_Way]:
+def _tests(settings: Settings, options: CalibrationOptions) -> list[tuple[Test, Variant | None]]:
     """The tests, the bootstrap once per variant."""
     variants: tuple[Variant, ...] = (options.variant,) if isinstance(options.variant, str) else tuple(options.variant)
-    of_test = {"permutation": [_Way("permutation", None)], "bootstrap": [_Way("bootstrap", each) for each in variants]}
-    return [way for test in settings.tests for way in of_test[test]]
+    return [(test, variant) for test in settings.tests for variant in (variants if test == "bootstrap" else (None,))]
+
+
+def _named(test: Test, variant: Variant | None, form: str = " {}") -> str:
+    """The test, and its variant if it has one."""
+    return test if variant is None else test + form.format(variant)
 
 
 def _all_trials(
-    evaluation: Evaluation, ways: Sequence[_Way], settings: Settings, options: CalibrationOptions
-) -> Iterator[tuple[_Way, np.ndarray, Trials]]:
+    evaluation: Evaluation,
+    tests: Sequence[tuple[Test, Variant | None]],
+    settings: Settings,
+    options: CalibrationOptions,
+) -> Iterator[tuple[Test, Variant | None, np.ndarray, Trials]]:
     """For each test the true signs `[pair]` and its trials, all of the same test sets."""
     pilot = make_pilot(evaluation)
     truth = winners(pilot)
     if not truth.any():
         raise InputError(f"metric {pilot.metric.name!r}: all systems have the same score, so no winner is right")
     strata = allotted(pilot.units.strata, options.instances)
-    make = drawn(pilot, settings.seed, strata)
-    for way in ways:
-        some = replace(settings, test=way.test, variant=way.variant or "shift")
-        parts = pilot, make, strata, options.repetitions, some, options.device
-        yield way, truth, run_trials(*parts, progress=options.progress, winner_first=options.alternative == "one-sided")
+    trials = pilot, drawn(pilot, settings.seed, strata), strata, options.repetitions
+    how = {"progress": options.progress, "winner_first": options.alternative == "one-sided"}
+    for test, variant in tests:
+        some = replace(settings, test=test, variant=variant or "shift")
+        yield test, variant, truth, run_trials(*trials, some, options.device, **how)
 
 
 def _ranges(
-    metric: str, way: _Way, truth: np.ndarray, trials: Trials, options: CalibrationOptions
+    metric: str, test: Test, variant: Variant | None, truth: np.ndarray, trials: Trials, options: CalibrationOptions
 ) -> Iterator[CalibratedRange]:
     """The range asked for, then those of Table 1."""
-    p_values, deltas = (each.reshape(-1, len(truth)) for each in (trials.p_values[way.test], trials.deltas))
+    p_values, deltas = (each.reshape(-1, len(truth)) for each in (trials.p_values[test], trials.deltas))
     decided = (deltas != 0.0) & (truth != 0.0)
     right = decided & (np.sign(deltas) == truth)
-    for each in table_ranges(options.p_range):
-        inside = decided & each.holds(p_values)
+    for low, high, within in in_ranges(p_values, options.p_range):
+        inside = decided & within
         tests, hits = int(inside.sum()), int((inside & right).sum())
         share = interval = nominal = None
         if tests:
             share = hits / tests
             interval = clustered_share((inside & right).sum(axis=1), inside.sum(axis=1), SHARE_LEVEL)
             nominal = 1.0 - float(p_values[inside].mean()) / (2.0 if options.alternative == "two-sided" else 1.0)
-        yield CalibratedRange(metric, way.test, way.variant, each.low, each.high, tests, hits, share, interval, nominal)
+        yield CalibratedRange(metric, test, variant, low, high, tests, hits, share, interval, nominal)
+
+
+def _row(one: CalibratedRange) -> tuple[str, ...]:
+    ends = f"{one.low:g} to {one.high:g}"
+    if one.share is None:
+        return ends, "0", "", "", "", ""
+    interval = format_interval(one.interval, ".3f")
+    return ends, f"{one.tests:,}", f"{one.right:,}", f"{one.share:.3f}", interval, f"{one.nominal:.3f}"
+
+
+def _draw_test(axes: Axes, ranges: list[CalibratedRange], shift: float, sides: float) -> None:
+    """The ranges of one test, but for the one asked for, each at its mean p."""
+    first, shown = ranges[0], [one for one in ranges[1:] if one.nominal is not None]
+    at = [max(sides * (1.0 - (one.nominal or 0.0)), 0.3 * one.high) * shift for one in shown]
+    color = COLORS[first.test]
+    style = {"marker": _MARKERS[first.variant], "markerfacecolor": "white" if first.variant == "flip" else color}
+    draw_shares(axes, at, shown, _named(first.test, first.variant, " ({})"), color=color, **style)

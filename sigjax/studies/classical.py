@@ -1,9 +1,4 @@
-"""Which classical tests the data of two systems allow, and what these say.
-
-Classical tests of two systems beside the permutation test and the bootstrap test.
-
-The classical tests beside the resampling tests, as a table for a terminal and as JSON.
-"""
+"""Classical tests of two systems beside the permutation test and the bootstrap test: which the data allow."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
@@ -55,7 +50,6 @@ from sigjax.studies.tests import (
     WALD,
     WILCOXON,
     ClassicalTest,
-    Dependence,
     LeftOut,
     binomial_z,
     chi_square,
@@ -77,40 +71,41 @@ _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 TestOrReason = ClassicalTest | LeftOut
 
 
-def all_tests(evaluation: Evaluation, alternative: Alternative) -> tuple[list[TestOrReason], int, Dependence]:
+def all_tests(
+    evaluation: Evaluation, alternative: Alternative
+) -> tuple[list[TestOrReason], int, tuple[float | None, float | None]]:
     """All classical tests or why they do not apply, the number of units with content, and how the systems depend."""
     metric = evaluation.metric
     if isinstance(metric, SampleMetric):
         reason = f"{metric.name} is computed from all instances at once, not from sums"
-        return _without((*PAIRED, *UNPAIRED), reason), evaluation.num_instances, Dependence(None, None)
+        return _without((*PAIRED, *UNPAIRED), reason), evaluation.num_instances, (None, None)
     if (nearer := origins(evaluation)) is None:
         units, alone = _with_content(make_units(evaluation)), None
     else:
         units, alone = make_units(nearer.deltas), make_units(less(evaluation, float(nearer.offsets[0])))
-    results = tests_of_units(units, metric, alternative, kind_of_data(evaluation), alone)
+    data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
+    results = tests_of_units(units, metric, alternative, **data, alone=alone)
     if metric.name == SCLITE:
         results.append(_mapsswe(evaluation, alternative))
     return results, units.values.shape[1], _dependence(alone or units, metric)
 
 
-class Kind(NamedTuple):
-    """What the units alone do not show."""
-
-    clustered: bool
-    proportions: bool
+def is_proportion(evaluation: Evaluation) -> bool:
     """Whether the two statistics are the number of right items and the number of all items."""
-
-
-def kind_of_data(evaluation: Evaluation) -> Kind:
-    """Whether there are clusters, and proportions."""
-    stats, proportions = evaluation.stats, False
-    if stats.dtype.kind == "i" and stats.shape[2] == 2:
-        proportions = bool((0 <= stats[..., 0]).all() and (stats[..., 0] <= stats[..., 1]).all())
-    return Kind(evaluation.clusters is not None, proportions)
+    stats = evaluation.stats
+    if stats.dtype.kind != "i" or stats.shape[2] != 2:
+        return False
+    return bool((0 <= stats[..., 0]).all() and (stats[..., 0] <= stats[..., 1]).all())
 
 
 def tests_of_units(
-    units: Units, metric: Metric, alternative: Alternative, kind: Kind, alone: Units | None
+    units: Units,
+    metric: Metric,
+    alternative: Alternative,
+    *,
+    clustered: bool,
+    proportions: bool,
+    alone: Units | None,
 ) -> list[TestOrReason]:
     """All classical tests of two systems on their units, or why they do not apply.
 
@@ -118,18 +113,20 @@ def tests_of_units(
     units for tests that take no pairs, measured from one number.
     """
     units = _with_content(units)
-    differing = together = _differing(units, metric)
-    if alone is not None and not isinstance(differing, str):
-        differing, together = differing._replace(binary=False), _differing(alone, metric)
-        kind = kind._replace(proportions=False)
-    results = _paired(differing, alternative)
-    if kind.clustered:
+    values, binary = _differing(units, metric)
+    values_alone = values
+    if alone is not None and not isinstance(values, str):
+        values_alone, binary, proportions = _differing(alone, metric)[0], False, False
+    # A value is rounded by half a step, a difference by one.
+    results = _paired(values, alternative, binary=binary, rounding=0 if units.exact else 2)
+    if clustered:
         results.append(_over_clusters(units, metric, alternative))
-    if isinstance(together, str):
-        results.append(LeftOut(TWO_SAMPLE_T, together))
+    if isinstance(values_alone, str):
+        results.append(LeftOut(TWO_SAMPLE_T, values_alone))
     else:
-        results.append(two_sample_t(together.values[0], together.values[1], alternative))
-    results += [_binomial(units, metric, alternative, kind), _chi_square(units, metric, alternative)]
+        results.append(two_sample_t(values_alone[0], values_alone[1], alternative))
+    results.append(_binomial(units, metric, alternative, proportions=proportions))
+    results.append(_chi_square(units, metric, alternative))
     if np.array_equal(*units.values):
         return [replace(each, p_value=1.0) if isinstance(each, ClassicalTest) else each for each in results]
     return results
@@ -142,28 +139,20 @@ def _with_content(units: Units) -> Units:
     return replace(units, values=units.values[:, kept], strata=units.strata[kept])
 
 
-class _Differing(NamedTuple):
-    """The statistic by which two systems differ, with the sign by which more of it is a higher score."""
-
-    values: np.ndarray
-    """[system, unit] int64, in steps of the fixed point."""
-    binary: bool
-    """Whether every value is 0 or 1."""
-    rounding: int
-    """Steps by which two equal differences may differ after rounding to the fixed point; 0 for decimals."""
-
-
 def _without(names: Sequence[str], reason: str) -> list[TestOrReason]:
     return [LeftOut(name, reason) for name in names]
 
 
-def _differing(units: Units, metric: Metric) -> _Differing | str:
-    """The one statistic that differs, or why there is not one."""
+def _differing(units: Units, metric: Metric) -> tuple[np.ndarray | str, bool]:
+    """The one statistic by which two systems differ, or why there is not one; and whether all its values are 0 or 1.
+
+    It is `[system, unit]` int64, in steps of the fixed point, with the sign by which more of it is a higher score.
+    """
     a, b = units.values
     stats = np.flatnonzero((a != b).any(axis=0))
     if stats.size > 1:
         names = ", ".join(metric.stat_names[stat] for stat in stats[:4]) + (", ..." if stats.size > 4 else "")
-        return f"{metric.name} is not a mean over units: {stats.size} statistics differ ({names})"
+        return f"{metric.name} is not a mean over units: {stats.size} statistics differ ({names})", False
     stat = int(stats[0]) if stats.size else 0
     values = units.values[:, :, stat]
     ends = np.stack([units.totals[0]] * 2)
@@ -171,17 +160,16 @@ def _differing(units: Units, metric: Metric) -> _Differing | str:
     with np.errstate(all="ignore"):
         high, low = metric.score(units.unscaled(ends))
     if stats.size and not abs(high - low) > 0:
-        return f"{metric.name} does not change with the statistic that differs ({metric.stat_names[stat]})"
+        return f"{metric.name} does not change with the statistic that differs ({metric.stat_names[stat]})", False
     step = 1.0 if units.divisors is None else float(units.divisors[stat])
-    binary = bool(((values == 0) | (values == step)).all())
-    # A value is rounded by half a step, a difference by one.
-    return _Differing(-values if high < low else values, binary, 0 if units.exact else 2)
+    return -values if high < low else values, bool(((values == 0) | (values == step)).all())
 
 
-def _paired(differing: _Differing | str, alternative: Alternative) -> list[TestOrReason]:
-    if isinstance(differing, str):
-        return _without(PAIRED, differing)
-    d, rounding = differing.values[0] - differing.values[1], differing.rounding
+def _paired(values: np.ndarray | str, alternative: Alternative, *, binary: bool, rounding: int) -> list[TestOrReason]:
+    """The tests of differences; two that differ by `rounding` steps may be equal before rounding."""
+    if isinstance(values, str):
+        return _without(PAIRED, values)
+    d = values[0] - values[1]
     d = np.where(2 * abs(d) <= rounding, 0, d)
     tests = [
         paired_t(d, alternative, rounding=rounding),
@@ -189,7 +177,7 @@ def _paired(differing: _Differing | str, alternative: Alternative) -> list[TestO
         sign_test(d, alternative),
         wilcoxon(d, alternative, rounding=rounding),
     ]
-    if not differing.binary:
+    if not binary:
         return [*tests, *_without(MCNEMAR, "it takes one 0 or 1 per unit")]
     return [*tests, *mcnemar(int((d > 0).sum()), int((d < 0).sum()), alternative)]
 
@@ -215,9 +203,9 @@ def _over_clusters(units: Units, metric: Metric, alternative: Alternative) -> Te
     return paired_t(scores[0] - scores[1], alternative, name=CLUSTER_T, assumes=assumes, rounding=rounding)
 
 
-def _binomial(units: Units, metric: Metric, alternative: Alternative, kind: Kind) -> TestOrReason:
+def _binomial(units: Units, metric: Metric, alternative: Alternative, *, proportions: bool) -> TestOrReason:
     """The binomial test if the score is a proportion of counts."""
-    if kind.proportions:
+    if proportions:
         parts, wholes = totals = units.unscaled(units.totals).T
         if 0 in wholes or np.array_equal(metric.score(totals.T), parts / wholes):
             (k1, k2), (n1, n2) = totals.astype(int).tolist()
@@ -237,13 +225,13 @@ def _chi_square(units: Units, metric: Metric, alternative: Alternative) -> TestO
     return chi_square((r1, r2), (s1, s2), alternative)
 
 
-def _dependence(units: Units, metric: Metric) -> Dependence:
+def _dependence(units: Units, metric: Metric) -> tuple[float | None, float | None]:
     """How two systems depend on each other, by their scores without one unit at a time."""
     without = units.totals[:, None] - units.values
     with np.errstate(all="ignore"):
         a, b = np.asarray(metric.score(units.unscaled(without)), np.float64)
     finite = bool(np.isfinite(a).all() and np.isfinite(b).all())
-    return dependence(a, b) if finite else Dependence(None, None)
+    return dependence(a, b) if finite else (None, None)
 
 
 NO_SAMPLE = "responses are not a random sample of instances"
@@ -306,8 +294,6 @@ class ClassicalTests(Brief):
 
     def __str__(self) -> str:
         """Return the tests as a table for a terminal."""
-        pass
-
         return to_text(self)
 
     def brief(self) -> dict[str, Any]:
@@ -329,8 +315,6 @@ class ClassicalTests(Brief):
         Raises:
             InputError: the file cannot be written.
         """
-        pass
-
         return text_or_file(to_json([self]), path)
 
 

@@ -1,10 +1,6 @@
-"""The results of `diff`: frozen records, as in `sigjax.records`.
+"""What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin.
 
-Old and new scores of the same systems, with confidence limits of their changes: paired, or of two reports.
-
-What changed between two reports, or two saved evaluations, and whether the new systems are worse by a margin.
-
-What changed, as text, Markdown and a comment for GitHub: the same sentences and tables.
+Text, Markdown and a comment for GitHub have the same sentences and tables.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ from sigjax.report.words import DASH, count, first_of, format_interval, format_p
 from sigjax.run.backend import host_scope
 from sigjax.run.files import text_or_file
 from sigjax.studies.equivalence import equivalence
-from sigjax.studies.records import Result
+from sigjax.studies.study import Result
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
 
@@ -131,8 +127,6 @@ class Diff(Result):
 
     def __str__(self) -> str:
         """Return the changes as text for a terminal."""
-        pass
-
         return diff_text(self)
 
     def brief(self) -> dict[str, Any]:
@@ -142,14 +136,10 @@ class Diff(Result):
 
     def to_markdown(self, path: Path | None = None) -> str:
         """The changes as Markdown tables."""
-        pass
-
         return text_or_file(diff_markdown(self), path)
 
     def to_github(self, path: Path | None = None) -> str:
         """A comment for a pull request: the verdict, the scores that changed most, and the details folded."""
-        pass
-
         return text_or_file(diff_github(self), path)
 
 

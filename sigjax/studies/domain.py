@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import cycle, groupby
 
 import numpy as np
+from rich.cells import cell_len
 
 from sigjax.records import Evaluation, InputError, Interval, Settings, Test
+from sigjax.records.display import visible
 from sigjax.records.options import check, option, same, takes
+from sigjax.report.plots import plain
+from sigjax.report.text import GAP
+from sigjax.report.words import DASH, count, format_interval, middle_cut, percent
 from sigjax.studies.formulas import paired_share
-from sigjax.studies.records import Study
+from sigjax.studies.study import WIDTH, Study, draw_shares, label, table_text
 from sigjax.studies.thresholds import (
     PairColumns,
     Side,
-    Tested,
     TestedOptions,
+    TestedPairs,
     check_pairs,
     compared_pairs,
-    table_ranges,
+    in_ranges,
 )
 from sigjax.studies.trials import on_instances, select
+
+_LOOKS = (
+    *(("#0072b2", "o"), ("#d55e00", "^"), ("#009e73", "s"), ("#cc79a7", "D"), ("#e69f00", "v")),
+    *(("#56b4e9", "P"), ("#000000", "X")),
+)
+"""Colours that differ for all kinds of colour vision (Okabe and Ito), and markers."""
+_FEWEST_P = 1e-4
+_SHORT = 14
+"""Columns for the name of a test set that heads a column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +127,58 @@ class Domain(Study):
     settings: Settings
     signature: str
 
+    def _lines(self) -> list[str]:
+        """A table for each test, with one line per other test set and range of p."""
+        sizes = [f"{name} ({count(size, 'instance')})" for name, size in self.test_sets.items()]
+        lines = [
+            f"{self.metric}: {count(len(self.systems), 'system')} on {count(len(sizes), 'test set')}",
+            f"p on {sizes[0]}, {self.alternative}; winners there on the others:",
+            *sizes[1:],
+        ]
+        low, high = self.ranges[0].low, self.ranges[0].high
+        header = ("test set", "pairs", "win", "share", f"{percent(self.level)} interval")
+        for test, ranges in groupby(self.ranges, key=lambda one: one.test):
+            of_sets = [list(some) for _, some in groupby(ranges, key=lambda one: one.other)]
+            near = [_near_row(first) for first, *_ in of_sets]
+            lines += ["", f"{test} test, p from {low:g} to {high:g}", "", *table_text(header, near, (0,))]
+            lines += ["", "shares by p", *_shares_lines([others for _, *others in of_sets])]
+        return [
+            *lines,
+            "",
+            "win: the winner by p also has the better score on this test set",
+            "intervals are for other systems like these, not for other domains",
+            self.signature,
+        ]
+
+    def _panels(self) -> tuple[float, list[float], int]:
+        return 10.4, [4.2] * len(self.settings.tests), 2
+
+    def _draw(self, axes: np.ndarray) -> None:
+        """One row per test: confidence against gain, and shares of winners against p."""
+        looks = dict(zip(self.test_sets, cycle(_LOOKS), strict=False))
+        for (left, right), test in zip(axes, self.settings.tests, strict=True):
+            for name, (color, marker) in looks.items():
+                pairs = [one for one in self.pairs if (one.test_set, one.test) == (name, test)]
+                points = np.array([(one.gain, 1.0 - one.p_value) for one in pairs])
+                style = {"color": color, "markersize": 2.5, "alpha": 0.5, "markeredgewidth": 0}
+                left.plot(*points.T, marker, label=plain(name), **style)
+            confidence = f"confidence, 1 - p ({self.alternative})"
+            label(left, f"gain of the winner ({self.metric})", confidence, f"{test} test: all pairs on each test set")
+            # Twice the largest gain with p above 0.01, where the curves bend.
+            left.set_xlim(0.0, 2.0 * max((one.gain for one in self.pairs if one.p_value > 0.01), default=0.5))
+            for index, (name, (color, marker)) in enumerate(list(looks.items())[1:]):
+                ranges = [one for one in self.ranges if (one.other, one.test) == (name, test)]
+                shown, shift = [one for one in ranges[1:] if one.pairs], 1.12 ** (index - (len(looks) - 2) / 2.0)
+                middles = [(max(one.low, _FEWEST_P) * one.high) ** 0.5 * shift for one in shown]
+                draw_shares(right, middles, shown, name, color=color, marker=marker)
+            right.axhline(0.5, color="0.8", linewidth=1)
+            right.set_xscale("log")
+            right.set_ylim(-0.03, 1.03)
+            share = "share of winners that win there, too"
+            label(right, f"p on {self.source} ({self.alternative})", share, "winners on the other test sets")
+            for panel, place in ((left, "lower right"), (right, "lower left")):
+                panel.legend(fontsize=7, frameon=False, loc=place, markerscale=1.5)
+
 
 @takes(DomainOptions)
 def domain(test_sets: Evaluation | Mapping[str, Evaluation], options: DomainOptions) -> Domain:
@@ -147,9 +214,9 @@ def domain(test_sets: Evaluation | Mapping[str, Evaluation], options: DomainOpti
     settings = check_pairs([evaluation], options)
     tested = {name: _tested(name, each, settings, options) for name, each in named.items()}
     ranges: list[DomainRange] = []
-    for index, first in enumerate(tested[source].parts):
+    for index, first in enumerate(tested[source].columns):
         for other in list(named)[1:]:
-            ranges += _ranges(other, first, tested[other].parts[index], options)
+            ranges += _ranges(other, first, tested[other].columns[index], options)
     systems, (low, high) = evaluation.systems, options.p_range
     sizes = {name: each.num_instances for name, each in named.items()}
     return Domain(
@@ -158,7 +225,9 @@ def domain(test_sets: Evaluation | Mapping[str, Evaluation], options: DomainOpti
         source=source,
         test_sets=sizes,
         ranges=tuple(ranges),
-        pairs=tuple(pair for name, each in tested.items() for one in each.parts for pair in _pairs(name, one, systems)),
+        pairs=tuple(
+            pair for name, each in tested.items() for one in each.columns for pair in _pairs(name, one, systems)
+        ),
         level=options.level,
         alternative=options.alternative,
         settings=settings,
@@ -210,7 +279,7 @@ def _by_strata(evaluation: Evaluation) -> dict[str, Evaluation]:
     }
 
 
-def _tested(name: str, evaluation: Evaluation, settings: Settings, options: DomainOptions) -> Tested:
+def _tested(name: str, evaluation: Evaluation, settings: Settings, options: DomainOptions) -> TestedPairs:
     """All pairs on one test set, which errors name."""
     try:
         check_pairs([evaluation], options)
@@ -223,15 +292,39 @@ def _ranges(other: str, first: PairColumns, second: PairColumns, options: Domain
     """The shares on one other test set by one test."""
     ahead = {(a, b): gain > 0.0 for (a, b), gain in zip(second.members.tolist(), second.gains.tolist(), strict=True)}
     right = np.array([ahead.get((a, b), False) for a, b in first.members.tolist()])
-    for each in table_ranges(options.p_range):
-        inside = (first.gains > 0.0) & each.holds(first.p_values)
+    for low, high, within in in_ranges(first.p_values, options.p_range):
+        inside = (first.gains > 0.0) & within
         pairs, hits = int(inside.sum()), int((inside & right).sum())
         share = hits / pairs if pairs else None
         interval = paired_share(right[inside], first.members[inside], options.level) if pairs else None
-        yield DomainRange(first.test, other, each.low, each.high, pairs, hits, share, interval)
+        yield DomainRange(first.test, other, low, high, pairs, hits, share, interval)
 
 
 def _pairs(name: str, one: PairColumns, systems: tuple[str, ...]) -> Iterator[DomainPair]:
     columns = zip(one.members.tolist(), one.gains.tolist(), one.p_values.tolist(), strict=True)
     for (winner, loser), gain, p_value in columns:
         yield DomainPair(name, one.test, systems[winner], systems[loser], gain, p_value)
+
+
+def _near_row(one: DomainRange) -> tuple[str, ...]:
+    share = DASH if one.share is None else f"{one.share:.3f}"
+    return one.other, f"{one.pairs:,}", f"{one.right:,}", share, format_interval(one.interval, ".3f")
+
+
+def _shares_lines(of_sets: list[list[DomainRange]]) -> list[str]:
+    """One row per range of p, one column per other test set: tables of as many as fit side by side."""
+    heads = [middle_cut(visible(ranges[0].other), _SHORT) for ranges in of_sets]
+    columns = [[DASH if one.share is None else f"{one.share:.0%}" for one in ranges] for ranges in of_sets]
+    before = {
+        "p": [f"{one.low:g} to {one.high:g}" for one in of_sets[0]],
+        "pairs": [f"{one.pairs:,}" for one in of_sets[0]],
+    }
+    taken = len(GAP) + sum(max(map(len, (name, *cells))) for name, cells in before.items())
+    lines: list[str] = []
+    while heads:
+        widths = np.cumsum([len(GAP) + max(cell_len(head), len("100%")) for head in heads])
+        fit = max(1, int((widths <= WIDTH - taken).sum()))
+        rows = list(zip(*before.values(), *columns[:fit], strict=True))
+        lines += ["", *table_text((*before, *heads[:fit]), rows, width=_SHORT)]
+        heads, columns = heads[fit:], columns[fit:]
+    return lines

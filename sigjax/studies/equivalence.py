@@ -1,6 +1,6 @@
-"""Two one-sided tests (TOST): each pair against a difference of minus the margin, and of the margin.
+"""Equivalence: are two systems alike up to a margin, or is one not worse than the other by more than that?
 
-Equivalence: are two systems alike up to a margin, or is one not worse than the other by more than that?
+Two one-sided tests (TOST): each pair against a difference of minus the margin, and of the margin.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,12 +18,14 @@ from sigjax.comparison.options import BootstrapOptions, CompareOptions, list_eva
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Variant
 from sigjax.records.corrections import PValueCorrection, adjust
+from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.report.words import format_interval, format_p, number_spec, percent
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.run.backend import host_scope
 from sigjax.studies.formulas import share_interval
-from sigjax.studies.records import Claim, Equivalence, EquivalenceMethod
+from sigjax.studies.study import adjusted_p, joined_lines, results_json, signature_line, table_text
 from sigjax.testing.bootstrap import SharedDraws, all_replicates
 from sigjax.testing.intervals import in_closed_form, interval_kinds
 from sigjax.testing.jackknife import (
@@ -38,18 +40,16 @@ from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.problem import Case, Pair, Runner, SampleCase
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
-
-class Tested(NamedTuple):
-    """The two tests of one pair."""
-
-    p_lower: float
-    """Against delta <= -margin."""
-    p_upper: float
-    """Against delta >= margin."""
-    interval: Interval
-    standard_error: float
-    exceed: tuple[int, int] | None = None
-    """Resamples behind both p-values, if any were drawn."""
+Claim = Literal["equivalence", "non-inferiority"]
+Tests = tuple[float, float, Interval, float, tuple[int, int] | None]
+"""p-values against delta <= -margin and delta >= margin; the interval and the standard error of delta; and the
+resamples behind both p-values, if any were drawn."""
+_TITLES = {
+    "wide-t": "t by the jackknife, corrected for skewness",
+    "tango": "Tango's score tests",
+    "bootstrap": "bootstrap",
+}
+_ALL_EQUAL = "the interval has no length: all units differ alike, which says nothing about other units; p is 1"
 
 
 def interval_level(settings: Settings) -> float:
@@ -57,7 +57,7 @@ def interval_level(settings: Settings) -> float:
     return round(2.0 * settings.level - 1.0, 12)
 
 
-def closed_tests(case: Case, margin: float) -> tuple[str, list[Tested]]:
+def _closed_tests(case: Case, margin: float) -> tuple[str, list[Tests]]:
     """The tests of all pairs without resamples, and their name.
 
     Raises:
@@ -70,7 +70,7 @@ def closed_tests(case: Case, margin: float) -> tuple[str, list[Tested]]:
     for pair, (_, interval), error, g in zip(case.question.pairs, spreads, errors.tolist(), skewed, strict=True):
         if interval is None:
             raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
-        tests.append(Tested(*_closed_tails(case, pair, error, g, margin), interval, error))
+        tests.append((*_closed_tails(case, pair, error, g, margin), interval, error, None))
     return interval_kinds(case).pairs or "", tests
 
 
@@ -94,7 +94,7 @@ def _closed_tails(case: Case, pair: Pair, error: float, skewness: float, margin:
     )
 
 
-def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> tuple[str, list[Tested]]:
+def _bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> tuple[str, list[Tests]]:
     """The bootstrap tests of all pairs, and their name.
 
     Raises:
@@ -110,7 +110,7 @@ def bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> t
         exceed = margin_exceed(deltas, delta, margin, tolerance, settings.variant)
         lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
         interval = dual_interval(deltas, delta, interval_level(settings), settings.variant)
-        tests.append(Tested(lower, upper, interval, float(standard_errors(deltas[None])[0]), exceed))
+        tests.append((lower, upper, interval, float(standard_errors(deltas[None])[0]), exceed))
     return "bootstrap", tests
 
 
@@ -156,6 +156,62 @@ def dual_interval(replicates: np.ndarray, delta: float, level: float, variant: V
     return percentile if variant == "flip" else Basic.turned(percentile, delta)
 
 
+@dataclass(frozen=True, repr=False)
+class Equivalence(SciPyNames, Brief):
+    """One pair of systems, one metric, one claim.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second.
+        metric: name of the metric.
+        claim: "equivalence": |score_a - score_b| < margin for infinitely many instances; or "non-inferiority": a is
+            not worse than b by the margin or more.
+        margin: on the scale of the metric.
+        score_a: score of a.
+        score_b: score of b.
+        delta: score_a - score_b.
+        p_lower: p-value against delta <= -margin.
+        p_upper: p-value against delta >= margin.
+        p_value: of the claim: the larger of the two for equivalence; for non-inferiority p_lower, or p_upper where
+            lower scores are better.
+        p_interval: Clopper-Pearson interval, at the level, for the p-value of infinitely many resamples; None without
+            resamples.
+        p_adjusted: p_value adjusted for all pairs of the same metric.
+        holds: whether the claim is shown: p_adjusted < 1 - level.
+        interval: of delta, at the level 1 - 2 alpha where the level is 1 - alpha. Equivalence holds (before adjustment)
+            if it lies within the margins, up to Monte Carlo error for bootstrap tests. One exception: if all units
+            differ alike, the interval of t has no length, but p is 1.
+        interval_level: the level of this interval.
+        standard_error: of delta, by the jackknife; by the bootstrap (ddof = 1) for bootstrap tests.
+        exceed: number of resamples behind p_value; None without resamples.
+        method: the tests: "tango", "wide-t" or "bootstrap".
+        settings: resamples, seed, level, variant and correction.
+    """
+
+    _first = ("a", "b", "metric", "claim", "margin", "delta", "interval", "p_value", "p_adjusted", "holds")
+
+    a: str
+    b: str
+    metric: str
+    claim: Claim
+    margin: float
+    score_a: float
+    score_b: float
+    delta: float
+    p_lower: float
+    p_upper: float
+    p_value: float
+    p_interval: Interval | None
+    p_adjusted: float
+    holds: bool
+    interval: Interval
+    interval_level: float
+    standard_error: float
+    exceed: int | None
+    method: str
+    settings: Settings
+
+
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceOptions:
     """The options of both functions."""
@@ -166,7 +222,7 @@ class EquivalenceOptions:
     claim: Claim = option(
         "equivalence", "Equivalence; or non-inferiority: the first system is not worse by the margin."
     )
-    method: EquivalenceMethod = option(
+    method: Literal["auto", "bootstrap"] = option(
         "auto",
         "Tests: auto, or bootstrap tests for every metric.",
         'With "auto", those of the intervals that `compare` gives by default, and bootstrap tests for a '
@@ -273,11 +329,11 @@ def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalenceP
         case = make_case(evaluation, settings)
         check_units(len(case.units.strata), "equivalence")
         if isinstance(case, Case) and options.method == "auto" and in_closed_form(case.metric, settings):
-            method, tests = closed_tests(case, margin)
+            method, tests = _closed_tests(case, margin)
         else:
-            method, tests = bootstrap_tests(case, margin, runner)
+            method, tests = _bootstrap_tests(case, margin, runner)
     pairs = zip(case.question.pairs, tests, strict=True)
-    records = [_record(case, evaluation.systems, pair, tested, method, options) for pair, tested in pairs]
+    records = [_record(case, evaluation.systems, pair, method, options, *tested) for pair, tested in pairs]
     adjusted = adjust(np.array([each.p_value for each in records]), settings.correction).tolist()
     return [replace(each, p_adjusted=p, holds=p < settings.alpha) for each, p in zip(records, adjusted, strict=True)]
 
@@ -286,18 +342,18 @@ def _record(
     case: Case | SampleCase,
     systems: tuple[str, ...],
     pair: Pair,
-    tested: Tested,
     method: str,
     options: EquivalencePairsOptions,
+    p_lower: float,
+    p_upper: float,
+    interval: Interval,
+    standard_error: float,
+    exceed: tuple[int, int] | None,
 ) -> Equivalence:
     """The record of one pair, before adjustment."""
     settings, scores = case.settings, case.observed_scores
-    if options.claim == "equivalence":
-        upper = tested.p_upper > tested.p_lower
-    else:
-        upper = not case.metric.higher_is_better
-    p_value = tested.p_upper if upper else tested.p_lower
-    exceed = None if tested.exceed is None else tested.exceed[upper]
+    upper = p_upper > p_lower if options.claim == "equivalence" else not case.metric.higher_is_better
+    p_value, extreme = (p_upper if upper else p_lower), None if exceed is None else exceed[upper]
     return Equivalence(
         a=systems[pair[0]],
         b=systems[pair[1]],
@@ -307,16 +363,57 @@ def _record(
         score_a=scores[pair[0]],
         score_b=scores[pair[1]],
         delta=case.question.delta(pair),
-        p_lower=tested.p_lower,
-        p_upper=tested.p_upper,
+        p_lower=p_lower,
+        p_upper=p_upper,
         p_value=p_value,
-        p_interval=None if exceed is None else share_interval(exceed, settings.fixed_resamples, settings.level),
+        p_interval=None if extreme is None else share_interval(extreme, settings.fixed_resamples, settings.level),
         p_adjusted=p_value,
         holds=p_value < settings.alpha,
-        interval=tested.interval,
+        interval=interval,
         interval_level=interval_level(settings),
-        standard_error=tested.standard_error,
-        exceed=exceed,
+        standard_error=standard_error,
+        exceed=extreme,
         method=method,
         settings=settings,
     )
+
+
+def equivalence_text(results: Sequence[Equivalence]) -> str:
+    """Claims and whether they are shown."""
+    first, settings = results[0], results[0].settings
+    spec = number_spec([number for one in results for number in (one.score_a, one.score_b, one.delta, one.margin)])
+    inside = f"|delta| < {first.margin:g}"
+    claim = inside if first.claim == "equivalence" else f"a is not worse than b by {first.margin:g}"
+    interval = f"{percent(first.interval_level)} interval"
+    header = ("a", "b", "metric", "delta", interval, "p (lower)", "p (upper)", adjusted_p(results), "holds")
+    rows = [
+        (one.a, one.b, one.metric, format(one.delta, f"+{spec}"), format_interval(one.interval, f"+{spec}"))
+        + (format_p(one.p_lower), format_p(one.p_upper), format_p(one.p_adjusted), "yes" if one.holds else "not shown")
+        for one in results
+    ]
+    methods = list(dict.fromkeys(one.method for one in results))
+    drawn = {"n": settings.resamples, "seed": settings.seed, "null": settings.variant, "ties": "ge"}
+    signature = signature_line(
+        study="equivalence",
+        metric="+".join(dict.fromkeys(one.metric for one in results)),
+        claim=first.claim,
+        margin=repr(first.margin),
+        method="+".join(methods),
+        **(drawn if "bootstrap" in methods else {}),
+        correction=settings.correction,
+        level=f"{settings.level:g}",
+    )
+    return joined_lines(
+        [
+            f"{first.claim} test ({', '.join(_TITLES[each] for each in methods)}): {claim}",
+            "",
+            *table_text(header, rows, (0, 1, 2)),
+            "",
+            f"holds: p < {settings.alpha:g}; not shown does not mean that there is a difference",
+            *([_ALL_EQUAL] if any(one.method == "wide-t" and one.standard_error == 0.0 for one in results) else []),
+            signature,
+        ]
+    )
+
+
+equivalence_json = partial(results_json, "equivalence", "pairs")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import get_args
+from itertools import groupby
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from sigjax.comparison.options import list_evaluations
 from sigjax.readers.options import check_groups, system_groups
 from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
-from sigjax.studies.records import Study
+from sigjax.report.plots import BLUE, VERMILION, Look, draw_points, limit_gains
+from sigjax.report.words import count, format_number, number_spec, percent
+from sigjax.studies.study import Study, in_units, label, table_text
 from sigjax.studies.thresholds import (
+    WIDE,
     Among,
     Gained,
     PairColumns,
@@ -24,12 +28,25 @@ from sigjax.studies.thresholds import (
     check_pairs,
     compared_pairs,
     difference_of,
+    explained,
     few_pairs,
+    interval_text,
+    made_of,
     make_threshold,
+    note_lines,
     system_draws,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Path = str | os.PathLike[str]
+_LOOKS = {
+    None: Look(BLUE, "o", "pair"),
+    True: Look(BLUE, "o", "same group"),
+    False: Look(VERMILION, "^", "different groups"),
+}
+"""By whether both systems have the same group."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +142,67 @@ class Gains(Study):
     settings: Settings
     signature: str
 
+    def _lines(self) -> list[str]:
+        """The thresholds of each metric and test."""
+        lines = [f"gains of {count(len(self.systems), 'system')}: {in_units(self)}", *explained(self)]
+        header = ("pairs", "all", "used", "effective", "threshold", f"{percent(self.settings.level)} interval")
+        for one in self.thresholds:
+            spec = number_spec(number for each in one.thresholds for number in (each.gain, each.low, each.high))
+            rows = [
+                (each.among, f"{each.num_all:,}", f"{each.num_pairs:,}", f"{int(each.effective_pairs):,}")
+                + (format_number(each.gain, spec), interval_text(each.low, each.high, spec))
+                for each in one.thresholds
+            ]
+            lines += ["", f"{one.metric}, {one.test} test: {made_of(one.by, self.p_range)}", ""]
+            lines += table_text(header, rows, (0,))
+            if (between := one.difference) is not None:
+                verdict = "the thresholds differ" if between.differ else "not shown to differ"
+                interval = interval_text(between.low, between.high, f"+{spec}")
+                lines += ["", f"different groups - same group: {between.difference:+{spec}}, {interval}: {verdict}"]
+        return [*lines, *note_lines(self)]
+
+    def _groups(self) -> list[list[GainThresholds]]:
+        """The thresholds of each metric and test."""
+        return [list(some) for _, some in groupby(self.thresholds, key=lambda one: (one.metric, one.test))]
+
+    def _panels(self) -> tuple[float, list[float], int]:
+        return 7.2, [4.2] * len(self._groups()), 1
+
+    def _draw(self, axes: np.ndarray) -> None:
+        """One panel per metric and test: confidence against gain."""
+        low, high = self.p_range
+        for panel, some in zip(axes[:, 0], self._groups(), strict=True):
+            metric, test = some[0].metric, some[0].test
+            pairs = [pair for pair in self.pairs if (pair.metric, pair.test) == (metric, test)]
+            range_of_p = f"p from {low:g} to {high:g}"
+            panel.axhspan(1.0 - high, 1.0 - low, color="0.85", linewidth=0, zorder=0, label=range_of_p)
+            points = {look: _columns(pairs, {same}) for same, look in _LOOKS.items()}
+            draw_points(panel, points)
+            limit_gains(panel, *_columns(pairs, {*_LOOKS}), WIDE[0])
+            for one in some:
+                self._draw_thresholds(panel, one)
+            number = f"{count(len(pairs), 'pair')} of {count(len(self.systems), 'system')}"
+            gain, confidence = f"gain of the better system ({metric})", f"confidence (1 - p, {self.alternative})"
+            label(panel, gain, confidence, f"{metric}, {test} test: {number}")
+            panel.legend(fontsize=7, loc="lower right")
+
+    def _draw_thresholds(self, panel: Axes, one: GainThresholds) -> None:
+        """Thresholds with their intervals: dashed from the range of p, dotted by the normal law."""
+        groups = (None,) if self.groups is None else (True, False)
+        style, name = ("--", "threshold") if one.by == "range" else (":", "by the normal law")
+        for same_group, each in zip(groups, one.thresholds[-len(groups) :], strict=True):
+            color = _LOOKS[same_group].color
+            if each.gain is not None:
+                panel.axvline(each.gain, color=color, linewidth=1.2, linestyle=style, label=f"{name}: {each.gain:.3g}")
+            if each.low is not None and each.high is not None:
+                panel.axvspan(each.low, each.high, color=color, alpha=0.12, linewidth=0, zorder=0)
+
+
+def _columns(pairs: Sequence[PairGain], same_group: Set[bool | None]) -> tuple[np.ndarray, np.ndarray]:
+    """Gains and p-values `[pair]` of those of the same group, of different ones, or both."""
+    chosen = [pair for pair in pairs if pair.same_group in same_group]
+    return np.array([pair.gain for pair in chosen]), np.array([pair.p_value for pair in chosen])
+
 
 @takes(GainsOptions)
 def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) -> Gains:
@@ -169,13 +247,15 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
     groups = _groups(options.groups, systems)
     tested = compared_pairs(evaluations, settings, options)
     draws = system_draws(settings.seed, len(systems), options.draws)
-    thresholds = tuple(_thresholds(one, by, groups, draws, options) for one in tested.parts for by in get_args(Gained))
+    thresholds = tuple(
+        _thresholds(one, by, groups, draws, options) for one in tested.columns for by in get_args(Gained)
+    )
     numbers = [each.effective_pairs for one in thresholds for each in one.thresholds]
     parts = options.signature + ("" if groups is None else f"|groups:{len(set(groups))}")
     return Gains(
         systems=systems,
         groups=groups,
-        pairs=tuple(pair for one in tested.parts for pair in _pairs(one, systems, groups)),
+        pairs=tuple(pair for one in tested.columns for pair in _pairs(one, systems, groups)),
         thresholds=thresholds,
         p_range=(options.p_range[0], options.p_range[1]),
         quantile=options.quantile,
@@ -183,7 +263,7 @@ def gains(evaluation: Evaluation | Sequence[Evaluation], options: GainsOptions) 
         num_instances=evaluations[0].num_instances,
         num_units=tested.num_units,
         alternative=options.alternative,
-        notes=(*tested.notes, *few_pairs(numbers, options.law)),
+        notes=(*tested.notes, *few_pairs(numbers, options.least_pairs)),
         settings=settings,
         signature=f"study:gains|{parts}|{tested.signature}",
     )
@@ -212,17 +292,18 @@ def _thresholds(
     one: PairColumns, by: Gained, groups: tuple[str, ...] | None, draws: np.ndarray, options: GainsOptions
 ) -> GainThresholds:
     """The thresholds of one metric and test, and whether those of groups differ."""
-    kinds: dict[Among, np.ndarray] = {"all": np.ones(len(one.gains), bool)}
+    among_pairs: dict[Among, np.ndarray] = {"all": np.ones(len(one.gains), bool)}
     if groups is not None:
         same = _is_same(one, groups)
-        kinds |= {"same group": same, "different groups": ~same}
-    law = options.law
-    found = []
-    for among, chosen in kinds.items():
-        points = one.points(by, options.p_range, options.alternative, chosen)
-        found.append(make_threshold(among, points, draws, int(chosen.sum()), law))
-    thresholds, drawn = zip(*found, strict=True)
-    between = None if groups is None else difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), law)
+        among_pairs |= {"same group": same, "different groups": ~same}
+    made = []
+    for among, chosen in among_pairs.items():
+        near = one.gains_near(by, options.p_range, options.alternative, chosen)
+        made.append(make_threshold(among, *near, draws, int(chosen.sum()), options))
+    thresholds, drawn = zip(*made, strict=True)
+    between = None
+    if groups is not None:
+        between = difference_of(thresholds[1], thresholds[2], (drawn[1], drawn[2]), options.level)
     return GainThresholds(one.metric, one.test, by, thresholds, between)
 
 

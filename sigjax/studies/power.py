@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sigjax.comparison.checks import check_evaluations, check_together
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import list_evaluations
-from sigjax.records import Device, Evaluation, InputError, Settings, Test
+from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test
 from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.report.plots import BLUES
+from sigjax.report.words import DASH, count, format_interval, format_number, number_spec, percent
 from sigjax.studies.formulas import (
     SHARE_LEVEL,
     check_resamples,
@@ -22,7 +25,7 @@ from sigjax.studies.formulas import (
     share_interval,
     simulated_effect,
 )
-from sigjax.studies.records import PilotDelta, Power, PowerAt
+from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, signature_line, table_text, unit_of
 from sigjax.studies.trials import (
     Pilot,
     StudyOptions,
@@ -30,14 +33,18 @@ from sigjax.studies.trials import (
     allotted,
     drawn,
     make_pilot,
-    of_strata,
+    num_strata,
     run_trials,
     select_pair,
 )
 from sigjax.testing.uncertainty import standard_errors
-from sigjax.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _PILOT_RESAMPLES = 10_000
+_STEPS = 200
+"""Points of a curve."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +57,156 @@ class PowerOptions(StudyOptions):
     )
     level: float = same(Settings, "level", doc="Differences with p up to 1 - level are significant.", group="Test")
     target: float = option(0.8, "The power that detectable differences are for.", above=0, below=1)
+
+
+@dataclass(frozen=True)
+class PilotDelta:
+    """Delta in the pilot data.
+
+    Attributes:
+        metric: name of the metric.
+        delta: score of the first system minus that of the second: the effect that the power is for.
+        standard_error: bootstrap standard error of delta (ddof = 1).
+    """
+
+    metric: str
+    delta: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class PowerAt:
+    """Power of one test at one number of instances.
+
+    Attributes:
+        metric: name of the metric.
+        test: "permutation" or "bootstrap".
+        instances: number of instances (of units, where there are clusters or runs).
+        rejected: number of repetitions with p <= alpha.
+        power: their share.
+        interval: Clopper-Pearson interval (95%) of the power for infinitely many repetitions, given the pilot data.
+        normal_power: power by the normal approximation, with `standard_error`.
+        standard_error: the pilot's, times the root of pilot instances / instances.
+        simulated_error: standard deviation (ddof = 1) of delta over the repetitions.
+        detectable: smallest difference detected with the target power, by the normal approximation; None where units
+            are so few that no permutation test has p <= alpha.
+        simulated_detectable: the same from the repetitions' deltas; see `sigjax.studies.formulas.simulated_effect`.
+        methods: number of repetitions by method ("exact", "montecarlo").
+    """
+
+    metric: str
+    test: Test
+    instances: int
+    rejected: int
+    power: float
+    interval: Interval
+    normal_power: float
+    standard_error: float
+    simulated_error: float
+    detectable: float | None
+    simulated_detectable: float | None
+    methods: dict[str, int]
+
+
+@dataclass(frozen=True, repr=False)
+class Power(Study):
+    """Power of tests at several numbers of instances.
+
+    Attributes:
+        systems: the two systems.
+        pilots: metric by metric.
+        points: metric by metric, test by test, by number of instances.
+        target: the power that detectable differences are for.
+        repetitions: number of samples drawn from the pilot for each number of instances.
+        num_instances: number of instances of the pilot.
+        num_units: number of its units (instances, or clusters where there are some).
+        settings: of the tests.
+        signature: one line that reproduces the numbers.
+    """
+
+    rows = "points"
+
+    systems: tuple[str, str]
+    pilots: tuple[PilotDelta, ...]
+    points: tuple[PowerAt, ...]
+    target: float
+    repetitions: int
+    num_instances: int
+    num_units: int
+    settings: Settings
+    signature: str
+
+    def _lines(self) -> list[str]:
+        """Power and detectable differences, one table per metric and test."""
+        (a, b), alpha = self.systems, self.settings.alpha
+        lines = [
+            f"power for {a} - {b}: pilot of {in_units(self)}",
+            f"share of {count(self.repetitions, 'sample')} with p <= {alpha:g}, and its 95% interval",
+        ]
+        for pilot in self.pilots:
+            spec = number_spec([pilot.delta, pilot.standard_error])
+            lines += ["", f"{pilot.metric}: delta {pilot.delta:+{spec}}, standard error {pilot.standard_error:{spec}}"]
+            for test in self.settings.tests:
+                lines += ["", f"{test} test, {self.settings.alternative}", "", *self._table(pilot.metric, test, spec)]
+        lines += [
+            "",
+            f"detectable: the difference detected with power {percent(self.target)}, by the normal approximation "
+            "and by",
+            "simulated deltas; both take the spread as known: with few units a test needs a little more",
+        ]
+        if few := sorted({at.instances for at in self.points if at.detectable is None}):
+            sizes = ", ".join(f"{size:,}" for size in few)
+            lines.append(f"{DASH}: with {sizes} units no permutation test has p <= {alpha:g}, whatever the difference")
+        return [
+            *lines,
+            "the power is for exactly the pilot's difference, and is no more certain than that difference",
+            self.signature,
+        ]
+
+    def _table(self, metric: str, test: Test, spec: str) -> list[str]:
+        """The points of one metric and test."""
+        header = ("power", "interval", "normal", "standard error", "simulated", "detectable", "simulated", "method")
+        rows = []
+        for at in self._points(metric, test):
+            errors = (at.standard_error, at.simulated_error, at.detectable, at.simulated_detectable)
+            shares = (f"{at.power:.3f}", format_interval(at.interval, ".3f"), f"{at.normal_power:.3f}")
+            numbers = (format_number(error, spec) for error in errors)
+            rows.append((f"{at.instances:,}", *shares, *numbers, in_methods(at.methods)))
+        return table_text((f"{unit_of(self)}s", *header), rows)
+
+    def _points(self, metric: str, test: Test) -> list[PowerAt]:
+        return [at for at in self.points if (at.metric, at.test) == (metric, test)]
+
+    def _panels(self) -> tuple[float, list[float], int]:
+        return 9.4, [3.6] * len(self.pilots), 2
+
+    def _draw(self, axes: np.ndarray) -> None:
+        """One row per metric: power and detectable differences against the number of instances."""
+        instances = f"{unit_of(self)}s"
+        for (left, right), pilot in zip(axes, self.pilots, strict=True):
+            by_test = [self._points(pilot.metric, test) for test in self.settings.tests]
+            for points in by_test:
+                _draw_power(left, points)
+            self._draw_normal(left, right, pilot, by_test[0])
+            _draw_detectable(right, by_test[0], abs(pilot.delta))
+            left.axhline(self.target, color="0.8", linewidth=1)
+            left.set_ylim(0.0, 1.02)
+            label(left, instances, "power", f"{pilot.metric}: power for delta = {pilot.delta:.4g}")
+            detected = f"difference detected with power {percent(self.target)}"
+            label(right, instances, f"difference of {pilot.metric}", detected)
+            for panel in (left, right):
+                panel.legend(fontsize=8, frameon=False)
+
+    def _draw_normal(self, left: Axes, right: Axes, pilot: PilotDelta, points: list[PowerAt]) -> None:
+        """The normal approximation, also between the numbers of instances of the points."""
+        first, last = points[0].instances, points[-1].instances
+        sizes = np.linspace(*((first, last) if first < last else (0.5 * first, 1.5 * first)), _STEPS)
+        alpha, alternative = self.settings.alpha, self.settings.alternative
+        errors = (points[0].standard_error * np.sqrt(first / sizes)).tolist()
+        powers = [normal_power(pilot.delta, error, alpha, alternative) for error in errors]
+        effects = [detectable_effect(error, alpha, self.target, alternative) for error in errors]
+        for panel, curve in ((left, powers), (right, effects)):
+            panel.plot(sizes, curve, color="0.5", linewidth=1, label="normal approximation")
 
 
 @takes(PowerOptions)
@@ -96,11 +253,18 @@ def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) 
         pilots.append(_pilot_delta(each, settings.seed, options.device))
         points += _points(pilot, pilots[-1], settings, options)
     num_units = len(make_pilot(pairs[0]).units.strata)
-    signature = (
-        f"study:power|metric:{'+'.join(pilot.metric for pilot in pilots)}|test:{'+'.join(settings.tests)}"
-        f"|instances:{','.join(map(str, sorted(options.instances)))}|repetitions:{options.repetitions}"
-        f"|n:{settings.resamples}|seed:{settings.seed}|alt:{settings.alternative}|level:{settings.level:g}"
-        f"|units:{num_units}{of_strata(evaluations[0])}|sigjax:{__version__}"
+    signature = signature_line(
+        study="power",
+        metric="+".join(pilot.metric for pilot in pilots),
+        test="+".join(settings.tests),
+        instances=",".join(map(str, sorted(options.instances))),
+        repetitions=options.repetitions,
+        n=settings.resamples,
+        seed=settings.seed,
+        alt=settings.alternative,
+        level=f"{settings.level:g}",
+        units=num_units,
+        strata=num_strata(evaluations[0]),
     )
     return Power(
         systems=(pairs[0].systems[0], pairs[0].systems[1]),
@@ -158,3 +322,17 @@ def _point(
         simulated_detectable=simulated_effect(errors, alpha, target, alternative) if attainable else None,
         methods=trials.methods[test],
     )
+
+
+def _draw_power(axes: Axes, points: list[PowerAt]) -> None:
+    sizes, color = [at.instances for at in points], COLORS[points[0].test]
+    axes.plot(sizes, [at.power for at in points], "o", color=color, markersize=4, label=points[0].test)
+    for at in points:
+        axes.plot([at.instances] * 2, at.interval, color=color, linewidth=2, alpha=0.6)
+
+
+def _draw_detectable(axes: Axes, points: list[PowerAt], observed: float) -> None:
+    shown = [(at.instances, at.simulated_detectable) for at in points if at.simulated_detectable is not None]
+    axes.plot(*np.array(shown).reshape(-1, 2).T, "o", color=BLUES[0], markersize=4, label="simulated")
+    axes.axhline(observed, color="0.8", linewidth=1, label="the pilot's delta")
+    axes.set_ylim(bottom=0.0)

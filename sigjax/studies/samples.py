@@ -1,12 +1,7 @@
-"""Systems one by one, each with the instances that it has: for tests that do not pair systems by instance.
+"""Systems one by one, each with the instances that it has: against a number, or on different instances.
 
-The tests of one system against a number: binomial, sign flips, or t.
-
-One system against a number: is its accuracy above 0.5, its mean rating above 3, its win rate not 1/2?
-
-Unpaired tests: do systems differ that were tested on different instances?
-
-Unpaired tests, and tests against a number, as text and as JSON.
+Is the accuracy of a system above 0.5, its mean rating above 3, its win rate not 1/2 (`one_sample`)? Do systems differ
+that were tested on different instances (`unpaired`)?
 """
 
 from __future__ import annotations
@@ -19,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -36,8 +31,6 @@ from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
-from sigjax.report.sections import Table
-from sigjax.report.text import table_lines
 from sigjax.report.words import (
     ALTERNATIVES,
     METHODS,
@@ -53,7 +46,7 @@ from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import share_interval
-from sigjax.studies.show import NAME, WIDTH, adjusted_p, joined_lines, results_json
+from sigjax.studies.study import WIDTH, adjusted_p, joined_lines, results_json, signature_line, table_text
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import on_instances
 from sigjax.testing.jackknife import (
@@ -68,7 +61,6 @@ from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
 from sigjax.testing.problem import Case, Runner
 from sigjax.testing.uncertainty import Spread
-from sigjax.version import __version__
 
 
 def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, Evaluation]:
@@ -209,16 +201,8 @@ _ROUNDING = Fraction(1, 10**15)
 """Of a number such as 1/3, written as a double: 4 and 6 of 15 are as far from it."""
 
 
-class Found(NamedTuple):
-    """What a test says."""
-
-    test: OneSampleTest
-    method: str
-    log_p: float
-    p_value: float
-    p_interval: Interval | None = None
-    exceed: int | None = None
-    notes: tuple[str, ...] = ()
+TestFields = dict[str, Any]
+"""Fields of `OneSample` that a test gives."""
 
 
 def takes_answers(samples: Iterable[Evaluation], against: float) -> bool:
@@ -231,16 +215,15 @@ def takes_answers(samples: Iterable[Evaluation], against: float) -> bool:
 
 def against_number(
     sample: Evaluation, case: Case, spread: Spread, against: float, device: Device, *, answers: bool
-) -> Found:
+) -> TestFields:
     """The test of one system, whose units are those of `case`."""
     number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
     if answers and right_or_wrong(case):
         return _binomial(case, number)
     if case.metric.score is not mean_score or (against != 0.5 and _are_shares(sample, answers=answers)):
         return _by_t(case, spread, against)
-    found = _sign_flip(sample, number, case, device)
-    notes = (*found.notes, *_doubts(sample, case, spread, against, found.p_value))
-    return found._replace(notes=notes)
+    fields = _sign_flip(sample, number, case, device)
+    return fields | {"notes": (*fields["notes"], *_doubts(sample, case, spread, against, fields["p_value"]))}
 
 
 def distance(case: Case, against: float) -> float:
@@ -259,7 +242,7 @@ def _are_shares(sample: Evaluation, *, answers: bool) -> bool:
     return numbers.dtype.kind == "i" and bool(((numbers[:, 0] >= 0) & (numbers[:, 0] <= numbers[:, 1])).all())
 
 
-def _binomial(case: Case, number: Fraction) -> Found:
+def _binomial(case: Case, number: Fraction) -> TestFields:
     answers = case.units.values[0, :, 0]
     right, count, odds = int(answers.sum()), len(answers), float(number / (1 - number))
     middle, slack = count * number, count * _ROUNDING
@@ -274,10 +257,10 @@ def _binomial(case: Case, number: Fraction) -> Found:
         above, below = math.ceil(middle + distance - slack), math.floor(middle - distance + slack)
         tails = log_upper(above, count, odds), log_upper(count - below, count, 1.0 / odds)
         log_p = min(0.0, float(np.logaddexp(*tails)))
-    return Found("binomial", "exact", log_p, math.exp(log_p))
+    return _fields("binomial", "exact", log_p, math.exp(log_p))
 
 
-def _sign_flip(sample: Evaluation, number: Fraction, case: Case, device: Device) -> Found:
+def _sign_flip(sample: Evaluation, number: Fraction, case: Case, device: Device) -> TestFields:
     """The permutation test against a system that has the number on every instance."""
     counts, place = np.unique(sample.stats[0, :, 1], return_inverse=True)
     sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[place]
@@ -288,7 +271,7 @@ def _sign_flip(sample: Evaluation, number: Fraction, case: Case, device: Device)
     (one,) = report = compare(both, device=device, **asked)
     notes = tuple(note for note in report.notes if is_warning(note))
     log_p = one.log10_p * math.log(10.0)
-    return Found("sign-flip", one.method, log_p, one.p_value, one.p_interval, one.exceed, notes)
+    return _fields("sign-flip", one.method, log_p, one.p_value, notes, p_interval=one.p_interval, exceed=one.exceed)
 
 
 def _doubts(sample: Evaluation, case: Case, spread: Spread, against: float, p_value: float) -> tuple[str, ...]:
@@ -297,7 +280,7 @@ def _doubts(sample: Evaluation, case: Case, spread: Spread, against: float, p_va
     if are_answers([sample]) and not 0 <= against <= 1:
         notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
     if spread.standard_error:
-        by_t = _by_t(case, spread, against).p_value
+        by_t = _by_t(case, spread, against)["p_value"]
         if (p_value < alpha) != (by_t < alpha):
             flips, other = (format_p(p, threshold=alpha) for p in (p_value, by_t))
             notes += (
@@ -307,18 +290,32 @@ def _doubts(sample: Evaluation, case: Case, spread: Spread, against: float, p_va
     return notes
 
 
-def _by_t(case: Case, spread: Spread, against: float) -> Found:
+def _by_t(case: Case, spread: Spread, against: float) -> TestFields:
     """The t test whose intervals are those of the score."""
     check_units(len(case.units.strata), f"a test of {case.metric.name} against a number")
     degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), spread.standard_error or 0.0
     if degrees == 0.0:
         raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
     if error == 0.0:
-        return Found("t", "t", 0.0, 1.0, notes=("a test by t of units that are all alike shows nothing: p is 1",))
+        return _fields("t", "t", 0.0, 1.0, ("a test by t of units that are all alike shows nothing: p is 1",))
     moves = influences(case if case.alone is None else case.alone.case)[0]
     skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
     p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
-    return Found("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)
+    return _fields("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)
+
+
+def _fields(
+    test: OneSampleTest,
+    method: str,
+    log_p: float,
+    p_value: float,
+    notes: tuple[str, ...] = (),
+    p_interval: Interval | None = None,
+    exceed: int | None = None,
+) -> TestFields:
+    log10_p = log_p / math.log(10.0) + 0.0
+    given = {"test": test, "method": method, "p_value": p_value, "log10_p": log10_p}
+    return given | {"p_interval": p_interval, "exceed": exceed, "notes": notes}
 
 
 _WHAT = "a test against a number"
@@ -387,19 +384,13 @@ class OneSampleOptions:
     )
     level: float = same(Settings, "level")
     device: Device = same(CompareOptions, "device")
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneSampleDataOptions(OneSampleOptions):
-    """The options of `one_sample`."""
-
     metric: AnyMetric | None = option(
         None, 'Metric of arrays and files: a name ("mean" when left out), a `Metric`, or a function of sums.'
     )
 
 
-@takes(OneSampleDataOptions)
-def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...]:
+@takes(OneSampleOptions)
+def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
     r"""Test the score of each system against a number, such as 1/2, the middle of a scale, or a published figure.
 
     The number is taken for certain: a published score that has an error of its own is compared by its outputs.
@@ -420,7 +411,7 @@ def one_sample(data: Any, options: OneSampleDataOptions) -> tuple[OneSample, ...
     Args:
         data: an array `[instance]` or `[instance, input]`; a dict of one per system (or id -> number, or an
             `Evaluation` of one system); an `Evaluation`; or the path of a file.
-        options: see `OneSampleDataOptions`.
+        options: see `OneSampleOptions`.
 
     Raises:
         InputError: a metric of whole columns; a number that is not finite, or for accuracies not between 0 and 1; an
@@ -453,14 +444,21 @@ def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleO
     against = float(options.against)
     with named_errors([sample], Runner(settings, "numpy")):
         case, spread = spread_of(sample, settings, answers=answers)
-        found = against_number(sample, case, spread, against, options.device, answers=answers)
-    (score,) = case.observed_scores
+        tested = against_number(sample, case, spread, against, options.device, answers=answers)
     units = len(case.units.strata)
+    tested["notes"] = (*notes_of(name, sample, units, spread.interval), *tested["notes"])
     return OneSample(
-        *(name, sample.metric.name, against, units, score, distance(case, against)),
-        *(found.p_value, found.log_p / math.log(10.0) + 0.0, found.p_interval, found.p_value),
-        *(found.test, found.method, found.exceed, spread.standard_error if units > 1 else None, spread.interval),
-        *((*notes_of(name, sample, units, spread.interval), *found.notes), settings),
+        system=name,
+        metric=sample.metric.name,
+        against=against,
+        units=units,
+        score=case.observed_scores[0],
+        delta=distance(case, against),
+        p_adjusted=tested["p_value"],
+        standard_error=spread.standard_error if units > 1 else None,
+        interval=spread.interval,
+        settings=settings,
+        **tested,
     )
 
 
@@ -540,17 +538,11 @@ class UnpairedOptions:
     level: float = same(Settings, "level")
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
+    metric: AnyMetric | None = same(OneSampleOptions, "metric")
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnpairedDataOptions(UnpairedOptions):
-    """The options of `unpaired`."""
-
-    metric: AnyMetric | None = same(OneSampleDataOptions, "metric")
-
-
-@takes(UnpairedDataOptions)
-def unpaired(data: Any, options: UnpairedDataOptions) -> tuple[Unpaired, ...]:
+@takes(UnpairedOptions)
+def unpaired(data: Any, options: UnpairedOptions) -> tuple[Unpaired, ...]:
     r"""Permutation and rank-sum tests of systems that were tested on different instances.
 
     Under the null hypothesis the instances of both systems are one sample: of all $n_a + n_b$, every set of $n_a$ is as
@@ -566,7 +558,7 @@ def unpaired(data: Any, options: UnpairedDataOptions) -> tuple[Unpaired, ...]:
     Args:
         data: a dict of one array per system, `[instance]` or `[instance, input]` (or id -> number, or an `Evaluation`
             of one system); an `Evaluation` read with missing="pairwise"; or the path of a table.
-        options: see `UnpairedDataOptions`.
+        options: see `UnpairedOptions`.
 
     Raises:
         InputError: systems have instances, or clusters, in common (see `overlap`); strata; a metric of whole columns;
@@ -705,9 +697,9 @@ def unpaired_text(results: Sequence[Unpaired]) -> str:
         *_notes(results, warnings=True),
         f"{first.metric}, systems on different instances: unpaired tests, {ALTERNATIVES[settings.alternative]}",
         "",
-        *table_lines(Table(("system", "n", "score"), scores, names=(0,)), NAME),
+        *table_text(("system", "n", "score"), scores, (0,)),
         "",
-        *table_lines(Table((*header, *_p_names(results), "rank-sum p"), rows, names=(0, 1)), NAME),
+        *table_text((*header, *_p_names(results), "rank-sum p"), rows, (0, 1)),
         "",
         *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
         f"rank-sum: Wilcoxon-Mann-Whitney ({_ranked(results)})",
@@ -734,7 +726,7 @@ def one_sample_text(results: Sequence[OneSample]) -> str:
         *_notes(results, warnings=True),
         f"{first.metric} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
         "",
-        *table_lines(Table((*header, *_p_names(results), "test"), rows, names=(0,)), NAME),
+        *table_text((*header, *_p_names(results), "test"), rows, (0,)),
         "",
         *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
         f"{first.against:g} is taken for certain: it has no error of its own",
@@ -797,8 +789,13 @@ def _wrapped(text: str) -> list[str]:
 
 def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
     drawn = any(one.exceed is not None for one in results)
-    resamples = f"|n:{settings.resamples}|seed:{settings.seed}" if drawn else ""
-    return (
-        f"test:{test}|metric:{metric}|alt:{settings.alternative}{resamples}|ties:ge|correction:{settings.correction}"
-        f"|level:{settings.level:g}|sigjax:{__version__}"
+    return signature_line(
+        test=test,
+        metric=metric,
+        alt=settings.alternative,
+        n=settings.resamples if drawn else None,
+        seed=settings.seed if drawn else None,
+        ties="ge",
+        correction=settings.correction,
+        level=f"{settings.level:g}",
     )

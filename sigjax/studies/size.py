@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import Literal, get_args
+from itertools import groupby, product
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from sigjax.comparison.options import list_evaluations
 from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
+from sigjax.report.plots import BLUES
+from sigjax.report.words import count, format_number, number_spec, percent
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import units_of_instances
 from sigjax.run.host import progress_bar
-from sigjax.studies.records import Study
+from sigjax.studies.study import Study, in_units, label, table_text, unit_of
 from sigjax.studies.thresholds import (
-    Drawn,
     Gained,
     PairColumns,
     PairsOptions,
-    SizeLaw,
-    ThresholdAt,
     check_pairs,
     compared_pairs,
+    ends_of,
+    explained,
     few_pairs,
-    fit_law,
+    interval_text,
+    made_of,
     make_threshold,
+    note_lines,
     scores_of,
     system_draws,
 )
 from sigjax.studies.trials import on_instances
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _FIRST_ROW = 2**41 + 2**39
 """Order r has the random words of resample 2^41 + 2^39 + r, which neither tests nor draws of systems reach."""
 Subsets = Literal["initial", "random"]
 _SIZES, _LEAST = 5, 20
 """By default so many sizes, each half of the next, of at least so many units."""
+_COLORS = {"range": BLUES[0], "normal": "#d55e00"}
+_MARKERS = {"range": "o", "normal": "^"}
+_STEPS = 100
+"""Points of a curve."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +66,84 @@ class SizeOptions(PairsOptions):
     gain: float | None = option(
         None, "The gain that is to be significant [default: of the best system over the next].", above=0
     )
+
+
+@dataclass(frozen=True)
+class ThresholdAt:
+    """A threshold at one size of the test set; see `Threshold` in `sigjax.studies.thresholds`.
+
+    Attributes:
+        metric: name of the metric.
+        test: "permutation" or "bootstrap".
+        by: "range" or "normal", as in `gains`.
+        order: which order of the instances, from 0; initial segments have one.
+        size: number of instances (or clusters).
+        threshold: the quantile of the gains; None where no pair is in the range.
+        low: lower end of its interval for other systems like these; None as there.
+        high: upper end; None as there.
+        num_pairs: number of pairs behind it.
+        effective_pairs: how many independent pairs would say as much.
+    """
+
+    metric: str
+    test: Test
+    by: Gained
+    order: int
+    size: int
+    threshold: float | None
+    low: float | None
+    high: float | None
+    num_pairs: int
+    effective_pairs: float
+
+
+Series = list[tuple[ThresholdAt, np.ndarray]]
+"""Thresholds, each with what it is on each draw of systems, `[draw]`."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A number from thresholds.
+
+    Attributes:
+        value: the number.
+        error: its standard error: the standard deviation over the draws of systems (ddof = 1).
+        low: lower end of its interval for other systems like these on the same instances; None where fewer than half of
+            the draws give the number, and for an exponent where a threshold behind it has no upper end.
+        high: upper end; None as for `low`, and always where a threshold behind it has no upper end.
+    """
+
+    value: float
+    error: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class SizeFit:
+    r"""How thresholds t fall with the size n.
+
+    Attributes:
+        metric: name of the metric.
+        test: "permutation" or "bootstrap".
+        by: "range" or "normal", as in `gains`.
+        constant: c of the law $t = c / \sqrt n$, the geometric mean of $t \sqrt n$.
+        misfit: root mean square of $\log t - \log(c / \sqrt n)$, about the relative error of this law.
+        exponent: e of the law $t = c' n^e$, by least squares of log t on log n; None with one size.
+        free_constant: c' of that law; None with one size.
+        gain: the gain that is to be significant; None where no system is better than another.
+        needed: the size at which the threshold is this gain by the first law, $(c / gain)^2$; None without gain.
+    """
+
+    metric: str
+    test: Test
+    by: Gained
+    constant: Fitted
+    misfit: float
+    exponent: Fitted | None
+    free_constant: float | None
+    gain: float | None
+    needed: Fitted | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +170,7 @@ class Size(Study):
 
     systems: tuple[str, ...]
     points: tuple[ThresholdAt, ...]
-    laws: tuple[SizeLaw, ...]
+    laws: tuple[SizeFit, ...]
     subsets: Subsets
     p_range: tuple[float, float]
     quantile: float
@@ -92,6 +181,59 @@ class Size(Study):
     notes: tuple[str, ...]
     settings: Settings
     signature: str
+
+    def _lines(self) -> list[str]:
+        """The thresholds and fits of each metric and test."""
+        lines = [
+            f"gains of {count(len(self.systems), 'system')} by the size of the test set: {in_units(self)}",
+            *explained(self),
+        ]
+        fits = {(fit.metric, fit.test, fit.by): fit for fit in self.laws}
+        for key, points in groupby(self.points, key=lambda at: (at.metric, at.test, at.by)):
+            metric, test, by = key
+            lines += ["", f"{metric}, {test} test: {made_of(by, self.p_range)}", "", *self._table(list(points))]
+            lines += _fit_lines(fits[key]) if key in fits else []
+        return [*lines, *note_lines(self)]
+
+    def _table(self, points: list[ThresholdAt]) -> list[str]:
+        spec = number_spec(number for at in points for number in (at.threshold, at.low, at.high))
+        header = (f"{unit_of(self)}s", "pairs", "effective", "threshold", f"{percent(self.settings.level)} interval")
+        rows = [
+            (f"{at.size:,}", f"{at.num_pairs:,}", f"{int(at.effective_pairs):,}")
+            + (format_number(at.threshold, spec), interval_text(at.low, at.high, spec))
+            for at in sorted(points, key=lambda at: (at.size, at.order))
+        ]
+        return table_text(header, rows)
+
+    def _titles(self) -> list[tuple[str, str]]:
+        """The metric and the test of each panel."""
+        return list(dict.fromkeys((at.metric, at.test) for at in self.points))
+
+    def _panels(self) -> tuple[float, list[float], int]:
+        return 7.2, [4.2] * len(self._titles()), 1
+
+    def _draw(self, axes: np.ndarray) -> None:
+        """One panel per metric and test: thresholds against sizes, both on log scales, with the fits."""
+        for panel, (metric, test) in zip(axes[:, 0], self._titles(), strict=True):
+            points = [at for at in self.points if (at.metric, at.test) == (metric, test)]
+            _draw_points(panel, [at for at in points if at.threshold])
+            fits = [fit for fit in self.laws if (fit.metric, fit.test) == (metric, test)]
+            sizes = sorted({at.size for at in points})
+            for fit in fits:
+                _draw_fit(panel, fit, sizes)
+            if fits and fits[0].gain is not None:
+                panel.axhline(fits[0].gain, color="0.6", linewidth=1, label=f"gain {fits[0].gain:.3g}")
+            panel.set_xscale("log")
+            panel.set_yscale("log", subs=[1.5, 2, 3, 5, 7])
+            panel.yaxis.set_major_formatter("{x:.3g}")
+            panel.yaxis.set_minor_formatter("{x:.3g}")
+            panel.set_xticks(sizes, [f"{size:,}" for size in sizes], minor=False)
+            panel.set_xticks([], minor=True)
+            title = f"{metric}, {test} test: {count(len(self.systems), 'system')}"
+            size, threshold = f"number of {unit_of(self)}s ({self.subsets})", f"threshold of the gain ({metric})"
+            label(panel, size, threshold, title)
+            panel.tick_params(labelsize=7, which="minor")
+            panel.legend(fontsize=7)
 
 
 @takes(SizeOptions)
@@ -130,9 +272,9 @@ def size(evaluation: Evaluation | Sequence[Evaluation], options: SizeOptions) ->
     num_units, systems = len(orders[0]), evaluations[0].systems
     sizes = _sizes(options.sizes, num_units)
     series, signature = _series(evaluations, orders, sizes, settings, options)
-    points = tuple(each.point for some in series.values() for each in some)
+    points = tuple(at for some in series.values() for at, _ in some)
     gains = {one.metric.name: _gain(one, settings, options) for one in evaluations}
-    laws = (fit_law(some, gains[metric], options.level) for (metric, _, _), some in series.items())
+    laws = (fit_sizes(some, gains[metric], options.level) for (metric, _, _), some in series.items())
     kind = options.subsets if options.subsets == "initial" else f"random|orders:{options.orders}"
     return Size(
         systems=systems,
@@ -145,14 +287,10 @@ def size(evaluation: Evaluation | Sequence[Evaluation], options: SizeOptions) ->
         num_instances=evaluations[0].num_instances,
         num_units=num_units,
         alternative=options.alternative,
-        notes=tuple(few_pairs([at.effective_pairs for at in points], options.law)),
+        notes=tuple(few_pairs([at.effective_pairs for at in points], options.least_pairs)),
         settings=settings,
         signature=f"study:size|subsets:{kind}|sizes:{','.join(map(str, sizes))}|{options.signature}|{signature}",
     )
-
-
-Series = dict[tuple[str, Test, Gained], list[Drawn]]
-"""The thresholds of each metric, test and way to make them."""
 
 
 def _orders(evaluation: Evaluation, options: SizeOptions) -> list[list[np.ndarray]]:
@@ -187,10 +325,10 @@ def _series(
     sizes: Sequence[int],
     settings: Settings,
     options: SizeOptions,
-) -> tuple[Series, str]:
+) -> tuple[dict[tuple[str, Test, Gained], Series], str]:
     """The thresholds of all orders and sizes, and the signature of the largest."""
     draws = system_draws(settings.seed, len(evaluations[0].systems), options.draws)
-    series, signature = Series(), ""
+    series, signature = dict[tuple[str, Test, Gained], Series](), ""
     # All orders have the same instances at the full size.
     subsets = [
         (order, size) for order, size in product(range(len(orders)), sizes) if not order or size < len(orders[0])
@@ -200,9 +338,9 @@ def _series(
             instances = np.sort(np.concatenate(orders[order][:size]))  # in the order of the data
             parts = [on_instances(each, instances) for each in evaluations]
             tested = compared_pairs(parts, settings, replace(options, progress=False))
-            for one, by in product(tested.parts, get_args(Gained)):
-                found = _threshold_at(one, by, draws, options, order=order, size=size)
-                series.setdefault((one.metric, one.test, by), []).append(found)
+            for one, by in product(tested.columns, get_args(Gained)):
+                at = _threshold_at(one, by, draws, options, order=order, size=size)
+                series.setdefault((one.metric, one.test, by), []).append(at)
             if size == sizes[-1]:
                 signature = tested.signature
             advance(done)
@@ -211,12 +349,12 @@ def _series(
 
 def _threshold_at(
     one: PairColumns, by: Gained, draws: np.ndarray, options: SizeOptions, *, order: int, size: int
-) -> Drawn:
-    points = one.points(by, options.p_range, options.alternative, np.ones(len(one.gains), bool))
-    found, drawn = make_threshold("all", points, draws, len(one.gains), options.law)
-    ends = found.low, found.high
-    at = ThresholdAt(one.metric, one.test, by, order, size, found.gain, *ends, found.num_pairs, found.effective_pairs)
-    return Drawn(at, drawn)
+) -> tuple[ThresholdAt, np.ndarray]:
+    near = one.gains_near(by, options.p_range, options.alternative, np.ones(len(one.gains), bool))
+    made, drawn = make_threshold("all", *near, draws, len(one.gains), options)
+    ends = made.low, made.high
+    at = ThresholdAt(one.metric, one.test, by, order, size, made.gain, *ends, made.num_pairs, made.effective_pairs)
+    return at, drawn
 
 
 def _gain(evaluation: Evaluation, settings: Settings, options: SizeOptions) -> float | None:
@@ -228,3 +366,107 @@ def _gain(evaluation: Evaluation, settings: Settings, options: SizeOptions) -> f
         return None
     best, second = scores[[-1, -2]] if evaluation.metric.higher_is_better else scores[[0, 1]]
     return abs(float(best - second))
+
+
+def fit_sizes(series: Series, gain: float | None, level: float) -> SizeFit | None:
+    """The laws of some thresholds; None where there is none."""
+    used = [(at, drawn) for at, drawn in series if at.threshold]
+    if not used:
+        return None
+    points = [at for at, _ in used]
+    first, sizes = points[0], np.array([at.size for at in points], float)
+    observed = np.array([[at.threshold for at in points]], float)
+    drawn = np.stack([drawn for _, drawn in used], axis=1)
+    bounded = all(at.high is not None for at in points)
+
+    def fitted(value: np.ndarray, on_draws: np.ndarray, *, slope: bool = False) -> Fitted:
+        low, high = ends_of(on_draws, level)
+        low = low if bounded or not slope else None
+        defined = on_draws[np.isfinite(on_draws)]
+        error = float(np.std(defined, ddof=1)) if len(defined) > 1 else math.nan
+        return Fitted(float(value[0]), error, low, high if bounded else None)
+
+    constant, constants = fit_root(sizes, observed), fit_root(sizes, drawn)
+    several = len(set(sizes.tolist())) > 1
+    exponent, exponents = (fit_power(sizes, each) if several else None for each in (observed, drawn))
+    return SizeFit(
+        metric=first.metric,
+        test=first.test,
+        by=first.by,
+        constant=fitted(constant, constants),
+        misfit=float(np.sqrt(np.mean(np.log(observed * np.sqrt(sizes) / constant) ** 2))),
+        exponent=None if exponent is None or exponents is None else fitted(exponent[0], exponents[0], slope=True),
+        free_constant=None if exponent is None else float(exponent[1][0]),
+        gain=gain,
+        needed=None if gain is None else fitted((constant / gain) ** 2, (constants / gain) ** 2),
+    )
+
+
+def fit_root(sizes: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    r"""The constant c of $t = c / \sqrt n$ by least squares of log t, `[row]`; thresholds `[row, size]` may be NaN.
+
+    Example:
+        >>> fit_root(np.array([100.0, 400.0]), np.array([[0.3, 0.15], [np.nan, 0.2]])).round(6)
+        array([3., 4.])
+    """
+    logs = np.log(np.where(thresholds > 0.0, thresholds, np.nan)) + 0.5 * np.log(sizes)
+    return np.exp(_mean(logs))
+
+
+def fit_power(sizes: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    r"""E and c of $t = c n^e$ by least squares of log t on log n, each `[row]`; NaN with fewer than two sizes.
+
+    Example:
+        >>> fit_power(np.array([10.0, 20.0, 40.0]), np.array([[8.0, 4.0, 2.0]]))[0].round(6)
+        array([-1.])
+    """
+    logs = np.log(np.where(thresholds > 0.0, thresholds, np.nan))
+    at = np.where(np.isnan(logs), np.nan, np.log(sizes))
+    middle, mean = _mean(at), _mean(logs)
+    apart = at - middle[:, None]
+    spread = np.nansum(apart**2, axis=1)
+    slope = np.nansum(apart * (logs - mean[:, None]), axis=1) / np.where(spread > 0.0, spread, np.nan)
+    return slope, np.exp(mean - slope * middle)
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """The mean of each row without NaN, which is NaN where there is nothing else."""
+    count = np.count_nonzero(~np.isnan(values), axis=1)
+    return np.nansum(values, axis=1) / np.where(count > 0, count, np.nan)
+
+
+def _fit_lines(fit: SizeFit) -> list[str]:
+    spec = number_spec([fit.constant.value])
+    lines = ["", f"threshold = {fit.constant.value:{spec}} / sqrt(n), {_sure(fit.constant, spec)}"]
+    lines.append(f"thresholds are {percent(round(fit.misfit, 3))} off this law")
+    if fit.exponent is not None:
+        lines.append(f"with a free exponent: n to the power {fit.exponent.value:.2f}, {_sure(fit.exponent, '.2f')}")
+    if fit.gain is not None and fit.needed is not None:
+        lines.append(f"a gain of {fit.gain:.4g} needs n = {fit.needed.value:,.0f}, {_sure(fit.needed, ',.0f')}")
+    return lines
+
+
+def _sure(number: Fitted, spec: str) -> str:
+    """The standard error and the interval."""
+    interval = "" if number.low is None and number.high is None else f", {interval_text(number.low, number.high, spec)}"
+    return f"standard error {number.error:{spec}}{interval}"
+
+
+def _draw_points(panel: Axes, points: list[ThresholdAt]) -> None:
+    """Thresholds, with the intervals that have two ends."""
+    for by, some in groupby(points, key=lambda at: at.by):
+        shown = np.array([(at.size, at.threshold, at.low or np.nan, at.high or np.nan) for at in some], float)
+        color, name = _COLORS[by], "p in the range" if by == "range" else "by the normal law"
+        panel.plot(shown[:, 0], shown[:, 1], _MARKERS[by], color=color, markersize=5, label=name)
+        bounded = ~np.isnan(shown).any(axis=1)
+        panel.vlines(shown[bounded, 0], shown[bounded, 2], shown[bounded, 3], color=color, linewidth=1.5, alpha=0.6)
+
+
+def _draw_fit(panel: Axes, fit: SizeFit, sizes: list[int]) -> None:
+    """The square-root law, and the one with a free exponent."""
+    at, color = np.geomspace(min(sizes), max(sizes), _STEPS), _COLORS[fit.by]
+    label = f"{fit.constant.value:.3g} / sqrt(n)"
+    panel.plot(at, fit.constant.value / np.sqrt(at), color=color, linewidth=1, label=label)
+    if fit.exponent is not None and fit.free_constant is not None:
+        label, free = f"free exponent {fit.exponent.value:.2f}", fit.free_constant * at**fit.exponent.value
+        panel.plot(at, free, color=color, linewidth=1, linestyle=":", label=label)

@@ -1,21 +1,17 @@
-"""The classical tests of paired results: one difference per unit, system a minus system b.
+"""The classical tests of two systems, by arrays: paired ones, those of independent systems, and MAPSSWE.
 
-What each assumes beyond independent units is in its record. Where all differences are 0, p = 1, whatever the
-alternative. Differences should be whole numbers (fixed point), so that zeros and ties are exact.
-
-The classical tests that take two systems to be independent, and what that costs.
+What each assumes beyond independent units is in its record. Paired tests take one difference per unit, system a minus
+system b, in whole numbers (fixed point), so that zeros and ties are exact; where all are 0, p = 1, whatever the
+alternative.
 
 Systems run on one test set are correlated: what is hard for one is hard for the other. The variance of their difference
-is then smaller than the sum of their variances, and these tests lose power. They are here for comparison. Reference:
-Yeh (2000), section 2.
-
-MAPSSWE, the test of word error rates that NIST's evaluations of speech recognition report.
+is then smaller than the sum of their variances, and tests that take systems to be independent lose power. They are here
+for comparison. Reference: Yeh (2000), section 2.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -249,15 +245,6 @@ RANK_SUM = "Wilcoxon-Mann-Whitney"
 _ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
 
-class Dependence(NamedTuple):
-    """How two systems depend on each other."""
-
-    correlation: float | None
-    """r12; None where a system does not vary."""
-    factor: float | None
-    """s_d-ind / s_d: how many times too large independence makes the standard deviation of the difference."""
-
-
 def two_sample_t(a: np.ndarray, b: np.ndarray, alternative: Alternative) -> ClassicalTest | LeftOut:
     r"""Two-sample t test with equal variances, $t = (\bar a - \bar b) / \sqrt{(s_a^2 + s_b^2) / n}$, 2n - 2 degrees.
 
@@ -327,20 +314,23 @@ def chi_square(
     return ClassicalTest(CHI_SQUARE, statistic, chi_square_tail(statistic), assumes, paired=False)
 
 
-def dependence(a: np.ndarray, b: np.ndarray) -> Dependence:
+def dependence(a: np.ndarray, b: np.ndarray) -> tuple[float | None, float | None]:
     r"""Correlation $r_{12}$ of two systems and the factor $s_{d-ind} / s_d$ that independence costs.
+
+    The factor is how many times too large independence makes the standard deviation of the difference. The correlation
+    is None where a system does not vary, and the factor where the difference does not.
 
     $s_d^2 = s_1^2 + s_2^2 - 2 r_{12} s_1 s_2$ and $s_{d-ind}^2 = s_1^2 + s_2^2$. `a` and `b` `[unit]` are the scores
     without each unit in turn (jackknife): for a mean, r12 is then the correlation of the results of units, for other
     metrics that of their contributions. Reference: Yeh (2000), section 2.1.
 
     Example:
-        >>> result = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
-        >>> round(result.correlation, 4), round(result.factor, 4)
+        >>> correlation, factor = dependence(np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
+        >>> round(correlation, 4), round(factor, 4)
         (0.5774, 1.5275)
     """
     if len(a) < 2:
-        return Dependence(None, None)
+        return None, None
     largest = float(max(np.abs(a).max(), np.abs(b).max()))
     # Squares of very large or very small numbers leave the range of a double; scaling by a power of two is exact.
     a, b = (np.ldexp(each, -math.frexp(largest)[1]) for each in (a, b))
@@ -349,8 +339,8 @@ def dependence(a: np.ndarray, b: np.ndarray) -> Dependence:
     independent = math.hypot(first, second)
     factor = independent / both if both > rounding else None
     if min(first, second) <= rounding:
-        return Dependence(None, factor)
-    return Dependence(float(np.clip(np.corrcoef(a, b)[0, 1], -1.0, 1.0)), factor)
+        return None, factor
+    return float(np.clip(np.corrcoef(a, b)[0, 1], -1.0, 1.0)), factor
 
 
 def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding: int = 0) -> ClassicalTest:

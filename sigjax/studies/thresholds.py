@@ -1,22 +1,19 @@
-"""Thresholds of gains: how large are the gains of pairs whose p is near 0.05, and how sure is that?
+"""All pairs of systems, each with its winner first, and thresholds of gains: how large are those with p near 0.05?
 
-Pairs share systems, so they are no independent sample. The interval of a threshold is that of new systems: systems are
-drawn with replacement, and a pair of two different systems counts as often as both are drawn, $m_a m_b$ times (the
+Pairs share systems, so they are not an independent sample. The interval of a threshold is that of new systems: systems
+are drawn with replacement, and a pair of two different systems counts as often as both are drawn, $m_a m_b$ times (the
 bootstrap of a U-statistic; Bickel and Freedman 1981). The p-values stay those of the pairs.
-
-Thresholds by the size of the test set, and the laws that they follow, fitted on the log scale.
-
-All pairs of systems by all metrics and tests, each pair with its winner first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from textwrap import wrap
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +24,9 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.records import Alternative, Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
 from sigjax.records.options import option, same, values
 from sigjax.report import Report
+from sigjax.report.words import DASH, percent
 from sigjax.resample.draws import Draws, drawn_units, row_keys
+from sigjax.studies.study import WIDTH
 from sigjax.studies.trials import select
 from sigjax.testing.problem import Runner
 
@@ -56,7 +55,7 @@ class Threshold:
         gain: the quantile of the gains of the pairs in the range of p; None where no pair is there.
         low: lower end of its interval for other systems like these; None where fewer than half of the draws of systems
             have a pair in the range.
-        high: upper end; None as for `low`, and where effective pairs are fewer than `Law.least_pairs`.
+        high: upper end; None as for `low`, and where effective pairs are fewer than `PairsOptions.least_pairs`.
         num_pairs: number of pairs that it is made of.
         effective_pairs: how many independent pairs would say as much; fewer, since pairs share systems.
         num_systems: number of systems in these pairs.
@@ -91,15 +90,6 @@ class ThresholdDifference:
     differ: bool
 
 
-class Points(NamedTuple):
-    """The pairs that a threshold is made of, by ascending gain."""
-
-    members: np.ndarray
-    """[pair, 2] positions of systems."""
-    gains: np.ndarray
-    """[pair]"""
-
-
 def system_draws(seed: int, num_systems: int, count: int) -> np.ndarray:
     """How often each system is drawn, `[draw, system]`: as many draws with replacement as there are systems."""
     draws = Draws(np.zeros(num_systems, np.int32), np.full(num_systems, num_systems, np.uint64))
@@ -108,18 +98,20 @@ def system_draws(seed: int, num_systems: int, count: int) -> np.ndarray:
     return np.bincount((rows + drawn).ravel(), minlength=count * num_systems).reshape(count, num_systems)
 
 
-def on_draws(points: Points, draws: np.ndarray, quantile: float, gain: float) -> tuple[np.ndarray, np.ndarray]:
+def _on_draws(
+    members: np.ndarray, gains: np.ndarray, draws: np.ndarray, quantile: float, gain: float
+) -> tuple[np.ndarray, np.ndarray]:
     """The quantile of the gains, and the share of those up to `gain`, on each draw of systems `[draw, system]`.
 
     Each is `[draw]`; NaN where no pair was drawn.
     """
-    (a, b), upto = points.members.T, int(np.searchsorted(points.gains, gain, side="right"))
+    (a, b), upto = members.T, int(np.searchsorted(gains, gain, side="right"))
     quantiles, shares, step = np.empty(len(draws)), np.empty(len(draws)), max(1, _PART // len(a))
     for start in range(0, len(draws), step):
         part = slice(start, start + step)
         weights = draws[part, a] * draws[part, b]
         total = weights.sum(axis=1)
-        quantiles[part] = weighted_quantiles(points.gains, weights, quantile)
+        quantiles[part] = weighted_quantiles(gains, weights, quantile)
         shares[part] = weights[:, :upto].sum(axis=1) / np.where(total > 0, total, np.nan)
     return quantiles, shares
 
@@ -151,39 +143,28 @@ def ends_of(drawn: np.ndarray, level: float) -> tuple[float | None, float | None
     return low, high
 
 
-class Law(NamedTuple):
-    """Which quantile is the threshold, and the level of its interval."""
-
-    quantile: float
-    level: float
-
-    @property
-    def least_pairs(self) -> int:
-        r"""The number of pairs from which one of them is likely to be above the true quantile.
-
-        Of n independent pairs none is above it with probability $q^n$. Unless that is at most half of what the interval
-        may miss, no interval made of the gains has an upper end that is high enough, and the interval is left open.
-
-        Example:
-            >>> Law(0.95, 0.95).least_pairs
-            72
-        """
-        return math.ceil(math.log((1.0 - self.level) / 2.0) / math.log(self.quantile))
-
-
 def make_threshold(
-    among: Among, points: Points, draws: np.ndarray, num_all: int, law: Law
+    among: Among, members: np.ndarray, gains: np.ndarray, draws: np.ndarray, num_all: int, options: PairsOptions
 ) -> tuple[Threshold, np.ndarray]:
-    """The threshold of some pairs, and what it is on each draw of systems, `[draw]`."""
-    num_pairs = len(points.gains)
+    """The threshold of some pairs, and what it is on each draw of systems, `[draw]`.
+
+    Args:
+        among: which pairs.
+        members: `[pair, 2]` positions of systems.
+        gains: `[pair]`, ascending.
+        draws: `[draw, system]`, see `system_draws`.
+        num_all: number of these pairs at any p.
+        options: the quantile and the level.
+    """
+    num_pairs = len(gains)
     if not num_pairs:
         return Threshold(among, None, None, None, 0, 0.0, 0, num_all), np.full(len(draws), np.nan)
-    gain = float(weighted_quantiles(points.gains, np.ones((1, num_pairs), int), law.quantile)[0])
-    drawn, shares = on_draws(points, draws, law.quantile, gain)
-    effective = effective_pairs(points.gains <= gain, shares)
-    low, high = ends_of(drawn, law.level)
-    high = high if effective >= law.least_pairs else None
-    return Threshold(among, gain, low, high, num_pairs, effective, len(np.unique(points.members)), num_all), drawn
+    gain = float(weighted_quantiles(gains, np.ones((1, num_pairs), int), options.quantile)[0])
+    drawn, shares = _on_draws(members, gains, draws, options.quantile, gain)
+    effective = effective_pairs(gains <= gain, shares)
+    low, high = ends_of(drawn, options.level)
+    high = high if effective >= options.least_pairs else None
+    return Threshold(among, gain, low, high, num_pairs, effective, len(np.unique(members)), num_all), drawn
 
 
 def effective_pairs(upto: np.ndarray, shares: np.ndarray) -> float:
@@ -206,12 +187,12 @@ def effective_pairs(upto: np.ndarray, shares: np.ndarray) -> float:
 
 
 def difference_of(
-    same: Threshold, different: Threshold, drawn: tuple[np.ndarray, np.ndarray], law: Law
+    same: Threshold, different: Threshold, drawn: tuple[np.ndarray, np.ndarray], level: float
 ) -> ThresholdDifference | None:
     """How two thresholds differ, from the thresholds `[draw]` of both on the same draws; None where one is missing."""
     if same.gain is None or different.gain is None:
         return None
-    low, high = ends_of(drawn[1] - drawn[0], law.level)
+    low, high = ends_of(drawn[1] - drawn[0], level)
     low, high = low if same.high is not None else None, high if different.high is not None else None
     differ = (low is not None and low > 0.0) or (high is not None and high < 0.0)
     return ThresholdDifference(different.gain - same.gain, low, high, differ)
@@ -230,165 +211,17 @@ def moved_gains(gains: np.ndarray, p_values: np.ndarray, p: float, sides: int) -
     return gains * -_NORMAL.inv_cdf(p / sides) / z
 
 
-def few_pairs(numbers: Sequence[float], law: Law) -> list[str]:
+def few_pairs(numbers: Sequence[float], least_pairs: int) -> list[str]:
     """What a reader should know of thresholds made of such numbers of effective pairs."""
     notes = []
     if 0 in numbers:
         notes.append("no threshold where no pair has a p in the range: widen it (--p-range), or take more systems")
-    if any(0 < number < law.least_pairs for number in numbers):
+    if any(0 < number < least_pairs for number in numbers):
         notes.append(
-            f"a threshold of fewer than {law.least_pairs} effective pairs tends to be too low, and its interval has no "
+            f"a threshold of fewer than {least_pairs} effective pairs tends to be too low, and its interval has no "
             "upper end"
         )
     return notes
-
-
-@dataclass(frozen=True)
-class ThresholdAt:
-    """A threshold at one size of the test set; see `Threshold` in `sigjax.studies.thresholds`.
-
-    Attributes:
-        metric: name of the metric.
-        test: "permutation" or "bootstrap".
-        by: "range" or "normal", as in `gains`.
-        order: which order of the instances, from 0; initial segments have one.
-        size: number of instances (or clusters).
-        threshold: the quantile of the gains; None where no pair is in the range.
-        low: lower end of its interval for other systems like these; None as there.
-        high: upper end; None as there.
-        num_pairs: number of pairs behind it.
-        effective_pairs: how many independent pairs would say as much.
-    """
-
-    metric: str
-    test: Test
-    by: Gained
-    order: int
-    size: int
-    threshold: float | None
-    low: float | None
-    high: float | None
-    num_pairs: int
-    effective_pairs: float
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A number from thresholds.
-
-    Attributes:
-        value: the number.
-        error: its standard error: the standard deviation over the draws of systems (ddof = 1).
-        low: lower end of its interval for other systems like these on the same instances; None where fewer than half of
-            the draws give the number, and for an exponent where a threshold behind it has no upper end.
-        high: upper end; None as for `low`, and always where a threshold behind it has no upper end.
-    """
-
-    value: float
-    error: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
-class SizeLaw:
-    r"""How thresholds t fall with the size n.
-
-    Attributes:
-        metric: name of the metric.
-        test: "permutation" or "bootstrap".
-        by: "range" or "normal", as in `gains`.
-        constant: c of the law $t = c / \sqrt n$, the geometric mean of $t \sqrt n$.
-        misfit: root mean square of $\log t - \log(c / \sqrt n)$, about the relative error of this law.
-        exponent: e of the law $t = c' n^e$, by least squares of log t on log n; None with one size.
-        free_constant: c' of that law; None with one size.
-        gain: the gain that is to be significant; None where no system is better than another.
-        needed: the size at which the threshold is this gain by the first law, $(c / gain)^2$; None without gain.
-    """
-
-    metric: str
-    test: Test
-    by: Gained
-    constant: Fitted
-    misfit: float
-    exponent: Fitted | None
-    free_constant: float | None
-    gain: float | None
-    needed: Fitted | None
-
-
-class Drawn(NamedTuple):
-    """A threshold, and what it is on each draw of systems."""
-
-    point: ThresholdAt
-    drawn: np.ndarray
-    """[draw]"""
-
-
-def fit_law(series: Sequence[Drawn], gain: float | None, level: float) -> SizeLaw | None:
-    """The laws of some thresholds; None where there is none."""
-    used = [each for each in series if each.point.threshold]
-    if not used:
-        return None
-    first, sizes = used[0].point, np.array([each.point.size for each in used], float)
-    observed = np.array([[each.point.threshold for each in used]], float)
-    drawn = np.stack([each.drawn for each in used], axis=1)
-    bounded = all(each.point.high is not None for each in used)
-
-    def fitted(value: np.ndarray, on_draws: np.ndarray, *, slope: bool = False) -> Fitted:
-        low, high = ends_of(on_draws, level)
-        low = low if bounded or not slope else None
-        defined = on_draws[np.isfinite(on_draws)]
-        error = float(np.std(defined, ddof=1)) if len(defined) > 1 else math.nan
-        return Fitted(float(value[0]), error, low, high if bounded else None)
-
-    constant, constants = root_law(sizes, observed), root_law(sizes, drawn)
-    several = len(set(sizes.tolist())) > 1
-    exponent, exponents = (power_law(sizes, each) if several else None for each in (observed, drawn))
-    return SizeLaw(
-        metric=first.metric,
-        test=first.test,
-        by=first.by,
-        constant=fitted(constant, constants),
-        misfit=float(np.sqrt(np.mean(np.log(observed * np.sqrt(sizes) / constant) ** 2))),
-        exponent=None if exponent is None or exponents is None else fitted(exponent[0], exponents[0], slope=True),
-        free_constant=None if exponent is None else float(exponent[1][0]),
-        gain=gain,
-        needed=None if gain is None else fitted((constant / gain) ** 2, (constants / gain) ** 2),
-    )
-
-
-def root_law(sizes: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
-    r"""The constant c of $t = c / \sqrt n$ by least squares of log t, `[row]`; thresholds `[row, size]` may be NaN.
-
-    Example:
-        >>> root_law(np.array([100.0, 400.0]), np.array([[0.3, 0.15], [np.nan, 0.2]])).round(6)
-        array([3., 4.])
-    """
-    logs = np.log(np.where(thresholds > 0.0, thresholds, np.nan)) + 0.5 * np.log(sizes)
-    return np.exp(_mean(logs))
-
-
-def power_law(sizes: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    r"""E and c of $t = c n^e$ by least squares of log t on log n, each `[row]`; NaN with fewer than two sizes.
-
-    Example:
-        >>> power_law(np.array([10.0, 20.0, 40.0]), np.array([[8.0, 4.0, 2.0]]))[0].round(6)
-        array([-1.])
-    """
-    logs = np.log(np.where(thresholds > 0.0, thresholds, np.nan))
-    at = np.where(np.isnan(logs), np.nan, np.log(sizes))
-    middle, mean = _mean(at), _mean(logs)
-    apart = at - middle[:, None]
-    spread = np.nansum(apart**2, axis=1)
-    slope = np.nansum(apart * (logs - mean[:, None]), axis=1) / np.where(spread > 0.0, spread, np.nan)
-    return slope, np.exp(mean - slope * middle)
-
-
-def _mean(values: np.ndarray) -> np.ndarray:
-    """The mean of each row without NaN, which is NaN where there is nothing else."""
-    count = np.count_nonzero(~np.isnan(values), axis=1)
-    return np.nansum(values, axis=1) / np.where(count > 0, count, np.nan)
 
 
 Side = Literal["one-sided", "two-sided"]
@@ -429,9 +262,17 @@ class PairsOptions(TestedOptions):
     )
 
     @property
-    def law(self) -> Law:
-        """How thresholds are made."""
-        return Law(self.quantile, self.level)
+    def least_pairs(self) -> int:
+        r"""The number of pairs from which one of them is likely to be above the true quantile.
+
+        Of n independent pairs none is above it with probability $q^n$. Unless that is at most half of what the interval
+        may miss, no interval made of the gains has an upper end that is high enough, and the interval is left open.
+
+        Example:
+            >>> PairsOptions().least_pairs
+            72
+        """
+        return math.ceil(math.log((1.0 - self.level) / 2.0) / math.log(self.quantile))
 
     @property
     def signature(self) -> str:
@@ -449,33 +290,22 @@ def check_range(p_range: Sequence[float]) -> None:
         raise InputError(f"p_range must be the lowest and the highest p, such as 0.04 0.06, got {p_range!r}")
 
 
-class Range(NamedTuple):
-    """P-values from `low` to `high`, both included, or only `high`."""
-
-    low: float
-    high: float
-    closed: bool
-
-    def holds(self, p_values: np.ndarray) -> np.ndarray:
-        """Which p-values are in the range."""
-        above = p_values >= self.low if self.closed else p_values > self.low
-        return above & (p_values <= self.high)
-
-
-def table_ranges(p_range: Sequence[float]) -> list[Range]:
+def in_ranges(p_values: np.ndarray, p_range: Sequence[float]) -> Iterator[tuple[float, float, np.ndarray]]:
     """A range of p, then those of Table 1 of Berg-Kirkpatrick et al. (2012) with what is below and above.
 
-    Both ends belong to the first; the others hold each p once.
+    Each with its ends and which p-values it holds. Both ends belong to the first; the others hold each p once.
 
     Example:
-        >>> for low, high, closed in table_ranges((0.04, 0.06))[:3]:
-        ...     print(low, high, closed)
-        0.04 0.06 True
-        0.0 0.00125 True
-        0.00125 0.0025 False
+        >>> for low, high, inside in list(in_ranges(np.array([0.0, 0.00125, 0.04]), (0.04, 0.06)))[:3]:
+        ...     print(low, high, inside)
+        0.04 0.06 [False False  True]
+        0.0 0.00125 [ True  True False]
+        0.00125 0.0025 [False False False]
     """
-    table = pairwise((0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 1.0))
-    return [Range(p_range[0], p_range[1], closed=True), *(Range(low, high, closed=low == 0.0) for low, high in table)]
+    low, high = p_range
+    yield low, high, (p_values >= low) & (p_values <= high)
+    for low, high in pairwise((0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 1.0)):
+        yield low, high, (p_values > low if low else p_values >= low) & (p_values <= high)
 
 
 def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Settings:
@@ -492,24 +322,32 @@ def check_pairs(evaluations: Sequence[Evaluation], options: TestedOptions) -> Se
     return settings
 
 
-class PairColumns(NamedTuple):
-    """All pairs by one metric and test, by position of the systems in the data."""
+@dataclass(frozen=True, slots=True)
+class PairColumns:
+    """All pairs by one metric and test, by position of the systems in the data.
+
+    Attributes:
+        metric: its name.
+        test: "permutation" or "bootstrap".
+        members: [pair, 2] winner, loser.
+        gains: [pair] what the winner is better by.
+        p_values: [pair].
+        methods: [pair].
+        exceed: [pair] number of resamples at least as extreme, -1 where p is exact.
+    """
 
     metric: str
     test: Test
     members: np.ndarray
-    """[pair, 2] winner, loser"""
     gains: np.ndarray
-    """[pair] what the winner is better by"""
     p_values: np.ndarray
-    """[pair]"""
     methods: list[str]
-    """[pair]"""
     exceed: np.ndarray
-    """[pair] number of resamples at least as extreme, -1 where p is exact"""
 
-    def points(self, by: Gained, p_range: Sequence[float], alternative: Side, among: np.ndarray) -> Points:
-        """The gains that a threshold is made of, of some pairs, `[pair]` bool."""
+    def gains_near(
+        self, by: Gained, p_range: Sequence[float], alternative: Side, among: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The pairs that a threshold is made of, of some pairs `[pair]` bool: their members, and ascending gains."""
         (low, high), fewest = (p_range, 1) if by == "range" else (WIDE, FEWEST)
         known = (self.exceed < 0) | (self.exceed >= fewest)
         chosen = np.flatnonzero((self.p_values >= low) & (self.p_values <= high) & known & among)
@@ -518,36 +356,43 @@ class PairColumns(NamedTuple):
             sides = 1 if alternative == "one-sided" else 2
             gains = moved_gains(gains, self.p_values[chosen], (p_range[0] + p_range[1]) / 2.0, sides)
         order = np.argsort(gains, kind="stable")
-        return Points(self.members[chosen[order]], gains[order])
+        return self.members[chosen[order]], gains[order]
 
 
-class Tested(NamedTuple):
-    """The results of all tests."""
+@dataclass(frozen=True, slots=True)
+class TestedPairs:
+    """The results of all tests.
 
-    parts: list[PairColumns]
-    """Metric by metric, test by test."""
+    Attributes:
+        columns: metric by metric, test by test.
+        num_units: number of units.
+        notes: of the data.
+        signature: of the tests.
+    """
+
+    columns: list[PairColumns]
     num_units: int
     notes: tuple[str, ...]
     signature: str
 
 
-def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, options: TestedOptions) -> Tested:
+def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, options: TestedOptions) -> TestedPairs:
     """Test all pairs by `compare`: those of one metric share their resamples.
 
     One-sided tests are those for the winner, and `compare` tests the first system of a pair against the second. So
     systems are put in the order of their scores, equal ones in that of the data.
     """
-    parts, reports = [], list[Report]()
+    columns, reports = list[PairColumns](), list[Report]()
     for evaluation in evaluations:
         order = np.argsort(-scores_of(evaluation, settings, options.device), kind="stable")
         ordered = select(evaluation, [evaluation.systems[i] for i in order.tolist()])
         how = {"device": options.device, "progress": options.progress}
         reports.append(compare(ordered, **values(settings, **how)))
-        parts += _parts(reports[-1], evaluation)
+        columns += _columns(reports[-1], evaluation)
     notes = dict.fromkeys(note for evaluation in evaluations for note in evaluation.notes)
     said = reports[0].signature.split("|", 1)[1].replace("|alt:greater|", "|alt:one-sided|")
     signature = f"metric:{'+'.join(each.metric.name for each in evaluations)}|{said}"
-    return Tested(parts, reports[0].num_units, tuple(notes), signature)
+    return TestedPairs(columns, reports[0].num_units, tuple(notes), signature)
 
 
 def scores_of(evaluation: Evaluation, settings: Settings, device: Device) -> np.ndarray:
@@ -560,12 +405,12 @@ def scores_of(evaluation: Evaluation, settings: Settings, device: Device) -> np.
         return np.array(make_case(evaluation, settings).question.scores)
 
 
-def _parts(report: Report, evaluation: Evaluation) -> list[PairColumns]:
+def _columns(report: Report, evaluation: Evaluation) -> list[PairColumns]:
     """The pairs of a report of one metric, test by test."""
     index = {name: position for position, name in enumerate(evaluation.systems)}
     higher, comparisons = evaluation.metric.higher_is_better, report.comparisons
     count = len(comparisons) // len(report.settings.tests)
-    parts = []
+    columns = []
     for number, test in enumerate(report.settings.tests):
         own = comparisons[number * count : (number + 1) * count]
         first, second = (own.column(name).mapped(index.__getitem__) for name in ("a", "b"))
@@ -573,5 +418,41 @@ def _parts(report: Report, evaluation: Evaluation) -> list[PairColumns]:
         turned = (gains > 0.0) & (not higher)
         members = np.stack([np.where(turned, second, first), np.where(turned, first, second)], axis=1)
         p_values, methods, exceed = own.column("p_value"), own.column("method").tolist(), own.column("exceed")
-        parts.append(PairColumns(evaluation.metric.name, test, members, gains, p_values, methods, exceed))
-    return parts
+        columns.append(PairColumns(evaluation.metric.name, test, members, gains, p_values, methods, exceed))
+    return columns
+
+
+def interval_text(low: float | None, high: float | None, spec: str) -> str:
+    """An interval, also where one end is open.
+
+    Example:
+        >>> interval_text(0.4, 0.6, ".2f"), interval_text(0.4, None, ".2f")
+        ('[0.40, 0.60]', 'at least 0.40')
+    """
+    if low is not None and high is not None:
+        return f"[{low:{spec}}, {high:{spec}}]"
+    if low is not None:
+        return f"at least {low:{spec}}"
+    return DASH if high is None else f"at most {high:{spec}}"
+
+
+def explained(study: Any) -> list[str]:
+    """What a threshold and its interval are."""
+    middle = sum(study.p_range) / 2
+    return [
+        f"threshold: {percent(study.quantile)} of pairs gain no more at {study.alternative} p = {middle:g}",
+        "intervals: for other systems like these, on the same instances",
+    ]
+
+
+def made_of(by: Gained, p_range: tuple[float, float]) -> str:
+    """Which gains a threshold is made of."""
+    low, high = p_range
+    if by == "range":
+        return f"pairs with p from {low:g} to {high:g}"
+    return f"p from {WIDE[0]:g} to {WIDE[1]:g}, gains moved to p = {(low + high) / 2:g}"
+
+
+def note_lines(study: Any) -> list[str]:
+    """The notes, and the signature."""
+    return ["", *(line for note in study.notes for line in wrap(f"note: {note}", WIDTH)), study.signature]

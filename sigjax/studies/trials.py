@@ -1,9 +1,7 @@
-"""Trials: systems made at random from the units of an evaluation.
+"""Trials: systems made at random from the units of an evaluation, each tested as a user would test it.
 
 The units of a trial are drawn from those of the evaluation, or their outputs are swapped, or they are dealt into two
 halves. Trials take their random numbers from resamples that no test reaches, so trials and tests share none.
-
-The tests of many trials: each trial is tested as a user would test it.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +25,7 @@ from sigjax.resample.draws import Draws, drawn_units, row_keys, swap, words
 from sigjax.resample.units import Units, make_units, observed_scores
 from sigjax.run.backend import host_scope
 from sigjax.run.host import progress_bar
-from sigjax.studies.classical import CLUSTER_T, PAIRED, UNPAIRED, Kind, tests_of_units
+from sigjax.studies.classical import CLUSTER_T, PAIRED, UNPAIRED, tests_of_units
 from sigjax.studies.tests import ClassicalTest
 from sigjax.testing.exact import Plan, plan_exact
 from sigjax.testing.p_values import Outcomes
@@ -40,7 +38,8 @@ Maker = Callable[[np.ndarray], np.ndarray]
 """Trials `[trial]` (int64) -> statistics `[trial, system, unit, stat]` (int64), in the fixed point of the units."""
 
 
-class Pilot(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pilot:
     """Systems on the units from which trials are made."""
 
     names: tuple[str, ...]
@@ -219,15 +218,19 @@ class StudyOptions:
     progress: bool = same(CompareOptions, "progress")
 
 
-class Trials(NamedTuple):
-    """The results of all tests, trial by trial and in each pair by pair: one per trial of two systems."""
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """The results of all tests, trial by trial and in each pair by pair: one per trial of two systems.
+
+    Attributes:
+        deltas: [trial and pair] float64.
+        p_values: for each test, `[trial and pair]`.
+        methods: for each test, how many are by each method.
+    """
 
     deltas: np.ndarray
-    """[trial and pair] float64."""
     p_values: dict[Test, np.ndarray]
-    """For each test, `[trial and pair]`."""
     methods: dict[Test, dict[str, int]]
-    """For each test, how many are by each method."""
 
 
 def run_trials(
@@ -279,17 +282,25 @@ def run_trials(
 
 
 def run_classical(
-    pilot: Pilot, make: Maker, strata: np.ndarray, count: int, alternative: Alternative, kind: Kind, *, progress: bool
+    pilot: Pilot,
+    make: Maker,
+    strata: np.ndarray,
+    count: int,
+    alternative: Alternative,
+    *,
+    progress: bool,
+    clustered: bool,
+    proportions: bool,
 ) -> dict[str, np.ndarray]:
     """p-values `[trial]` of the classical tests that apply to some of `count` trials; 1 where a test does not apply."""
-    p_values: dict[str, np.ndarray] = {}
+    p_values, data = dict[str, np.ndarray](), {"clustered": clustered, "proportions": proportions}
     size = max(1, _GROUP_VALUES // (2 * len(strata) * pilot.units.values.shape[2]))
     with progress_bar("classical tests", count, shown=progress) as advance:
         for start in range(0, count, size):
             part = np.arange(start, min(start + size, count))
             for trial, values in zip(part.tolist(), make(part), strict=True):
                 units = replace(pilot.units, values=values, strata=strata)
-                for each in tests_of_units(units, pilot.metric, alternative, kind, None):
+                for each in tests_of_units(units, pilot.metric, alternative, **data, alone=None):
                     if isinstance(each, ClassicalTest):
                         p_values.setdefault(each.name, np.ones(count))[trial] = each.p_value
                 advance(trial + 1)
@@ -341,6 +352,6 @@ def _input_errors(pilot: Pilot, device: Device) -> Iterator[None]:
         ) from None
 
 
-def of_strata(evaluation: Evaluation) -> str:
-    """The number of strata, if there are any, as a part of a signature."""
-    return "" if evaluation.strata is None else f"|strata:{len(set(evaluation.strata))}"
+def num_strata(evaluation: Evaluation) -> int | None:
+    """The number of strata, if there are any."""
+    return None if evaluation.strata is None else len(set(evaluation.strata))

@@ -21,7 +21,7 @@ from sigjax.cli.output import encodable
 from sigjax.records.display import visible
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 from sigjax.report.plots import plain
-from sigjax.studies.show import equivalence_json, equivalence_text
+from sigjax.studies.equivalence import equivalence_json, equivalence_text
 
 HOSTILE = {
     "escape": "\x1b[31mred\x1b]0;title\x07",

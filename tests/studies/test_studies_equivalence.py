@@ -13,7 +13,7 @@ import sigjax
 from sigjax import Evaluation, InputError, SampleMetric
 from sigjax.cli import _run
 from sigjax.metrics.columns import MEDIAN
-from sigjax.studies.show import equivalence_text
+from sigjax.studies.equivalence import equivalence_text
 
 
 def normal_pair(size, effect, seed=0):

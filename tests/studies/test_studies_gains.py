@@ -12,7 +12,7 @@ from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.readers.options import system_groups
 from sigjax.studies import gains
-from sigjax.studies.thresholds import Law, Points, difference_of, make_threshold, system_draws
+from sigjax.studies.thresholds import PairsOptions, difference_of, make_threshold, system_draws
 from sigjax.studies.thresholds import weighted_quantiles as quantiles
 
 
@@ -133,7 +133,7 @@ def test_the_interval_is_that_of_lists_of_drawn_systems():
         systems = [f"s{k}" for k in np.repeat(np.arange(24), counts)]
         among = [close.get(frozenset(pair)) for pair in itertools.combinations(systems, 2)]
         found.append(np.quantile([gain for gain in among if gain is not None], 0.95))
-    assert one.num_pairs >= Law(0.95, 0.8).least_pairs == 45
+    assert one.num_pairs >= PairsOptions(level=0.8).least_pairs == 45
     assert [one.low, one.high] == pytest.approx(np.quantile(found, [0.1, 0.9]))
 
 
@@ -161,18 +161,18 @@ def test_thresholds_of_groups_that_differ():
     """Pairs of the same group have gains of about 1, others of about 2: the difference is 1 and clear."""
     rng = np.random.default_rng(0)
     pairs = np.array(list(itertools.combinations(range(40), 2)))
-    law, draws = Law(0.95, 0.95), system_draws(1, 40, 400)
+    options, draws = PairsOptions(), system_draws(1, 40, 400)
     same = pairs[:, 0] % 2 == pairs[:, 1] % 2
     values = np.where(same, 1.0, 2.0) + 0.1 * rng.random(len(pairs))
-    points = [Points(pairs[s][np.argsort(values[s])], np.sort(values[s])) for s in (same, ~same)]
-    (first, one), (second, other) = (make_threshold("all", each, draws, 780, law) for each in points)
-    found = difference_of(first, second, (one, other), law)
+    points = [(pairs[s][np.argsort(values[s])], np.sort(values[s])) for s in (same, ~same)]
+    (first, one), (second, other) = (make_threshold("all", *each, draws, 780, options) for each in points)
+    found = difference_of(first, second, (one, other), 0.95)
     assert found is not None
     assert found.difference == pytest.approx(1.0, abs=0.02)
     assert found.differ
     assert 0.95 < found.low <= found.difference <= found.high < 1.05
-    few, of_few = make_threshold("all", Points(*(each[:20] for each in points[0])), draws, 780, law)
-    found = difference_of(few, second, (of_few, other), law)
+    few, of_few = make_threshold("all", *(each[:20] for each in points[0]), draws, 780, options)
+    found = difference_of(few, second, (of_few, other), 0.95)
     assert found is not None
     assert (found.low, found.differ) == (None, False)
 
@@ -182,7 +182,6 @@ def test_thresholds_of_groups_that_differ():
 def test_coverage(systems, least):
     """Systems are random, and so are the standard errors of their pairs; the truth is that of 4,000 systems."""
     rng = np.random.default_rng(systems)
-    law = Law(0.95, 0.95)
 
     def close_pairs(count):
         means, spreads = rng.normal(0.0, 1.2, count), np.exp(0.3 * rng.normal(size=count))
@@ -191,12 +190,11 @@ def test_coverage(systems, least):
         p_values = stats.norm.sf(values / np.sqrt((spreads[a] + spreads[b]) / 2))
         chosen = np.flatnonzero((p_values >= 0.04) & (p_values <= 0.06))
         order = chosen[np.argsort(values[chosen])]
-        return Points(np.stack([a[order], b[order]], axis=1), values[order])
+        return np.stack([a[order], b[order]], axis=1), values[order]
 
-    truth, hits, trials = np.quantile(close_pairs(4_000).gains, 0.95), 0, 200
+    truth, hits, trials = np.quantile(close_pairs(4_000)[1], 0.95), 0, 200
     for trial in range(trials):
-        points = close_pairs(systems)
-        one, _ = make_threshold("all", points, system_draws(trial, systems, 400), 0, law)
+        one, _ = make_threshold("all", *close_pairs(systems), system_draws(trial, systems, 400), 0, PairsOptions())
         hits += (one.low is None or one.low <= truth) and (one.high is None or truth <= one.high)
     assert hits / trials >= least - 3 * math.sqrt(least * (1 - least) / trials)
 

@@ -9,7 +9,7 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.resample import draws as bits
 from sigjax.studies import gains, size
-from sigjax.studies.thresholds import Drawn, ThresholdAt, fit_law, power_law, root_law
+from sigjax.studies.size import ThresholdAt, fit_power, fit_root, fit_sizes
 
 
 def normal(systems=16, instances=800, step=0.05, **labels):
@@ -22,16 +22,16 @@ def test_laws_are_those_of_least_squares():
     rng = np.random.default_rng(0)
     sizes, thresholds = np.array([50.0, 100, 200, 400]), rng.uniform(0.1, 1.0, (20, 4))
     thresholds[0, 1] = np.nan
-    slopes, constants = power_law(sizes, thresholds)
-    roots = root_law(sizes, thresholds)
+    slopes, constants = fit_power(sizes, thresholds)
+    roots = fit_root(sizes, thresholds)
     for row, slope, constant, root in zip(thresholds, slopes, constants, roots, strict=True):
         some = ~np.isnan(row)
         known = np.polyfit(np.log(sizes[some]), np.log(row[some]), 1)
         assert (slope, math.log(constant)) == pytest.approx(tuple(known))
         assert math.log(root) == pytest.approx(np.mean(np.log(row[some]) + 0.5 * np.log(sizes[some])))
     nothing = np.array([[np.nan] * 4, [0.5, *[np.nan] * 3]])
-    assert np.isnan(power_law(sizes, nothing)[0]).all()
-    assert np.isnan(root_law(sizes, nothing)).tolist() == [True, False]
+    assert np.isnan(fit_power(sizes, nothing)[0]).all()
+    assert np.isnan(fit_root(sizes, nothing)).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("pairs", [100, 10])
@@ -40,13 +40,13 @@ def test_a_law_that_holds_is_found_with_its_size(pairs):
     drawn = np.where(np.arange(200) % 2, 2.0, 4.0)
     high = 4.0 if pairs == 100 else None
     series = [
-        Drawn(
+        (
             ThresholdAt("m", "bootstrap", "range", 0, n, 3 / math.sqrt(n), 0.0, high and high / n**0.5, pairs, pairs),
             drawn / math.sqrt(n),
         )
         for n in (100, 400, 1600)
     ]
-    law = fit_law(series, 0.1, 0.95)
+    law = fit_sizes(series, 0.1, 0.95)
     assert law is not None
     assert law.exponent is not None
     assert law.needed is not None
@@ -58,7 +58,7 @@ def test_a_law_that_holds_is_found_with_its_size(pairs):
     assert law.exponent.error == pytest.approx(0.0, abs=1e-9)
     assert (law.needed.value, law.needed.low) == (pytest.approx(900.0), pytest.approx(400.0))
     assert law.needed.high == (pytest.approx(1600.0) if high else None)
-    assert fit_law([], 0.1, 0.95) is None
+    assert fit_sizes([], 0.1, 0.95) is None
 
 
 def test_thresholds_of_normal_means_fall_with_the_root_of_the_size():

@@ -1,0 +1,192 @@
+"""What all studies share: their results as text, JSON, a data frame and a figure, and the words of their tables."""
+
+from __future__ import annotations
+
+import math
+import os
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sigjax.records import InputError
+from sigjax.records.display import Brief, html_text, visible
+from sigjax.report.data import json_lines, rows_to_frame
+from sigjax.report.plots import BLUES, empty_figure, plain
+from sigjax.report.sections import Table
+from sigjax.report.text import table_lines
+from sigjax.report.words import METHODS, count
+from sigjax.run.files import text_or_file
+from sigjax.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NAME = 32
+"""Columns for a name."""
+WIDTH = 80
+"""Columns of a text."""
+COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
+_LETTERS = 23
+"""Letters of a signature per inch."""
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Brief):
+    """The base of results that have a text and JSON."""
+
+    def _repr_html_(self) -> str:
+        """The same text for notebooks."""
+        return html_text(str(self))
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """All of it as JSON, of the schema `sigjax-KIND/1`, such as `sigjax-audit/1`.
+
+        Args:
+            path: as in all these methods: the file to write, whose path is then returned instead of the text.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        return text_or_file(json_lines(f"sigjax-{type(self).__name__.lower()}/1", asdict(self)), path)
+
+
+@dataclass(frozen=True, repr=False)
+class Study(Result):
+    """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers.
+
+    Attributes:
+        rows: the field whose records are the rows of the data frame.
+    """
+
+    rows: ClassVar[str]
+
+    @abstractmethod
+    def _lines(self) -> list[str]:
+        """The lines of the text."""
+
+    @abstractmethod
+    def _panels(self) -> tuple[float, list[float], int]:
+        """The width of the figure in inches, the height of each row of panels, and the number of columns."""
+
+    @abstractmethod
+    def _draw(self, axes: np.ndarray) -> None:
+        """Draw into axes `[row, column]`."""
+
+    def __str__(self) -> str:
+        """Return the study as text for a terminal."""
+        return joined_lines(self._lines())
+
+    def to_frame(self) -> Any:
+        """The rows of the study as a data frame of pandas; intervals become `_low` and `_high`.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        return rows_to_frame(self._rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [asdict(row) for row in getattr(self, self.rows)]
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Figure:
+        """The study as a matplotlib figure (extra `plot`).
+
+        Args:
+            ax: the axes to draw into, as many as the study has panels (row by row); a new figure when left out.
+
+        Raises:
+            InputError: matplotlib is not installed, or another number of axes.
+        """
+        width, heights, columns = self._panels()
+        shape = len(heights), columns
+        if ax is None:
+            figure = empty_figure(width, 0.5 + sum(heights))
+            axes = figure.subplots(*shape, squeeze=False, height_ratios=heights)
+            signature: str = self.signature  # pyright: ignore[reportAttributeAccessIssue]
+            lines = "\n".join(wrap(signature.replace("|", "| "), int(_LETTERS * width))).replace("| ", "|")
+            figure.supxlabel(plain(lines), fontsize=6, color="0.4")
+        else:
+            axes = np.ravel(np.asarray(ax, object))
+            if axes.size != math.prod(shape):
+                raise InputError(f"ax must be {math.prod(shape)} axes of matplotlib, one per panel, got {axes.size}")
+            axes = axes.reshape(shape)
+        self._draw(axes)
+        return axes[0, 0].figure
+
+
+def signature_line(**parts: object) -> str:
+    """One line that reproduces the numbers, from what it names; None is left out.
+
+    Example:
+        >>> signature_line(study="power", seed=1, strata=None).rpartition(":")[0]
+        'study:power|seed:1|sigjax'
+    """
+    return "|".join(f"{name}:{value}" for name, value in {**parts, "sigjax": __version__}.items() if value is not None)
+
+
+def joined_lines(lines: Sequence[str]) -> str:
+    """Lines, each with its end; no character of a name breaks a line."""
+    return "\n".join(map(visible, lines)) + "\n"
+
+
+def table_text(
+    header: Sequence[str], rows: Sequence[Sequence[str]], names: tuple[int, ...] = (), width: int = NAME
+) -> list[str]:
+    """The lines of a table, whose columns of names are cut to a width."""
+    return table_lines(Table(tuple(header), list(map(tuple, rows)), names), width)
+
+
+def in_methods(methods: Mapping[str, int]) -> str:
+    """The method, with numbers where there are several."""
+    if len(methods) == 1:
+        return METHODS.get(name := next(iter(methods)), name)
+    return with_numbers(methods)
+
+
+def with_numbers(methods: Mapping[str, int]) -> str:
+    """Each method with the number of results by it."""
+    return ", ".join(f"{METHODS[name]} {number:,}" for name, number in sorted(methods.items()))
+
+
+def unit_of(study: Any) -> str:
+    """What is resampled."""
+    return "instance" if study.num_units == study.num_instances else "cluster"
+
+
+def in_units(study: Any) -> str:
+    """How many instances, and clusters where there are some."""
+    clusters = "" if unit_of(study) == "instance" else f" in {count(study.num_units, 'cluster')}"
+    return count(study.num_instances, "instance") + clusters
+
+
+def adjusted_p(results: Sequence[Any]) -> str:
+    """The name of adjusted p-values, which are p where nothing is adjusted for."""
+    return "p" if len(results) == 1 else f"p ({results[0].settings.correction})"
+
+
+def results_json(kind: str, name: str, results: Sequence[Any]) -> str:
+    """Results that have their settings in common as JSON: these once, and the results under a name."""
+    rows = [{key: value for key, value in asdict(one).items() if key != "settings"} for one in results]
+    for row in rows:
+        if not math.isfinite(row.get("log10_p", 0.0)):
+            row["log10_p"] = None
+    return json_lines(f"sigjax-{kind}/1", {"settings": asdict(results[0].settings), name: rows})
+
+
+def label(axes: Axes, x: str, y: str, title: str = "") -> None:
+    """The words of a panel, and small ticks."""
+    axes.set_xlabel(plain(x), fontsize=8)
+    axes.set_ylabel(plain(y), fontsize=8)
+    axes.set_title(plain(title), fontsize=9)
+    axes.tick_params(labelsize=7)
+
+
+def draw_shares(axes: Axes, at: Sequence[float], ranges: Sequence[Any], name: str, **style: Any) -> None:
+    """The `share` of each range of p, with its interval."""
+    axes.plot(at, [one.share or 0.0 for one in ranges], linestyle="none", markersize=4, label=plain(name), **style)
+    for x, one in zip(at, ranges, strict=True):
+        axes.plot([x, x], one.interval or (), color=style["color"], linewidth=1.5, alpha=0.5)
