@@ -1,17 +1,17 @@
 """A finished `Report` becomes text, JSON, Markdown, LaTeX, CSV, HTML, a data frame or a figure.
 
 For people, `sections` cuts a report by metric and families of pairs by test, with their tables and sentences, in the
-names and numbers of `words`, and `typeset` puts all metrics side by side; `text`, `markup` (Markdown and LaTeX),
-`html` (notebooks and whole pages), `methods` and `plots` only escape and draw. For programs, `data` writes every
-number as it is (JSON, CSV, data frames), and reads JSON back. Nothing here computes a statistic, and nothing heavy is
-imported before its format is asked for.
+names and numbers of `words`. All tables are one record, `Table`; `text`, `markup` (Markdown, or a `Dialect` of another
+language), `latex`, `html` (notebooks and whole pages) and `plots` only escape, set and draw; `methods` writes for
+papers. For programs, `data` writes every number as it is (JSON, CSV, data frames), and reads JSON back. Nothing here
+computes a statistic, and nothing heavy is imported before its format is asked for.
 """
 
 from sigjax.report.data import csv_pieces as csv_pieces
 from sigjax.report.data import json_pieces as json_pieces
 from sigjax.report.data import to_dataframe as to_dataframe
 from sigjax.report.html import to_html as to_html
-from sigjax.report.markup import to_latex as to_latex
+from sigjax.report.latex import to_latex as to_latex
 from sigjax.report.markup import to_markdown as to_markdown
 from sigjax.report.methods import to_methods as to_methods
 from sigjax.report.methods import to_sentences as to_sentences

@@ -1,8 +1,7 @@
-"""Tables and sentences as HTML, and the fragment of a report that notebooks show, light or dark, without scripts.
+"""HTML: the fragment of a report that notebooks show, without scripts, and a web page that loads nothing from anywhere.
 
-A web page of its own: tables that sort and search, heat maps, forest plots; it loads nothing from anywhere.
-
-`page.js` draws the pairs from compact JSON in the page; without scripts the tables of notebooks stand there.
+The page has tables that sort and search, heat maps and forest plots: `page.js` draws the pairs from compact JSON in the
+page; without scripts the tables of notebooks stand there. Both are light or dark.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -26,10 +26,10 @@ from sigjax.report.sections import (
     Table,
     blocks,
     mark,
+    paper_table,
     peer_lines,
     thresholds,
 )
-from sigjax.report.typeset import Paper, Score, paper_table
 from sigjax.report.words import (
     METHODS,
     count,
@@ -127,20 +127,17 @@ def pairs_lines(family: Family) -> list[str]:
     return parts
 
 
-def paper_lines(paper: Paper) -> list[str]:
-    """The table of all metrics, and what its marks mean."""
-    keys = [f"{key} " for key in paper.keys] or [""] * len(paper.systems)
-    head = ['<th class="name" scope="col">system</th>', *(f'<th scope="col">{escape(m)}</th>' for m in paper.metrics)]
-    rows = [
-        f'<th class="name" scope="row">{key}{escape(name)}</th>{"".join(map(_score, scores))}'
-        for key, name, scores in zip(keys, paper.systems, paper.scores, strict=True)
-    ]
-    return [_scrolling("paper", paper.title, "".join(head), rows), *paragraph(paper.note, "small")]
-
-
-def _score(score: Score) -> str:
-    marks = f"<sup>{score.marks}</sup>" if score.marks else ""
-    return f"<td>{f'<b>{score.text}</b>' if score.best else score.text}{marks}</td>"
+def paper_lines(paper: Table) -> list[str]:
+    """The table of all metrics, and what its marks mean; the letter of a system stands in the cell of its name."""
+    extra = len(paper.names) - 1
+    table = replace(
+        paper,
+        header=paper.header[extra:],
+        rows=[(" ".join(row[: extra + 1]), *row[extra + 1 :]) for row in paper.rows],
+        names=(0,),
+        scores=tuple(column - extra for column in paper.scores),
+    )
+    return [table_html(table, paper.title, "paper"), *paragraph(paper.note, "small")]
 
 
 def _scrolling(kind: str, caption: str, head: str, rows: list[str]) -> str:
@@ -156,14 +153,17 @@ def _scrolling(kind: str, caption: str, head: str, rows: list[str]) -> str:
 def table_html(table: Table, caption: str, kind: str) -> str:
     """A table; its first column of names has the headers of the rows."""
 
-    def cell(column: int, text: str) -> str:
+    def cell(column: int, content: Any) -> str:
+        if column in table.scores:
+            marks = f"<sup>{content.marks}</sup>" if content.marks else ""
+            return f"<td>{f'<b>{content.text}</b>' if content.best else content.text}{marks}</td>"
         tag = 'th class="name" scope="row"' if column == table.names[0] else "td"
         tag = 'td class="name"' if column in table.names[1:] else tag
-        return f"<{tag}>{escape(text)}</{tag[:2]}>"
+        return f"<{tag}>{escape(content)}</{tag[:2]}>"
 
     names = (' class="name"' if column in table.names else "" for column in range(len(table.header)))
     head = (f'<th{name} scope="col">{escape(text)}</th>' for name, text in zip(names, table.header, strict=True))
-    rows = ["".join(cell(column, text) for column, text in enumerate(row)) for row in table.rows]
+    rows = ["".join(cell(column, content) for column, content in enumerate(row)) for row in table.rows]
     return _scrolling(kind, caption, "".join(head) if any(table.header) else "", rows)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sigjax.records import CORRECTIONS, Comparisons, ReportRecord, Settings
 from sigjax.records.display import visible
+from sigjax.report.latex import escape_latex
 from sigjax.report.sections import blocks, lone_sentence, pair_sentence
-from sigjax.report.typeset import escape_latex
 from sigjax.report.words import ALTERNATIVES, count, joined, percent
 
 INTERVALS = {

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sigjax.records import Device, InputError, Library, ReportRecord, Test
 from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
 from sigjax.report.html import to_fragment, to_html
-from sigjax.report.markup import to_latex, to_markdown
+from sigjax.report.latex import to_latex
+from sigjax.report.markup import to_markdown
 from sigjax.report.methods import to_methods, to_sentences
 from sigjax.report.plots import FigureKind, plot
 from sigjax.run.files import text_or_file

@@ -1,20 +1,12 @@
-"""What other programs would say, beside our p-values: rows and columns of tables, and one line for each of their tests.
+"""A report as the parts that people read: a section per metric, in it a family of pairs per test, and their sentences.
 
-Nothing here replaces a p-value of ours.
-
-The pairs of one metric and one test: their table, the grid of all pairs, and the sentences about them.
-
-Cells are rounded for people, and escaped for no format.
-
-What a test says, in sentences: of one pair, and of all systems of a metric.
-
-A report as the parts that people read: a section per metric, in it a family of pairs per test, and their sentences.
-
-Every format for people draws these parts, and adds no words or numbers of its own.
+Every format for people draws these parts, and adds no words or numbers of its own. Cells are rounded for people, and
+escaped for no format. What other programs would say (`compat`) stands beside our p-values and replaces none.
 """
 
 from __future__ import annotations
 
+import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -152,16 +144,35 @@ MAX_NAMED = 8
 """Systems all of whose pairs a page lists; more are described by letters, groups or shades."""
 
 
-class Table(NamedTuple):
-    """Cells as text; columns of names are aligned left and hold what people typed, the others hold numbers.
+class Score(NamedTuple):
+    """A cell of a paper's table: a score, its marks, and whether it is the best of its metric."""
 
-    Columns that are `optional`, the least important first, are left out where a line is too short.
+    text: str
+    marks: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What people read in rows and columns. Dialects set it: each says how it writes a cell, a row and a rule.
+
+    Attributes:
+        header: one text per column; all empty where there is no head.
+        rows: one cell per column: text that is ready to print, or a `Score`.
+        names: the columns of what people typed, which are aligned left and escaped; others hold numbers.
+        optional: columns that are left out where a line is too short, the least important first.
+        scores: the columns of scores, whose headers people typed.
+        title: what it shows, where it stands by itself.
+        note: what is said below it.
     """
 
     header: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[Any, ...]]
     names: tuple[int, ...] = ()
     optional: tuple[str, ...] = ()
+    scores: tuple[int, ...] = ()
+    title: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -711,3 +722,106 @@ def _enough(needed: np.ndarray) -> str:
     if not others:
         return text + them
     return f"{text}{len(numbers):,} of them, and even {MOST_RESAMPLES:,} hardly the other{'s' if others > 1 else ''}"
+
+
+DAGGER, DOUBLE_DAGGER = "†", "‡"
+Marking = Literal["none", "baseline", "pair", "named", "letters", "best"]
+MEANINGS: dict[Marking, str] = {
+    "baseline": f"{DAGGER} significantly better, {DOUBLE_DAGGER} significantly worse than {{baseline}}",
+    "pair": f"{DAGGER} significantly better than the other system",
+    "named": "superscripts name the systems that are significantly worse",
+    "letters": "systems that share a superscript do not differ significantly",
+    "best": f"{DAGGER} significantly worse than the best",
+}
+
+
+def paper_table(report: ReportRecord, sections: Sequence[Section]) -> Table:
+    """The table of a paper: systems by metrics, the best score of each bold, and marks for what is significant.
+
+    Systems are sorted by the first metric, and marks are by the first test. Where marks name systems, the letter of
+    each stands before its name.
+    """
+    names = [system.name for system in sections[0].systems]
+    marking = _marking(sections, report.settings)
+    keys = list(string.ascii_lowercase[: len(names)]) if marking == "named" else []
+    columns = [_scores(section, marking, dict(zip(names, keys, strict=False))) for section in sections]
+    metrics = (f"{each.metric} ↓" if each.metric in report.lower_is_better else each.metric for each in sections)
+    before = [*zip(keys, names, strict=True)] if keys else [(name,) for name in names]
+    header = (*("", "system")[not keys :], *metrics)
+    first = len(before[0])
+    return Table(
+        header,
+        [(*cells, *(column.get(cells[-1], Score("")) for column in columns)) for cells in before],
+        names=tuple(range(first)),
+        scores=tuple(range(first, len(header))),
+        title=f"{count(len(names), 'system')} on {count(report.num_instances, 'instance')}",
+        note=_note(marking, sections, report.settings),
+    )
+
+
+def tasks_table(sections: Sequence[Section], most: int) -> Table:
+    """The scores of all sections: one row per task, one column per system, for the first systems by the first section.
+
+    The name of the score is left out where all tasks have the same.
+    """
+    names = [system.name for system in sections[0].systems[:most]]
+    tasks = [section.metric for section in sections]
+    if len({task.rpartition(": ")[2] for task in tasks}) == 1:
+        tasks = [task.rpartition(": ")[0] for task in tasks]
+    rows = []
+    for section, task in zip(sections, tasks, strict=True):
+        scores = _texts(section)
+        rows.append((task, *(scores.get(name, "") for name in names)))
+    return Table(("task", *[str(number) for number in range(1, len(names) + 1)]), rows, names=(0,))
+
+
+def _texts(section: Section) -> dict[str, str]:
+    """The scores of a section by system, as text."""
+    spec = number_spec([system.score for system in section.systems])
+    return {one.name: format_number(one.score, spec) for one in section.systems}
+
+
+def _marking(sections: Sequence[Section], settings: Settings) -> Marking:
+    """Which marks the scores get."""
+    if not all(section.families for section in sections):
+        return "none"
+    systems = [system for section in sections for system in section.systems]
+    if settings.baseline is not None:
+        return "baseline"
+    if len(sections[0].systems) <= MAX_NAMED:
+        return "pair" if len(sections[0].systems) == 2 else "named"
+    return "letters" if all(0 < len(one.letters or "") <= MAX_LETTERS for one in systems) else "best"
+
+
+def _scores(section: Section, marking: Marking, keys: dict[str, str]) -> dict[str, Score]:
+    """The cells of one metric by system."""
+    marks = _marks(section, marking, keys) if section.families else {}
+    texts, best = _texts(section), section.systems[0].score
+    return {one.name: Score(texts[one.name], marks.get(one.name, ""), one.score == best) for one in section.systems}
+
+
+def _marks(section: Section, marking: Marking, keys: dict[str, str]) -> dict[str, str]:
+    """The marks of each system that has any."""
+    family = section.families[0]
+    if marking == "letters":
+        return {one.name: one.letters or "" for one in section.systems}
+    marks: dict[str, str] = {}
+    for better, worse in decided(family.comparisons, family.settings):
+        if marking == "named":
+            marks[better] = "".join(sorted(marks.get(better, "") + keys[worse]))
+        elif marking == "pair" or worse == family.settings.baseline:
+            marks[better] = DAGGER
+        elif marking == "baseline":
+            marks[worse] = DOUBLE_DAGGER
+        elif better == section.systems[0].name:
+            marks[worse] = DAGGER
+    return marks
+
+
+def _note(marking: Marking, sections: Sequence[Section], settings: Settings) -> str:
+    if marking == "none":
+        return "Best in bold."
+    meaning = MEANINGS[marking].format(baseline=settings.baseline)
+    tests = list(dict.fromkeys(section.families[0].heading for section in sections))
+    by = "; ".join(tests) if len(tests) == 1 else f"{settings.tests[0]} test"
+    return f"Best in bold; {meaning} (p < {settings.alpha:g}, {by})."

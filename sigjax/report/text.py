@@ -5,14 +5,24 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rich.cells import cell_len, set_cell_size
 
 from sigjax.records import Comparison, ReportRecord, Settings
 from sigjax.records.display import visible
-from sigjax.report.sections import MAX_GRID, SIGNS, Family, Section, Table, blocks, mark, peer_lines, thresholds
-from sigjax.report.typeset import tasks_table
+from sigjax.report.sections import (
+    MAX_GRID,
+    SIGNS,
+    Family,
+    Section,
+    Table,
+    blocks,
+    mark,
+    peer_lines,
+    tasks_table,
+    thresholds,
+)
 from sigjax.report.words import column_numbers, filled, is_warning, left_out, short_names
 from sigjax.run.host import is_terminal
 
@@ -198,7 +208,7 @@ def _pair_table(page: Page, family: Family, pair: Comparison) -> Table:
         return family.table
     names = [system.name for system in family.systems]
     label = f"delta ({names.index(pair.a) + 1} - {names.index(pair.b) + 1})"
-    return family.table._replace(rows=[(label, delta), *rows])
+    return replace(family.table, rows=[(label, delta), *rows])
 
 
 def _draw_symbols(page: Page, family: Family) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -10,9 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
@@ -34,8 +30,8 @@ from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
-from sigjax.report.text import WHOLE, WIDTH_OF_SENTENCES, room_for
-from sigjax.report.words import ALTERNATIVES, METHODS, count, format_number, format_p, format_raw_p, number_spec
+from sigjax.report.text import BOLD, GAP, Page, rendered, say
+from sigjax.report.words import ALTERNATIVES, METHODS, count, filled, format_number, format_p, format_raw_p, number_spec
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.files import text_or_file
 from sigjax.studies.tests import (
@@ -416,34 +412,29 @@ ASSUMES = {
 }
 GROUPS = {True: "paired tests", False: "tests of independent systems"}
 Row = tuple[str, str, str, str]
+_LEAST = 24
+"""Columns for what a test assumes, also on a narrower terminal."""
 
 
 def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = False) -> str:
     """The tests as text: the scores, a table of tests, the cost of assuming independence, what was left out and why."""
-    stream, room = io.StringIO(), room_for(width)
-    console = Console(
-        file=stream,
-        width=WIDTH_OF_SENTENCES if room == WHOLE else room,
-        force_terminal=color,
-        force_jupyter=False,
-        no_color=not color,
-        color_system="standard" if color else None,
-        legacy_windows=False,
-    )
-    spec = number_spec([result.score_a, result.score_b])
-    console.print(Text(visible(f"{result.metric}: {count(result.num_units, 'unit')}"), style="bold"))
-    names = [visible(name) for name in (result.a, result.b)]
-    widest = max(map(cell_len, names))
-    for name, score in zip(names, (result.score_a, result.score_b), strict=True):
-        console.print(Text(f"{set_cell_size(name, widest)}  {format_number(score, spec)}"))
-    console.print(f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
-    console.print()
-    console.print(_table(result))
-    console.print()
-    for line in (_dependence_lines(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
-        console.print(Text(visible(line)))
-    console.print(Text(visible(result.signature)), soft_wrap=True)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+    def draw(page: Page) -> None:
+        spec = number_spec([result.score_a, result.score_b])
+        say(page, f"{result.metric}: {count(result.num_units, 'unit')}", style=BOLD)
+        names = [visible(name) for name in (result.a, result.b)]
+        widest = max(map(cell_len, names))
+        for name, score in zip(names, (result.score_a, result.score_b), strict=True):
+            page.add(f"{set_cell_size(name, widest)}  {format_number(score, spec)}")
+        say(page, f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
+        page.add()
+        _draw_table(page, result)
+        page.add()
+        for line in (_dependence_line(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
+            say(page, line)
+        page.add(visible(result.signature))
+
+    return rendered(draw, width, color=color)
 
 
 def to_json(results: Iterable[ClassicalTests]) -> str:
@@ -461,21 +452,27 @@ def _compared(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     return [{key: getattr(one, key) for key in PAIR_KEYS} | {"seed": one.settings.seed} for one in comparisons]
 
 
-def _table(result: ClassicalTests) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), collapse_padding=True, header_style="bold")
-    groups = [("resampling", _resampled(result))]
-    groups += [(title, [_row(test) for test in result if test.paired == paired]) for paired, title in GROUPS.items()]
-    rows = [row for _, group in groups for row in group]
-    table.add_column("test", no_wrap=True, min_width=max(cell_len(row[0]) for row in rows) + 2)
-    table.add_column("statistic", justify="right", no_wrap=True)
-    table.add_column("p", justify="right", no_wrap=True)
-    table.add_column("assumes, besides independent units, that")
-    for title, group in groups:
+def _draw_table(page: Page, result: ClassicalTests) -> None:
+    """One row per test, under the title of its group; what a test assumes is broken into lines that fit."""
+    groups = {"resampling": _resampled(result)}
+    groups |= {title: [_row(test) for test in result if test.paired == paired] for paired, title in GROUPS.items()}
+    header = ("test", "statistic", "p", "assumes, besides independent units, that")
+    rows = [header, *(row for group in groups.values() for row in group)]
+    name, statistic, p = (max(cell_len(row[column]) for row in rows) for column in range(3))
+    taken = name + statistic + p + 4 * len(GAP)
+
+    def add(row: Row, style: str = "") -> None:
+        lines = filled(row[3].split(" "), max(_LEAST, page.width - taken), gap=" ")
+        cells = (row[0].ljust(name + len(GAP)), row[1].rjust(statistic), row[2].rjust(p))
+        for before, line in zip([GAP.join(cells), *[" " * (taken - len(GAP))] * len(lines)], lines, strict=False):
+            page.add(f"{before}{GAP}{line}", style)
+
+    add(header, BOLD)
+    for title, group in groups.items():
         if group:
-            table.add_row(Text(title, style="italic"))
-        for name, *cells in group:
-            table.add_row(Text(f"  {name}"), *(Text(cell) for cell in cells))
-    return table
+            page.add(title)
+        for row in group:
+            add((f"{GAP}{row[0]}", *row[1:]))
 
 
 def _resampled(result: ClassicalTests) -> list[Row]:
@@ -496,7 +493,7 @@ def _row(test: ClassicalTest) -> Row:
     return test.name, statistic, format_p(test.p_value, digits=3, threshold=0.05), test.assumes
 
 
-def _dependence_lines(result: ClassicalTests) -> str:
+def _dependence_line(result: ClassicalTests) -> str:
     """The correlation of the systems, and what it costs to ignore it."""
     if result.correlation is None:
         return "r12 (correlation of the systems): none"

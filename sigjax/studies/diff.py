@@ -20,7 +20,7 @@ from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
 from sigjax.records import Evaluation, InputError, Interval, Settings, SystemScore
 from sigjax.records.options import check, option, same, takes
-from sigjax.report.markup import escape_markdown, markdown_table
+from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
 from sigjax.report.text import BOLD, Page, draw_table, rendered, say
@@ -522,7 +522,7 @@ def diff_markdown(diff: Diff) -> str:
 def diff_github(diff: Diff) -> str:
     """A comment: the verdict, the first rows of the scores, and all else folded."""
     scores = _scores(diff)
-    short = [part._replace(rows=part.rows[:_SHORT]) if isinstance(part, Table) else part for part in scores]
+    short = [replace(part, rows=part.rows[:_SHORT]) if isinstance(part, Table) else part for part in scores]
     whole = [] if short == scores else [f"All {count(len(diff.changes), 'score')}:", *scores]
     parts = [
         f"> [!{_ALERTS[diff.verdict]}]\n> **{escape_markdown(verdict_sentence(diff))}**",
@@ -535,7 +535,7 @@ def diff_github(diff: Diff) -> str:
 
 
 def _in_markdown(part: Part) -> str:
-    return markdown_table(part) if isinstance(part, Table) else escape_markdown(part)
+    return render_table(part, MARKDOWN) if isinstance(part, Table) else escape_markdown(part)
 
 
 def verdict_sentence(diff: Diff) -> str:

@@ -13,6 +13,7 @@ from sigjax import Evaluation, Report, compare
 from sigjax.metrics import MEAN
 from sigjax.records import Settings
 from sigjax.report import to_html, to_latex, to_markdown, to_text
+from sigjax.report.markup import Dialect, render
 
 FORMATS = (to_text, Report.to_json, to_markdown, to_latex, Report.to_csv, to_html)
 
@@ -158,3 +159,28 @@ def test_html_of_one_pair_and_of_a_baseline(format_):
 @pytest.mark.parametrize("format_", [to_markdown, to_latex, to_html])
 def test_missing_intervals_are_dashes(format_):
     assert re.search(r"0\.9000\D+(–|--)\D+(–|--)", format_(without_intervals(make_report(2))))
+
+
+def test_another_markup_language_is_one_dialect():
+    """Typst: what it says of escapes, tables and headings is enough for a whole report."""
+    typst = Dialect(
+        escape=lambda text: re.sub(r"([\\#*_`$<>@\[\]])", r"\\\1", text),
+        heading="= {}".format,
+        score=lambda score: (
+            (f"*{score.text}*" if score.best else score.text) + f"#super[{score.marks}]" * bool(score.marks)
+        ),
+        table=lambda head, names, rows: "\n".join(
+            [
+                f"#table(columns: {len(head)}, align: ({', '.join('left' if each else 'right' for each in names)}),",
+                *("  " + ", ".join(f"[{cell}]" for cell in cells) + "," for cells in (head, *rows)),
+                ")",
+            ]
+        ),
+        code="`{}`".format,
+    )
+    report = make_report(["A_1", "B#2", "C"])
+    source = render(report, typst)
+    assert source.count("#table(") == 3  # of the paper, of systems and of pairs
+    assert [name in source for name in (r"[A\_1]", r"[B\#2]", f"`{SIGNATURE}`")] == [True] * 3
+    for one in report:
+        assert f"{one.delta:+.4f}" in source
