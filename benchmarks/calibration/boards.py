@@ -23,9 +23,10 @@ from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.corrections import adjust
+from sigjax.run.context import Context
 from sigjax.testing.jackknife import closed_spreads, influences, joint_level, normal_maxima, pair_skewness, skewed_ends
 from sigjax.testing.p_values import t_quantile
-from sigjax.testing.problem import Case, Runner
+from sigjax.testing.problem import Case
 
 LEVEL = 0.95
 GROUPS, QUICK_GROUPS = 100, 1
@@ -190,7 +191,7 @@ def _p_values(case: Case, test: Test, *, exact: bool) -> np.ndarray:
     method = "auto" if exact and test == "permutation" else "montecarlo"
     settings = replace(case.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
     case = case._replace(question=case.question._replace(members=members), settings=settings)
-    return run_tests(kind_of(case), Runner(settings, "numpy")).outcomes[test].p_value.reshape(len(first), -1)
+    return run_tests(kind_of(case), Context("numpy")).outcomes[test].p_value.reshape(len(first), -1)
 
 
 def _beats(scores: np.ndarray, p_values: np.ndarray, correction: Correction) -> np.ndarray:
@@ -218,9 +219,7 @@ def _simultaneous(case: Case) -> np.ndarray:
     """Simultaneous intervals of the deltas of five systems, `[pair, 2]`; NaN where there is none."""
     settings = replace(case.settings, test=(), method="auto", interval="simultaneous", level=LEVEL)
     case = case._replace(question=case.question._replace(members=_PAIRS), settings=settings)
-    return np.array(
-        [each.interval or (np.nan, np.nan) for each in run_tests(kind_of(case), Runner(settings, "numpy")).pairs]
-    )
+    return np.array([each.interval or (np.nan, np.nan) for each in run_tests(kind_of(case), Context("numpy")).pairs])
 
 
 def _require_those_of_compare(case: Case, beats: np.ndarray, values: np.ndarray, clusters: list[int] | None) -> None:

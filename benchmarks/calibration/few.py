@@ -21,7 +21,7 @@ from shared import Share, begin, cells_table, finish, require_at_most, share_of
 import sigjax
 from sigjax.comparison.analysis import kind_of, make_case, run_tests
 from sigjax.records import Interval, IntervalKind, Settings
-from sigjax.testing.problem import Runner
+from sigjax.run.context import Context
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20
@@ -157,7 +157,7 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
     first, second = np.array(list(combinations(range(5), 2))).T
     for kind in KINDS:
         settings = replace(case.settings, interval=kind)
-        found = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))  # pyright: ignore
+        found = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))  # pyright: ignore
         deltas = _missed([each.interval for each in found.pairs], truths[first] - truths[second])
         if kind != "simultaneous":
             yield ("delta", kind), deltas

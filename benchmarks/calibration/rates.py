@@ -19,14 +19,14 @@ import sigjax
 from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.records import Alternative, IntervalKind, Metric, Settings, Test, Variant
 from sigjax.resample.draws import rows_of, seed_key
-from sigjax.resample.engine import Run
 from sigjax.resample.tally import extreme, swapped_deltas
 from sigjax.resample.units import make_units
 from sigjax.run.backend import NUMPY
+from sigjax.run.context import Context, Run
 from sigjax.studies.classical import all_tests
 from sigjax.studies.tests import ClassicalTest, mcnemar, paired_t
 from sigjax.testing.permutation import swap_problem
-from sigjax.testing.problem import Case, Runner
+from sigjax.testing.problem import Case
 
 LEVELS = (0.01, 0.05, 0.10)
 RESAMPLES = 999
@@ -142,7 +142,7 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
 def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
     settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
-    return run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy")).outcomes[test].p_value
+    return run_tests(kind_of(case._replace(settings=settings)), Context("numpy")).outcomes[test].p_value
 
 
 def _attainable_by_swaps(case: Case, alternative: Alternative) -> np.ndarray:
@@ -169,7 +169,7 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
         return
     for name, mid_p in ((EXACT, False), (MID_P, True)):
         settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
-        answered = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))
+        answered = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))
         found = answered.outcomes["permutation"]
         if any(method != "exact" for method in found.method.values):
             return
@@ -279,7 +279,7 @@ def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
             case = case._replace(question=case.question._replace(members=np.array(pairs, np.int32)))
         settings = replace(case.settings, test=(), resamples=INTERVAL_RESAMPLES, level=LEVEL, interval=kind)
-        answers = run_tests(kind_of(case._replace(settings=settings)), Runner(settings, "numpy"))
+        answers = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs
     return np.array([each.interval or (np.nan, np.nan) for each in found]).reshape(len(inputs), -1, 2)
 

@@ -21,7 +21,8 @@ import sigjax
 from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
 from sigjax.resample.units import make_units
-from sigjax.testing.problem import Case, Runner
+from sigjax.run.context import Context
+from sigjax.testing.problem import Case
 
 ALPHA, RESAMPLES, GROUP = 0.05, 499, 20
 """Data sets of a group share their resamples."""
@@ -109,7 +110,7 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
         settings = Settings(
             test=test, method=method, resamples=RESAMPLES, seed=seed, interval=INTERVALS[design], design=design
         )
-        found = run_tests(kind_of(_case(values, settings)), Runner(settings, "numpy"))
+        found = run_tests(kind_of(_case(values, settings)), Context("numpy"))
         yield ("rejects", design), int((found.outcomes[test].p_value <= ALPHA * (1.0 + 1e-9)).sum())
         ends = [each.interval for each in found.pairs if each.interval is not None]
         if ends:

@@ -20,7 +20,7 @@ from cyclopts import CoercionError, CycloptsError, Group, MissingArgumentError, 
 from sigjax.cli.app import RARE
 from sigjax.records import CORRECTIONS, InputError, options
 from sigjax.records.display import visible
-from sigjax.records.options import options_of, types_of
+from sigjax.records.options import options_of, rendered, types_of
 from sigjax.run.checkpoint import kept_in
 from sigjax.run.shards import ProcessLost
 
@@ -193,7 +193,9 @@ def _flag(record: type, name: str) -> inspect.Parameter:
     if about.rare:
         RARE.add(long)
     names = [long, SHORT[name]] if name in SHORT else [long]
-    parameter = Parameter(name=names, help=about.doc, group=_PANELS[about.group], **more)
+    parameter = Parameter(
+        name=names, help=rendered(about.doc, lambda hint: hint.flag), group=_PANELS[about.group], **more
+    )
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, parameter]
     )

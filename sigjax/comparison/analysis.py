@@ -36,8 +36,8 @@ from sigjax.metrics import (
 from sigjax.metrics.suites import is_part
 from sigjax.multiple.ranks import bootstrap_ranks
 from sigjax.records import CORRECTIONS, Evaluation, InputError, Metric, Repeated, SampleMetric, Settings, Test
-from sigjax.resample.engine import Run
 from sigjax.resample.units import check_steps, make_sample, make_units
+from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import (
     BootstrapPlan,
     Sampled,
@@ -66,7 +66,6 @@ from sigjax.testing.problem import (
     Case,
     NotExact,
     Question,
-    Runner,
     SampleCase,
     alike,
     check_digits,
@@ -183,11 +182,11 @@ class OfSums:
             return exchanged_tests(self.case), np.arange(len(self.case.question.members))
         return exact_tests(self.case, self.problems.first, platform), self.problems.which
 
-    def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:
-        """The runner for so many pairs to be swapped, and for draws."""
+    def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
+        """The context for so many pairs to be swapped, and for draws."""
         seconds = swap_seconds(self.case, num_swapped) if num_swapped else 0.0
         seconds += draw_seconds(self.case) if draws else 0.0
-        return runner.sized(seconds)
+        return context.sized(seconds)
 
     def counter(self, places: np.ndarray, run: Run) -> Count:
         """Counts the swaps that are as extreme as observed, for the pairs at these positions."""
@@ -217,10 +216,10 @@ class OfColumns:
         del platform  # NumPy's
         return exact_sample(self.case, self.plan), np.arange(len(self.case.question.members))
 
-    def sized(self, runner: Runner, num_swapped: int, *, draws: bool) -> Runner:
+    def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
         """As `OfSums` has it; the device must be there."""
         del num_swapped, draws  # the plan knows
-        return runner.sized(self.plan.seconds, on_host=True)
+        return context.sized(self.plan.seconds, on_host=True)
 
     def counter(self, places: np.ndarray, run: Run) -> Count:
         """As `OfSums` has it."""
@@ -392,13 +391,13 @@ class _Bootstrap(NamedTuple):
 
 
 def run_tests(
-    kind: MetricKind, runner: Runner, draws: SharedDraws | None = None, others: np.ndarray | None = None
+    kind: MetricKind, context: Context, draws: SharedDraws | None = None, others: np.ndarray | None = None
 ) -> Answers:
     """Run the tests that the settings ask for.
 
     Args:
         kind: the case, and what its kind of metric gives.
-        runner: how to run.
+        context: how to run.
         draws: of all metrics of the report; None to draw for this one alone.
         others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these.
 
@@ -412,15 +411,15 @@ def run_tests(
     settings, num_pairs = case.settings, len(case.question.members)
     interval = KINDS[settings.interval]
     permuted = "permutation" in settings.tests
-    exact, which = kind.exact_permutation(runner.gpu()) if permuted else ([], np.zeros(num_pairs, np.int8))
+    exact, which = kind.exact_permutation(context.gpu()) if permuted else ([], np.zeros(num_pairs, np.int8))
     bootstrap = _without_sampling(kind)
     refused = np.array([isinstance(each, NotEligible) for each in exact], bool)
     num_swapped = int(refused[which].sum()) if permuted else 0
-    runner = kind.sized(runner, num_swapped, draws=bootstrap.sampled is not None)
+    context = kind.sized(context, num_swapped, draws=bootstrap.sampled is not None)
 
     def swapped(places: np.ndarray, reasons: Repeated, exact: np.ndarray) -> Outcomes:
         compiles = case.metric if isinstance(case, Case) else None
-        with runner.run("permutation", most_resamples(settings), compiles=compiles) as run:
+        with context.run("permutation", most_resamples(settings), settings.seed, compiles=compiles) as run:
             return counted_outcomes(kind.counter(places, run), reasons, exact, settings, others)
 
     outcomes: dict[Test, Outcomes] = {}
@@ -428,7 +427,7 @@ def run_tests(
         outcomes["permutation"] = completed(exact, which, swapped)
     systems, pairs, sampled = bootstrap.systems, bootstrap.pairs, None
     if bootstrap.sampled is not None:
-        sampled = _sample(kind, runner, draws, bootstrap, bootstrap.sampled.reason)
+        sampled = _sample(kind, context, draws, bootstrap, bootstrap.sampled.reason)
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
@@ -437,15 +436,15 @@ def run_tests(
     if "bootstrap" in settings.tests:
         none = Outcomes.of([]) if sampled is None else sampled.outcomes
         outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: none)
-    ranks = _ranks(kind, runner, draws, sampled) if settings.leaderboard else None
+    ranks = _ranks(kind, context, draws, sampled) if settings.leaderboard else None
     if isinstance(case, Case) and case.alone is not None:
-        systems = _alone(case.alone, runner)
+        systems = _alone(case.alone, context)
     return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, kinds, ranks, _wanting(exact))
 
 
-def _alone(alone: Alone, runner: Runner) -> list[Spread]:
+def _alone(alone: Alone, context: Context) -> list[Spread]:
     """How the scores of systems vary that are measured from offsets."""
-    spreads = run_tests(OfSums(alone.case), runner.part("alone")).systems
+    spreads = run_tests(OfSums(alone.case), context.at("alone")).systems
     return [spread.moved(offset) for spread, offset in zip(spreads, alone.offsets, strict=True)]
 
 
@@ -487,22 +486,23 @@ def _without_sampling(kind: MetricKind) -> _Bootstrap:
     return found._replace(sampled=sampled)
 
 
-def _sample(kind: MetricKind, runner: Runner, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
+def _sample(kind: MetricKind, context: Context, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
     """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
     case, settings = kind.case, kind.case.settings
     refused = np.array([isinstance(each, NotEligible) for each in exact.found])
     tested = np.flatnonzero(refused[exact.which] & ("bootstrap" in settings.tests))
     spreads = draws_intervals(case.metric, settings) and exact.systems[0] == Spread()
-    with runner.run("bootstrap") as run:
+    with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
         return sampled_bootstrap(case, run, partial(kind.replicates, draws=draws), tested, reason, spreads=spreads)
 
 
 def _ranks(
-    kind: MetricKind, runner: Runner, draws: SharedDraws, sampled: Sampled | None
+    kind: MetricKind, context: Context, draws: SharedDraws, sampled: Sampled | None
 ) -> list[tuple[int, int]] | None:
     """Intervals of the ranks of systems on bootstrap resamples; None with one unit, or too little memory."""
     if len(kind.case.units.strata) == 1:
         return None
     drawn = None if sampled is None else sampled.replicates
-    with kind.sized(runner, 0, draws=True).run("leaderboard") as run:
+    settings, context = kind.case.settings, kind.sized(context, 0, draws=True)
+    with context.run("leaderboard", settings.fixed_resamples, settings.seed) as run:
         return bootstrap_ranks(kind.case, run, drawn, partial(kind.replicates, draws=draws))

@@ -16,13 +16,14 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from sigjax.metrics.suites import is_part
-from sigjax.records import CORRECTIONS, Design, Evaluation, InputError, SampleMetric, Settings
+from sigjax.records import CORRECTIONS, Design, Evaluation, Hint, InputError, SampleMetric, Settings
 from sigjax.records.display import meant
+from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.intervals import KINDS, draws_intervals, in_closed_form
 from sigjax.testing.p_values import LOOKS
-from sigjax.testing.problem import NotExact, NotFinite, NotTraceable, Runner, num_problems, ones_of
+from sigjax.testing.problem import NotExact, NotFinite, num_problems, ones_of
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""
@@ -159,8 +160,8 @@ def _check_runs(evaluation: Evaluation, design: Design) -> None:
     """Refuse an evaluation without runs, or whose runs of one instance lie in several clusters."""
     if evaluation.runs is None:
         raise InputError(
-            f"design {design} needs repeated runs, and every instance was run once; name their column (--runs), or "
-            "give runs to from_arrays, or use design together"
+            f"design {design} needs repeated runs, and every instance was run once; name their column "
+            f"({Hint('runs')}), or give runs to from_arrays, or use design together"
         )
     clusters: dict[str, str] = {}
     for instance, cluster in zip(evaluation.ids or (), evaluation.clusters or (), strict=False):
@@ -188,7 +189,7 @@ def _check_models(evaluation: Evaluation) -> None:
 
 
 @contextmanager
-def named_errors(evaluations: Sequence[Evaluation], runner: Runner) -> Iterator[None]:
+def named_errors(evaluations: Sequence[Evaluation], settings: Settings) -> Iterator[None]:
     """Turn errors of tests into messages; several metrics are those tested together.
 
     Raises:
@@ -203,7 +204,7 @@ def named_errors(evaluations: Sequence[Evaluation], runner: Runner) -> Iterator[
             if error.pair is None
             else "test for {!r} and {!r}".format(*(systems[i] for i in error.pair))
         )
-        other = "exact or auto" if runner.settings.method in ("dp", "tree") else "auto"
+        other = "exact or auto" if settings.method in ("dp", "tree") else "auto"
         raise InputError(f"no exact {which}: {error.reason}; use method {other}") from None
     except NotFinite as error:
         metric = evaluations[error.metric].metric
@@ -217,9 +218,9 @@ def named_errors(evaluations: Sequence[Evaluation], runner: Runner) -> Iterator[
         raise InputError(
             f"metric {metric.name!r} is not a finite number for {names} on the data or on a resample of it; {remedy}"
         ) from None
-    except NotTraceable:
+    except NotTraceable as error:
         raise InputError(
-            f"metric {metric.name!r} cannot be compiled for device {runner.device!r}; write it with array operators "
+            f"metric {metric.name!r} cannot be compiled for device {error.device!r}; write it with array operators "
             "and the functions of sums.__array_namespace__(), or use the device auto or numpy"
         ) from None
 
@@ -292,8 +293,8 @@ def check_workload(evaluations: Sequence[Evaluation], settings: Settings, *, war
         needed = math.ceil(100.0 * load.columns) / 100.0
         raise InputError(
             f"{load.pairs:,} pairs of {load.systems:,} systems take about {needed:g} GiB, more than the memory of "
-            f"{settings.memory:g} GiB; compare with one system (--baseline), compare fewer (--systems), or give "
-            f"--memory {needed:g}"
+            f"{settings.memory:g} GiB; compare with one system ({Hint('baseline')}), compare fewer "
+            f"({Hint('systems')}), or give {Hint('memory', f'{needed:g}')}"
         )
     if warns and load.seconds > _WORTH_A_LINE:
         import logging

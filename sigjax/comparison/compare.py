@@ -33,11 +33,13 @@ from sigjax.records import Comparison, Comparisons, Distribution, Evaluation, Me
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, takes, values
 from sigjax.report import Report
-from sigjax.resample.engine import Run, deltas_of, swapped_sums
+from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.resample.gathered import outcome_scores, swap_scores
 from sigjax.resample.tally import null_replicates
-from sigjax.run.backend import NUMPY, host_scope
-from sigjax.run.checkpoint import data_hash, identity_of, stages_of
+from sigjax.run.backend import host_scope
+from sigjax.run.checkpoint import data_hash, identity_of, open_checkpoint
+from sigjax.run.context import Context, Run
+from sigjax.run.shards import current_shard
 from sigjax.testing.bootstrap import SharedDraws, plan_bootstrap
 from sigjax.testing.exact import Plan, exchanged_law, pair_deltas
 from sigjax.testing.p_values import LOOKS
@@ -45,7 +47,6 @@ from sigjax.testing.permutation import plan_sample, sample_replicates, swap_prob
 from sigjax.testing.problem import (
     Case,
     Question,
-    Runner,
     SampleCase,
     alike,
     check_finite,
@@ -148,7 +149,7 @@ class Laws:
         no_sample = len(case.units.strata) == 1 or evaluation.unit == "response" or self._settings.design == "models"
         if test == "bootstrap" and no_sample:
             return None
-        with named_errors([evaluation], Runner(self._settings, "numpy")):
+        with named_errors([evaluation], self._settings):
             if test == "permutation":
                 found = _null(case)
             elif (found := _exact_bootstrap(case)) is None:
@@ -272,7 +273,7 @@ def _with(case: AnyCase, resamples: int) -> AnyCase:
 
 
 def _run(case: Case | SampleCase) -> Run:
-    return Run(case.settings.fixed_resamples, case.settings.seed, NUMPY)
+    return Run(case.settings.fixed_resamples, case.settings.seed)
 
 
 def _drawn(deltas: np.ndarray) -> Law:
@@ -332,22 +333,23 @@ def _settled(evaluations: Sequence[Evaluation], options: CompareOptions) -> Sett
     return settings
 
 
-def _runner(evaluations: Sequence[Evaluation], settings: Settings, options: CompareOptions) -> Runner:
-    """How to run, from where an earlier run stopped."""
-    names, pairs = evaluations[0].systems, ()
+def _context(evaluations: Sequence[Evaluation], settings: Settings, options: CompareOptions) -> Context:
+    """The context of the tests, with the states of an earlier run."""
+    names, pairs, shard = evaluations[0].systems, (), current_shard()
     if options.extend is not None:
         pairs = [(names[a], names[b]) for a, b in pairs_of(evaluations[0], settings)]
-    stages = stages_of(options.checkpoint, options.extend, partial(identity_of, evaluations, settings), pairs)
-    return Runner(settings, options.device, options.progress, stages)
+    identify = partial(identity_of, evaluations, settings)
+    checkpoint = open_checkpoint(options.checkpoint, options.extend, identify, pairs, shard)
+    return Context(options.device, options.progress, checkpoint, shard)
 
 
 def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Report:
     """`compare` of evaluations."""
     settings = _settled(evaluations, options)
     with host_scope():
-        boards = leaderboards(evaluations, _runner(evaluations, settings, options))
+        boards = leaderboards(evaluations, settings, _context(evaluations, settings, options))
         peers = (options.compat,) if isinstance(options.compat, str) else options.compat or ()
-        compat = peer_tests(evaluations, Runner(settings, options.device, options.progress), peers)
+        compat = peer_tests(evaluations, settings, Context(options.device, options.progress), peers)
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
         comparisons=Comparisons.joined([part for board in boards for part in board.comparisons]),
@@ -440,4 +442,4 @@ def _compared_pair(a: Any, b: Any, *, metric: AnyMetric, **given: Any) -> Compar
     check(options)
     settings = _settled([evaluation], options)
     with host_scope():
-        return comparisons_of(evaluation, _runner([evaluation], settings, options))[0]
+        return comparisons_of(evaluation, settings, _context([evaluation], settings, options))[0]

@@ -26,13 +26,14 @@ from sigjax.comparison.analysis import OfSums, make_case
 from sigjax.comparison.checks import named_errors
 from sigjax.metrics.suites import instance_scores
 from sigjax.multiple.westfall_young import num_columns
-from sigjax.records import Alternative, Evaluation, InputError, Settings, Test
+from sigjax.records import Alternative, Evaluation, Hint, InputError, Settings, Test
 from sigjax.records.comparison import Peer, PeerName, PeerTest
 from sigjax.resample.engine import deltas_of, swapped_sums
+from sigjax.run.context import Context
 from sigjax.run.host import fits, gib, memory_for
 from sigjax.testing.bootstrap import SharedDraws, all_replicates
 from sigjax.testing.permutation import swap_problem
-from sigjax.testing.problem import Case, Runner, check_finite, swap_seconds
+from sigjax.testing.problem import Case, check_finite, swap_seconds
 
 ABOUT: dict[PeerName, str] = {
     "sacrebleu --paired-ar": "it leaves out ties with the observed delta, so identical systems get 1 / (resamples + 1)",
@@ -102,24 +103,26 @@ class _Asked(NamedTuple):
     evaluation: Evaluation
     case: Case
     names: Sequence[PeerName]
-    runner: Runner
+    context: Context
 
 
-def peer_tests(evaluations: Sequence[Evaluation], runner: Runner, peers: Sequence[Peer]) -> tuple[PeerTest, ...]:
+def peer_tests(
+    evaluations: Sequence[Evaluation], settings: Settings, context: Context, peers: Sequence[Peer]
+) -> tuple[PeerTest, ...]:
     """The tests of other programs beside each of ours, metric by metric.
 
     Raises:
         InputError: the metric is not one of sums, outputs are exchanged or drawn within units, or too little memory.
     """
-    found, settings = [], runner.settings
+    found = []
     for evaluation in evaluations if peers else ():
-        with named_errors([evaluation], runner):
+        with named_errors([evaluation], settings):
             case = make_case(evaluation, settings)
             if not isinstance(case, Case) or settings.design != "together":
                 raise InputError("compat needs a metric of sums and design together; leave it out")
             for test in settings.tests:
                 names: list[PeerName] = [name for peer in peers for name in COUNTERPARTS[peer, test]]
-                asked = _Asked(evaluation, case, names, runner.part(evaluation.metric.name))
+                asked = _Asked(evaluation, case, names, context.at(evaluation.metric.name))
                 p_values = _of_swaps(asked) if test == "permutation" else _of_draws(asked)
                 found += [PeerTest(name, case.metric.name, test, *_said(asked, name, p_values)) for name in names]
     return tuple(found)
@@ -159,7 +162,8 @@ def _nulls(asked: _Asked) -> Iterator[np.ndarray]:
     """For each pair, delta `[resample]` on the swaps that our own test draws."""
     case, question = asked.case, asked.case.question
     _check_memory(num_columns([case]), case.settings)
-    with asked.runner.sized(swap_seconds(case, len(question.members))).run("compat") as run:
+    context = asked.context.sized(swap_seconds(case, len(question.members)))
+    with context.run("compat", case.settings.fixed_resamples, case.settings.seed) as run:
         problem, pairs = swap_problem(case, slice(None), run)
         sums = swapped_sums(problem, run)
         for place, pair in enumerate(question.pairs):
@@ -188,7 +192,7 @@ def _of_draws(asked: _Asked) -> dict[str, list[float]]:
     shape = len(case.question.scores), case.settings.fixed_resamples
     _check_memory(shape[0], case.settings)
     kind = OfSums(case)
-    with kind.sized(asked.runner, 0, draws=True).run("compat") as run:
+    with kind.sized(asked.context, 0, draws=True).run("compat", shape[1], case.settings.seed) as run:
         scores = all_replicates(lambda part: kind.replicates(part, SharedDraws([])), shape, run)
     pairs = zip(case.question.pairs, case.question.deltas.tolist(), strict=True)
     return {name: [paired_bs(scores[a] - scores[b], delta) for (a, b), delta in pairs]}
@@ -197,8 +201,8 @@ def _of_draws(asked: _Asked) -> dict[str, list[float]]:
 def _check_memory(count: int, settings: Settings) -> None:
     if not fits(needed := gib((count, settings.fixed_resamples)), settings):
         raise InputError(
-            f"compat keeps {count:,} numbers per resample; give --memory {memory_for(needed):g} (GiB) or more, or "
-            "fewer resamples"
+            f"compat keeps {count:,} numbers per resample; give {Hint('memory', f'{memory_for(needed):g}')} (GiB) or "
+            "more, or fewer resamples"
         )
 
 

@@ -36,13 +36,14 @@ from sigjax.metrics.suites import is_part
 from sigjax.multiple.decision import SETTLED, Decisions, decisions, known_bounds
 from sigjax.multiple.ranks import SignificanceRank, significance_ranks
 from sigjax.multiple.westfall_young import StepDown, maxt
-from sigjax.records import CORRECTIONS, Column, Comparisons, Evaluation, Repeated, Settings, SystemScore, Test
+from sigjax.records import CORRECTIONS, Column, Comparisons, Evaluation, Hint, Repeated, Settings, SystemScore, Test
 from sigjax.records.corrections import adjust, log10_adjusted
 from sigjax.resample.units import units_of_instances
+from sigjax.run.context import Context
 from sigjax.testing.bootstrap import SharedDraws
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.p_values import Outcomes, montecarlo_p, most_resamples, p_intervals
-from sigjax.testing.problem import Case, Runner, SampleCase
+from sigjax.testing.problem import Case, SampleCase
 
 Wanting = tuple[float, float] | None
 """Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
@@ -389,13 +390,13 @@ class Family(NamedTuple):
     """The same by evaluation and part, adjusted."""
 
 
-def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Leaderboard]:
+def leaderboards(evaluations: Sequence[Evaluation], settings: Settings, context: Context) -> list[Leaderboard]:
     """Test the pairs of all evaluations, and then adjust their p-values.
 
     Raises:
         InputError: no exact test for a pair, a score that is not finite, or too few units for the bootstrap.
     """
-    settings, families = runner.settings, _families(evaluations, runner)
+    families = _families(evaluations, settings, context)
     reach = _reach(families, settings)
     return [
         leaderboard(each, settings, own, of_tests, reach)
@@ -404,26 +405,25 @@ def leaderboards(evaluations: Sequence[Evaluation], runner: Runner) -> list[Lead
     ]
 
 
-def comparisons_of(evaluation: Evaluation, runner: Runner) -> Comparisons:
+def comparisons_of(evaluation: Evaluation, settings: Settings, context: Context) -> Comparisons:
     """The comparisons of the pairs of one evaluation by the first test, without ranks and notes.
 
     Raises:
         InputError: as `leaderboards`.
     """
-    ((((_, tested),), _, (adjusted,)),) = _families([evaluation], runner)
-    return comparisons_by(tested, adjusted, runner.settings.tests[0], runner.settings)
+    ((((_, tested),), _, (adjusted,)),) = _families([evaluation], settings, context)
+    return comparisons_by(tested, adjusted, settings.tests[0], settings)
 
 
-def _families(evaluations: Sequence[Evaluation], runner: Runner) -> list[Family]:
+def _families(evaluations: Sequence[Evaluation], settings: Settings, context: Context) -> list[Family]:
     """All tests of all evaluations."""
-    settings = runner.settings
     parts = [parts_of(each, settings) for each in evaluations]
-    kinds = [_kind(own[0], own[0].evaluation, runner) if own[0].number is None else None for own in parts]
+    kinds = [_kind(own[0], own[0].evaluation) if own[0].number is None else None for own in parts]
     shared = [kind.case for kind in kinds if isinstance(kind, OfSums) and kind.shares_draws]
     draws = SharedDraws([] if is_part(evaluations[0]) else shared)  # tasks have other instances
     found: list[list[Tested]] = []
     for number, (own, kind) in enumerate(zip(parts, kinds, strict=True), 1):
-        at = runner._replace(which=f"({number} of {len(kinds)})" if len(kinds) > 1 else "")
+        at = replace(context, label=f"({number} of {len(kinds)})" if len(kinds) > 1 else "")
         tested: list[Tested] = []
         found.append(tested)
         for part in own:
@@ -434,8 +434,10 @@ def _families(evaluations: Sequence[Evaluation], runner: Runner) -> list[Family]
     families = [members] if settings.family == "report" else [[each] for each in members]
     joined = [_joined([one for _, own in family for one in own], settings) for family in families]
     return [
-        Family(family, outcomes, _adjust_all([own for _, own in family], outcomes, _steps(family, runner), settings))
-        for family, outcomes in zip(families, joined, strict=True)
+        Family(family, outcomes, _adjust_all([own for _, own in family], outcomes, counted, settings))
+        for family, outcomes, counted in zip(
+            families, joined, (_steps(each, settings, context) for each in families), strict=True
+        )
     ]
 
 
@@ -453,31 +455,31 @@ def _to_come(found: Sequence[Sequence[Tested]], parts: Sequence[Sequence[Part]])
     return sum(len(part.pairs) for part in [part for own in parts for part in own][done + 1 :])
 
 
-def _kind(part: Part, evaluation: Evaluation, runner: Runner) -> MetricKind:
+def _kind(part: Part, evaluation: Evaluation) -> MetricKind:
     """The case of a part, whose evaluation is this."""
-    with named_errors([evaluation], runner):
+    with named_errors([evaluation], part.settings):
         return kind_of(make_case(evaluation, part.settings, part.members))
 
 
-def _tested(part: Part, whole: MetricKind | None, runner: Runner, draws: SharedDraws, others: np.ndarray) -> Tested:
+def _tested(part: Part, whole: MetricKind | None, context: Context, draws: SharedDraws, others: np.ndarray) -> Tested:
     """The tests of a part; `whole` is the case of the part that is a whole evaluation."""
     evaluation = part.evaluation
-    kind = whole or _kind(part, evaluation, runner)
-    own = runner.part(evaluation.metric.name)
+    kind = whole or _kind(part, evaluation)
+    context = context.at(evaluation.metric.name)
     if part.number is not None:
-        own = own.part(f"instances {part.number + 1}")
-    with named_errors([evaluation], runner):
-        _check(evaluation, kind.case, own)
-        answers = run_tests(kind, own, draws if whole else None, others)
+        context = context.at(f"instances {part.number + 1}")
+    with named_errors([evaluation], part.settings):
+        _check(evaluation, kind.case, context)
+        answers = run_tests(kind, context, draws if whole else None, others)
     return described(part, evaluation, kind.case, answers)
 
 
-def _check(evaluation: Evaluation, case: Case | SampleCase, runner: Runner) -> None:
+def _check(evaluation: Evaluation, case: Case | SampleCase, context: Context) -> None:
     """Refuse what cannot be tested, or is not what the run that is to go on has tested."""
     by_name = sorted(range(len(evaluation.systems)), key=evaluation.systems.__getitem__)
-    runner.stage.part("scores").check_scores(np.array(case.observed_scores)[by_name])
+    context.checkpoint.at("scores").check_scores(np.array(case.observed_scores)[by_name])
     if "bootstrap" in case.settings.tests:
-        check_units(len(case.units.strata), "the bootstrap test", "; use --test permutation")
+        check_units(len(case.units.strata), "the bootstrap test", f"; use {Hint('test', 'permutation')}")
 
 
 def _joined(family: Sequence[Tested], settings: Settings) -> dict[Test, Outcomes]:
@@ -503,15 +505,16 @@ def _reach(families: Sequence[Family], settings: Settings) -> list[str]:
     return notes
 
 
-def _steps(family: Sequence[tuple[Evaluation, Sequence[Tested]]], runner: Runner) -> StepDown | None:
+def _steps(
+    family: Sequence[tuple[Evaluation, Sequence[Tested]]], settings: Settings, context: Context
+) -> StepDown | None:
     """What maxt counts over the pairs of a family; None for other corrections."""
-    settings = runner.settings
     if not CORRECTIONS[settings.correction].is_resampled:
         return None
     cases = [one.case for _, own in family for one in own if isinstance(one.case, Case)]
-    own = runner.part(family[0][0].metric.name) if settings.family == "metric" else runner
-    with named_errors([each for each, _ in family], runner):
-        return maxt(cases, own)
+    context = context.at(family[0][0].metric.name) if settings.family == "metric" else context
+    with named_errors([each for each, _ in family], settings):
+        return maxt(cases, context)
 
 
 def _adjust_all(

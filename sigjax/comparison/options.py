@@ -15,7 +15,7 @@ from sigjax.metrics.suites import suite_of
 from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, FrameOptions
 from sigjax.records import Evaluation as EvaluationRecord
-from sigjax.records import InputError, Settings
+from sigjax.records import Hint, InputError, Settings
 from sigjax.records.comparison import Peer
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, options_of, same, values
@@ -125,7 +125,7 @@ class CompareOptions(Settings):
     )
     extend: Report | Path | None = option(
         None,
-        "Go on from this JSON report of fewer resamples; --resamples is the new total.",
+        f"Go on from this JSON report of fewer resamples; {Hint('resamples')} is the new total.",
         "An earlier `Report`, or its JSON file, of the same data and settings but for fewer resamples. The report is "
         "that of a new run; permutation tests go on from the counts of the earlier one, while the bootstrap, whose "
         "replicates it does not hold, draws all again.",

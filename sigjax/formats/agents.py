@@ -32,7 +32,7 @@ from sigjax.readers.json_files import (
     text,
 )
 from sigjax.readers.options import Options, show
-from sigjax.records import InputError
+from sigjax.records import Hint, InputError
 from sigjax.run.files import files_inside, naming, read_head, read_text
 
 _SUCCESS = "success"
@@ -237,7 +237,9 @@ def _swebench(file: str, options: Options) -> list[Result]:
     if "leaderboards" in found.fields:
         return _board(file, found, options)
     if options.filter is not None:
-        raise InputError(f"{file}: --filter names a board of leaderboards.json; a report has none; leave it out")
+        raise InputError(
+            f"{file}: {Hint('filter')} names a board of leaderboards.json; a report has none; leave it out"
+        )
     if "submitted_ids" in found.fields:
         return [_report(file, found, found.texts("submitted_ids"), found.texts("resolved_ids"))]
     if "generated" in found.fields:  # results.json of the first harness, which lists all predictions
@@ -245,7 +247,7 @@ def _swebench(file: str, options: Options) -> list[Result]:
     if isinstance(found.get(_RESOLVED), list):
         raise InputError(
             f"{file}: lists the instances that are resolved, but not the others; give a list of all first "
-            f"({_LIST}): sigjax compare ALL -i {file} ..."
+            f"({_LIST}): {Hint('sigjax compare', 'ALL', '-i', file, '...')}"
         )
     if not found.fields or any(isinstance(value, list) for value in found.fields.values()):
         found.value("submitted_ids")  # refuses its absence

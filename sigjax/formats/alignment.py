@@ -14,7 +14,7 @@ import numpy as np
 from sigjax.readers.format import Format, Reading, Sheet, Sources, lines_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show, suggest
-from sigjax.records import InputError
+from sigjax.records import Hint, InputError
 from sigjax.run.files import read_text
 
 _LABELLED = rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)"
@@ -90,7 +90,7 @@ def _swapped(sources: Sources, names: Sequence[str]) -> frozenset[str]:
         return frozenset(sources.systems)
     for name in names:
         if name not in sources.systems:
-            raise InputError(f"--swap: no system {show(name)}; {suggest(name, sources.systems, 'systems')}")
+            raise InputError(f"{Hint('swap')}: no system {show(name)}; {suggest(name, sources.systems, 'systems')}")
     return frozenset(names)
 
 
@@ -192,7 +192,9 @@ def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray,
     if wrong.size:
         i = wrong[0]
         if min(source[i], target[i]) < 0:
-            raise InputError(f"{file}, line {line[i]}: a link has word 0, but with --one-based words count from 1")
+            raise InputError(
+                f"{file}, line {line[i]}: a link has word 0, but with {Hint('one_based')} words count from 1"
+            )
         highest = max(source[i], target[i])
         raise InputError(f"{file}, line {line[i]}: a word has number {highest}; expected at most {_WORD}")
     return (sentence << 2 * _BITS) | (source << _BITS) | target

@@ -35,7 +35,7 @@ from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, show, suggest
 from sigjax.readers.table import count_responses
-from sigjax.records import Evaluation, InputError, Match
+from sigjax.records import Evaluation, Hint, InputError, Match
 from sigjax.run.files import read_text
 
 TAG_METRICS = ("fscore", "precision", "recall", "accuracy")
@@ -89,7 +89,7 @@ def read_tagged(
             tokens, note = _with_tokens_of(gold, tokens, name)
             notes += [note] if note else []
         else:
-            check_words(gold, tokens, "; --tolerant puts back tokens that a file lacks")
+            check_words(gold, tokens, f"; {Hint('tolerant')} puts back tokens that a file lacks")
         for check in checks:
             check(gold, tokens)
         systems[name] = tokens
@@ -133,8 +133,8 @@ def find_places(gold: Sequence[str], own: Tokens) -> np.ndarray:
             place = words.index(word, place + 1, i + spare + 1)
         except ValueError:
             raise InputError(
-                f"{own.line_of(i)}: token {show(word)} is not among the next gold tokens; --tolerant puts back tokens "
-                "that a file lacks, but all others must be the gold ones, in their order"
+                f"{own.line_of(i)}: token {show(word)} is not among the next gold tokens; {Hint('tolerant')} puts back "
+                "tokens that a file lacks, but all others must be the gold ones, in their order"
             ) from None
         places.append(place)
     starts = [i for i, place in enumerate(places) if not i or place > places[i - 1] + 1]
@@ -184,11 +184,13 @@ def _check_metric(options: Options) -> None:
     for name, default in (("unit", "instance"), ("match", "strict")):
         chosen = getattr(options, name)
         if options.metric == "accuracy" and chosen != default:
-            raise InputError(f"--{name} {chosen}: accuracy is of tokens; use --metric fscore, precision or recall")
+            raise InputError(
+                f"{Hint(name, chosen)}: accuracy is of tokens; use {Hint('metric', 'fscore')}, precision or recall"
+            )
     if options.unit == "response" and options.match != "strict":
         raise InputError(
-            f"--unit response: with --match {options.match} a span may take the gold span of another; leave one of "
-            "them out"
+            f"{Hint('unit', 'response')}: with {Hint('match', options.match)} a span may take the gold span of "
+            "another; leave one of them out"
         )
 
 
@@ -371,7 +373,7 @@ def _first_width(file: str, line: int, row: Sequence[str]) -> int:
     if len(row) < 2:
         raise InputError(
             f"{file}, line {line}: expected a token and its tag, got {show(row[0])}; for one label per line use "
-            "--reader labels"
+            f"{Hint('reader', 'labels')}"
         )
     return len(row)
 
@@ -421,7 +423,8 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
     if truth and found and not truth & found:
         raise InputError(
             f"{gold.file}: the last column has types such as {show(min(found))}, the one before it {show(min(truth))}; "
-            "expected the gold tag and the guess as the last two columns; a file of gold tags alone goes before -i"
+            "expected the gold tag and the guess as the last two columns; a file of gold tags alone goes before "
+            f"{Hint('i')}"
         )
 
 

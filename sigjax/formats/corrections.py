@@ -17,7 +17,7 @@ from sigjax.formats.logs import Result, Row, log_reader
 from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, listing, show
-from sigjax.records import InputError
+from sigjax.records import Hint, InputError
 from sigjax.run.files import read_text
 
 Edits = Counter[tuple[int, int, str]]
@@ -65,7 +65,7 @@ def _edits(file: str, sentences: Sequence[_Sentence], chosen: int | None) -> lis
     """The edits `[sentence]` of the one annotator, or of the chosen one."""
     if chosen is not None and not any(chosen in each.edits for each in sentences):
         known = sorted({annotator for each in sentences for annotator in each.edits})
-        raise InputError(f"{file}: --filter: no annotator {chosen}; annotators: {listing(map(str, known))}")
+        raise InputError(f"{file}: {Hint('filter')}: no annotator {chosen}; annotators: {listing(map(str, known))}")
     return [_of_one(file, each, chosen) for each in sentences]
 
 
@@ -83,7 +83,7 @@ def _of_one(file: str, sentence: _Sentence, chosen: int | None) -> Edits:
         raise InputError(
             f"{file}, line {sentence.line}: the annotators {listing(map(str, sorted(known)))} differ, and ERRANT's "
             f"choice for a sentence depends on the others; give what errant_compare prints with -v for each system "
-            f"(--reader errant), or say which to take, such as --filter={min(known)}"
+            f"({Hint('reader', 'errant')}), or say which to take, such as {Hint('filter', str(min(known)))}"
         )
     return first
 
@@ -110,7 +110,9 @@ def _read(sources: Sources, options: Options) -> Reading:
 
 def _annotator(name: str | None) -> int | None:
     if name is not None and not re.fullmatch(r"\d{1,9}", name):
-        raise InputError(f"--filter: expected the number of an annotator, as M2 ends its lines, got {show(name)}")
+        raise InputError(
+            f"{Hint('filter')}: expected the number of an annotator, as M2 ends its lines, got {show(name)}"
+        )
     return None if name is None else int(name)
 
 

@@ -39,7 +39,7 @@ from sigjax.readers.json_files import (
 )
 from sigjax.readers.options import Options, listing, show
 from sigjax.readers.table import is_text, parse_number
-from sigjax.records import InputError
+from sigjax.records import Hint, InputError
 from sigjax.run.files import ZIP_MAGIC, decode_text, files_inside, growth_limit, read_bytes, read_head
 
 
@@ -259,7 +259,7 @@ def _lm_eval_value(line: Item, name: str) -> float | Unusable:
     if isinstance(line.get(name), list | dict | str):
         return Unusable(
             f"{line.place(name)}: holds parts of a metric of the whole corpus, not a score of the document; name "
-            "another score with --metric NAME, or compare the texts themselves"
+            f"another score with {Hint('metric', 'NAME')}, or compare the texts themselves"
         )
     return line.number(name)
 
@@ -274,7 +274,7 @@ def _published(samples: str, filter: str, score: str, mean: float) -> tuple[list
     try:
         results = load_item(file).fields
     except InputError as error:
-        return [f"not checked against the published results: {error.neutral}"], False
+        return [f"not checked against the published results: {error.flags}"], False
     published = _below(results, "results", named["task"], f"{score},{filter}")
     lower_is_better = _below(results, "higher_is_better", named["task"], score) is False
     if not isinstance(published, int | float) or abs(mean - published) <= _TOLERANCE * max(1.0, abs(published)):
@@ -477,7 +477,7 @@ _SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 _READ = ("id", "epoch", "scores", "metadata")
 """The fields of a sample that are kept; the others, its messages and events, can be long."""
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-_REMEDY = "name another score with --metric NAME"
+_REMEDY = f"name another score with {Hint('metric', 'NAME')}"
 _MOST_MEMBERS = 1_000_000
 _ENCRYPTED = 0x1
 

@@ -28,7 +28,7 @@ from sigjax.readers.options import Options, chosen_metric, listing, show
 from sigjax.readers.plain import csv_records, looks_tabular, unquote
 from sigjax.readers.table import is_text
 from sigjax.readers.vocabulary import is_id_name
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, Hint, InputError
 from sigjax.run.files import naming, read_head, read_text
 
 LABEL_METRICS = ("accuracy", *CLASS_METRICS, "fscore", "precision", "recall")
@@ -447,8 +447,8 @@ def _confirmed(files: Sequence[str], _: Sequence[str]) -> bool:
     if all(len(each) <= 2 for each in labels) or 2 * len(set(labels)) <= len(labels):
         return True
     raise InputError(
-        f"{file}: are these labels, or answers to questions? say --reader id-labels to compare labels, or --reader "
-        "squad for exact_match and f1"
+        f"{file}: are these labels, or answers to questions? say {Hint('reader', 'id-labels')} to compare "
+        f"labels, or {Hint('reader', 'squad')} for exact_match and f1"
     )
 
 

@@ -21,7 +21,7 @@ from sigjax.readers.format import Reading, Sheet, Sources, Tasks
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import text
 from sigjax.readers.options import Options, listing, show, suggest
-from sigjax.records import Evaluation, InputError, Metric, SampleMetric
+from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric
 from sigjax.run.files import naming
 
 
@@ -41,7 +41,8 @@ def by_task(logs: Sequence[Any], options: Options) -> tuple[dict[str, list[Any]]
         lacking = [name for name in chosen if name not in having[task]]
         if lacking and options.missing != "drop":
             raise InputError(
-                f"task {show(task)} has no results of {listing(lacking)}; --missing drop leaves such tasks out"
+                f"task {show(task)} has no results of {listing(lacking)}; {Hint('missing', 'drop')} leaves such tasks "
+                "out"
             )
         if lacking:
             notes += (f"left out task {task}: no results of {listing(lacking)}",)
@@ -211,9 +212,11 @@ def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> st
     if not known:
         raise InputError(f"{file}: holds no results; expected those of at least one instance")
     if chosen is not None and chosen not in known:
-        raise InputError(f"{file}: --filter: no {what} {show(chosen)}; {suggest(chosen, known, what + 's')}")
+        raise InputError(f"{file}: {Hint('filter')}: no {what} {show(chosen)}; {suggest(chosen, known, what + 's')}")
     if chosen is None and len(known) > 1:
-        raise InputError(f"{file}: holds results of the {what}s {listing(known)}; say which with --filter NAME")
+        raise InputError(
+            f"{file}: holds results of the {what}s {listing(known)}; say which with {Hint('filter', 'NAME')}"
+        )
     return chosen if chosen is not None else known[0]
 
 

@@ -56,7 +56,7 @@ from sigjax.readers.plain import CSV, NUMBERS, PAIRED, SPACES, TSV, looks_tabula
 from sigjax.readers.saved import NPZ, saved_names
 from sigjax.readers.table import is_missing, is_text
 from sigjax.records import Evaluation as EvaluationRecord
-from sigjax.records import InputError
+from sigjax.records import Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values
@@ -82,9 +82,9 @@ FORMATS: dict[str, Format] = {each.name: each for each in (*_LOGS, *_SYSTEMS, *_
 _PLAIN = frozenset({"labels", "texts"})
 """Formats of whole lines, which almost any file could be."""
 _TABLE = (
-    "looks like a table, which is read alone, with all systems in it; with -i, texts are one per line, and labels "
-    "one per line or with an id (--reader=id-labels; --reader=labels and --reader=texts take lines as they are; "
-    "--reader names any other format)"
+    f"looks like a table, which is read alone, with all systems in it; with {Hint('i')}, texts are one per line, and "
+    f"labels one per line or with an id ({Hint('reader', 'id-labels')}; {Hint('reader', 'labels')} and "
+    f"{Hint('reader', 'texts')} take lines as they are; {Hint('reader')} names any other format)"
 )
 
 
@@ -102,7 +102,7 @@ def choose_formats(
     if len(files) > 1 and not outputs and MT_METRICS_EVAL.fits(*read_head(first)):
         raise InputError(
             f"{files[1]}: a .seg.score file has all systems in it; compare one at a time, or several annotators in one "
-            "table with the columns system, id, annotator and score (--runs COLUMN)"
+            f"table with the columns system, id, annotator and score ({Hint('runs', 'COLUMN')})"
         )
     formats = likely_formats(files, outputs)
     if not formats:
@@ -114,12 +114,14 @@ def choose_formats(
         if serving is None and not likely.certain and outputs and looks_tabular(*read_head(first)):
             raise InputError(f"{first}: {_TABLE}")
         if serving is None:
-            raise InputError(f"{first}: {_not_served(likely, metric)}; another format is named with --reader NAME")
+            raise InputError(
+                f"{first}: {_not_served(likely, metric)}; another format is named with {Hint('reader', 'NAME')}"
+            )
         if metric is None and serving.name == "texts":
             names = ", ".join(each.name for each in formats_taking(files, outputs))
             raise InputError(
-                f"{first}: lines of text could be many things; say what to compare them by, such as -m bleu, or "
-                f"name the format with --reader ({names})"
+                f"{first}: lines of text could be many things; say what to compare them by, such as "
+                f"{Hint('m', 'bleu')}, or name the format with {Hint('reader')} ({names})"
             )
         return serving
 
@@ -178,13 +180,14 @@ def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[For
     if len(files) > 1 and not outputs and not os.path.isdir(first):
         gold = next(iter(likely_formats(files[:1], files[:1])), None)
         what, metric = ("gold labels or texts", "METRIC") if gold is None else (gold.title, gold.metrics[0])
-        command = ["sigjax", "compare", files[0], "-i", *files[1:3]]
+        more = ["..."] if len(files) > 3 else []
+        command = Hint("sigjax compare", *map(shlex.quote, [files[0], "-i", *files[1:3]]), *more, "-m", metric)
         return InputError(
             f"{first}: unknown format of files with one system each; are these gold files first ({what})? write "
-            f"{shlex.join(command)}{' ...' if len(files) > 3 else ''} -m {metric} (other formats: --reader NAME)"
+            f"{command} (other formats: {Hint('reader', 'NAME')})"
         )
     known = ", ".join(each.name for each in fitting)
-    return InputError(f"{first}: unknown format; known: {known}; say which with --reader NAME")
+    return InputError(f"{first}: unknown format; known: {known}; say which with {Hint('reader', 'NAME')}")
 
 
 def _check_plain(outputs: Sequence[str]) -> None:
@@ -202,9 +205,9 @@ def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: ob
         raise InputError(f"reader: no format {show(reader)}; {known}")
     found = FORMATS[reader]
     if found.takes == "gold" and not (outputs and files):
-        raise InputError(f"reader {reader!r} takes gold files, and the files of the systems with -i")
+        raise InputError(f"reader {reader!r} takes gold files, and the files of the systems with {Hint('i')}")
     if found.takes == "file" and not found.parts and (outputs or len(files) != 1):
-        raise InputError(f"reader {reader!r} takes one file with all systems, without -i")
+        raise InputError(f"reader {reader!r} takes one file with all systems, without {Hint('i')}")
     if found.takes != "gold" and outputs and files:
         raise InputError(f"reader {reader!r} takes no gold file; give one file per system")
     if not found.serves(metric):
@@ -276,7 +279,7 @@ def check_one_task(evaluations: Sequence[EvaluationRecord]) -> None:
     if tasks:
         raise InputError(
             f"the files are of several tasks ({listing(tasks[1:])}); only compare takes several at once: "
-            "give the files of one, or --metric NAME that only one has"
+            f"give the files of one, or {Hint('metric', 'NAME')} that only one has"
         )
 
 
@@ -409,11 +412,12 @@ def _check_particular(found: Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
     for name in "filter swap one_based runs system score source tokenize lowercase match tolerant".split():
         if (value := getattr(options, name)) and value != getattr(Options, name) and name not in found.options:
-            raise InputError(f"--{name.replace('_', '-')} means nothing for the {what}; leave it out")
+            raise InputError(f"{Hint(name)} means nothing for the {what}; leave it out")
     if options.unit == "response" and "unit" not in found.options:
         takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
         raise InputError(
-            f"--unit=response needs spans, links, brackets or terms, as the formats {takers} have; the {what} has none"
+            f"{Hint('unit', 'response')} needs spans, links, brackets or terms, as the formats {takers} have; the "
+            f"{what} has none"
         )
 
 

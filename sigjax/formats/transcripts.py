@@ -32,7 +32,7 @@ from sigjax.metrics.texts import check_lengths
 from sigjax.readers.format import Format, Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, show
-from sigjax.records import Evaluation, InputError, Transcripts
+from sigjax.records import Evaluation, Hint, InputError, Transcripts
 from sigjax.run.files import head_lines, read_head, read_text
 
 _ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
@@ -120,8 +120,8 @@ def _check_words(metric: str, own: Utterances) -> None:
     for id, words in own.words.items():
         if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
             raise InputError(
-                f"{own.file}, line {own.lines[id]}: alternatives such as {show(several[0])} are for -m {SCLITE}; keep "
-                f"one of them for {metric}"
+                f"{own.file}, line {own.lines[id]}: alternatives such as {show(several[0])} are for "
+                f"{Hint('m', SCLITE)}; keep one of them for {metric}"
             )
         closed = [token for token in tokens_of(words) if token in ("{", "}")]
         if metric == SCLITE and closed != re.findall("[{}]", words):
@@ -215,7 +215,7 @@ def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequenc
         differ = "" if same else ", but not all files have the same ones once"
         raise InputError(
             f"{first}: are these transcripts with ids? lines {where} with words such as {show(gold[0])}{differ}; "
-            f"say --reader {reader} to join them by id, or --reader texts to score lines as they are"
+            f"say {Hint('reader', reader)} to join them by id, or {Hint('reader', 'texts')} to score lines as they are"
         )
     return False
 

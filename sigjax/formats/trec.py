@@ -23,7 +23,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
 from sigjax.readers.options import Options, show
 from sigjax.readers.table import parse_number
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, Hint, InputError
 from sigjax.run.files import head_lines, naming, read_text
 
 EXAMPLES = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
@@ -170,7 +170,9 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
     name = options.metric
     measure = parse_measure(name) if isinstance(name, str) else None
     if measure is None or not isinstance(name, str):
-        raise InputError(f"runs are scored by a measure's name, such as {', '.join(EXAMPLES)}; give one with --metric")
+        raise InputError(
+            f"runs are scored by a measure's name, such as {', '.join(EXAMPLES)}; give one with {Hint('metric')}"
+        )
     score = topic_scorer(measure, judged)
     topics = tuple(judged)
     absent = np.nan if options.missing in ("drop", "pairwise") else 0.0

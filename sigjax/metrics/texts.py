@@ -27,9 +27,10 @@ import numpy as np
 
 from sigjax.metrics.registry import TEXT_METRICS, evaluation_from_arrays
 from sigjax.metrics.textmetric import Recipe, Texts
-from sigjax.records import Evaluation, InputError, Transcripts
+from sigjax.records import Evaluation, Hint, InputError, Transcripts
+from sigjax.run.context import progress_bar
 from sigjax.run.files import replacing
-from sigjax.run.host import num_cores, progress_bar
+from sigjax.run.host import num_cores
 
 _SCHEMA = "sigjax-texts/2"
 """Part of every key; to be changed when the counts of the same texts change."""
@@ -330,7 +331,7 @@ def _source(metric: str, source: Sequence[str] | None, gold: Sequence[Sequence[s
     if not TEXT_METRICS[metric].source:
         return {}
     if source is None:
-        raise InputError(f"{metric} compares outputs with their source, too; give it with --source FILE")
+        raise InputError(f"{metric} compares outputs with their source, too; give it with {Hint('source', 'FILE')}")
     texts = _texts("source", source)
     if len(texts) != len(gold[0]):
         raise InputError(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.resample.engine import Run
+from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads
 from sigjax.testing.bootstrap import all_replicates
 from sigjax.testing.problem import Case, SampleCase
@@ -40,7 +40,7 @@ def bootstrap_ranks(
         NotFinite: the metric gave NaN or infinity.
     """
     settings, question = case.settings, case.question
-    if state := run.stage.state():
+    if state := run.checkpoint.state():
         ranks = state.arrays["ranks"]
     else:
         shape = (len(question.scores), run.resamples)
@@ -49,7 +49,7 @@ def bootstrap_ranks(
         values = all_replicates(pieces, shape, run) if drawn is None else drawn
         values *= 1.0 if case.metric.higher_is_better else -1.0
         ranks = rank_quantiles(values, np.array(question.tolerances), settings.level)
-        run.stage.finish(run.resamples, ranks=ranks)
+        run.checkpoint.finish(run.resamples, ranks=ranks)
     return [(low, high) for low, high in ranks.tolist()]
 
 

@@ -27,16 +27,17 @@ References: Westfall and Young (1993), "Resampling-based multiple testing", algo
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sigjax.records import InputError
-from sigjax.resample.engine import Run, count_swaps, deltas_of, pieces_of, swapped_sums
+from sigjax.resample.engine import count_swaps, deltas_of, swapped_sums
 from sigjax.resample.tally import Ladder, statistic
 from sigjax.resample.units import norms
+from sigjax.run.context import Context, Run
 from sigjax.testing.permutation import add_up, swap_problem
-from sigjax.testing.problem import Case, Pair, Runner, check_finite, numpy_seconds, swap_seconds
+from sigjax.testing.problem import Case, Pair, check_finite, numpy_seconds, swap_seconds
 
 _ROUNDING = 1e-12
 """Statistics of two pairs that differ by less than this part of themselves are ties: the scales are rounded, too. For
@@ -80,7 +81,7 @@ class StepDown:
         return adjusted
 
 
-def maxt(cases: Sequence[Case], runner: Runner) -> StepDown:
+def maxt(cases: Sequence[Case], context: Context) -> StepDown:
     """Step-down maxT over all pairs of one metric (on the device), or of several (sums on the device).
 
     Raises:
@@ -88,15 +89,17 @@ def maxt(cases: Sequence[Case], runner: Runner) -> StepDown:
         NotTraceable: the device cannot run the metric.
         InputError: a delta that single units do not change.
     """
-    correction, first, num_pairs = runner.settings.correction, cases[0], len(cases[0].question.members)
+    first, settings, num_pairs = cases[0], cases[0].settings, len(cases[0].question.members)
+    resamples, seed = settings.fixed_resamples, settings.seed
     if len(cases) == 1:
-        with runner.sized(swap_seconds(first, num_pairs)).run(correction, compiles=first.metric) as run:
+        context = context.sized(swap_seconds(first, num_pairs))
+        with context.run(settings.correction, resamples, seed, compiles=first.metric) as run:
             return _of_metric(first, run)
-    resamples, columns, units = runner.settings.fixed_resamples, num_columns(cases), len(first.units.strata)
+    columns, units = num_columns(cases), len(first.units.strata)
     seconds = numpy_seconds(resamples=resamples, units=units, columns=columns, scored=0, counted=False)
     # The device makes the sums alone; the progress bar is for all of the work.
-    runner = runner.sized(seconds)._replace(seconds=seconds + _STATISTIC * resamples * len(cases) * num_pairs)
-    with runner.run(correction) as run:
+    context = replace(context.sized(seconds), seconds=seconds + _STATISTIC * resamples * len(cases) * num_pairs)
+    with context.run(settings.correction, resamples, seed) as run:
         return _of_metrics(cases, run)
 
 
@@ -133,9 +136,9 @@ def _of_metrics(cases: Sequence[Case], run: Run) -> StepDown:
         return statistic(deltas, case.settings.alternative) * scale[hypothesis]
 
     def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
-        for piece in pieces_of(part, num_columns(cases)):
+        for piece in part.blocks(num_columns(cases)):
             # All metrics meet the same swaps, and the last one moves the progress bar.
-            quiet = piece._replace(advance=lambda done: None)
+            quiet = replace(piece, advance=lambda done: None)
             sums = [swapped_sums(problem, quiet) for problem, _ in swaps[:-1]]
             sums.append(swapped_sums(swaps[-1][0], piece))
             largest, exceed = np.full(piece.resamples - piece.start, -np.inf), np.zeros(len(order), np.int64)

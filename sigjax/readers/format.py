@@ -14,7 +14,7 @@ import numpy as np
 
 from sigjax.metrics.ratios import FBETA
 from sigjax.readers.options import Options, select_systems
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, Hint, InputError
 from sigjax.run.files import head_lines, read_text
 
 Takes = Literal["file", "systems", "gold"]
@@ -42,7 +42,9 @@ class Sources:
         """The only gold file."""
         first, *others = self.files
         if others:
-            raise InputError(f"{others[0]}: is a second gold file; expected one, and the systems' files with -i")
+            raise InputError(
+                f"{others[0]}: is a second gold file; expected one, and the systems' files with {Hint('i')}"
+            )
         return first
 
     def by_file(self) -> dict[str, str]:

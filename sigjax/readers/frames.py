@@ -28,7 +28,7 @@ from sigjax.readers.json_files import Item, load_entries, parse_json_lines
 from sigjax.readers.layouts import check_width, read_table, table_format
 from sigjax.readers.options import Options, check_options, show
 from sigjax.readers.table import Lazy, Nested, Numbers, Table, check_characters, check_filled
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
 from sigjax.run.files import growth_limit, naming, read_bytes, read_text
@@ -171,7 +171,7 @@ def _table(
         if not {*columns[name]} <= {"", "(list)", "(object)"}:
             raise InputError(
                 f"{item.place(name)}: expected a text, a number, true, false or null, as other objects have, got a "
-                "list or an object; leave it out with --ignore NAME"
+                f"list or an object; leave it out with {Hint('ignore', 'NAME')}"
             )
         columns[name] = Nested(columns[name])
     return Table(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)

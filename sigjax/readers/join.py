@@ -31,7 +31,7 @@ from sigjax.readers.table import (
     show_key,
 )
 from sigjax.readers.vocabulary import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
-from sigjax.records import Array, Evaluation, InputError, Metric, Missing, SampleMetric
+from sigjax.records import Array, Evaluation, Hint, InputError, Metric, Missing, SampleMetric
 from sigjax.run.files import naming
 
 _CLOSE = 0.1
@@ -198,7 +198,7 @@ def _place(sheets: Sequence[Sheet], keys: Sequence[Key], rows: Sequence[np.ndarr
 def labels_of(sheets: Sequence[Sheet], name: str) -> Sequence[str]:
     """The labels `[instance]` that sheets hold under a name, one for each instance; else they are refused."""
     keys, rows = _match(sheets, _named(sheets, sheets))
-    return instance_labels(sheets, keys, rows, np.arange(len(keys)), name, "--cluster")
+    return instance_labels(sheets, keys, rows, np.arange(len(keys)), name, Hint("cluster"))
 
 
 def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
@@ -264,11 +264,12 @@ def _repeated(sheet: Sheet, systems: Collection[str]) -> str:
         return "ids must be unique in each run"
     column, other = show(sheet.id_column), _other_id(sheet, systems)
     if other is None:
-        return f"ids must be unique in each run (column {column}; see --id, and --runs for trials)"
+        return f"ids must be unique in each run (column {column}; see {Hint('id')}, and {Hint('runs')} for trials)"
     if is_trial(other):
-        return f"ids must be unique in each run; with --runs {show(other)} those of column {column} are"
-    both = f"columns {column} and {show(other)} together are unique: make one column of both, and name it with --id"
-    return both if is_property(other) else f"{both}; or give --runs {show(other)} if it tells trials apart"
+        return f"ids must be unique in each run; with {Hint('runs', show(other))} those of column {column} are"
+    both = f"columns {column} and {show(other)} together are unique: make one column of both, and name it with "
+    both += str(Hint("id"))
+    return both if is_property(other) else f"{both}; or give {Hint('runs', show(other))} if it tells trials apart"
 
 
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
@@ -300,7 +301,8 @@ def _settle_missing(
         return values, everything, None, ()
     lacks = _lacks(absent, systems, name)
     if missing == "error":
-        ways = "use --missing drop or --missing zero" if len(systems) == 2 else "use --missing drop, pairwise or zero"
+        drop = Hint("missing", "drop")
+        ways = f"use {drop} or {Hint('missing', 'zero')}" if len(systems) == 2 else f"use {drop}, pairwise or zero"
         if (~absent).any(axis=1).all() and (~absent).sum(axis=0).max() == 1:
             ways = "no two share any: `sigjax unpaired` takes such systems"
         raise InputError(f"systems have different instances: {lacks}; {ways}")
@@ -308,12 +310,14 @@ def _settle_missing(
         kept = np.flatnonzero(~absent.any(axis=0))
         if not kept.size:
             raise InputError(
-                f"no instance is left that all systems have: {lacks}; --missing pairwise tests pair by pair"
+                f"no instance is left that all systems have: {lacks}; {Hint('missing', 'pairwise')} tests pair by pair"
             )
         return values[:, kept], kept, None, (_dropped(absent, systems),)
     if missing == "pairwise":
         if empty := [name for name, own in zip(systems, absent, strict=True) if own.all()]:
-            raise InputError(f"system {show(empty[0])} has no instance; leave it out (--systems names those to take)")
+            raise InputError(
+                f"system {show(empty[0])} has no instance; leave it out ({Hint('systems')} names those to take)"
+            )
         kept = np.flatnonzero(~absent.all(axis=0))
         values, absent = values[:, kept], absent[:, kept]
         # Any real numbers of the instance, which the metric accepts; their statistics become 0.
@@ -363,10 +367,12 @@ def _shared(values: np.ndarray, absent: np.ndarray, name: Name, input: str) -> n
         i = int(wrong[0])
         instance = name(i)
         if absent[:, i].all():
-            raise InputError(f"no system has instance {instance}, so its {input} is unknown; use --missing drop")
+            raise InputError(
+                f"no system has instance {instance}, so its {input} is unknown; use {Hint('missing', 'drop')}"
+            )
         raise InputError(
             f"{input} of instance {instance} is {low[i]:g} for one system and {high[i]:g} for another, so it cannot be "
-            "filled in; use --missing drop"
+            f"filled in; use {Hint('missing', 'drop')}"
         )
     return high
 

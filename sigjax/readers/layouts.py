@@ -56,10 +56,10 @@ from sigjax.readers.table import (
     place,
 )
 from sigjax.readers.vocabulary import is_id_name, is_plain_score, is_property, is_system, may_be_system
-from sigjax.records import Evaluation, InputError, Metric, SampleMetric
+from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric
 
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
-_HINT = "name the metric's columns with --counts"
+_HINT = f"name the metric's columns with {Hint('counts')}"
 
 
 def system_column(table: Table, options: Options) -> str | None:
@@ -85,12 +85,14 @@ def system_column(table: Table, options: Options) -> str | None:
     if len(repeated) == 1 and len(scores) > 1:
         raise InputError(
             f"{table.file}: column {show(usual[0])} seems to hold the systems; which column holds the scores, "
-            f"{listing(scores)}? say so with --score NAME, or give --ignore {show(usual[0])} if these are the systems"
+            f"{listing(scores)}? say so with {Hint('score', 'NAME')}, or give {Hint('ignore', show(usual[0]))} "
+            f"if these are the systems"
         )
     raise InputError(
         f"{table.file}: column {show(usual[0])} seems to hold the systems, one per row; expected one row per instance "
-        "and one column per system, or a long table: name its columns with --system NAME and --score NAME; give --id "
-        "NAME if this one holds instance ids, or --ignore NAME"
+        f"and one column per system, or a long table: name its columns with {Hint('system', 'NAME')} and "
+        f"{Hint('score', 'NAME')}; give {Hint('id', 'NAME')} if this one holds instance ids, or "
+        f"{Hint('ignore', 'NAME')}"
     )
 
 
@@ -118,8 +120,9 @@ def read_several(tables: Mapping[str, Table], options: Options) -> Reading:
     asked = (options.score, *(options.counts or {}).values())
     if options.system is not None:
         raise InputError(
-            f"{next(iter(tables.values())).file}: --system is for one table of all systems, but each file is taken for "
-            "one system; put the files into one table, with a column of their names, or leave --system out"
+            f"{next(iter(tables.values())).file}: {Hint('system')} is for one table of all systems, but each file is "
+            "taken for one system; put the files into one table, with a column of their names, or leave "
+            f"{Hint('system')} out"
         )
     check_groups(list(tables.values()), unused(next(iter(tables.values())), options, [options.id, *asked]))
     for table in tables.values():
@@ -325,7 +328,7 @@ def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
     """The reading of battles: a sheet of each system has its own."""
     for option in ("runs", "score", "counts"):
         if getattr(options, option):
-            raise InputError(f"{table.file}: --{option} means nothing for battles of two systems; leave it out")
+            raise InputError(f"{table.file}: {Hint(option)} means nothing for battles of two systems; leave it out")
     sides = [label_column(table, name) for name in (columns.a, columns.b)]
     names = list(dict.fromkeys(name for pair in zip(*sides, strict=True) for name in pair))
     systems = select_systems(table.file, names, options)
@@ -337,8 +340,8 @@ def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
     empty = np.flatnonzero(among & (a != b) & np.isnan(values))
     if empty.size and options.missing != "drop":
         raise InputError(
-            f"{place(table, int(empty[0]), columns.winner[0])}: has no winner; use --missing drop to leave such "
-            "battles out"
+            f"{place(table, int(empty[0]), columns.winner[0])}: has no winner; use "
+            f"{Hint('missing', 'drop')} to leave such battles out"
         )
     ids = [str(row + 1) for row in range(len(values))] if options.id is None else label_column(table, options.id)
     labels = Lazy(table.columns, lambda name: label_column(table, name))
@@ -356,7 +359,7 @@ def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
     for each in sheets:
         if not each.num_rows:
             raise InputError(
-                f"{table.file}: system {show(each.system)} has no battle to take; leave it out (--systems)"
+                f"{table.file}: system {show(each.system)} has no battle to take; leave it out ({Hint('systems')})"
             )
     notes = _notes(columns, options, systems, values[rows], int(empty.size), int((among & (a == b)).sum()))
     reading = join_sheets(
@@ -442,7 +445,8 @@ def _result(cell: str, columns: Columns) -> float | None:
 MOST_SYSTEMS = 10_000
 """A table with more columns than this has rows and columns exchanged."""
 _UNUSED_COLUMN = (
-    "a column that is not a system is left out with --ignore NAME or used with --cluster NAME or --strata NAME"
+    f"a column that is not a system is left out with {Hint('ignore', 'NAME')} or used with {Hint('cluster', 'NAME')} "
+    f"or {Hint('strata', 'NAME')}"
 )
 
 
@@ -476,11 +480,11 @@ def read_table(table: Table, options: Options) -> Reading:
 
 def check_columns(table: Table, options: Options) -> None:
     """Refuse options that name columns that are not there."""
-    single = {"--id": options.id, "--runs": options.runs, "--system": options.system, "--score": options.score}
-    for option, name in [*(("--ignore", name) for name in options.ignore), *single.items()]:
+    single = {"id": options.id, "runs": options.runs, "system": options.system, "score": options.score}
+    for option, name in [*(("ignore", name) for name in options.ignore), *single.items()]:
         if name is not None and name not in table.columns:
             meant = suggest(name, table.columns, "columns")
-            raise InputError(f"{table.file}: {option}: no column {show(name)}; {meant}")
+            raise InputError(f"{table.file}: {Hint(option)}: no column {show(name)}; {meant}")
 
 
 def _read_wide(table: Table, options: Options) -> Reading:
@@ -488,7 +492,10 @@ def _read_wide(table: Table, options: Options) -> Reading:
     def join() -> Reading:
         id_column, systems, note = _wide_columns(table, options)
         if id_column is None and options.runs is not None:
-            raise InputError(f"{table.file}: --runs: which runs are of the same instance? name the ids with --id NAME")
+            raise InputError(
+                f"{table.file}: {Hint('runs')}: which runs are of the same instance? name the ids with "
+                f"{Hint('id', 'NAME')}"
+            )
         ids = [str(row + 1) for row in range(len(table.lines))] if id_column is None else label_column(table, id_column)
         check_measures(table, id_column, ids, options)
         runs = None if options.runs is None else label_column(table, options.runs)
@@ -508,9 +515,10 @@ def _read_wide(table: Table, options: Options) -> Reading:
                 f"{table.file}: metric {metric.name!r} takes {len(metric.inputs)} numbers per instance, but a wide "
                 f"table has one per system; give a long table with the columns: system, id, {', '.join(metric.inputs)}"
             )
-        if option := "--counts" if options.counts else "--score" if options.score else "":
+        if option := "counts" if options.counts else "score" if options.score else "":
             raise InputError(
-                f"{table.file}: {option} is for long tables; this one has no column of systems; see --system"
+                f"{table.file}: {Hint(option)} is for long tables; this one has no column of systems; see "
+                f"{Hint('system')}"
             )
         return join()(replace(options, metric=metric))
 
@@ -536,7 +544,7 @@ def check_width(file: str, count: int, options: Options) -> None:
     if options.systems is None and count > MOST_SYSTEMS:
         raise InputError(
             f"{file}: has {count} columns of systems, expected at most {MOST_SYSTEMS}: one row per instance and one "
-            "column per system; exchange rows and columns, or name the columns with --systems"
+            f"column per system; exchange rows and columns, or name the columns with {Hint('systems')}"
         )
 
 
@@ -547,5 +555,6 @@ def _check_header(table: Table, id_column: str | None, systems: Sequence[str], o
         return
     raise InputError(
         f"{table.file}, line {table.header}: the systems would be named {listing(systems)}; is this a row without a "
-        "header? add a line with the names of the columns, or give --systems with these names if they are right"
+        f"header? add a line with the names of the columns, or give {Hint('systems')} with these names if they are "
+        "right"
     )

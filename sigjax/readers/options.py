@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from sigjax.metrics import known_metric, resolve_metric
-from sigjax.records import InputError, Match, Metric, Missing, SampleMetric, Unit
+from sigjax.records import Hint, InputError, Match, Metric, Missing, SampleMetric, Unit
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same
@@ -49,7 +49,7 @@ class TableOptions:
     ignore: Sequence[str] = option((), "Columns that are not systems.", group="Input")
     runs: str | None = option(
         None,
-        "Column that tells apart runs (epochs, seeds) of an instance; see --design.",
+        f"Column that tells apart runs (epochs, seeds) of an instance; see {Hint('design')}.",
         "Runs of the same instance are resampled together, unless a `design` tells them apart.",
         group="Input",
     )
@@ -158,8 +158,8 @@ def check_options(options: Options) -> None:
     for name in ("cluster", "strata"):
         if options.unit == "response" and getattr(options, name) is not None:
             raise InputError(
-                f"--{name} is for instances such as sentences, but --unit=response takes each response by itself; "
-                "leave one of them out"
+                f"{Hint(name)} is for instances such as sentences, but {Hint('unit', 'response')} takes each response "
+                "by itself; leave one of them out"
             )
     metric = options.metric
     if not (isinstance(metric, str | Metric | SampleMetric) or callable(metric)):
@@ -185,7 +185,9 @@ def with_score(file: str, options: Options, metric: Metric | SampleMetric) -> Op
     (name, *others) = metric.inputs
     if options.counts or others:
         takes = f"metric {metric.name!r} takes {', '.join(metric.inputs)}"
-        raise InputError(f"{file}: --score is for a metric of one number; {takes}: name them with --counts")
+        raise InputError(
+            f"{file}: {Hint('score')} is for a metric of one number; {takes}: name them with {Hint('counts')}"
+        )
     return replace(options, counts={name: options.score})
 
 
@@ -246,7 +248,10 @@ def hint_for_number(text: str) -> str | None:
     if re.fullmatch(r"[-+]?\d+,\d+", text):
         return f"it has a decimal comma; write decimal points, {text.replace(',', '.')}"
     if text.lower() in MISSING:
-        return "where results are missing give tables with ids, and --missing=drop or --missing=zero"
+        return (
+            f"where results are missing give tables with ids, and {Hint('missing', 'drop')} or "
+            f"{Hint('missing', 'zero')}"
+        )
     return None
 
 

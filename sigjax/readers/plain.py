@@ -23,7 +23,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.layouts import table_format
 from sigjax.readers.options import Options, chosen_metric, show
 from sigjax.readers.table import Table, is_missing, is_text, parse_number, parse_numbers
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, Hint, InputError
 from sigjax.run.files import head_lines, naming, read_text
 
 _CHUNK = 1024
@@ -229,7 +229,7 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: st
         other = "csv" if kind == "tsv" else "tsv"
         raise InputError(
             f"{file}, line {lines[0]}: found one column, {show(names[0])}; expected {between} between columns "
-            f"(--reader={other} reads the other kind)"
+            f"({Hint('reader', other)} reads the other kind)"
         )
     if len(names) == 1 and lines[-1] - lines[0] >= len(lines):
         raise InputError(f"{file}: has blank lines, and no ids; write NaN where a result is missing")
@@ -238,7 +238,7 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: st
     if not any(is_text(name) for name in names):
         raise InputError(
             f"{file}, line {lines[0]}: expected the names of the columns, got numbers; add a line with the names "
-            "(--reader=paired-perm reads numbers of two systems without names)"
+            f"({Hint('reader', 'paired-perm')} reads numbers of two systems without names)"
         )
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):

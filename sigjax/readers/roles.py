@@ -40,7 +40,7 @@ from sigjax.readers.vocabulary import (
     may_be_system,
     names_measures,
 )
-from sigjax.records import Evaluation, InputError
+from sigjax.records import Evaluation, Hint, InputError
 
 FEWEST = 3
 """Rows from which numbers may be unlike those of the other columns."""
@@ -95,7 +95,10 @@ class Spread:
         return few >= 2 or 0 < len(unlike) == len(others) - (self in others)
 
 
-_AS_FILES = "labels are compared as files, gold first: sigjax compare GOLD -i A B --reader id-labels -m accuracy"
+_AS_FILES = (
+    "labels are compared as files, gold first: "
+    f"{Hint('sigjax compare', 'GOLD', '-i', 'A', 'B', '--reader', 'id-labels', '-m', 'accuracy')}"
+)
 _SCORES_OR_LABELS = f"expected scores of each system (1 for right and 0 for wrong, or errors); {_AS_FILES}"
 """What to give in place of gold labels and predictions."""
 SHOWN = 4
@@ -119,7 +122,7 @@ def check_measures(table: Table, id_column: str | None, ids: Sequence[str], opti
         names = list(dict.fromkeys(ids))[:3]
         raise InputError(
             f"{table.file}: column {show(id_column)} seems to hold metrics, one per row ({listing(names)}); expected "
-            "one row per instance, of one metric; give --id NAME if these are instances"
+            f"one row per instance, of one metric; give {Hint('id', 'NAME')} if these are instances"
         )
 
 
@@ -136,7 +139,7 @@ def check_systems(evaluation: Evaluation, file: str = "") -> None:
 def check_names(file: str, systems: Iterable[str], *, told: str = "column") -> None:
     """Refuse systems that are all named like metrics."""
     if are_measures(systems):
-        files = "one column per system, of one metric: give one such file per system and --score NAME, or"
+        files = f"one column per system, of one metric: give one such file per system and {Hint('score', 'NAME')}, or"
         expected = files if told == "column" else "numbers of systems, by one metric;"
         raise InputError(
             f"{_place(file)}{told}s {listing(systems)} seem to hold metrics; expected {expected} "
@@ -174,16 +177,16 @@ def _place(file: str) -> str:
 def _if_meant(names: Iterable[str], told: str) -> str:
     """What to do where names mislead."""
     return (
-        f"give --systems {spelled(names)} if they are systems"
+        f"give {Hint('systems', *spelled(names))} if they are systems"
         if told == "column"
         else "rename them if they are systems"
     )
 
 
-def spelled(names: Iterable[str]) -> str:
+def spelled(names: Iterable[str]) -> list[str]:
     """The first names, as an option takes them."""
     first = list(islice(names, SHOWN + 1))
-    return " ".join(map(show, first[:SHOWN])) + (" ..." if len(first) > SHOWN else "")
+    return [*map(show, first[:SHOWN]), *["..."] * (len(first) > SHOWN)]
 
 
 def _is_no_system(name: str, spread: Spread | None) -> bool:
@@ -204,8 +207,8 @@ def check_groups(tables: Sequence[Table], free: Sequence[str]) -> None:
                 raise InputError(
                     f"{tables[0].file}: column {show(name)} seems to hold the systems, {listing(sorted(common), 3)}, "
                     "which are in all files, so that files would be compared, not systems; put the files into one "
-                    f"table, with a column of their names as ids, and give --system {show(name)}; or --ignore "
-                    f"{show(name)} if the files are the systems"
+                    f"table, with a column of their names as ids, and give {Hint('system', show(name))}; or "
+                    f"{Hint('ignore', show(name))} if the files are the systems"
                 )
 
 
@@ -225,7 +228,7 @@ def check_scores(
         systems: `[row]` of each table, where it has a column of them.
         others: columns of the first table that nothing is taken from.
     """
-    file, give = tables[0].file, f"give --score {show(name)}"
+    file, give = tables[0].file, f"give {Hint('score', show(name))}"
     if is_gold(name) or is_only_predicted(name) or (is_predicted(name) and any(map(is_gold, tables[0].columns))):
         what = "gold labels" if is_gold(name) else "predictions"
         raise InputError(
@@ -290,7 +293,7 @@ def check_turned(table: Table, systems: Sequence[str]) -> None:
         raise InputError(
             f"{table.file}: columns {listing(systems[:3])}{', ...' if len(systems) > 3 else ''} are numbered like "
             f"instances, in a table of {len(table.lines)} rows; expected one row per instance and one column per "
-            "system: exchange rows and columns, or give --systems with these names if they are systems"
+            f"system: exchange rows and columns, or give {Hint('systems')} with these names if they are systems"
         )
 
 
@@ -411,8 +414,8 @@ def _is_numbered(table: Table, name: str) -> bool:
 def _unclear(table: Table, name: str, systems: Sequence[str]) -> InputError:
     return InputError(
         f"{table.file}: column {show(name)} looks like ids or a property of the instances, not like a system; give "
-        f"--ignore {show(name)} to leave it out, --id {show(name)} to use it as ids, or all systems: "
-        f"--systems {spelled(systems)}"
+        f"{Hint('ignore', show(name))} to leave it out, {Hint('id', show(name))} to use it as ids, or all systems: "
+        f"{Hint('systems', *spelled(systems))}"
     )
 
 
@@ -463,7 +466,7 @@ def _is_text(table: Table, first: str) -> bool:
     if texts and 2 * len(texts) < len(table.lines):
         raise InputError(
             f"{place(table, texts[0], first)}: expected a number as in most of the column, got "
-            f"{show(cells[texts[0]])}; repair it, or give --id NAME if the column holds the instance ids"
+            f"{show(cells[texts[0]])}; repair it, or give {Hint('id', 'NAME')} if the column holds the instance ids"
         )
     return bool(texts)
 

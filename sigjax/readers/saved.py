@@ -23,7 +23,7 @@ from sigjax.readers.format import NO_ENDING, Format, Reading, Sources, looks_lik
 from sigjax.readers.options import Options, listing, select_systems, show, suggest
 from sigjax.readers.roles import check_systems
 from sigjax.readers.table import asked_labels, file_labels
-from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Unit
+from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric, Unit
 from sigjax.run.files import ZIP_MAGIC, growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file
 
 SCHEMA = "sigjax-evaluation/1"
@@ -138,10 +138,10 @@ def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | Sam
             f"statistics of {metric.name!r}: expected the shape {expected} of the header, got {stats.shape}"
         )
     if options.id is not None:
-        raise InputError("--id is for tables; a saved evaluation has its ids")
+        raise InputError(f"{Hint('id')} is for tables; a saved evaluation has its ids")
     for name in options.ignore:
         if name not in systems:
-            raise InputError(f"--ignore: no system {show(name)}; {suggest(name, systems, 'systems')}")
+            raise InputError(f"{Hint('ignore')}: no system {show(name)}; {suggest(name, systems, 'systems')}")
 
 
 def _header(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -216,7 +216,9 @@ RESERVED = ("ids", "clusters", "strata")
 def read_npz(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
     """The evaluation of the arrays of an .npz archive."""
     if options.counts:
-        raise InputError(f"{file}: --counts is for long tables; the columns of an .npz array are the inputs in order")
+        raise InputError(
+            f"{file}: {Hint('counts')} is for long tables; the columns of an .npz array are the inputs in order"
+        )
     return read_saved(file, arrays, options) if is_saved(arrays) else _read_arrays(file, arrays, options)
 
 
@@ -267,7 +269,7 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
     names = select_systems(file, [name for name in arrays if name not in others], options)
     num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
 
-    def asked(name: str, option: str) -> Any:
+    def asked(name: str, option: Hint) -> Any:
         if name in arrays:
             return _array_labels(file, arrays, name)
         return file_labels(file, name, option, known=arrays, num_instances=num_instances)

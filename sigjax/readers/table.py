@@ -20,7 +20,7 @@ from sigjax.metrics import MEAN, METRICS, known_metric
 from sigjax.metrics.registry import LARGEST_WHOLE
 from sigjax.readers.format import Sheet
 from sigjax.readers.options import MISSING, Options, chosen_metric, hint_for_number, listing, show, suggest
-from sigjax.records import InputError, Metric, SampleMetric
+from sigjax.records import Hint, InputError, Metric, SampleMetric
 from sigjax.run.files import naming, read_text
 
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -335,18 +335,20 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     """The columns that the metric takes: by `--counts`, by name, or the only one there is."""
     for name, column in counts.items():
         if name not in metric.inputs:
-            raise InputError(f"--counts: metric {metric.name!r} takes {', '.join(metric.inputs)}, not {show(name)}")
+            raise InputError(
+                f"{Hint('counts')}: metric {metric.name!r} takes {', '.join(metric.inputs)}, not {show(name)}"
+            )
         if column not in sheet.numbers:
             meant = suggest(column, sheet.numbers, "columns")
-            raise InputError(f"{sheet.file}: --counts: no column {show(column)} of numbers; {meant}")
+            raise InputError(f"{sheet.file}: {Hint('counts')}: no column {show(column)} of numbers; {meant}")
     wanted = [counts.get(name, name) for name in metric.inputs]
     if all(name in sheet.numbers for name in wanted):
         return wanted
     if len(wanted) == len(sheet.numbers) == 1:
         return list(sheet.numbers)
-    example = "--counts " + " ".join(f"{name}=NAME" for name in metric.inputs)
+    example = str(Hint("counts", *(f"{name}=NAME" for name in metric.inputs)))
     if scores and len(wanted) == 1:
-        example = "--metric NAME for its mean"
+        example = f"{Hint('metric', 'NAME')} for its mean"
     lacking = [name for name, column in zip(metric.inputs, wanted, strict=True) if column not in sheet.numbers]
     free = [name for name in sheet.numbers if name not in wanted]
     raise InputError(
@@ -355,14 +357,14 @@ def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[st
     )
 
 
-def asked_labels(options: Options, labels: Callable[[str, str], Sequence[str]]) -> dict[str, Sequence[str]]:
+def asked_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]) -> dict[str, Sequence[str]]:
     """The labels, by (name, option), of the clusters and strata that are asked for."""
-    asked = {"clusters": (options.cluster, "--cluster"), "strata": (options.strata, "--strata")}
+    asked = {"clusters": (options.cluster, Hint("cluster")), "strata": (options.strata, Hint("strata"))}
     return {field: labels(name, option) for field, (name, option) in asked.items() if name is not None}
 
 
 def instance_labels(
-    sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: str
+    sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: Hint
 ) -> Sequence[str]:
     """Labels `[instance]` that the sheets hold under a name, or those of a file; `used` instances need one."""
     if not any(name in sheet.labels for sheet in sheets):
@@ -401,7 +403,7 @@ def show_key(sheet: Sheet, key: Any) -> str:
     return f"{show(str(id))} (run {show(str(run))})"
 
 
-def file_labels(file: str, name: str, option: str, *, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
+def file_labels(file: str, name: str, option: Hint, *, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
     """Labels `[instance]` from a file with one label per line, in the order of the instances."""
     try:
         is_file = Path(name).exists() and not Path(name).is_dir()

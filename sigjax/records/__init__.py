@@ -21,6 +21,7 @@ from sigjax.records.metric import Evaluation as Evaluation
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import SampleMetric as SampleMetric
 from sigjax.records.metric import Transcripts as Transcripts
+from sigjax.records.options import Hint as Hint
 from sigjax.records.options import InputError as InputError
 from sigjax.records.report import ReportRecord as ReportRecord
 from sigjax.records.settings import Alternative as Alternative

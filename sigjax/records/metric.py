@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sigjax.records.display import Brief
-from sigjax.records.options import InputError
+from sigjax.records.options import Hint, InputError
 from sigjax.records.settings import Array, Unit
 
 
@@ -167,7 +167,7 @@ class Evaluation(Brief):
         if self.present is not None:
             raise InputError(
                 "missing pairwise is for the tests of `compare` alone, and here every system needs every instance; use "
-                "--missing drop or --missing zero"
+                f"{Hint('missing', 'drop')} or {Hint('missing', 'zero')}"
             )
 
     def brief(self) -> dict[str, Any]:

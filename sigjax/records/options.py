@@ -1,14 +1,10 @@
-"""Options in messages: written as flags, once, and shown as Python spells them, or as the command line does.
+"""Options: what messages call them, the declaration of each, and functions that take them by keyword.
 
-A message names an option `--missing`, and one with a value `--missing=drop`, or without `=` where the value is a
-number, quoted, in capitals, or ends its part of the sentence. What stands in backquotes is shown as it is.
+A message names an option by a `Hint`, which is a flag on the command line and a keyword in Python.
 
-One declaration per option: a field of a record, with its type, default, domain and documentation.
-
-From the record are made the check of what a person gives (`check`), the signature and documentation of a function
-(`records.signatures`), and the flags of the command line (`cli.flags`).
-
-Functions that take the options of a record by keyword: their signature, their documentation, and their types.
+An option is declared once, as a field of a record, with its type, default, domain and documentation. From it are made
+the check of what a person gives (`check`), the signature and documentation of a function (`takes`), and the flags of
+the command line (`cli.flags`).
 """
 
 import contextlib
@@ -18,7 +14,7 @@ import os
 import re
 import textwrap
 import traceback
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, InitVar, dataclass, field, replace
 from pathlib import Path
 from types import NoneType, UnionType
@@ -38,62 +34,67 @@ from typing import (
 
 import numpy as np
 
+COMMAND = "sigjax compare"
 LISTS = frozenset(("ignore", "input", "swap", "systems"))
 """Options that take a list of names in Python."""
 _SHORT = {"i": "input", "m": "metric", "o": "output"}
-_EXACT = r"[A-Z][A-Z:]*(?![\w-])|\d[\w.+-]*|[\w.-]+=[A-Z]+|'[^']*'"
-_WORD = r"(?!out|instead)[a-z][\w@.+-]*(?=$|[,;:)]|\.(?: |$)| (?:or|and) -)"
-_FLAG = rf"(?<![\w'\"./-])(?:--([a-z][a-z-]*)(?![\w-])|-([imo])(?!\w))(?:=([\w@+-]+)|((?: (?:{_EXACT}))+)| ({_WORD}))?"
-_COMMAND = r"sigjax compare ([^`;() ]+(?: [^`;() ]+)*)"
-_MESSAGE = re.compile(rf"(`[^`]*`)|{_COMMAND}|{_FLAG}")
+_OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"  # Unicode keeps them for programs: no text of people has them
+_HINT = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 
 
-def in_flags(message: str) -> str:
-    """A message as the command line shows it.
+class Hint:
+    """An option that a message names, with the value to give it: a flag, or a keyword of Python, where it is shown.
 
-    Example:
-        >>> in_flags("give --missing=drop or --id NAME")
-        'give --missing drop or --id NAME'
-    """
-    return re.sub(r"(?<![\w'\"./-])(--[a-z][a-z-]*)=(?=\w)", r"\1 ", message)
-
-
-def in_python(message: str) -> str:
-    """A message as Python shows it.
+    It stands in an f-string. `COMMAND` with the words of a command is `sigjax.read` in Python.
 
     Example:
-        >>> in_python("give --missing=drop or --lower-is-better; see --id; name them with --counts tp=NAME gold=NAME")
-        'give missing="drop" or lower_is_better; see id; name them with counts={"tp": "NAME", "gold": "NAME"}'
-        >>> in_python("write sigjax compare gold.txt -i a.txt b.txt -m METRIC; or --memory 2.5 and --systems A B")
-        'write sigjax.read("gold.txt", input=["a.txt", "b.txt"], metric="METRIC"); or memory=2.5 and systems=["A", "B"]'
+        >>> error = InputError(f"results are missing; give {Hint('missing', 'drop')} or {Hint('id', 'NAME')}")
+        >>> print(error, "|", error.flags)
+        results are missing; give missing="drop" or id="NAME" | results are missing; give --missing drop or --id NAME
+        >>> print(InputError(f"see {Hint('one_based')}; write {Hint(COMMAND, 'gold', '-i', 'a', 'b', '-m', 'bleu')}"))
+        see one_based; write sigjax.read("gold", input=["a", "b"], metric="bleu")
+        >>> print(InputError(f"give {Hint('systems', 'A', 'B')}, {Hint('counts', 'tp=NAME', 'gold=NAME')}"))
+        give systems=["A", "B"], counts={"tp": "NAME", "gold": "NAME"}
     """
-    return _MESSAGE.sub(_spelled, message)
+
+    def __init__(self, option: str, *values: str) -> None:
+        """Take the option as Python spells it (or its short flag), and values as they are shown."""
+        self.option, self.values = option, values
+
+    def __str__(self) -> str:
+        """Return what a message holds in its place until it is shown."""
+        clean = str.maketrans("", "", _OPEN + _NEXT + _CLOSE)
+        return f"{_OPEN}{_NEXT.join(part.translate(clean) for part in (self.option, *self.values))}{_CLOSE}"
+
+    @property
+    def flag(self) -> str:
+        """As the command line spells it."""
+        flag = self.option if self.option == COMMAND else f"{'-' * (1 + (len(self.option) > 1))}{self.option}"
+        return " ".join([flag.replace("_", "-"), *self.values])
+
+    @property
+    def keyword(self) -> str:
+        """As Python spells it."""
+        if self.option == COMMAND:
+            return self._call()
+        name = _SHORT.get(self.option, self.option)
+        return f"{name}={_value(name, self.values)}" if self.values else name
+
+    def _call(self) -> str:
+        """The call of Python that does what the command does."""
+        groups: dict[str, list[str]] = {(name := ""): []}
+        for word in self.values:
+            if word.startswith("-"):
+                groups[name := _SHORT.get(word.strip("-"), word.strip("-"))] = []
+            else:
+                groups[name].append(word)
+        files = map(_quoted, groups.pop(""))
+        return (
+            f"sigjax.read({', '.join([*files, *(f'{name}={_value(name, given)}' for name, given in groups.items())])})"
+        )
 
 
-def _spelled(part: re.Match[str]) -> str:
-    quoted, command, long, short, *values = part.groups()
-    if quoted:
-        return quoted
-    if command:
-        return _call(command.split())
-    name = (long or _SHORT[short]).replace("-", "_")
-    given = " ".join(filter(None, values)).split()
-    return f"{name}={_value(name, given)}" if given else name
-
-
-def _call(words: Iterable[str]) -> str:
-    """The call of Python that does what a command does."""
-    groups: dict[str, list[str]] = {(name := ""): []}
-    for word in words:
-        if word.startswith("-"):
-            groups[name := _SHORT.get(word.strip("-"), word.strip("-"))] = []
-        else:
-            groups[name].append(word)
-    files = map(_quoted, groups.pop(""))
-    return f"sigjax.read({', '.join([*files, *(f'{name}={_value(name, given)}' for name, given in groups.items())])})"
-
-
-def _value(name: str, given: list[str]) -> str:
+def _value(name: str, given: Sequence[str]) -> str:
     if "=" in given[0]:
         return f"{{{', '.join(': '.join(map(_quoted, each.split('='))) for each in given)}}}"
     values = ", ".join(map(_quoted, given))
@@ -101,39 +102,35 @@ def _value(name: str, given: list[str]) -> str:
 
 
 def _quoted(word: str) -> str:
-    return word if word[0].isdigit() or word[0] in "'." else f'"{word}"'
+    return word if word[:1].isdigit() or word[:1] in ("'", ".") else f'"{word}"'
 
 
-Default = TypeVar("Default")
-Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running"]
-"""The panels of `--help`, in order."""
+def rendered(text: str, spelling: Callable[[Hint], str]) -> str:
+    """A text with its hints in a spelling."""
+    return _HINT.sub(lambda hint: spelling(Hint(*hint[1].split(_NEXT))), text)
 
 
 class InputError(ValueError):
     """What a person gave cannot be used: the message names the file or option, what was expected and what to do.
 
-    Options are written as in `records.spelling`, and shown as in Python.
-
-    Example:
-        >>> print(error := InputError("results are missing; give --missing drop"), "|", error.flags)
-        results are missing; give missing="drop" | results are missing; give --missing drop
+    Options in the text are `Hint`s. Shown, they are keywords of Python; the command line shows `flags`.
     """
 
     __module__ = "sigjax"  # tracebacks name it as people import it
 
     @property
     def neutral(self) -> str:
-        """The message as it was written, for a message around it."""
+        """The text with its hints, for a message around it."""
         return str(self.args[0]) if self.args else ""
 
     @property
     def flags(self) -> str:
         """The message with options as the command line spells them."""
-        return in_flags(self.neutral)
+        return rendered(self.neutral, lambda hint: hint.flag)
 
     def __str__(self) -> str:
         """Return the message with options as Python spells them."""
-        return in_python(self.neutral)
+        return rendered(self.neutral, lambda hint: hint.keyword)
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows: the caller's lines and the message, without those of sigjax and of what runs a cell."""
@@ -144,6 +141,11 @@ class InputError(ValueError):
             each for each in frames if "IPython" not in Path(each.filename).parts
         )
         return "".join(shown.format(chain=False)).splitlines()
+
+
+Default = TypeVar("Default")
+Group = Literal["Main options", "Input", "Test", "Many pairs", "Intervals", "Output", "Running"]
+"""The panels of `--help`, in order."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ def check(record: object) -> None:
             default = options_of(type(record))[name].default
             words += f", such as {default:g}" if words.startswith("a number between") else ""
             hint = f"; write [{value!r}]" if words == "a list of names" and isinstance(value, str) else ""
-            raise InputError(f"--{name.replace('_', '-')} must be {words}, got {value!r}{hint}")
+            raise InputError(f"{Hint(name)} must be {words}, got {value!r}{hint}")
 
 
 @functools.cache
@@ -415,12 +417,8 @@ def _documented(doc: str, known: Mapping[str, Field[Any]]) -> str:
         )
         abouts = {name: each.metadata["option"] for name, each in known.items()}
         return "\n".join(
-            wrapper.fill(f"{name}: {_spelled_value(about.doc)} {about.more}".rstrip()) for name, about in abouts.items()
+            wrapper.fill(f"{name}: {rendered(about.doc, lambda hint: f'`{hint.option}`')} {about.more}".rstrip())
+            for name, about in abouts.items()
         )
 
     return re.sub(r"^( *)options: .*$", described, doc, count=1, flags=re.MULTILINE)
-
-
-def _spelled_value(doc: str) -> str:
-    """Flags in a line as Python spells options: --mid-p as `mid_p`."""
-    return re.sub(r"--([a-z-]+)", lambda flag: f"`{flag[1].replace('-', '_')}`", doc)

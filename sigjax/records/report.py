@@ -9,7 +9,7 @@ from typing import Any, Self, get_args, overload
 
 from sigjax.records.comparison import Comparison, Comparisons, Distribution, Measured, PeerTest, SystemScore
 from sigjax.records.display import Brief
-from sigjax.records.options import InputError
+from sigjax.records.options import Hint, InputError
 from sigjax.records.settings import Settings, Test
 from sigjax.version import versions
 
@@ -152,6 +152,6 @@ class ReportRecord(Brief):
         if self.laws is None:
             raise InputError(
                 f"this report holds no {test} distribution of {a!r} and {b!r}, and no data: write it anew with "
-                "--distributions, or in Python by `report.with_distributions()`"
+                f"{Hint('distributions')}, or in Python by `report.with_distributions()`"
             )
         return self.laws(metric, a, b, test)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from sigjax.records.corrections import CORRECTIONS, Correction
-from sigjax.records.options import option
+from sigjax.records.options import Hint, option
 
 Array = Any
 """An array of NumPy or of JAX (possibly traced): whatever has `__array_namespace__`."""
@@ -54,7 +54,7 @@ class Settings:
     """What is given as `test`."""
     method: Method = option(
         "auto",
-        "Exact (no sampling), Monte Carlo, or auto: exact within --budget and --memory.",
+        f"Exact (no sampling), Monte Carlo, or auto: exact within {Hint('budget')} and {Hint('memory')}.",
         '"dp" and "tree" are exact too, by Algorithms 3 and 4 of Zmigrod et al. (2022): slower, for comparison. The '
         "bootstrap is exact where the score is linear in one statistic, as means are, and p is not 0.",
     )
@@ -126,7 +126,7 @@ class Settings:
     )
     mid_p: bool = option(
         False,
-        "Count ties half in permutation tests by --method exact, dp or tree.",
+        f"Count ties half in permutation tests by {Hint('method')} exact, dp or tree.",
         "Less conservative where many differences are equal, but no longer certain to keep the level. Where no unit "
         "differs p stays 1, whatever differs inside units.",
         rare=True,
@@ -164,7 +164,7 @@ class Settings:
     )
     design: Design = option(
         "together",
-        "What happens to repeated runs of an instance (see --runs); models: trained models.",
+        f"What happens to repeated runs of an instance (see {Hint('runs')}); models: trained models.",
         '"together": a unit (an instance, or a cluster) is swapped and drawn with all its runs; of trained models this '
         'says what holds for just these models. "crossed": the permutation test exchanges outputs within units, see '
         "`resample.within`: of the 2 R outputs that two systems have, any R are as likely to be the first's. It is for "

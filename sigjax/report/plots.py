@@ -19,7 +19,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from sigjax.multiple.ranks import alike_groups
-from sigjax.records import Comparison, Distribution, InputError, Interval, ReportRecord, Settings, SystemScore, Test
+from sigjax.records import (
+    Comparison,
+    Distribution,
+    Hint,
+    InputError,
+    Interval,
+    ReportRecord,
+    Settings,
+    SystemScore,
+    Test,
+)
 from sigjax.records.display import meant, visible
 from sigjax.report.sections import MAX_NUMBERS, Family, Section, blocks, decided, mark, thresholds, turned_delta
 from sigjax.report.words import (
@@ -573,12 +583,14 @@ def plot(
     """The report as a figure; see `Report.plot`."""
     chosen = kind_of(report) if kind is None else check_kind(kind)
     if pair is not None and KINDS[chosen].law is None:
-        raise InputError(f"figure {chosen}: shows all systems, not a pair; --pair is for null and bootstrap")
+        raise InputError(f"figure {chosen}: shows all systems, not a pair; {Hint('pair')} is for null and bootstrap")
     panels = [_panels(report, section, chosen, test, pair) for section in _sections(report, metric)]
     draw, size = KINDS[chosen].draw, KINDS[chosen].size
     if ax is not None:
         if sum(map(len, panels)) != 1:
-            raise InputError("ax is for one panel: give --metric, and --test where the report has several")
+            raise InputError(
+                f"ax is for one panel: give {Hint('metric')}, and {Hint('test')} where the report has several"
+            )
         draw(ax, panels[0][0])
         return ax.figure  # pyright: ignore[reportReturnType]
     sizes = np.array([[size(panel) for panel in line] for line in panels])
@@ -586,7 +598,7 @@ def plot(
         panels, sizes = [[panel] for line in panels for panel in line], sizes.reshape(-1, 1, 2)
     widths, heights = sizes[..., 0].max(axis=0), sizes[..., 1].max(axis=1)
     if heights.sum() > MAX_HEIGHT:
-        raise InputError(f"{len(panels)} panels of so many systems do not fit into one figure; give --metric")
+        raise InputError(f"{len(panels)} panels of so many systems do not fit into one figure; give {Hint('metric')}")
     figure = empty_figure(sum(widths), sum(heights), report.signature)
     axes = figure.subplots(len(heights), len(widths), squeeze=False, height_ratios=heights, width_ratios=widths)
     for line, row in zip(axes, panels, strict=True):

@@ -1,19 +1,15 @@
 """The engine: tiles of resamples, in order and in bounded memory, on NumPy or on the devices of JAX.
 
-A kernel maps a tile of rows to small results; the engine compiles it (through `backend`) and streams it over all
-resamples. Results do not depend on tile size, device or number of devices: rows carry their own random numbers, counts
-are integers, and scores are computed row by row in float64. Where several processes share a run that is checkpointed,
-they add up what they have in `rounds` of a few seconds.
-
-What is sampled: counts of extreme swaps, scores on bootstrap resamples, and the sums of swapped units.
-
-Each is one kernel for a tile of resamples, streamed by `engine`.
+A kernel maps a tile of rows to small results; `stream` compiles it (through `backend`) and runs it over all resamples.
+Results do not depend on tile size, device or number of devices: rows carry their own random numbers, counts are
+integers, and scores are computed row by row in float64. There are three kernels: counts of extreme swaps, scores on
+bootstrap resamples, and the sums of swapped units.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,25 +20,18 @@ from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.projection import Places, Projection
 from sigjax.resample.tally import Ladder, Pairs, in_blocks, replicate_scores, swap_exceed, swapped_deltas
 from sigjax.run.backend import Backend, compiled, on_each, out_of_memory
-from sigjax.run.checkpoint import NO_STAGE, Stage
+from sigjax.run.context import Run
 from sigjax.run.host import ahead, num_cores
 from sigjax.run.loops import expect, map_items
-from sigjax.run.shards import ALONE, Share
 
 Kernel = Callable[..., tuple[Array, ...]]
 """(rows [row, 3], valid [row], *data, **static) -> results of one tile."""
 Static = tuple[tuple[str, Any], ...]
 """Keyword arguments of a kernel that it is compiled for."""
-Advance = Callable[[int], object]
-"""Takes how many resamples are done so far."""
 
 _TILE_ELEMENTS = {"numpy": 2**20, "cpu": 2**19, "gpu": 2**27}
 """Weights, or statistics of pairs, that one tile may hold: what stays in cache, or fills a GPU."""
 _FEWEST_ROWS, _LARGEST_TILE = 64, 2**25
-_FIRST_ROUND = 2**13
-"""Resamples of each process in the first round."""
-_ROUND_SECONDS = 5.0
-"""Aim for the length of a round."""
 _TILES_PER_CALL = 32
 """Tiles that a device runs in one call: few calls, yet a progress bar that moves."""
 
@@ -58,30 +47,6 @@ class Task(NamedTuple):
     """Arguments of the kernel after rows and valid."""
 
 
-class Run(NamedTuple):
-    """How to run: everything but the data."""
-
-    resamples: int
-    seed: int
-    backend: Backend
-    advance: Advance = lambda done: None
-    start: int = 0
-    """Resamples before this one are left out."""
-    stage: Stage = NO_STAGE
-    """Where the state is kept."""
-    share: Share = ALONE
-    """Of several processes."""
-
-    def part(self, resamples: range) -> Run:
-        """This process's part of these resamples; the other processes do as much in the same time."""
-        mine = self.share.part(resamples)
-
-        def advance(done: int) -> None:
-            self.advance(resamples.start + (done - mine.start) * self.share.count)
-
-        return self._replace(start=mine.start, resamples=mine.stop, advance=advance)
-
-
 def stream(
     kernel: Kernel, static: Static, data: tuple, run: Run, *, size: int
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
@@ -95,7 +60,7 @@ def stream(
         task = on_each(run.backend.devices, task)
     workers = _num_workers(run.backend)
     while done < run.resamples:  # never, where there are more processes than resamples
-        calls = _calls(kernel, static, task, run._replace(start=done), rows_per_tile, workers)
+        calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, workers)
         try:
             for first, outputs in calls:
                 yield first, outputs
@@ -157,45 +122,10 @@ def _tiles(first: Array, task: Task, *, kernel: Kernel, rows_per_tile: int, **st
     return map_items(of_tile, first)
 
 
-def rounds(resamples: range, run: Run) -> Iterator[range]:
-    """These resamples in parts, after each of which processes add up; one part where no state is kept or shared.
-
-    The state kept after a part is that of a single process, so any number of processes can continue from it.
-    """
-    if run.share.count == 1 or not run.stage.kept:
-        if resamples:
-            yield resamples
-        return
-    start, size = resamples.start, _FIRST_ROUND * run.share.count
-    while start < resamples.stop:
-        began = time.monotonic()
-        yield range(start, min(start + size, resamples.stop))
-        start += size
-        # All go by one clock, since they must agree on what comes next.
-        seconds = time.monotonic() - began if run.share.index == 0 else 0.0
-        (milliseconds,) = run.share.total(np.array([round(1000.0 * seconds)])).tolist()
-        size = round(size * min(max(1000.0 * _ROUND_SECONDS / max(milliseconds, 1), 0.5), 2.0))
-
-
-def keep_round(run: Run, done: int, **arrays: np.ndarray) -> None:
-    """Checkpoint after a round, except the last, whose results are kept by the caller."""
-    if done < run.resamples:
-        run.stage.save(done, **arrays)
-
-
-def keep(run: Run, done: int, **arrays: np.ndarray) -> None:
-    """Checkpoint mid-round (single-process runs only)."""
-    if run.share.count == 1:
-        run.stage.save(done, **arrays)
-
-
 Score = Callable[[Array], Array]
 
 _PAIR_STATS = 2048
 """Statistics of pairs that are scored together."""
-_PIECE = 2**22
-"""Sums that are held at a time."""
-_FEWEST = 64
 
 
 class Problem(NamedTuple):
@@ -285,13 +215,6 @@ def swapped_sums(problem: Problem, run: Run) -> np.ndarray:
         for start, (tiles,) in stream(_sums_tile, (), (problem,), run, size=0)
     ]
     return np.concatenate(pieces, axis=1).astype(np.float64, copy=False)
-
-
-def pieces_of(run: Run, num_columns: int) -> Iterator[Run]:
-    """The run in pieces of which sums of so many columns are held at a time."""
-    size = 2 ** max(_FEWEST, _PIECE // num_columns).bit_length() // 2
-    for start in range(run.start, run.resamples, size):
-        yield run._replace(start=start, resamples=min(start + size, run.resamples))
 
 
 def deltas_of(

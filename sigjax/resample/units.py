@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.records import Design, Evaluation, InputError, Metric
+from sigjax.records import Design, Evaluation, Hint, InputError, Metric
 
 _ROWS = 32
 """Rows that are added at a time."""
@@ -278,7 +278,7 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
         if column.error.max() > _WORST_ERROR:
             raise InputError(
                 f"statistic {name!r}: the numbers of system {evaluation.systems[int(column.error.argmax())]!r} are too "
-                "small beside the largest numbers for exact sums; compare it apart (--systems), or rescale"
+                f"small beside the largest numbers for exact sums; compare it apart ({Hint('systems')}), or rescale"
             )
     values = np.stack([column.values for column in columns], axis=-1)
     outputs = None if design == "together" else outputs_of(evaluation, values, unit)
@@ -315,7 +315,7 @@ def check_steps(evaluation: Evaluation, units: Units) -> None:
             raise InputError(
                 f"statistic {evaluation.metric.stat_names[stat]!r}: sums of the whole numbers pass 2**53, and systems "
                 f"{evaluation.systems[a]!r} and {evaluation.systems[b]!r} differ by too little beside the numbers; "
-                "subtract from the numbers what all systems share, or compare these two apart (--systems)"
+                f"subtract from the numbers what all systems share, or compare these two apart ({Hint('systems')})"
             )
 
 

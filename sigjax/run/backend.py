@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Array, Device, InputError
+from sigjax.records import Array, Device, Hint, InputError
 from sigjax.version import installed_version
 
 DRIVERS = {"12": (525, 60, 13), "13": (580,)}
@@ -241,7 +241,7 @@ def host_scope() -> Iterator[None]:
             raise
         raise InputError(
             "the device has too little memory, even for a few resamples at a time; end other programs that hold it "
-            "(nvidia-smi lists them), or give --device cpu, or --device numpy"
+            f"(nvidia-smi lists them), or give {Hint('device', 'cpu')}, or {Hint('device', 'numpy')}"
         ) from error
 
 

@@ -1,13 +1,11 @@
-"""The state of a run in a file, from which a killed run continues, and the fingerprint that tells runs apart.
+"""The states of a run: in a file, from which a killed run continues, or of an earlier report with fewer resamples.
 
-The fingerprint is what determines a report: the data, the settings and the version. Runs with the same one can be
-joined. Random words depend on the seed and the resample alone. So the state of a stage (one test of one metric) is the
-number of resamples done and their results, and the rest is the same as without a break. The file is an .npz archive
-without pickle: a JSON header and the arrays of every stage begun. It is replaced atomically.
+What determines a report is its fingerprint: the data, the settings and the version. Random words depend on the seed
+and the resample alone. So the state of a test of one metric, kept under a key, is the number of resamples done and
+their results, and the rest is the same as without a break. The file is an .npz archive without pickle: a JSON header
+and the arrays of every state. It is replaced atomically.
 
-Continuing a run: from a checkpoint, or from an earlier report with fewer resamples.
-
-More resamples extend the list of those already drawn, so the counts of a permutation test continue from those of the
+More resamples extend the list of those already drawn, so the counts of a permutation test continue from those of a
 report. Standard errors, intervals and bootstrap tests need all replicates, which a report does not hold: these are
 drawn again, and exact p-values are computed again. Either way the new report equals that of a fresh run.
 """
@@ -21,29 +19,29 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import IO, Any, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from typing import IO, Any
 
 import numpy as np
 
 from sigjax.records import Evaluation, InputError, Settings
 from sigjax.run.files import read_bytes, remove_leftovers, replacing
-from sigjax.run.shards import Share, current_share
+from sigjax.run.shards import Shard
 from sigjax.version import __version__
 
 SCHEMA = "sigjax/1"
 """Of reports in JSON."""
 _ADDED = {"family": "metric", "leaderboard": False}
 """Values, in earlier runs, of settings that were added later."""
-Name = tuple[str, ...]
-"""Of a stage: from the metric to its parts."""
+Key = tuple[str, ...]
+"""Of a state: the metric, the test, and what it consists of."""
 Identity = dict[str, Any]
 """Values as JSON has them: `sigjax` (the version), the settings, `systems`, `metrics`, `instances`, `data` (a hash)."""
 _SCHEMA = "sigjax-checkpoint/1"
 _SECONDS = 5.0
 """Least time between two writes."""
-_SHARE = 0.1
-"""Fraction of the time that writing may take."""
+_FRACTION = 0.1
+"""Of the time, that writing may take."""
 _SAME_SCORE = 1e-9
 """Relative difference above which two scores are of different metrics; rounding is far below."""
 
@@ -95,28 +93,31 @@ def difference(there: Identity, here: Identity) -> str | None:
         if name == "data":
             return "the data (numbers, ids, clusters, strata, or the order of the systems) are others"
         if isinstance(old, list) and isinstance(new, list):
-            only = [f"{', '.join(map(repr, more[:3]))} only {where}" for more, where in _apart(old, new) if more]
+            sides = (old, new, "there"), (new, old, "here")
+            apart = (([each for each in one if each not in other], where) for one, other, where in sides)
+            only = [f"{', '.join(map(repr, more[:3]))} only {where}" for more, where in apart if more]
             return f"{name} differ: {' and '.join(only) or 'their order'}"
         return f"{name} is {old} there and {new} here"
     return None
 
 
-class State(NamedTuple):
-    """The progress of a stage."""
+@dataclass(frozen=True, slots=True)
+class State:
+    """The progress of a test."""
 
     done: int
     """Resamples before this one are done."""
     arrays: dict[str, np.ndarray]
 
 
-class Checkpoint:
-    """The states of all stages of a run: those given, those in the file, and those reached since.
+class CheckpointFile:
+    """The states of a run: those given, those in the file, and those reached since.
 
     Args:
         path: the file, created if it does not exist; None to write nothing.
         identity: the fingerprint of the run; a file with another one is refused.
         states: states known from elsewhere.
-        kept: whether any process of the run keeps states; by default, whether there is a file.
+        is_kept: whether any process of the run keeps states; by default, whether there is a file.
 
     Raises:
         InputError: the file cannot be read or written, is no checkpoint, or belongs to other data or settings.
@@ -126,11 +127,11 @@ class Checkpoint:
         self,
         path: str | os.PathLike[str] | None,
         identity: Identity,
-        states: Mapping[Name, State],
+        states: Mapping[Key, State],
         *,
-        kept: bool | None = None,
+        is_kept: bool | None = None,
     ) -> None:
-        self.states, self.kept = dict(states), path is not None if kept is None else kept
+        self.states, self.is_kept = dict(states), path is not None if is_kept is None else is_kept
         self._path, self._identity = path, identity
         self._due = time.monotonic() + _SECONDS
         if path is None:
@@ -144,11 +145,11 @@ class Checkpoint:
         except OSError as error:
             raise InputError(f"{path}: no checkpoint can be written ({error.strerror}); give another file") from None
 
-    def save(self, name: Name, state: State, *, finished: bool) -> None:
-        """Note a state, and write all if the stage is finished or the last write was long enough ago."""
+    def save(self, key: Key, state: State, *, finished: bool) -> None:
+        """Note a state, and write all if it is the last or the last write was long enough ago."""
         if self._path is None or not (finished or time.monotonic() >= self._due):
             return
-        self.states[name] = state
+        self.states[key] = state
         try:
             self._write()
         except OSError as error:
@@ -162,35 +163,36 @@ class Checkpoint:
             file.flush()
             os.fsync(file.fileno())
         now = time.monotonic()
-        self._due = now + max(_SECONDS, (now - started) / _SHARE)
+        self._due = now + max(_SECONDS, (now - started) / _FRACTION)
 
 
-class Stage(NamedTuple):
-    """One stage of a run, or a group of stages."""
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The state under one key, and those under all longer keys."""
 
-    checkpoint: Checkpoint
-    name: Name = ()
+    file: CheckpointFile
+    key: Key = ()
 
     @property
-    def kept(self) -> bool:
+    def is_kept(self) -> bool:
         """Whether any process keeps states."""
-        return self.checkpoint.kept
+        return self.file.is_kept
 
-    def part(self, name: str) -> Stage:
-        """A stage within this one."""
-        return self._replace(name=(*self.name, name))
+    def at(self, name: str) -> Checkpoint:
+        """The checkpoint under this key and a name."""
+        return replace(self, key=(*self.key, name))
 
     def state(self) -> State | None:
-        """The progress of this stage, if any."""
-        return self.checkpoint.states.get(self.name)
+        """The state under this key, if any."""
+        return self.file.states.get(self.key)
 
     def save(self, done: int, **arrays: np.ndarray) -> None:
-        """Keep the progress of this stage, if a write is due."""
-        self.checkpoint.save(self.name, State(done, arrays), finished=False)
+        """Keep the progress, if a write is due."""
+        self.file.save(self.key, State(done, arrays), finished=False)
 
     def finish(self, done: int, **arrays: np.ndarray) -> None:
-        """Keep the result of this stage."""
-        self.checkpoint.save(self.name, State(done, arrays), finished=True)
+        """Keep the result."""
+        self.file.save(self.key, State(done, arrays), finished=True)
 
     def check_scores(self, scores: np.ndarray) -> None:
         """Refuse scores `[system]` that differ from the earlier run's: another metric has the same name."""
@@ -199,18 +201,18 @@ class Stage(NamedTuple):
             self.finish(0, scores=scores)
         elif not np.allclose(state.arrays["scores"], scores, rtol=_SAME_SCORE, atol=0.0):
             raise InputError(
-                f"metric {self.name[0]!r} gives other scores than in the run that is to go on; give the same metric, "
+                f"metric {self.key[0]!r} gives other scores than in the run that is to go on; give the same metric, "
                 "or start anew"
             )
 
 
-NO_STAGE = Stage(Checkpoint(None, {}, {}))
+NO_CHECKPOINT = Checkpoint(CheckpointFile(None, {}, {}))
 """Keeps nothing."""
 
 
-def pack(file: IO[bytes], identity: Identity, states: Mapping[Name, State]) -> None:
+def pack(file: IO[bytes], identity: Identity, states: Mapping[Key, State]) -> None:
     """Write a checkpoint."""
-    stages = [{"name": name, "done": state.done, "arrays": [*state.arrays]} for name, state in states.items()]
+    stages = [{"name": key, "done": state.done, "arrays": [*state.arrays]} for key, state in states.items()]
     header = json.dumps({"schema": _SCHEMA, "run": identity, "stages": stages})
     arrays = {
         f"{index}.{name}": array for index, state in enumerate(states.values()) for name, array in state.arrays.items()
@@ -218,7 +220,7 @@ def pack(file: IO[bytes], identity: Identity, states: Mapping[Name, State]) -> N
     np.savez(file, header=np.frombuffer(header.encode(), np.uint8), **arrays)  # pyright: ignore[reportArgumentType]
 
 
-def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Name, State]]:
+def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Key, State]]:
     """The header and states written by `pack`; a damaged file may raise any error."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -236,62 +238,52 @@ def unpack(file: IO[bytes]) -> tuple[dict[str, Any], dict[Name, State]]:
         }
 
 
-def _load(path: str | os.PathLike[str], identity: Identity) -> dict[Name, State]:
+def _load(path: str | os.PathLike[str], identity: Identity) -> dict[Key, State]:
+    """The states in the file of a run with this fingerprint."""
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path)):
         raise InputError(f"{path}: is a device or a named pipe; expected a file for the checkpoint")
-    header, stages = _read(path)
-    if header.get("schema") != _SCHEMA:
-        raise InputError(f"{path}: is no checkpoint as this version of sigjax writes it; give another file")
-    differs = difference(header["run"], identity)
-    if differs:
-        raise InputError(f"{path}: the checkpoint is of another run: {differs}; give the same, or another file")
-    return stages
-
-
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[Name, State]]:
     try:
         with open(path, "rb") as file:
-            return unpack(file)
+            header, states = unpack(file)
     except OSError as error:
         raise InputError(f"{path}: the checkpoint cannot be read ({error.strerror}); give another file") from None
     except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
         raise InputError(
             f"{path}: is no checkpoint, or a damaged one; give another file, or delete this one to start anew"
         ) from None
-
-
-def _apart(old: list[Any], new: list[Any]) -> tuple[tuple[list[Any], str], tuple[list[Any], str]]:
-    return ([each for each in old if each not in new], "there"), ([each for each in new if each not in old], "here")
+    if header.get("schema") != _SCHEMA:
+        raise InputError(f"{path}: is no checkpoint as this version of sigjax writes it; give another file")
+    if differs := difference(header["run"], identity):
+        raise InputError(f"{path}: the checkpoint is of another run: {differs}; give the same, or another file")
+    return states
 
 
 _REFUSED = b"refused: "
 
 
-def stages_of(
-    checkpoint: str | os.PathLike[str] | None,
+def open_checkpoint(
+    path: str | os.PathLike[str] | None,
     extend: Any,
     identify: Callable[[], Identity],
     pairs: Sequence[tuple[str, str]],
-) -> Stage:
-    """All stages of a run, with the states known so far; `pairs` are the names of the systems of each pair.
+    shard: Shard,
+) -> Checkpoint:
+    """The checkpoint of a run, with the states known so far; `pairs` are the names of the systems of each pair.
 
-    Where several processes share the work, process 0 reads and writes the checkpoint for all of them.
+    Where several processes divide the work, process 0 reads and writes the checkpoint for all of them.
 
     Raises:
         InputError: the checkpoint or the report cannot be used, or another process does something else.
     """
-    share = current_share()
-    if checkpoint is None and extend is None and share.count == 1:
-        return NO_STAGE
+    if path is None and extend is None and shard.count == 1:
+        return NO_CHECKPOINT
     identity = identify()
-    known = {} if extend is None else earlier_states(extend, identity, pairs)
-    if share.count > 1:
-        _check_alike(share, identity, known, kept=checkpoint is not None)
-    if checkpoint is None:
-        return Stage(Checkpoint(None, identity, known)) if known else NO_STAGE
-    return Stage(
-        Checkpoint(checkpoint, identity, known) if share.count == 1 else _shared(share, checkpoint, identity, known)
-    )
+    known = {} if extend is None else states_of_report(extend, identity, pairs)
+    if shard.count > 1:
+        _check_processes(shard, identity, known, is_kept=path is not None)
+        if path is not None:
+            return Checkpoint(_file_of_all(shard, path, identity, known))
+    return Checkpoint(CheckpointFile(path, identity, known))
 
 
 def kept_in(path: str | os.PathLike[str]) -> str:
@@ -301,48 +293,50 @@ def kept_in(path: str | os.PathLike[str]) -> str:
             states = unpack(file)[1]
     except Exception:  # the run itself says what is wrong with the file
         return ""
-    done = {name: state.done for name, state in states.items() if state.done}
-    named = {" ".join(part for part in name if not part.startswith("from ")): count for name, count in done.items()}
+    done = {key: state.done for key, state in states.items() if state.done}
+    named = {" ".join(name for name in key if not name.startswith("from ")): count for key, count in done.items()}
     return ", ".join(f"{name} {count:,} resamples" for name, count in named.items())
 
 
-def _shared(share: Share, path: str | os.PathLike[str], identity: Identity, known: Mapping[Name, State]) -> Checkpoint:
+def _file_of_all(
+    shard: Shard, path: str | os.PathLike[str], identity: Identity, known: Mapping[Key, State]
+) -> CheckpointFile:
     """The checkpoint of process 0, and in the other processes its states, without the file."""
-    mine, data = Checkpoint(None, identity, known, kept=True), b""
-    if share.index == 0:
+    here, data = CheckpointFile(None, identity, known, is_kept=True), b""
+    if shard.index == 0:
         try:
-            mine = Checkpoint(path, identity, known)
-            pack(file := io.BytesIO(), identity, mine.states)
+            here = CheckpointFile(path, identity, known)
+            pack(file := io.BytesIO(), identity, here.states)
             data = file.getvalue()
         except InputError as error:
             data = _REFUSED + error.neutral.encode()
-    data = share.first(data)
+    data = shard.broadcast(data)
     if data.startswith(_REFUSED):
         raise InputError(data.removeprefix(_REFUSED).decode())
-    if share.index > 0:
-        mine.states |= unpack(io.BytesIO(data))[1]
-    return mine
+    if shard.index > 0:
+        here.states |= unpack(io.BytesIO(data))[1]
+    return here
 
 
-def _check_alike(share: Share, identity: Identity, known: Mapping[Name, State], *, kept: bool) -> None:
-    """Refuse differences between the processes that share the work.
+def _check_processes(shard: Shard, identity: Identity, known: Mapping[Key, State], *, is_kept: bool) -> None:
+    """Refuse differences between the processes that divide the work.
 
     Raises:
         InputError: another process has other data or options.
     """
     options = {name: value for name, value in identity.items() if name not in ("sigjax", "data")}
-    states = [(name, state.done, [array.tolist() for array in state.arrays.values()]) for name, state in known.items()]
-    share.check_alike(
+    states = [(key, state.done, [array.tolist() for array in state.arrays.values()]) for key, state in known.items()]
+    shard.check_equal(
         {
             "another version of sigjax": __version__.encode(),
             "other data": identity["data"].encode(),
-            "other options": repr((options, kept)).encode(),
+            "other options": repr((options, is_kept)).encode(),
             "another report to extend": repr(sorted(states)).encode(),
         }
     )
 
 
-def earlier_states(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Name, State]:
+def states_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, str]]) -> dict[Key, State]:
     """The states of a run, from a report on the same data and settings with fewer resamples.
 
     `earlier` is a report, or its JSON file; `pairs` are the names of the systems of each pair, in the order of the run.
@@ -351,22 +345,20 @@ def earlier_states(earlier: Any, identity: Identity, pairs: Sequence[tuple[str, 
         InputError: the file is not a report in JSON, has other data or settings, or was edited; or there is nothing
             to add.
     """
-    name, report = _read_checkpoint(earlier)
+    name = "the earlier report"
+    if isinstance(earlier, str | os.PathLike):
+        name = str(earlier)
+        report = parse_report(name, read_bytes(earlier))
+    elif hasattr(earlier, "to_json"):
+        report = json.loads(earlier.to_json())
+    else:
+        raise InputError(f"extend must be a Report or the path of its JSON file, got {earlier!r}")
     try:
         return _states(name, report, identity, pairs)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{name}: not a report in JSON as this version of sigjax writes it; compare anew") from None
-
-
-def _read_checkpoint(earlier: Any) -> tuple[str, dict[str, Any]]:
-    """The report's name in messages, and its JSON."""
-    if not isinstance(earlier, str | os.PathLike):
-        if not hasattr(earlier, "to_json"):
-            raise InputError(f"extend must be a Report or the path of its JSON file, got {earlier!r}")
-        return "the earlier report", json.loads(earlier.to_json())
-    return str(earlier), parse_report(str(earlier), read_bytes(earlier))
 
 
 def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
@@ -388,7 +380,7 @@ def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
 
 def _states(
     name: str, report: dict[str, Any], identity: Identity, pairs: Sequence[tuple[str, str]]
-) -> dict[Name, State]:
+) -> dict[Key, State]:
     there = _identity(report)
     old, new = there["resamples"], identity["resamples"]
     differs = difference(there | {"resamples": new}, identity)
@@ -400,7 +392,7 @@ def _states(
         raise ValueError(old)
     if new <= old:
         raise InputError(f"{name}: has {old} resamples; resamples is the new total and must be larger, got {new}")
-    states: dict[Name, State] = {}
+    states: dict[Key, State] = {}
     for metric in identity["metrics"]:
         if "permutation" in identity["tests"]:
             rows = [row for row in report["pairs"] if row["metric"] == metric and row["test"] == "permutation"]

@@ -5,16 +5,12 @@ Threads serve work that releases the interpreter lock, as NumPy and compiled pro
 
 from __future__ import annotations
 
-import html
 import math
 import os
-import sys
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import numpy as np
 
@@ -31,10 +27,6 @@ _MANY = 32
 Given = TypeVar("Given")
 Found = TypeVar("Found")
 _SHARE = 0.5
-WORTH_A_BAR = 1.0
-"""Seconds of work from which a progress bar is drawn."""
-_REDRAWN = 0.2
-"""Seconds between two states of the bar of a notebook."""
 _MISSING = "not installed"
 _EXTRAS = {
     "mt": "sacrebleu",
@@ -133,53 +125,6 @@ def memory_for(needed: float) -> float:
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a stream is a terminal; it may be None or closed."""
     return stream is not None and not stream.closed and stream.isatty()
-
-
-@contextmanager
-def progress_bar(label: str, total: int, *, shown: bool, compiles: bool = False) -> Iterator[Callable[[int], object]]:
-    """Yield a function that takes how many are done so far; the bar is drawn in a terminal (stderr) or a notebook.
-
-    It says "compiling" until something is done, where that `compiles`.
-    """
-    if shown and _in_notebook():
-        yield from _notebook_bar(label, total)
-        return
-    if not (shown and is_terminal(sys.stderr)):
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"{label}: compiling" if compiles else label, total=total)
-        yield lambda done: bar.update(task, completed=done, description=label if done else None)
-
-
-def _in_notebook() -> bool:
-    """Whether a kernel of Jupyter runs this."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
-
-
-def _notebook_bar(label: str, total: int) -> Iterator[Callable[[int], object]]:
-    """The bar of a notebook, redrawn a few times per second at most and removed at the end; needs no widgets."""
-    from IPython.display import HTML, display  # pyright: ignore[reportMissingImports]
-
-    handle: Any = display(HTML(""), display_id=True)
-    drawn = -math.inf
-
-    def advance(done: int) -> None:
-        nonlocal drawn
-        if time.monotonic() - drawn > _REDRAWN:
-            drawn = time.monotonic()
-            bar = f'<progress value="{done}" max="{total}" aria-label="{html.escape(label)}"></progress>'
-            handle.update(HTML(f"{html.escape(label)} {bar} {done:,} of {total:,}"))
-
-    try:
-        yield advance
-    finally:
-        handle.update(HTML(""))
 
 
 def installed() -> dict[str, str]:

@@ -1,11 +1,9 @@
-"""The share of one process in a run of several processes, on one or many machines (`jax.distributed`).
+"""Several processes, on one or many machines (`jax.distributed`), that divide the resamples of a run among them.
 
-All processes run the same comparison and divide the resamples among them. They exchange only sums of whole numbers,
-which are the same for every division, so the report is that of a single process.
-
-Joining several processes to one run, for a program that does nothing else: the command line.
-
-If another process is lost, JAX aborts this one and writes pages about it; here one line replaces them.
+All processes run the same comparison, each its shard of the resamples. They exchange only sums of whole numbers, which
+are the same for every division, so the report is that of a single process. The command line joins them for a program
+that does nothing else. If another process is lost, JAX aborts this one and writes pages about it; here one line
+replaces them.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from functools import partial
 
 import numpy as np
 
-from sigjax.records import Array, InputError
+from sigjax.records import Array, Hint, InputError
 from sigjax.run.backend import compiled, jax_scope, sharding
 
 _EXCHANGED = 2**22
@@ -38,17 +36,17 @@ class ProcessLost(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Share:
-    """The part of the work that belongs to this process."""
+class Shard:
+    """Which of several processes this is, and what it exchanges with the others; by default there are none."""
 
     index: int = 0
     count: int = 1
 
-    def part(self, resamples: range) -> range:
+    def of(self, resamples: range) -> range:
         """The resamples of this process; the numbers of any two processes differ by at most one.
 
         Example:
-            >>> [Share(index, 3).part(range(10, 20)) for index in range(3)]
+            >>> [Shard(index, 3).of(range(10, 20)) for index in range(3)]
             [range(10, 13), range(13, 16), range(16, 20)]
         """
         size = len(resamples)
@@ -57,29 +55,45 @@ class Share:
     def total(self, numbers: np.ndarray) -> np.ndarray:
         """The sum over all processes of int64 arrays of the same shape.
 
+        One CPU device of each process takes part, whatever the resamples run on: processes may have different devices,
+        and GPUs would wait without end for a process that is lost.
+
         Raises:
             ProcessLost: another process has ended.
         """
-        return numbers if self.count == 1 else _total(numbers, self)
+        if self.count == 1:
+            return numbers
+        import jax
+
+        first = {device.process_index: device for device in reversed(jax.devices("cpu"))}
+        devices = tuple(first[index] for index in range(self.count))
+        try:
+            with jax_scope():
+                here = jax.device_put(numbers[None], devices[self.index])
+                shape = (self.count, *numbers.shape)
+                whole = jax.make_array_from_single_device_arrays(shape, sharding(devices, split=True), [here])
+            return np.asarray(compiled(_itself, devices=devices, summed=True)(whole).addressable_data(0))[0]
+        except RuntimeError as error:
+            raise ProcessLost(lost_message(self)) from error
 
     def complete(self, values: np.ndarray) -> None:
-        """Fill in the other processes' parts of `values` `[row, resample]` (float64).
+        """Fill in the other processes' shards of `values` `[row, resample]` (float64).
 
         Raises:
             ProcessLost: another process has ended.
         """
         if self.count == 1:
             return
-        mine = self.part(range(values.shape[1]))
+        shard = self.of(range(values.shape[1]))
         width = max(1, _EXCHANGED // len(values))
         for start in range(0, values.shape[1], width):
             piece = values[:, start : start + width].copy()
-            piece[:, : max(0, mine.start - start)] = 0.0
-            piece[:, max(0, mine.stop - start) :] = 0.0
+            piece[:, : max(0, shard.start - start)] = 0.0
+            piece[:, max(0, shard.stop - start) :] = 0.0
             # All bits of a number come from one process and are 0 in the others.
             values[:, start : start + width] = self.total(piece.view(np.int64)).view(np.float64)
 
-    def first(self, data: bytes) -> bytes:
+    def broadcast(self, data: bytes) -> bytes:
         """The bytes of process 0, in every process.
 
         Raises:
@@ -95,7 +109,7 @@ class Share:
             words[:, start : start + _EXCHANGED] = self.total(words[:, start : start + _EXCHANGED])
         return words[0].view(np.uint8)[:length].tobytes()
 
-    def check_alike(self, parts: dict[str, bytes]) -> None:
+    def check_equal(self, described: dict[str, bytes]) -> None:
         """Refuse to go on if another process does something else: name -> description of what is done.
 
         Raises:
@@ -104,11 +118,11 @@ class Share:
         """
         if self.count == 1:
             return
-        hashes = [hashlib.blake2b(part, digest_size=8).digest() for part in parts.values()]
-        known = np.zeros((self.count, len(parts)), np.int64)
+        hashes = [hashlib.blake2b(each, digest_size=8).digest() for each in described.values()]
+        known = np.zeros((self.count, len(described)), np.int64)
         known[self.index] = np.frombuffer(b"".join(hashes), np.int64)
         known = self.total(known)
-        for name, of_each in zip(parts, known.T, strict=True):
+        for name, of_each in zip(described, known.T, strict=True):
             others = np.flatnonzero(of_each != of_each[0])
             if others.size:
                 raise InputError(
@@ -117,48 +131,25 @@ class Share:
                 )
 
 
-ALONE = Share()
-
-
-def current_share() -> Share:
-    """The share of this process if `jax.distributed.initialize` was called; else all of the work."""
+def current_shard() -> Shard:
+    """The shard of this process if `jax.distributed.initialize` was called; else all of the work."""
     jax = sys.modules.get("jax")
     if jax is None or not jax.distributed.is_initialized():
-        return ALONE
-    return Share(jax.process_index(), jax.process_count())
+        return Shard()
+    return Shard(jax.process_index(), jax.process_count())
 
 
-def lost_message(share: Share) -> str:
+def lost_message(shard: Shard) -> str:
     """The message for a lost process."""
-    other = f"process {1 - share.index}" if share.count == 2 else "another process"
+    other = f"process {1 - shard.index}" if shard.count == 2 else "another process"
     return (
-        f"{other} of {share.count} was lost: it ended before the report was done, or it cannot be reached "
-        f"(this is process {share.index}); see what it said, and start all of them again"
+        f"{other} of {shard.count} was lost: it ended before the report was done, or it cannot be reached "
+        f"(this is process {shard.index}); see what it said, and start all of them again"
     )
 
 
-def _total(numbers: np.ndarray, share: Share) -> np.ndarray:
-    """The sum over all processes.
-
-    One CPU device of each process takes part, whatever the resamples run on: processes may have different devices, and
-    GPUs would wait without end for a process that is lost.
-    """
-    import jax
-
-    first = {device.process_index: device for device in reversed(jax.devices("cpu"))}
-    devices = tuple(first[index] for index in range(share.count))
-    try:
-        with jax_scope():
-            mine = jax.device_put(numbers[None], devices[share.index])
-            shape = (share.count, *numbers.shape)
-            parts = jax.make_array_from_single_device_arrays(shape, sharding(devices, split=True), [mine])
-        return np.asarray(compiled(_itself, devices=devices, summed=True)(parts).addressable_data(0))[0]
-    except RuntimeError as error:
-        raise ProcessLost(lost_message(share)) from error
-
-
-def _itself(part: Array) -> Array:
-    return part
+def _itself(numbers: Array) -> Array:
+    return numbers
 
 
 _HEARTBEAT_SECONDS = 30
@@ -174,7 +165,7 @@ _WRITTEN_BY_JAX = b"distributed service detected fatal errors"
 
 
 @contextmanager
-def joined(coordinator: str | None, num_processes: int | None, process_id: int | None) -> Iterator[Share]:
+def joined(coordinator: str | None, num_processes: int | None, process_id: int | None) -> Iterator[Shard]:
     """Join the other processes of a run for a while: those given, or else those that srun or mpirun started.
 
     If there are others, only Python can write to stdout and stderr from here on, and the program must end by `end`.
@@ -185,7 +176,7 @@ def joined(coordinator: str | None, num_processes: int | None, process_id: int |
     """
     address = _checked(coordinator, num_processes, process_id)
     if address[1] == 1 if address else not launched(os.environ):
-        yield ALONE
+        yield Shard()
         return
     _tellers.append(
         teller := _Teller(f"not all processes of the run have come within {_START_SECONDS} seconds; start all of them")
@@ -196,11 +187,11 @@ def joined(coordinator: str | None, num_processes: int | None, process_id: int |
     # JAX treats SIGTERM as mere notice, and Python would act on Ctrl-C only after waiting for the others.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
-    share = Share(jax.process_index(), jax.process_count())
-    teller.message = lost_message(share)
+    shard = current_shard()
+    teller.message = lost_message(shard)
     try:
-        share.total(np.zeros(1, np.int64))  # connect while all are here: later some may read files for minutes
-        yield share
+        shard.total(np.zeros(1, np.int64))  # connect while all are here: later some may read files for minutes
+        yield shard
     except ProcessLost:
         teller.lock.acquire()  # now the caller reports it
         raise
@@ -231,12 +222,18 @@ def _checked(coordinator: str | None, num_processes: int | None, process_id: int
     if coordinator is num_processes is process_id is None:
         return None
     if coordinator is None or num_processes is None or process_id is None:
-        raise InputError("--coordinator, --num-processes and --process-id belong together; give all three or none")
+        raise InputError(
+            f"{Hint('coordinator')}, {Hint('num_processes')} and {Hint('process_id')} belong together; give all three "
+            "or none"
+        )
     if not re.fullmatch(r".+:[0-9]{1,5}", coordinator) or not 0 < int(coordinator.rpartition(":")[2]) < 2**16:
-        raise InputError(f"--coordinator must be HOST:PORT of process 0, such as node1:12345, got {coordinator!r}")
+        raise InputError(
+            f"{Hint('coordinator')} must be HOST:PORT of process 0, such as node1:12345, got {coordinator!r}"
+        )
     if num_processes < 1 or not 0 <= process_id < num_processes:
         raise InputError(
-            f"--process-id must be from 0 to --num-processes - 1, got process {process_id} of {num_processes}"
+            f"{Hint('process_id')} must be from 0 to {Hint('num_processes')} - 1, got process {process_id} of "
+            f"{num_processes}"
         )
     return coordinator, num_processes, process_id
 
@@ -258,8 +255,8 @@ def _initialize(address: tuple[str, int, int] | None) -> None:
             initialize(*address, cluster_detection_method="deactivate", coordinator_bind_address=bound)
     except (RuntimeError, ValueError) as error:
         raise InputError(
-            f"the processes cannot be joined ({str(error).splitlines()[0]}); give a --coordinator HOST:PORT whose host "
-            "is that of process 0 and whose port is free"
+            f"the processes cannot be joined ({str(error).splitlines()[0]}); give a {Hint('coordinator', 'HOST:PORT')} "
+            "whose host is that of process 0 and whose port is free"
         ) from error
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
-from sigjax.records import Alternative, InputError, Interval, Settings
+from sigjax.records import Alternative, Hint, InputError, Interval, Settings
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.data import json_lines
@@ -362,7 +362,7 @@ def association_test(gold: Iterable[object], labels: Iterable[object], options: 
     answer = _exact(data, settings)
     if isinstance(answer, NotEligible):
         if settings.method == "exact":
-            raise InputError(f"no exact test: {answer.reason}; use --method auto")
+            raise InputError(f"no exact test: {answer.reason}; use {Hint('method', 'auto')}")
         return _montecarlo(data, settings, answer.reason)
     (p_value, log10_p, *_), reason = answer
     return Association(data.observed, p_value, log10_p, None, "exact", reason, None, None, data.size)

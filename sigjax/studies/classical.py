@@ -19,6 +19,7 @@ from sigjax.records import (
     Comparison,
     Device,
     Evaluation,
+    Hint,
     InputError,
     Metric,
     Resamples,
@@ -401,7 +402,7 @@ def _two_systems(systems: Sequence[Any], metric: AnyMetric | None) -> Evaluation
     names = evaluation.systems
     if len(names) != 2:
         some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        raise InputError(f"expected two systems, got {len(names)} ({some}); choose two (--systems A B)")
+        raise InputError(f"expected two systems, got {len(names)} ({some}); choose two ({Hint('systems', 'A', 'B')})")
     return evaluation
 
 

@@ -9,7 +9,7 @@ from itertools import cycle, groupby
 import numpy as np
 from rich.cells import cell_len
 
-from sigjax.records import Evaluation, InputError, Interval, Settings, Test
+from sigjax.records import Evaluation, Hint, InputError, Interval, Settings, Test
 from sigjax.records.display import visible
 from sigjax.records.options import check, option, same, takes
 from sigjax.report.plots import plain
@@ -249,8 +249,8 @@ def _named_sets(given: Evaluation | Mapping[str, Evaluation], options: DomainOpt
     named = _by_strata(given) if isinstance(given, Evaluation) else dict(given)
     if len(named) < 2:
         raise InputError(
-            f"domain needs two test sets or more, got {len(named)}: give one file per test set, or --strata with the "
-            "label of the test set of each instance"
+            f"domain needs two test sets or more, got {len(named)}: give one file per test set, or {Hint('strata')} "
+            "with the label of the test set of each instance"
         )
     source = next(iter(named)) if options.source is None else options.source
     if source not in named:
@@ -264,7 +264,7 @@ def _named_sets(given: Evaluation | Mapping[str, Evaluation], options: DomainOpt
             apart = sorted(set(each.systems) ^ set(first.systems))
             raise InputError(
                 f"{name} and {source}: only one of them has the system {apart[0]!r}; name the systems that both have "
-                "(--systems)"
+                f"({Hint('systems')})"
             )
     chosen = slice(options.first)
     return {name: on_instances(select(each, first.systems), chosen) for name, each in named.items()}

@@ -24,6 +24,7 @@ from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.words import format_interval, format_p, number_spec, percent
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.run.backend import host_scope
+from sigjax.run.context import Context
 from sigjax.studies.formulas import share_interval
 from sigjax.studies.study import adjusted_p, joined_lines, results_json, signature_line, table_text
 from sigjax.testing.bootstrap import SharedDraws, all_replicates
@@ -37,7 +38,7 @@ from sigjax.testing.jackknife import (
     tango_tail,
 )
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, Pair, Runner, SampleCase
+from sigjax.testing.problem import Case, Pair, SampleCase
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
 Claim = Literal["equivalence", "non-inferiority"]
@@ -94,7 +95,7 @@ def _closed_tails(case: Case, pair: Pair, error: float, skewness: float, margin:
     )
 
 
-def _bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> tuple[str, list[Tests]]:
+def _bootstrap_tests(case: Case | SampleCase, margin: float, context: Context) -> tuple[str, list[Tests]]:
     """The bootstrap tests of all pairs, and their name.
 
     Raises:
@@ -102,7 +103,7 @@ def _bootstrap_tests(case: Case | SampleCase, margin: float, runner: Runner) -> 
     """
     settings, kind, tests = case.settings, kind_of(case), []
     shape = len(case.question.scores), settings.fixed_resamples
-    with kind.sized(runner, 0, draws=True).run("bootstrap") as run:
+    with kind.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
         replicates = all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
     of_pairs = (part.tolist() for part in case.question.observed(case.question.members))
     for (a, b), delta, tolerance in zip(case.question.pairs, *of_pairs, strict=True):
@@ -324,14 +325,14 @@ def equivalence(
 
 
 def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
-    margin, runner = float(options.margin), Runner(settings, options.device)
-    with named_errors([evaluation], runner):
+    margin = float(options.margin)
+    with named_errors([evaluation], settings):
         case = make_case(evaluation, settings)
         check_units(len(case.units.strata), "equivalence")
         if isinstance(case, Case) and options.method == "auto" and in_closed_form(case.metric, settings):
             method, tests = _closed_tests(case, margin)
         else:
-            method, tests = _bootstrap_tests(case, margin, runner)
+            method, tests = _bootstrap_tests(case, margin, Context(options.device))
     pairs = zip(case.question.pairs, tests, strict=True)
     records = [_record(case, evaluation.systems, pair, method, options, *tested) for pair, tested in pairs]
     adjusted = adjust(np.array([each.p_value for each in records]), settings.correction).tolist()

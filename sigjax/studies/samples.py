@@ -26,7 +26,7 @@ from sigjax.formats import read_metrics
 from sigjax.metrics import evaluation_from_arrays, less, origins
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.readers.join import PAIRWISE
-from sigjax.records import Alternative, Device, Evaluation, InputError, Interval, SampleMetric, Settings
+from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Interval, SampleMetric, Settings
 from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
@@ -44,6 +44,7 @@ from sigjax.report.words import (
 )
 from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
+from sigjax.run.context import Context
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import share_interval
 from sigjax.studies.study import WIDTH, adjusted_p, joined_lines, results_json, signature_line, table_text
@@ -59,7 +60,7 @@ from sigjax.testing.jackknife import (
 )
 from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
-from sigjax.testing.problem import Case, Runner
+from sigjax.testing.problem import Case
 from sigjax.testing.uncertainty import Spread
 
 
@@ -84,7 +85,7 @@ def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, E
         metrics = [] if metric is None else [metric]
         data, *others = read_metrics(data, metrics=metrics, missing="pairwise", single=True)  # pyright: ignore
         if others:
-            raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one (--metric)")
+            raise InputError(f"{what} takes one metric, got {1 + len(others)}; name one ({Hint('metric')})")
         metric = None
     if isinstance(data, Evaluation):
         _refuse_metric(metric)
@@ -106,7 +107,7 @@ def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, E
 
 def _refuse_metric(metric: AnyMetric | None) -> None:
     if metric is not None:
-        raise InputError("an Evaluation has its metric; leave out --metric")
+        raise InputError(f"an Evaluation has its metric; leave out {Hint('metric')}")
 
 
 def _single(name: str, own: Any, metric: AnyMetric | None) -> Evaluation:
@@ -126,7 +127,7 @@ def _alone(evaluation: Evaluation, place: int) -> Evaluation:
     if evaluation.present is not None:
         rows = np.flatnonzero(evaluation.present[place])
     if not rows.size:
-        raise InputError(f"system {evaluation.systems[place]!r} has no instance; leave it out (--systems)")
+        raise InputError(f"system {evaluation.systems[place]!r} has no instance; leave it out ({Hint('systems')})")
     return on_instances(
         evaluation,
         rows,
@@ -147,7 +148,9 @@ def _check(samples: Sequence[Evaluation], what: str) -> None:
         if (one.metric.name, one.metric.stat_names) != (first.name, first.stat_names):
             raise InputError(f"{what} takes one metric, got {first.name!r} and {one.metric.name!r}")
         if one.unit == "response":
-            raise InputError(f"{what} takes instances, and these are responses; read without --unit=response")
+            raise InputError(
+                f"{what} takes instances, and these are responses; read without {Hint('unit', 'response')}"
+            )
         if one.weights is not None:
             raise InputError(f"{what} takes one task, and this is a suite of several")
 
@@ -209,7 +212,9 @@ def takes_answers(samples: Iterable[Evaluation], against: float) -> bool:
     """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
     samples = list(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
-        raise InputError(f"--against must be above 0 and below 1 for answers right or wrong, got {float(against):g}")
+        raise InputError(
+            f"{Hint('against')} must be above 0 and below 1 for answers right or wrong, got {float(against):g}"
+        )
     return are_answers(samples) and 0 < against < 1
 
 
@@ -442,7 +447,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
 
 def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
     against = float(options.against)
-    with named_errors([sample], Runner(settings, "numpy")):
+    with named_errors([sample], settings):
         case, spread = spread_of(sample, settings, answers=answers)
         tested = against_number(sample, case, spread, against, options.device, answers=answers)
     units = len(case.units.strata)
@@ -581,10 +586,10 @@ def unpaired(data: Any, options: UnpairedOptions) -> tuple[Unpaired, ...]:
         raise InputError(f"{_UNPAIRED_WHAT} needs at least two systems, got {len(names)}; {one}")
     settings = Settings(**values(options, Settings))
     settings = replace(settings, baseline=baseline_of(names, settings))
-    base, runner = settings.baseline, Runner(settings, options.device, options.progress)
+    base, context = settings.baseline, Context(options.device, options.progress)
     pairs = list(combinations(names, 2)) if base is None else [(name, base) for name in names if name != base]
     notes = {(a, b): _check_pair(a, b, samples, options) for a, b in pairs}
-    found = [_unpaired_test((a, b), (samples[a], samples[b]), runner, notes[a, b]) for a, b in pairs]
+    found = [_unpaired_test((a, b), (samples[a], samples[b]), settings, context, notes[a, b]) for a, b in pairs]
     adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
     return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted, strict=True))
 
@@ -594,7 +599,7 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
     first, second = samples[a], samples[b]
     for one in (first, second):
         if one.strata is not None:
-            raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out --strata")
+            raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out {Hint('strata')}")
     for labels, what in (("ids", "instances"), ("clusters", "clusters")):
         own, other = getattr(first, labels), getattr(second, labels)
         shared = len(set(own or ()) & set(other or ()))
@@ -603,8 +608,8 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
         if not options.overlap:
             raise InputError(
                 f"systems {a!r} and {b!r} have {shared:,} {what} in common, so their results depend on each other: "
-                f"compare them on these, which has more power (`sigjax compare` with --missing drop); or if {labels} "
-                "only look alike, give --overlap"
+                f"compare them on these, which has more power (`sigjax compare` with {Hint('missing', 'drop')}); or if "
+                f"{labels} only look alike, give {Hint('overlap')}"
             )
         return (f"warning: {a!r} and {b!r} have {shared:,} {what} in common, taken for different ones",)
     if first.ids is None and second.ids is None and first.num_instances == second.num_instances:
@@ -616,16 +621,20 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
 
 
 def _unpaired_test(
-    names: tuple[str, str], samples: tuple[Evaluation, Evaluation], runner: Runner, notes: tuple[str, ...]
+    names: tuple[str, str],
+    samples: tuple[Evaluation, Evaluation],
+    settings: Settings,
+    context: Context,
+    notes: tuple[str, ...],
 ) -> Unpaired:
-    answers, settings, offset = are_answers(samples), runner.settings, common_offset(samples)
+    answers, offset = are_answers(samples), common_offset(samples)
     near = [less(one, offset) if offset else one for one in samples]
     both = _both(names, near)
-    with named_errors([both], runner):
+    with named_errors([both], settings):
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
         spreads = [spread_of(one, settings, answers=answers) for one in near]
         first, second = (len(alone.units.strata) for alone, _ in spreads)
-        outcome = two_sample_test(case, first, runner)
+        outcome = two_sample_test(case, first, context)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]

@@ -17,7 +17,7 @@ from sigjax.report.plots import BLUES
 from sigjax.report.words import count, format_number, number_spec, percent
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import units_of_instances
-from sigjax.run.host import progress_bar
+from sigjax.run.context import progress_bar
 from sigjax.studies.study import Study, in_units, label, table_text, unit_of
 from sigjax.studies.thresholds import (
     Gained,
@@ -361,7 +361,7 @@ def _gain(evaluation: Evaluation, settings: Settings, options: SizeOptions) -> f
     """The gain that is to be significant; None where no system is better than another."""
     if options.gain is not None:
         return options.gain
-    scores = np.unique(scores_of(evaluation, settings, options.device))
+    scores = np.unique(scores_of(evaluation, settings))
     if len(scores) < 2:
         return None
     best, second = scores[[-1, -2]] if evaluation.metric.higher_is_better else scores[[0, 1]]

@@ -28,7 +28,6 @@ from sigjax.report.words import DASH, percent
 from sigjax.resample.draws import Draws, drawn_units, row_keys
 from sigjax.studies.study import WIDTH
 from sigjax.studies.trials import select
-from sigjax.testing.problem import Runner
 
 _FIRST_ROW = 2**41 + 2**40
 """Draw r of the systems has the random words of resample 2^41 + 2^40 + r, which neither tests nor trials reach."""
@@ -384,7 +383,7 @@ def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, option
     """
     columns, reports = list[PairColumns](), list[Report]()
     for evaluation in evaluations:
-        order = np.argsort(-scores_of(evaluation, settings, options.device), kind="stable")
+        order = np.argsort(-scores_of(evaluation, settings), kind="stable")
         ordered = select(evaluation, [evaluation.systems[i] for i in order.tolist()])
         how = {"device": options.device, "progress": options.progress}
         reports.append(compare(ordered, **values(settings, **how)))
@@ -395,13 +394,13 @@ def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, option
     return TestedPairs(columns, reports[0].num_units, tuple(notes), signature)
 
 
-def scores_of(evaluation: Evaluation, settings: Settings, device: Device) -> np.ndarray:
+def scores_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
     """The score of each system, `[system]`.
 
     Raises:
         InputError: a score that is not finite.
     """
-    with named_errors([evaluation], Runner(settings, device)):
+    with named_errors([evaluation], settings):
         return np.array(make_case(evaluation, settings).question.scores)
 
 

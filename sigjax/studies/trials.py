@@ -19,17 +19,17 @@ from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.comparison.checks import check_units
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import check_score, less, origins
-from sigjax.records import Alternative, Device, Evaluation, InputError, Metric, Settings, Test
+from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same
 from sigjax.resample.draws import Draws, drawn_units, row_keys, swap, words
 from sigjax.resample.units import Units, make_units, observed_scores
 from sigjax.run.backend import host_scope
-from sigjax.run.host import progress_bar
+from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.classical import CLUSTER_T, PAIRED, UNPAIRED, tests_of_units
 from sigjax.studies.tests import ClassicalTest
 from sigjax.testing.exact import Plan, plan_exact
 from sigjax.testing.p_values import Outcomes
-from sigjax.testing.problem import Case, NotFinite, NotTraceable, Runner
+from sigjax.testing.problem import Case, NotFinite
 
 _FIRST_ROW = 2**41
 """Trial r has the random words of resample 2^41 + r; tests have fewer resamples."""
@@ -56,7 +56,8 @@ def select_pair(evaluation: Evaluation, systems: Sequence[str] | None) -> Evalua
     names = evaluation.systems if systems is None else tuple(systems)
     if len(names) != 2:
         raise InputError(
-            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them (--systems)"
+            f"a study takes two systems, got {len(names)} ({', '.join(names[:12])}); name two of them "
+            f"({Hint('systems')})"
         )
     return select(evaluation, names)
 
@@ -323,7 +324,7 @@ def _outcomes(case: Case, test: Test, count: int, pairs: int, device: Device) ->
     if test == "permutation" and _seconds(case, pairs) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
     case = case._replace(settings=settings)
-    return run_tests(kind_of(case), Runner(settings, device)).outcomes[test]
+    return run_tests(kind_of(case), Context(device)).outcomes[test]
 
 
 def _seconds(case: Case, pairs: int) -> float:

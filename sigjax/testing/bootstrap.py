@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ from sigjax.exact.bootstrap import (
 from sigjax.exact.lattice import NotEligible
 from sigjax.records import Interval, Repeated, Settings
 from sigjax.resample.draws import draws_from_strata
-from sigjax.resample.engine import Run, Scored, keep, keep_round, replicates, rounds
+from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import (
     DrawsProduct,
     Places,
@@ -53,8 +54,9 @@ from sigjax.resample.tally import Deltas, count_at_most, products
 from sigjax.resample.units import total
 from sigjax.run.backend import Backend, compiled, most_bytes
 from sigjax.run.checkpoint import State
+from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads, shared_out
-from sigjax.run.shards import Share
+from sigjax.run.shards import Shard
 from sigjax.testing.intervals import KINDS
 from sigjax.testing.p_values import Outcome, Outcomes, montecarlo_p
 from sigjax.testing.problem import (
@@ -115,26 +117,26 @@ def tell_summary(pieces: Callable[[range], Pieces], wanted: Wanted, run: Run) ->
     below the observed score, twice as far apart, since it is random, and the quantiles are taken at the levels that
     belong to the share of all replicates. Replicates within 2 steps of the observed score are ties.
 
-    `pieces` gives the share of this process of some resamples, from where the stage stands.
+    `pieces` gives the shard of this process of some resamples, from the checkpoint on.
     """
-    if state := run.stage.state():
+    if state := run.checkpoint.state():
         summary = _Summary(wanted, run.backend, state.done, state.arrays)
     else:
         pilot = np.empty((wanted.intervals.num_rows, PILOT))
         for start, piece in pieces(range(PILOT)):
             pilot[:, start : start + piece.shape[1]] = piece
-        run.share.complete(pilot)
+        run.shard.complete(pilot)
         summary = _Summary(wanted, run.backend, 0, _begun(pilot, wanted))
         for start in range(0, PILOT, PIECE):
             summary.add(pilot[:, start : start + PIECE])
         del pilot
-    for part in rounds(range(summary.resamples, run.resamples), run):
+    for part in run.rounds(range(summary.resamples, run.resamples)):
         known = summary.resamples, dict(summary.counts)
         for piece in _of_size(pieces(part)):
-            keep(run, summary.resamples, **summary.arrays())
+            run.save(summary.resamples, **summary.arrays())
             summary.add(piece)
-        summary.add_others(*known, run.share)
-        keep_round(run, summary.resamples, **summary.arrays())
+        summary.add_others(*known, run.shard)
+        run.save_round(summary.resamples, **summary.arrays())
     return summary.tell()
 
 
@@ -193,10 +195,10 @@ class _Summary:
         # New arrays: a checkpoint holds the old ones, and may write them once more.
         self.counts = {name: old + more[name] for name, old in self.counts.items()}
 
-    def add_others(self, resamples: int, known: dict[str, np.ndarray], share: Share) -> None:
+    def add_others(self, resamples: int, known: dict[str, np.ndarray], shard: Shard) -> None:
         """Add what the other processes have added to the counts that all of them had."""
-        self.resamples = resamples + int(share.total(np.array(self.resamples - resamples)))
-        self.counts = {name: old + share.total(self.counts[name] - old) for name, old in known.items()}
+        self.resamples = resamples + int(shard.total(np.array(self.resamples - resamples)))
+        self.counts = {name: old + shard.total(self.counts[name] - old) for name, old in known.items()}
 
     def tell(self) -> Told:
         """What all replicates say that were added."""
@@ -330,7 +332,7 @@ class SharedDraws:
             return
         cases = [case, *self._to_come]
         num_rows = len(cases) * len(case.units.values)
-        whole = run.start == 0 and run.share.count == 1 and not run.stage.kept
+        whole = run.start == 0 and run.shard.count == 1 and not run.checkpoint.is_kept
         if not (whole and fits(gib((num_rows, run.resamples)), case.settings)):
             cases = [case]
         projection, metrics = _scored(cases, run)
@@ -362,7 +364,7 @@ def _way(projection: Projection) -> tuple[object, ...]:
 
 
 def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
-    """How to make the sums of these metrics; statistics that they share are columns that they share."""
+    """How to make the sums of these metrics; statistics that they share are columns that they shard."""
     draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
     outputs = [each.units.outputs for each in cases if each.units.outputs and each.settings.design == "nested"]
@@ -436,26 +438,26 @@ def all_replicates(pieces: Callable[[Run], Pieces], shape: tuple[int, int], run:
         NotFinite: the metric gave NaN or infinity.
     """
     values = np.empty(shape)
-    for start, piece in _finite(pieces(run.part(range(run.resamples))), run.share):
+    for start, piece in _finite(pieces(run.shard_of(range(run.resamples))), run.shard):
         values[:, start : start + piece.shape[1]] = piece
-    run.share.complete(values)
+    run.shard.complete(values)
     return values
 
 
 def tell(pieces: Callable[[Run], Pieces], wanted: Wanted, run: Run, settings: Settings) -> Told:
-    """What replicates say, by keeping them all or a summary; from where the stage stands.
+    """What replicates say, by keeping them all or a summary; from the checkpoint on.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
         InputError: the memory is too small for the kind of intervals.
     """
-    by, state = wanted.intervals, run.stage.state() or State(0, {})
+    by, state = wanted.intervals, run.checkpoint.state() or State(0, {})
     kept = by.keeps(run.resamples, settings)
     if state.done == run.resamples:
         return unpacked(state.arrays)
 
     def finite(resamples: range) -> Pieces:
-        return _finite(pieces(run.part(resamples)), run.share)
+        return _finite(pieces(run.shard_of(resamples)), run.shard)
 
     told = tell_all(finite, wanted, run) if kept else tell_summary(finite, wanted, run)
     if isinstance(by, Simultaneous) and not kept:  # replicates are drawn once more: now their standard errors are known
@@ -463,14 +465,14 @@ def tell(pieces: Callable[[Run], Pieces], wanted: Wanted, run: Run, settings: Se
         maxima = kept_replicates(
             lambda resamples: ((start, by.largest_deviations(piece, spreads)) for start, piece in finite(resamples)),
             2,
-            run._replace(stage=run.stage.part("maxima")),
+            replace(run, checkpoint=run.checkpoint.at("maxima")),
         )
         told = told._replace(spreads=by.joined(spreads, maxima))
-    run.stage.finish(run.resamples, **packed(told))
+    run.checkpoint.finish(run.resamples, **packed(told))
     return told
 
 
-def _finite(pieces: Pieces, share: Share) -> Iterator[tuple[int, np.ndarray]]:
+def _finite(pieces: Pieces, shard: Shard) -> Iterator[tuple[int, np.ndarray]]:
     """The same pieces.
 
     Raises:
@@ -483,7 +485,7 @@ def _finite(pieces: Pieces, share: Share) -> Iterator[tuple[int, np.ndarray]]:
             yield start, piece
     except NotFinite as found:
         error = found
-    raise_together(error, share)
+    raise_together(error, shard)
 
 
 _BYTES = 100.0

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ from sigjax.exact.null import MOST_SIGNS, Criterion, outcomes_p
 from sigjax.metrics import pair_rounding, what_is_exchanged
 from sigjax.records import Repeated, Settings
 from sigjax.resample.draws import draws_from_strata
-from sigjax.resample.engine import Problem, Run, count_swaps, keep, keep_round, pieces_of, rounds, swapped_sums
+from sigjax.resample.engine import Problem, count_swaps, swapped_sums
 from sigjax.resample.gathered import (
     Function,
     Pieces,
@@ -42,9 +43,10 @@ from sigjax.resample.tally import Pairs, extreme
 from sigjax.resample.units import whole_runs
 from sigjax.run.backend import most_bytes
 from sigjax.run.checkpoint import State
+from sigjax.run.context import Context, Run
 from sigjax.testing.exact import over_budget
 from sigjax.testing.p_values import Count, Outcome, Outcomes, count_until_settled, montecarlo_p
-from sigjax.testing.problem import Case, NotExact, NotFinite, Pair, Runner, SampleCase, check_finite, raise_together
+from sigjax.testing.problem import Case, NotExact, NotFinite, Pair, SampleCase, check_finite, raise_together
 
 _FEW, _STEP = 16, 8
 """Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
@@ -136,31 +138,31 @@ def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarra
 def add_up(
     pieces: Callable[[Run], Iterator[tuple[int, np.ndarray]]], num_pairs: int, start: int, end: int, run: Run
 ) -> np.ndarray:
-    """Counts `[pair]` over the resamples from `start` to `end`, going on from where the stage stands.
+    """Counts `[pair]` over the resamples from `start` to `end`, going on from the checkpoint.
 
     `pieces` yields the first resample of a piece and its counts `[pair]`, for a part of the run.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    stage = run.stage.part(f"from {start}")
-    done, arrays = stage.state() or State(start, {"counts": np.zeros(num_pairs, np.int64)})
-    counts, error = arrays["counts"], None
-    if done == end:
+    checkpoint = run.checkpoint.at(f"from {start}")
+    state = checkpoint.state() or State(start, {"counts": np.zeros(num_pairs, np.int64)})
+    counts, error = state.arrays["counts"], None
+    if state.done == end:
         return counts
-    run = run._replace(stage=stage)
-    for part in rounds(range(done, end), run):
+    run = replace(run, checkpoint=checkpoint)
+    for part in run.rounds(range(state.done, end)):
         added = np.zeros(num_pairs, np.int64)
         try:
-            for first, piece in pieces(run.part(part)):
-                keep(run, first, counts=counts + added)
+            for first, piece in pieces(run.shard_of(part)):
+                run.save(first, counts=counts + added)
                 added += piece
         except NotFinite as found:
             error = found
-        raise_together(error, run.share)
-        counts = counts + run.share.total(added)
-        keep_round(run, part.stop, counts=counts)
-    stage.finish(end, counts=counts)
+        raise_together(error, run.shard)
+        counts = counts + run.shard.total(added)
+        run.save_round(part.stop, counts=counts)
+    checkpoint.finish(end, counts=counts)
     return counts
 
 
@@ -333,7 +335,7 @@ _SECONDS = 1e-8
 """That NumPy takes to choose or leave a unit (measured)."""
 
 
-def two_sample_test(case: Case, first: int, runner: Runner) -> Outcome:
+def two_sample_test(case: Case, first: int, context: Context) -> Outcome:
     """The permutation test of two systems on different units, exact if it can be, else Monte Carlo.
 
     `case` is of both systems on the units of both, those of the first system before the others; a system has nothing on
@@ -349,7 +351,7 @@ def two_sample_test(case: Case, first: int, runner: Runner) -> Outcome:
         return exact
     if case.settings.method == "exact":
         raise NotExact((0, 1), exact.reason)
-    return _montecarlo(case, units, first, runner, exact.reason)
+    return _montecarlo(case, units, first, context, exact.reason)
 
 
 def _deltas(case: Case, sums: np.ndarray) -> np.ndarray:
@@ -389,7 +391,7 @@ def _exact_unpaired(case: Case, units: np.ndarray, first: int) -> Outcome | NotE
     return Outcome(p_value, math.log10(p_value), "exact", f"all {plan.number:,} choices of units", None, 0.0)
 
 
-def _montecarlo(case: Case, units: np.ndarray, first: int, runner: Runner, reason: str) -> Outcome:
+def _montecarlo(case: Case, units: np.ndarray, first: int, context: Context, reason: str) -> Outcome:
     """The test by random choices of units.
 
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
@@ -398,8 +400,8 @@ def _montecarlo(case: Case, units: np.ndarray, first: int, runner: Runner, reaso
     resamples, criterion, fewer = case.settings.fixed_resamples, _criterion(case), min(first, len(units) - first)
     both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
     problem = Problem(choice(fewer, sorted_units), None)
-    with runner.sized(_SECONDS * resamples * len(units)).run("choices of units") as run:
-        sums = (swapped_sums(problem, piece).T for piece in pieces_of(run, units.shape[1]))
+    with context.sized(_SECONDS * resamples * len(units)).run("choices of units", resamples, case.settings.seed) as run:
+        sums = (swapped_sums(problem, piece).T for piece in run.blocks(units.shape[1]))
         deltas = (_deltas(case, of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
         exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)
     p_value = float(montecarlo_p(exceed, resamples))

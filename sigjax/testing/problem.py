@@ -3,27 +3,18 @@
 Where systems differ in one statistic of two values, as answers right or wrong, two pairs are the same problem if they
 have equally many units on which only the first, and only the second, system has the higher value: the differences are
 the same in another order. A thousand systems on 200 units have half a million pairs but some thousand problems.
-
-How the tests of a report run: backend, progress bar, states and processes are set up here, for every run.
 """
 
 from __future__ import annotations
 
-import math
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Device, InputError, Metric, SampleMetric, Settings
-from sigjax.resample.engine import Run
+from sigjax.records import Hint, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.units import Sample, Units, observed_scores
-from sigjax.run.backend import NUMPY, Backend, choose_backend, has_started, is_traceable, reason_against
-from sigjax.run.checkpoint import NO_STAGE, Stage
-from sigjax.run.host import WORTH_A_BAR, progress_bar
-from sigjax.run.shards import Share, current_share
+from sigjax.run.shards import Shard
 
 _LARGEST = 2**24
 """Units up to which counts are exact in single precision."""
@@ -200,16 +191,16 @@ def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None
         raise NotFinite((row,) if members is None else tuple(np.asarray(members[row]).tolist()), metric)
 
 
-def raise_together(error: NotFinite | None, share: Share) -> None:
+def raise_together(error: NotFinite | None, shard: Shard) -> None:
     """Raise the error of this process, or else that of another one; all processes call this at the same point.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    met = np.zeros((share.count, 3), np.int64)  # 1 + positions of the metric and of systems
+    met = np.zeros((shard.count, 3), np.int64)  # 1 + positions of the metric and of systems
     if error is not None:
-        met[share.index, : 1 + len(error.systems)] = 1 + np.array((error.metric, *error.systems))
-    met = share.total(met)
+        met[shard.index, : 1 + len(error.systems)] = 1 + np.array((error.metric, *error.systems))
+    met = shard.total(met)
     if met.any():
         metric, *systems = met[met.any(axis=1)][0].tolist()
         raise NotFinite(tuple(system - 1 for system in systems if system), metric - 1)
@@ -238,7 +229,7 @@ def check_digits(case: Case, systems: Sequence[str]) -> None:
             raise InputError(
                 f"metric {case.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little beside "
                 "the numbers, and their difference would be rounding; subtract from the numbers what all systems "
-                "share, or compare these two apart (--systems)"
+                f"share, or compare these two apart ({Hint('systems')})"
             )
 
 
@@ -342,83 +333,6 @@ def scores_at(case: Case, stat: int, sums: np.ndarray) -> np.ndarray:
 
 _FEW_COLUMNS = 6
 """Up to this many columns are added up as masks are drawn."""
-
-
-class NotTraceable(ValueError):
-    """The metric cannot run on the device that was asked for, because JAX cannot compile it."""
-
-
-class Runner(NamedTuple):
-    """What the runs of a report, or of one of its metrics, have in common."""
-
-    settings: Settings
-    device: Device
-    progress: bool = False
-    """Whether progress bars may be drawn."""
-    stage: Stage = NO_STAGE
-    """Where states are kept."""
-    backend: Backend = NUMPY
-    seconds: float = 0.0
-    """About how long NumPy takes."""
-    which: str = ""
-    """Which metric of how many, for the bar."""
-
-    def part(self, name: str) -> Runner:
-        """The runs of one metric."""
-        return self._replace(stage=self.stage.part(name))
-
-    def sized(self, seconds: float, *, on_host: bool = False) -> Runner:
-        """The same on the backend for so much work; `on_host` on NumPy, though the device must be there.
-
-        Raises:
-            InputError: there is no such device.
-        """
-        backend = choose_backend(self.device, numpy_seconds=0.0 if on_host else seconds)
-        return self._replace(backend=NUMPY if on_host else backend, seconds=seconds)
-
-    def gpu(self) -> str | None:
-        """The platform for what only a GPU does faster than NumPy; None without one, or where JAX has not started.
-
-        Raises:
-            InputError: a GPU was asked for, and there is none.
-        """
-        if self.device == "gpu" or (self.device == "auto" and has_started() and not reason_against()):
-            platform = choose_backend(self.device, numpy_seconds=math.inf).platform
-            return platform if platform == "gpu" else None
-        return None
-
-    @contextmanager
-    def run(self, name: str, resamples: int | None = None, *, compiles: Metric | None = None) -> Iterator[Run]:
-        """The run of one stage, with a progress bar of this name; by default of the fixed number of resamples.
-
-        Args:
-            name: name of the stage.
-            resamples: how many.
-            compiles: the metric whose score the device has to compile.
-
-        Raises:
-            NotTraceable: the device was asked for by name, and cannot run the metric.
-        """
-        total = self.settings.fixed_resamples if resamples is None else resamples
-        label = " ".join(filter(None, (*self.stage.name, self.which, name)))
-        shown = self.progress and self.seconds > WORTH_A_BAR
-        with progress_bar(label, total, shown=shown, compiles=bool(self.backend.devices)) as advance:
-            backend = self.backend if compiles is None else self._traceable(compiles)
-            stage = self.stage.part(name)
-            yield Run(total, self.settings.seed, backend, advance, stage=stage, share=current_share())
-
-    def _traceable(self, metric: Metric) -> Backend:
-        """The backend, or NumPy where the device is ours to choose and JAX cannot compile the metric."""
-        if not self.backend.devices or is_traceable(metric.score, (2, len(metric.stat_names))):
-            return self.backend
-        if self.device != "auto":
-            raise NotTraceable
-        warnings.warn(
-            f"JAX cannot compile the metric {metric.name!r}; running on NumPy. Array operators alone would be faster",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return NUMPY
 
 
 def swap_seconds(case: Case, num_pairs: int) -> float:

@@ -21,19 +21,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import combinations_with_replacement, starmap
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from sigjax.metrics import sample_scores
-from sigjax.records import Alternative, InputError, Interval, Settings, Variant
+from sigjax.records import Alternative, Hint, InputError, Interval, Settings, Variant
 from sigjax.resample.draws import draws_from_strata
-from sigjax.resample.engine import Run, Scored, keep, keep_round, replicates, rounds
+from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import draws_projection, places_in
 from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.resample.units import total
 from sigjax.run.backend import Backend, compiled, most_bytes
+from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads, memory_for, shared_out
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
@@ -88,20 +90,20 @@ def unpacked(arrays: Mapping[str, np.ndarray]) -> Told:
 
 
 def kept_replicates(pieces: Callable[[range], Pieces], num_rows: int, run: Run) -> np.ndarray:
-    """All replicates `[row, resample]` of a run, of which each process makes a part; from where the stage stands.
+    """All replicates `[row, resample]` of a run, of which each process makes a part; from the checkpoint on.
 
     `pieces` gives the share of this process of some resamples.
     """
     values, done = np.empty((num_rows, run.resamples)), 0
-    if state := run.stage.state():
+    if state := run.checkpoint.state():
         done = state.done
         values[:, :done] = state.arrays["values"]
-    for part in rounds(range(done, run.resamples), run):
+    for part in run.rounds(range(done, run.resamples)):
         for start, piece in pieces(part):
-            keep(run, start, values=values[:, :start])
+            run.save(start, values=values[:, :start])
             values[:, start : start + piece.shape[1]] = piece
-        run.share.complete(values[:, part.start : part.stop])
-        keep_round(run, part.stop, values=values[:, : part.stop])
+        run.shard.complete(values[:, part.start : part.stop])
+        run.save_round(part.stop, values=values[:, : part.stop])
     return values
 
 
@@ -201,8 +203,8 @@ class Simultaneous(Percentile):
         kept, needed = super().keeps(resamples, settings), gib((2, resamples))
         if not (kept or fits(needed, settings)):
             raise InputError(
-                f"simultaneous intervals keep two numbers a resample; give --memory {memory_for(needed):g} (GiB) or "
-                "more, or fewer resamples"
+                f"simultaneous intervals keep two numbers a resample; give {Hint('memory', f'{memory_for(needed):g}')} "
+                "(GiB) or more, or fewer resamples"
             )
         return kept
 
@@ -466,7 +468,7 @@ class Studentized(Percentile):
         places = places_in(np.arange(len(columns), dtype=np.int32)[:, None])
         metric, size = Scored(places, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
         for first in range(run.start, run.resamples, size):
-            part = run._replace(start=first, resamples=min(first + size, run.resamples))
+            part = replace(run, start=first, resamples=min(first + size, run.resamples))
             for start, (sums,) in replicates(projection, [metric], part):
                 yield start, self._scores_and_t(sums)
 
@@ -548,8 +550,8 @@ def _check_memory(case: Case, num_rows: int) -> None:
     if not fits(needed, case.settings):
         raise InputError(
             f"studentized intervals need all replicates of {num_rows} scores and quotients at once, and products of "
-            f"the statistics of each pair; give --memory {memory_for(needed):g} (GiB) or more, "
-            "fewer resamples, or --interval bca"
+            f"the statistics of each pair; give {Hint('memory', f'{memory_for(needed):g}')} (GiB) or more, "
+            f"fewer resamples, or {Hint('interval', 'bca')}"
         )
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.records import Interval, Settings
-from sigjax.resample.engine import Run
 from sigjax.resample.units import variance
+from sigjax.run.context import Run
 from sigjax.run.host import fits, gib
 from sigjax.testing.problem import Case, Question, SampleCase
 

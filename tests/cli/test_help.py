@@ -144,7 +144,7 @@ def test_the_progress_bar_says_which_metric_of_how_many(monkeypatch):
         labels.append(label)
         yield lambda done: None
 
-    monkeypatch.setattr("sigjax.testing.problem.progress_bar", bar)
+    monkeypatch.setattr("sigjax.run.context.progress_bar", bar)
     numbers = {"A": list(range(30)), "B": list(range(3, 33)), "C": [7] * 30}
     each = [sigjax.Evaluation.from_arrays(numbers, metric=metric) for metric in ("mean", "median")]
     sigjax.compare(each, resamples=100, method="montecarlo", device="numpy")

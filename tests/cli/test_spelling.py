@@ -21,72 +21,48 @@ from sigjax.metrics import METRICS, known_metric
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
 from sigjax.records.display import OTHER_NAMES, meant
-from sigjax.records.options import LISTS, check, in_flags, in_python, types_of
+from sigjax.records.options import COMMAND, LISTS, Hint, check, types_of
 from sigjax.studies.domain import DomainOptions
 from sigjax.studies.gains import GainsOptions
+from sigjax.studies.samples import OneSampleOptions, UnpairedOptions
 
 ROOT = pathlib.Path(sigjax.__file__).parent
-RECORDS = (Output, Processes, GainsOptions, DomainOptions, ReadOptions, DataOptions)
+RECORDS = (Output, Processes, GainsOptions, DomainOptions, OneSampleOptions, UnpairedOptions, ReadOptions, DataOptions)
 TYPES = {name: kind for record in RECORDS for name, kind in types_of(record).items()}
 FLAG = re.compile(r"(?<![\w'\"|:.])--[a-z][a-z-]+(?![\w(\[])|(?<![\w$ ] )(?<!\w)-[im](?![\w$])")
 PYTHON = re.compile(r"\b([a-z_]+)=(\"[^\"]*\"|'[^']*'|\[[^\]]*\]|\{[^}]*\})")
-
-
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
-
-
-def text_of(node):
-    """The text of a string, with something for each value that is filled in."""
-    if isinstance(node, ast.Constant):
-        return node.value
-    return "".join(
-        part.value if isinstance(part, ast.Constant) else "3" if part.format_spec else "X" for part in node.values
-    )
-
-
-def strings(inside):
-    """(file and line, text) of every string in the nodes that `inside` gives for a file."""
-    for path, tree in TREES.items():
-        parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-        parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
-        for top in inside(tree):
-            for node in ast.walk(top):
-                is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-                if id(node) not in parts and (is_text or isinstance(node, ast.JoinedStr)):
-                    yield f"{path.relative_to(ROOT)}:{node.lineno}", text_of(node)
-
-
-def raised(tree):
-    """What is given to InputError."""
-    return (
-        node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "InputError"
-    )
-
-
-NAMING = {
-    where: text
-    for where, text in strings(lambda tree: [tree])
-    if FLAG.search(text) and where[:4] != "cli/" and "<style>" not in text
+CALLS = [
+    (f"{path.relative_to(ROOT)}:{node.lineno}", node)
+    for path in sorted(ROOT.rglob("*.py"))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    if isinstance(node, ast.Call)
+]
+IN_HINTS = {part for where, node in CALLS if getattr(node.func, "id", "") == "Hint" for part in ast.walk(node)}
+HINTS = [(where, node.args) for where, node in CALLS if getattr(node.func, "id", "") == "Hint"]
+REFUSALS = {
+    f"{where} {part.col_offset}": part.value
+    for where, node in CALLS
+    if getattr(node.func, "id", "") == "InputError" and not where.startswith("cli/")
+    for part in ast.walk(node)
+    if isinstance(part, ast.Constant) and isinstance(part.value, str) and part not in IN_HINTS
 }
-"""All texts that name a flag, also those that are put together before they are raised; those of commands aside."""
-REFUSALS = dict(strings(raised))
+"""What is given to InputError beside hints; commands speak in flags alone."""
 
 
 def test_the_registry_has_the_messages():
-    assert len(NAMING) > 60
-    assert len(REFUSALS) > 300
+    assert len(HINTS) > 100
+    assert len(REFUSALS) > 600
 
 
-def test_no_flag_is_left_in_python():
-    """Every option that a message names is one, and a value that it gives is one of its values."""
-    for where, text in NAMING.items():
-        shown = in_python(text)
-        assert not re.search(r"(?<![\w'\"])--[a-z]{2}", shown.replace("comet-score --to_json", "")), where
-        for name, value in PYTHON.findall(shown):
-            kind, value = TYPES[name], ast.literal_eval(value)
-            assert (name in LISTS) == isinstance(value, list), where
-            if isinstance(value, str) and not value.isupper():
-                assert value in words(kind) or known_metric(value) or value in READERS, where
+def test_every_hint_names_an_option_and_one_of_its_values():
+    for where, (name, *given) in HINTS:
+        if not isinstance(name, ast.Constant) or name.value == COMMAND:
+            continue
+        option = Hint(name.value).keyword
+        for value in (each.value for each in given if isinstance(each, ast.Constant)):
+            if not re.search("[A-Z]", value):
+                assert value in words(TYPES[option]) or known_metric(value) or value in READERS, where
+        assert option in TYPES, where
 
 
 def words(kind):
@@ -94,17 +70,24 @@ def words(kind):
     return set(get_args(kind)) if get_origin(kind) is Literal else {w for each in get_args(kind) for w in words(each)}
 
 
-def test_no_refusal_is_written_as_in_python():
-    assert [where for where, text in REFUSALS.items() if PYTHON.search(in_flags(text))] == []
+def test_no_refusal_is_written_as_a_flag_or_a_keyword():
+    assert [where for where, text in REFUSALS.items() if PYTHON.search(text) or FLAG.search(text)] == []
 
 
 def test_lists_are_the_options_that_take_lists():
     assert all("Sequence[" in str(TYPES[name]) for name in LISTS)
 
 
+@pytest.mark.parametrize("text", ["\ufdd0", "\ufdd0--metric\ufdd2 x", "a\ufdd1b"])
+def test_a_value_that_has_the_marks_of_a_hint_spoils_no_message(text):
+    plain = re.sub("[\ufdd0-\ufdd2]", "", text)
+    error = InputError(f"use {Hint('filter', text)} now")
+    assert (error.flags, str(error)) == (f"use --filter {plain} now", f'use filter="{plain}" now')
+
+
 def test_messages_around_others_keep_what_was_written():
-    for path, tree in TREES.items():
-        for node in ast.walk(tree):
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ExceptHandler) and getattr(node.type, "id", "") == "InputError":
                 assert not re.search(r"\{error\}|str\(error\)", ast.unparse(node)), f"{path}:{node.lineno}"
 

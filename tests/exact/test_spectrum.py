@@ -14,7 +14,7 @@ from sigjax.exact import planes
 from sigjax.exact.distributions import line_probabilities, plane_probabilities
 from sigjax.exact.lattice import Lattice
 from sigjax.exact.null import _grid_tails
-from sigjax.testing.problem import Runner
+from sigjax.run.context import Context
 
 PLATFORMS = [None, "cpu"]
 
@@ -97,7 +97,7 @@ def test_tails_beyond_two_edges_are_counts(coins, shares):
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
 def test_exact_tests_are_enumeration_on_jax(monkeypatch, alternative):
     """As on a GPU, of one statistic and of two; some pairs of systems are identical."""
-    monkeypatch.setattr(Runner, "gpu", lambda self: "cpu")
+    monkeypatch.setattr(Context, "gpu", lambda self: "cpu")
     monkeypatch.setattr("sigjax.testing.exact.few_units", lambda *_: None)
     counts = random_counts(np.random.default_rng(5), 3, 13)
     counts["copy"] = counts[next(iter(counts))]
@@ -124,7 +124,7 @@ def test_pairs_with_two_statistics_are_those_of_numpy_on_jax(monkeypatch, togeth
     arrays = {name: np.stack([tp, tp + rng.poisson(1, 150), gold], -1) for name, tp in zip("abcd", hits, strict=True)}
     evaluation = Evaluation.from_arrays(arrays, metric="fscore")
     expected = compare(evaluation, method="exact", interval="none", **options)
-    monkeypatch.setattr(Runner, "gpu", lambda self: "cpu")
+    monkeypatch.setattr(Context, "gpu", lambda self: "cpu")
     monkeypatch.setattr(planes, "_TOGETHER", together)
     for one, other in zip(compare(evaluation, method="exact", interval="none", **options), expected, strict=True):
         assert one.p_value == pytest.approx(other.p_value, rel=1e-12)

@@ -16,7 +16,7 @@ from sigjax.resample import engine as sampling
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.projection import Bytes, Floats, draws_projection, places_in
 from sigjax.run.backend import NUMPY, choose_backend
-from sigjax.run.host import progress_bar
+from sigjax.run.context import Run, progress_bar
 from sigjax.testing import permutation as permutation
 
 pytestmark = pytest.mark.slow
@@ -166,7 +166,7 @@ def test_without_jax_numpy_is_used_and_said(monkeypatch):
 def test_progress_is_told(evaluation):
     done = []
     projection = draws_projection(np.zeros((4, 70), int), draws_from_strata(np.zeros(70, int)), compiled=False)
-    run = engine.Run(5000, 0, NUMPY, done.append)
+    run = Run(5000, 0, NUMPY, done.append)
     list(
         sampling.replicates(
             projection, [sampling.Scored(places_in(np.zeros((2, 3), int)), None, FSCORE.score, on_host=False)], run

@@ -19,7 +19,7 @@ from runs import COUNTS, FSCORE, OTHERS, REPEATED, RUNS, report
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.run import checkpoint
-from sigjax.run.checkpoint import Checkpoint, data_hash, kept_in
+from sigjax.run.checkpoint import CheckpointFile, data_hash, kept_in
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 def eager(monkeypatch):
     """Every state is written."""
     monkeypatch.setattr(checkpoint, "_SECONDS", 0.0)
-    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
+    monkeypatch.setattr(checkpoint, "_FRACTION", 1e9)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def expected():
 
 def stopped_after(monkeypatch, saves):
     """The run ends when it has written so many states: what remains is what a kill leaves."""
-    write, left = Checkpoint._write, [saves]
+    write, left = CheckpointFile._write, [saves]
 
     def count(self):
         write(self)
@@ -46,8 +46,8 @@ def stopped_after(monkeypatch, saves):
         if left[0] < 0:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Checkpoint, "_write", count)
-    return lambda: monkeypatch.setattr(Checkpoint, "_write", write)
+    monkeypatch.setattr(CheckpointFile, "_write", count)
+    return lambda: monkeypatch.setattr(CheckpointFile, "_write", write)
 
 
 def header(path):
@@ -70,17 +70,17 @@ def test_a_run_that_was_stopped_in_a_later_stage_gives_the_same_report(
     """While replicates are drawn for the second time."""
     options = {"interval": interval, "memory": memory, "resamples": 140_001, "method": "montecarlo", "device": "numpy"}
     options["design"] = design
-    expected, path, save = compare(REPEATED, **options).to_json(), tmp_path / "run.ckpt", Checkpoint.save
+    expected, path, save = compare(REPEATED, **options).to_json(), tmp_path / "run.ckpt", CheckpointFile.save
 
     def stop(self, name, state, *, finished):
         save(self, name, state, finished=finished)
         if name[-1] == stage and state.done > 70_000:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Checkpoint, "save", stop)
+    monkeypatch.setattr(CheckpointFile, "save", stop)
     with pytest.raises(KeyboardInterrupt):
         compare(REPEATED, checkpoint=path, **options)
-    monkeypatch.setattr(Checkpoint, "save", save)
+    monkeypatch.setattr(CheckpointFile, "save", save)
     assert compare(REPEATED, checkpoint=path, **options).to_json() == expected
 
 
@@ -120,13 +120,13 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch, expected):
     undo()
     before = done(path)
     seen = []
-    save = Checkpoint.save
+    save = CheckpointFile.save
 
     def watch(self, name, state, *, finished):
         seen.append((name, state.done))
         save(self, name, state, finished=finished)
 
-    monkeypatch.setattr(Checkpoint, "save", watch)
+    monkeypatch.setattr(CheckpointFile, "save", watch)
     assert report(name, checkpoint=path) == expected[name]
     for stage, reached in before.items():
         assert all(now >= reached for other, now in seen if other == stage)
@@ -145,7 +145,7 @@ def test_states_are_written_every_few_seconds_only(tmp_path, monkeypatch):
         clock[0] += 0.7
         written.append(clock[0])
 
-    kept = Checkpoint(tmp_path / "c", {}, {})
+    kept = CheckpointFile(tmp_path / "c", {}, {})
     monkeypatch.setattr(np, "savez", save)
     for _ in range(1000):
         clock[0] += 0.1
@@ -158,7 +158,7 @@ import os, random, signal, sys
 import numpy as np
 from sigjax.run import checkpoint
 from sigjax.cli import main
-checkpoint._SECONDS, checkpoint._SHARE = 0.0, 1e9
+checkpoint._SECONDS, checkpoint._FRACTION = 0.0, 1e9
 if sys.argv[1] == "in the middle of a write":
     chosen, save, replace = random.Random(int(sys.argv[2])), np.savez, os.replace
     writes = chosen.randrange(3, 12)
@@ -220,7 +220,7 @@ SHARED = """
 import sys
 from sigjax.run import checkpoint
 from sigjax.cli import main
-checkpoint._SECONDS, checkpoint._SHARE = 0.0, 1e9
+checkpoint._SECONDS, checkpoint._FRACTION = 0.0, 1e9
 main(sys.argv[1:])
 """
 
@@ -338,7 +338,7 @@ def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path):
 @pytest.mark.usefixtures("eager")
 def test_a_full_disk_does_not_end_the_run(tmp_path, monkeypatch, expected):
     name, path = "both tests of two metrics", tmp_path / "run.ckpt"
-    Checkpoint(path, {}, {})
+    CheckpointFile(path, {}, {})
 
     def fail(*_, **__):
         raise OSError(28, "No space left on device")

@@ -11,8 +11,8 @@ from sigjax import Evaluation, compare, unpaired
 from sigjax.exact import distributions as spectrum
 from sigjax.exact.distributions import Points, plane_probabilities, plane_sums
 from sigjax.resample import engine
+from sigjax.run import context
 from sigjax.run.backend import Backend, jax_scope, program
-from sigjax.testing import problem as runner
 from sigjax.testing import replicates
 
 
@@ -32,7 +32,7 @@ def lowered(monkeypatch):
         return run
 
     gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
-    monkeypatch.setattr(runner, "choose_backend", lambda *_, **__: gpu)
+    monkeypatch.setattr(context, "choose_backend", lambda *_, **__: gpu)
     monkeypatch.setattr(engine, "on_each", lambda devices, data: data)
     for module in (engine, replicates, spectrum):
         monkeypatch.setattr(module, "compiled", record)

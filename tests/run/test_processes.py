@@ -14,7 +14,7 @@ from runs import report
 from test_checkpoint import done
 
 from sigjax.cli import _run
-from sigjax.run.shards import ALONE, Share, current_share, launched
+from sigjax.run.shards import Shard, current_shard, launched
 from sigjax.testing.problem import NotFinite, raise_together
 
 SECONDS = 60
@@ -184,19 +184,18 @@ STOPPED = """
 import os, sys
 from runs import RUNS
 from sigjax import compare
-from sigjax.run import checkpoint
-from sigjax.resample import engine
+from sigjax.run import checkpoint, context
 from runs import report
 import jax
 name, path, address, index, writes = sys.argv[1:]
-checkpoint._SECONDS, checkpoint._SHARE, engine._FIRST_ROUND = 0.0, 1e9, 1000
-write, left = checkpoint.Checkpoint._write, [int(writes)]
+checkpoint._SECONDS, checkpoint._FRACTION, context._FIRST_ROUND = 0.0, 1e9, 1000
+write, left = checkpoint.CheckpointFile._write, [int(writes)]
 def count(self):
     write(self)
     left[0] -= 1
     if left[0] < 0:
         os._exit(9)
-checkpoint.Checkpoint._write = count
+checkpoint.CheckpointFile._write = count
 options = dict(cluster_detection_method="deactivate", coordinator_bind_address=address)
 jax.distributed.initialize(address, 2, int(index), **options)
 with open(f"{path}.{index}", "w") as file:
@@ -285,22 +284,22 @@ def test_one_process_is_a_run_of_its_own(table, capsys):
     options = ["compare", str(table), "-m", "fscore", "--resamples", "100"]
     assert _run([*options, "--coordinator", "a:1", "--num-processes", "1", "--process-id", "0"], debug=False) == 0
     assert capsys.readouterr().out.startswith("fscore: 70 instances")
-    assert current_share() == ALONE
+    assert current_shard() == Shard()
 
 
-def test_shares_are_all_of_the_work_once():
+def test_shards_are_all_of_the_work_once():
     for count in (1, 2, 3, 7):
-        parts = [Share(index, count).part(range(5, 105)) for index in range(count)]
+        parts = [Shard(index, count).of(range(5, 105)) for index in range(count)]
         assert [each for part in parts for each in part] == list(range(5, 105))
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
 def test_alone_there_is_nothing_to_wait_for():
     numbers = np.arange(3)
-    assert ALONE.total(numbers) is numbers
-    raise_together(None, ALONE)
+    assert Shard().total(numbers) is numbers
+    raise_together(None, Shard())
     with pytest.raises(NotFinite) as met:
-        raise_together(NotFinite((2, 0)), ALONE)
+        raise_together(NotFinite((2, 0)), Shard())
     assert met.value.systems == (2, 0)
 
 

@@ -20,7 +20,7 @@ import json, os, resource, signal, sys, warnings
 from pathlib import Path
 import numpy as np
 from sigjax import Evaluation, InputError
-from sigjax.run.checkpoint import Checkpoint, State
+from sigjax.run.checkpoint import CheckpointFile, State
 from sigjax.cli.output import write_figure, write_text
 from sigjax.metrics.texts import store_stats
 
@@ -31,7 +31,7 @@ class Figure:
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 warnings.simplefilter("ignore")
 arrays = {name: np.random.default_rng(1).random(9000) for name in "AB"}
-kept, large = Checkpoint("run.ckpt", {}, {}), np.arange(9000)
+kept, large = CheckpointFile("run.ckpt", {}, {}), np.arange(9000)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))  # the disk is full
 said = {}
 for name, write in {
@@ -241,9 +241,9 @@ def test_devices_and_named_pipes_are_not_read(tmp_path, monkeypatch, file, optio
 KEPT = """
 import resource, signal, sys
 from sigjax import cli
-from sigjax.run.checkpoint import Checkpoint, State
+from sigjax.run.checkpoint import CheckpointFile, State
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-kept = Checkpoint("run\x1b.ckpt", {}, {})
+kept = CheckpointFile("run\x1b.ckpt", {}, {})
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
 cli._run = lambda tokens, debug: kept.save(("a",), State(1, {}), finished=True) or 0
 cli.main([])

@@ -11,8 +11,8 @@ from scipy.stats._resampling import BootstrapResult  # a public result, of a pri
 from sigjax import Evaluation, SampleMetric, compare
 from sigjax.comparison.analysis import make_case
 from sigjax.records import Settings
-from sigjax.resample.engine import Run
 from sigjax.run.backend import NUMPY
+from sigjax.run.context import Run
 from sigjax.testing.bootstrap import SharedDraws
 from sigjax.testing.replicates import acceleration, bca_levels, jackknife_scores, share_below
 

@@ -9,9 +9,9 @@ from oracles import extreme, random_counts
 
 from sigjax import Evaluation, compare
 from sigjax.records import Settings
-from sigjax.resample.engine import Run
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import NUMPY, choose_backend
+from sigjax.run.context import Run
 from sigjax.testing import replicates
 from sigjax.testing.bootstrap import tell_summary
 from sigjax.testing.replicates import Wanted, tell_all
