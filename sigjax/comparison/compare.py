@@ -348,8 +348,8 @@ def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Rep
     settings = _settled(evaluations, options)
     with host_scope():
         boards = leaderboards(evaluations, settings, _context(evaluations, settings, options))
-        peers = (options.compat,) if isinstance(options.compat, str) else options.compat or ()
-        compat = peer_tests(evaluations, settings, Context(options.device, options.progress), peers)
+        peers = () if options.compat is None else evaluations
+        compat = peer_tests(peers, settings, Context(options.device, options.progress))
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
         comparisons=Comparisons.joined([part for board in boards for part in board.comparisons]),

@@ -16,7 +16,6 @@ from sigjax.readers import Evaluation
 from sigjax.readers.options import FileOptions, FrameOptions
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import Hint, InputError, Settings
-from sigjax.records.comparison import Peer
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, options_of, same, values
 from sigjax.records.settings import Alternative, Device, IntervalKind, Method, Resamples, Variant
@@ -132,11 +131,11 @@ class CompareOptions(Settings):
         group="Running",
         rare=True,
     )
-    compat: Peer | Sequence[Peer] | None = option(
+    compat: Literal["sacrebleu"] | None = option(
         None,
-        "Add what sacrebleu, scipy or ranx would say by their formulas on the same resamples.",
-        "Beside the p-values, never instead of them; `Report.compat` has the numbers, and the text says how their "
-        "p-value is made and where their decision is another one. See `comparison.compat`.",
+        "Add what sacrebleu would say by its formulas on the same resamples.",
+        "Beside the p-values, never instead of them; `Report.compat` has the numbers, and the text says how its "
+        "p-value is made and where its decision is another one. See `comparison.compat`.",
     )
 
 

@@ -452,16 +452,7 @@ def _joined(parts: list[Any]) -> Column:
     return Repeated.joined(parts) if isinstance(parts[0], Repeated) else np.concatenate(parts)
 
 
-Peer = Literal["sacrebleu", "scipy", "ranx"]
-PeerName = Literal[
-    "sacrebleu --paired-ar",
-    "sacrebleu --paired-bs",
-    "scipy permutation_test",
-    "scipy bootstrap",
-    "ranx fisher",
-    "ranx student",
-    "ranx bootstrap",
-]
+PeerName = Literal["sacrebleu --paired-ar", "sacrebleu --paired-bs"]
 """A test, as its program names it."""
 
 
@@ -473,16 +464,15 @@ class PeerTest(Brief):
         name: the test, as its program names it.
         metric: name of the metric.
         test: our test, beside which this one stands.
-        about: how its p-value is made, in one line; or why it has none.
-        p_values: of all pairs of the metric, in the order of the comparisons, not adjusted; None where its formula
-            gives no number. Empty where the program has no such test.
+        about: how its p-value is made, in one line.
+        p_values: of all pairs of the metric, in the order of the comparisons, not adjusted.
     """
 
     name: PeerName
     metric: str
     test: Test
     about: str
-    p_values: tuple[Probability | None, ...]
+    p_values: tuple[Probability, ...]
 
 
 _BINS, _MOST_BINS = 48, 192

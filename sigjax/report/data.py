@@ -313,7 +313,7 @@ class PeerPair:
 
     a: str
     b: str
-    p_value: Probability | None
+    p_value: Probability
     significant: bool
     same_decision: bool
 
@@ -566,8 +566,8 @@ def _peers(rows: Sequence[PeerRow], comparisons: Comparisons) -> tuple[PeerTest,
         if (row.name, row.metric, row.test) in found:
             raise InputError(f"compat, entry {entry}: {row.name!r} is there twice for this metric and test")
         ours = groups.get((row.metric, row.test))
-        if ours is None or (row.pairs and [(one.a, one.b) for one in row.pairs] != ours):
-            raise InputError(f"compat, entry {entry}: expected all pairs of this metric and test, in order, or none")
+        if [(one.a, one.b) for one in row.pairs] != ours:
+            raise InputError(f"compat, entry {entry}: expected all pairs of this metric and test, in order")
         p_values = tuple([one.p_value for one in row.pairs])
         found[row.name, row.metric, row.test] = PeerTest(row.name, row.metric, row.test, row.about, p_values)
     return tuple(found.values())

@@ -58,14 +58,12 @@ def peer_lines(family: Any) -> list[str]:
 
 def _line(peer: PeerTest, comparisons: Comparisons, settings: Settings) -> str:
     """What a test of another program says of the pairs of one metric, and why it differs."""
-    if not peer.p_values:
-        return f"{peer.name}: {peer.about}."
     others = [
         (one, p)
         for one, p in zip(comparisons, peer.p_values, strict=True)
         if _decides(p, settings) != is_significant(one)
     ]
-    resamples = "" if peer.name == "ranx student" else f" on {settings.fixed_resamples:,} resamples"
+    resamples = f" on {settings.fixed_resamples:,} resamples"
     if len(comparisons) == 1:
         verdict = "another decision" if others else "the same decision"
         text = f"p = {_shown(peer.p_values[0], settings)}{resamples}, {verdict} at {settings.alpha:g}"
@@ -79,14 +77,14 @@ def _line(peer: PeerTest, comparisons: Comparisons, settings: Settings) -> str:
     return f"{peer.name}: {text}. {_why(peer, others, settings)}"
 
 
-def _other(one: Comparison, p_value: float | None, settings: Settings) -> str:
+def _other(one: Comparison, p_value: float, settings: Settings) -> str:
     ours = format_p(one.p_value, threshold=settings.alpha)
     if one.p_adjusted is not None and one.p_adjusted != one.p_value:
         ours += f", adjusted {format_p(one.p_adjusted, threshold=settings.alpha)}"
     return f"{one.a} - {one.b} (p {_shown(p_value, settings)}, here {ours})"
 
 
-def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float | None]], settings: Settings) -> str:
+def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float]], settings: Settings) -> str:
     """How its p-value is made, and whether the correction is what makes another decision."""
     about = f"{peer.about[:1].upper()}{peer.about[1:]}."
     adjusted = sum(_decides(p, settings) == (one.p_value < settings.alpha) for one, p in others)
@@ -97,19 +95,17 @@ def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float | None]], sett
     return f"It does not adjust p for the number of pairs{which}, and we do by {ours}. {about}"
 
 
-def _decides(p_value: float | None, settings: Settings) -> bool:
-    return p_value is not None and p_value < settings.alpha
+def _decides(p_value: float, settings: Settings) -> bool:
+    return p_value < settings.alpha
 
 
-def _shown(p_value: float | None, settings: Settings) -> str:
-    if p_value is None:
-        return "undefined"
-    return format_p(p_value, digits=3, threshold=settings.alpha) if p_value else "0"
+def _shown(p_value: float, settings: Settings) -> str:
+    return format_p(p_value, digits=3, threshold=settings.alpha)
 
 
 def peer_columns(peers: Sequence[PeerTest], settings: Settings) -> dict[str, list[str]]:
-    """The p-values of each test that has some, `[pair]`, as cells."""
-    return {f"p ({peer.name})": [_shown(p, settings) for p in peer.p_values] for peer in peers if peer.p_values}
+    """The p-values of each test, `[pair]`, as cells."""
+    return {f"p ({peer.name})": [_shown(p, settings) for p in peer.p_values] for peer in peers}
 
 
 def peers_of(report: ReportRecord, metric: str, test: str) -> tuple[PeerTest, ...]:

@@ -503,6 +503,6 @@ def test_other_options_of_compare_change_no_number(name, tmp_path):
         "progress": False,
         "checkpoint": tmp_path / "run",
         "extend": earlier,
-        "compat": "scipy",
+        "compat": "sacrebleu",
     }
     assert replace(compare(evaluation, **options, **{name: given[name]}), compat=()) == plain
