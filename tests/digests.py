@@ -38,7 +38,7 @@ from digest_reports import Case, reports  # noqa: E402
 from sigjax import Evaluation, Report  # noqa: E402
 
 DIGESTS = Path(__file__).with_name("digests.json")
-WORDS = {"notes", "reason", "settings", "signature", "schema", "data", "measured"}
+WORDS = {"notes", "facts", "reason", "settings", "signature", "schema", "data", "measured"}
 """Keys whose values are no results."""
 TEN_DIGITS = {"p_value", "log10_p", "p_interval", "p_adjusted", "log10_p_adjusted", "error_bound"}
 BY_T = {"skew-t", "wide-t", "two-way"}

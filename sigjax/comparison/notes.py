@@ -14,7 +14,7 @@ import numpy as np
 
 from sigjax.comparison.analysis import in_common
 from sigjax.metrics import origins
-from sigjax.records import Comparisons, Design, Evaluation, Metric, Settings
+from sigjax.records import Comparisons, Design, Evaluation, Metric, Note, Settings
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.host import gib, memory_for
 from sigjax.testing.intervals import KINDS, Names
@@ -34,17 +34,21 @@ def together(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     """The notes of metrics by name, where what begins with the names of several metrics is said once of them all.
 
     Example:
-        >>> together([("x: acc", ["x: acc: few", "odd"]), ("y: acc", ["y: acc: few", "odd"])])
+        >>> few = {name: Note("few", about=name) for name in ("x: acc", "y: acc")}
+        >>> together([(name, [note, "odd"]) for name, note in few.items()])
         ('x: acc, y: acc: few', 'odd')
     """
     of_whom: dict[str, list[str]] = {}
-    for name, own in notes:
-        for note in own:
-            text = note.removeprefix(f"{name}: ")
-            of_whom.setdefault(text, []).extend([name] * (text != note))
+    first: dict[str, str] = {}
+    for name, of_metric in notes:
+        for note in of_metric:
+            about = [name] if isinstance(note, Note) and note.about == name else []
+            alone = Note(note.text, code=note.code, values=note.values) if isinstance(note, Note) and about else note
+            of_whom.setdefault(str(alone), []).extend(about)
+            first.setdefault(str(alone), alone)
     shown = {text: [*names[:_TASKS], f"{len(names) - _TASKS} more"] for text, names in of_whom.items()}
     return tuple(
-        f"{', '.join(shown[text] if len(names) > _TASKS else names)}: {text}" if names else text
+        Note.after(", ".join(shown[text] if len(names) > _TASKS else names), first[text]) if names else first[text]
         for text, names in of_whom.items()
     )
 
@@ -56,12 +60,12 @@ def stops(metric: str, found: Comparisons) -> list[str]:
     notes = []
     if len(ends) > 1:
         where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)
-        notes.append(f"{metric}: resamples at which sampled pairs stopped: {where}")
+        notes.append(Note(f"resamples at which sampled pairs stopped: {where}", about=metric))
     waiting = found.at(np.flatnonzero(~found.column("settled").mapped(bool)))
     if len(waiting):
         names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
         names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []
-        notes.append(f"{metric}: not settled at {ends[-1][0]:,} resamples: {', '.join(names)}")
+        notes.append(Note(f"not settled at {ends[-1][0]:,} resamples: {', '.join(names)}", about=metric))
     return notes
 
 
@@ -166,16 +170,14 @@ def _kinds(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[
         return []
     asked, notes = settings.interval, []
     if any(one.kinds.systems == "wilson" for one in parts):
-        notes.append(f"{metric}: intervals of scores are Wilson's, those of deltas Tango's (score intervals)")
+        notes.append(Note("intervals of scores are Wilson's, those of deltas Tango's (score intervals)", about=metric))
     if found := [one.degrees for one in parts if one.degrees < math.inf]:
         low, high = (f"{each:,.0f}" if each >= 100 else f"{each:.3g}" for each in (min(found), max(found)))
         degrees = f"{low if low == high else f'{low} to {high}'} degree{'' if high == '1' else 's'} of freedom"
-        notes.append(
-            f"{metric}: intervals are Student's t by the jackknife, {degrees}; corrected for skewness, those of deltas "
-            "only outwards"
-        )
+        by_t = f"intervals are Student's t by the jackknife, {degrees}; corrected for skewness, those of deltas only "
+        notes.append(Note(f"{by_t}outwards", about=metric))
     if asked == "auto" and any(one.kinds.pairs == "percentile" for one in parts):
-        notes.append(f"{metric}: intervals are percentile intervals of the bootstrap")
+        notes.append(Note("intervals are percentile intervals of the bootstrap", about=metric))
     return [*notes, *filter(None, [KINDS[asked].note])]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from sigjax.metrics.origins import origins
 from sigjax.metrics.ratios import MEAN, mean_score
-from sigjax.records import Array, Evaluation, InputError, Metric
+from sigjax.records import Array, Evaluation, InputError, Metric, Note
 
 SUITE = "suite"
 Score = Callable[[Array], Array]
@@ -87,7 +87,7 @@ def _score(evaluation: Evaluation) -> str:
 
 def _titled(task: str, evaluation: Evaluation) -> Evaluation:
     title = f"{task}: {_score(evaluation)}"
-    notes = tuple(f"{title}: {note}" for note in evaluation.notes)
+    notes = tuple(Note.after(title, note) for note in evaluation.notes)
     return replace(evaluation, metric=replace(evaluation.metric, name=title), title=title, notes=notes)
 
 

@@ -26,8 +26,8 @@ from typing import IO, Any
 import numpy as np
 
 from sigjax.metrics.registry import TEXT_METRICS, evaluation_from_arrays
-from sigjax.metrics.textmetric import Recipe, Texts
-from sigjax.records import Evaluation, Hint, InputError, Transcripts
+from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
+from sigjax.records import Evaluation, Hint, InputError, Note, Transcripts
 from sigjax.run.context import progress_bar
 from sigjax.run.files import replacing
 from sigjax.run.host import num_cores
@@ -277,6 +277,7 @@ def evaluation_from_texts(
     check_lengths(metric, named, {f"system {name!r}": own for name, own in texts.items()}, place="segment")
     counted = TEXT_METRICS[metric]
     signature = counted.signature(recipe, len(gold))
+    code = "sacrebleu" if counted.signature is sacrebleu_signature else ""
     given = [named.pop("source"), *gold] if counted.source else gold
     inputs = inputs_of_texts(recipe, signature, given, list(texts.values()), cache=cache, progress=progress)
     evaluation = evaluation_from_arrays(
@@ -285,7 +286,7 @@ def evaluation_from_texts(
         ids=ids,
         clusters=clusters,
         strata=strata,
-        notes=(f"{metric}: {signature}", *counted.doubts(recipe, gold, texts)),
+        notes=(Note(signature, about=metric, code=code), *counted.doubts(recipe, gold, texts)),
     )
     if not counted.aligned or len(gold) > 1:
         return evaluation

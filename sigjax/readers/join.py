@@ -31,7 +31,7 @@ from sigjax.readers.table import (
     show_key,
 )
 from sigjax.readers.vocabulary import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
-from sigjax.records import Array, Evaluation, Hint, InputError, Metric, Missing, SampleMetric
+from sigjax.records import Array, Evaluation, Hint, InputError, Metric, Missing, Note, SampleMetric
 from sigjax.run.files import naming
 
 _CLOSE = 0.1
@@ -104,7 +104,7 @@ def _last_digit(numbers: np.ndarray) -> np.ndarray:
 
 MOST_SYSTEMS = 3
 """Systems named in a message about missing instances."""
-PAIRWISE = "each pair is tested on the instances that both have, each system scored on those that it has"
+_PAIRWISE = "each pair is tested on the instances that both have, each system scored on those that it has"
 _MANY = 0.1
 """Share of the instances from which dropping them is a warning."""
 Name = Callable[..., str]
@@ -322,14 +322,15 @@ def _settle_missing(
         values, absent = values[:, kept], absent[:, kept]
         # Any real numbers of the instance, which the metric accepts; their statistics become 0.
         filled = np.where(absent[:, :, None], values[np.argmin(absent, axis=0), np.arange(len(kept))], values)
-        note = f"{PAIRWISE}: {lacks}"
+        note = Note(f"{_PAIRWISE}: {lacks}", code="pairwise")
         return filled, kept, ~absent, (note,)
     count = np.count_nonzero(absent)
-    note = f"counted {count} missing {'result' if count == 1 else 'results'} as 0: {lacks}"
+    said = f"counted {count} missing {'result' if count == 1 else 'results'} as 0: {lacks}"
+    note = Note(said, code="filled", values={"results": int(count)})
     return _filled(values, absent, name, metric), everything, None, (note,)
 
 
-def _dropped(absent: np.ndarray, systems: Sequence[str]) -> str:
+def _dropped(absent: np.ndarray, systems: Sequence[str]) -> Note:
     """How many instances were dropped, and, where these are many, the systems that cost most.
 
     Example:
@@ -339,14 +340,15 @@ def _dropped(absent: np.ndarray, systems: Sequence[str]) -> str:
     """
     num_lacking = absent.sum(axis=0)
     lost, count = np.count_nonzero(num_lacking), absent.shape[1]
+    values = {"dropped": int(lost), "instances": count}
     said = f"dropped {lost} of {count} instances that some system lacks"
     if lost <= _MANY * count:
-        return said
+        return Note(said, code="dropped", values=values)
     alone, all_of = (absent & (num_lacking == 1)).sum(axis=1), absent.sum(axis=1)
     worst: list[int] = [k for k in np.lexsort((-all_of, -alone)).tolist() if all_of[k]]
     parts = [f"{show(systems[k])} lacks {all_of[k]} ({alone[k]} that no other lacks)" for k in worst[:MOST_SYSTEMS]]
     pairwise = "; --missing pairwise tests each pair on the instances that both have" if len(systems) > 2 else ""
-    return f"warning: {said}: {', '.join(parts)}{pairwise}"
+    return Note(f"warning: {said}: {', '.join(parts)}{pairwise}", code="dropped", values=values)
 
 
 def _filled(values: np.ndarray, absent: np.ndarray, name: Name, metric: Metric | SampleMetric) -> np.ndarray:

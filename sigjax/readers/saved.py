@@ -12,7 +12,7 @@ import json
 import math
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, get_args
 
@@ -24,6 +24,7 @@ from sigjax.readers.options import Options, listing, select_systems, show, sugge
 from sigjax.readers.roles import check_systems
 from sigjax.readers.table import asked_labels, file_labels
 from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric, Unit
+from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.run.files import ZIP_MAGIC, growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file
 
 SCHEMA = "sigjax-evaluation/1"
@@ -56,6 +57,7 @@ def save_evaluations(path: str, evaluations: Sequence[Evaluation]) -> None:
             "stat_names": each.metric.stat_names,
             "higher_is_better": each.metric.higher_is_better,
             "notes": each.notes,
+            **({"facts": [asdict(fact) for fact in facts]} if (facts := facts_of(each.notes)) else {}),
             **({} if each.title is None else {"title": each.title}),
         }
         for each in evaluations
@@ -104,7 +106,7 @@ def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) ->
     with naming(file):
         header = _header(arrays)
         place, saved, metric = _asked_metric(header, options)
-        stats, notes = arrays[f"stats_{place}"], header["metrics"][place]["notes"]
+        stats, notes = arrays[f"stats_{place}"], _notes(header["metrics"][place])
         _check_saved(header, stats, saved, options)
     names = [name for name in header["systems"] if name not in options.ignore]
     names = select_systems(file, names, options)
@@ -115,11 +117,18 @@ def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) ->
         evaluation = evaluation_from_arrays(
             {name: by_system[name] for name in names},
             metric=replace(metric, inputs=saved.stat_names, extract=stack_inputs) if metric is saved else metric,
-            notes=tuple(notes),
+            notes=notes,
             **labels,
         )
     title = header["metrics"][place].get("title") if metric is saved else None
     return replace(evaluation, metric=metric, unit=header["unit"], title=title if isinstance(title, str) else None)
+
+
+def _notes(saved: dict[str, Any]) -> tuple[str, ...]:
+    try:
+        return with_facts(saved["notes"], [Fact(**fact) for fact in saved.get("facts", [])])
+    except (TypeError, ValueError, AttributeError):
+        raise InputError("array 'header', field 'facts': expected what notes say, as sigjax saves it") from None
 
 
 def _check_savable(metric: Metric | SampleMetric) -> None:

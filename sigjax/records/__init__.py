@@ -19,6 +19,7 @@ from sigjax.records.corrections import CORRECTIONS as CORRECTIONS
 from sigjax.records.corrections import Correction as Correction
 from sigjax.records.metric import Evaluation as Evaluation
 from sigjax.records.metric import Metric as Metric
+from sigjax.records.metric import Note as Note
 from sigjax.records.metric import SampleMetric as SampleMetric
 from sigjax.records.metric import Transcripts as Transcripts
 from sigjax.records.options import Hint as Hint

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sigjax.records.comparison import Count
 from sigjax.records.display import Brief
 from sigjax.records.options import Hint, InputError
 from sigjax.records.settings import Array, Unit
@@ -110,6 +111,82 @@ class SampleMetric:
 
 AnyMetric = str | Metric | SampleMetric | Callable[[Array], Array]
 """What is taken for a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
+
+
+class Note(str):
+    """A sentence that readers of the numbers should know; and what it says as values, where something is made of it.
+
+    Attributes:
+        about: the metric or task that it is about, whose name and a colon stand before the text.
+        text: the sentence without them.
+        code: what it says, for programs: "dropped", "filled", "pairwise", "sacrebleu"; "" where only people read it.
+        values: the numbers in it.
+
+    Example:
+        >>> note = Note("dropped 2 of 9 instances", code="dropped", values={"instances": 9, "dropped": 2})
+        >>> Note.after("bleu", note), note.values["dropped"]
+        ('bleu: dropped 2 of 9 instances', 2)
+    """
+
+    about: str
+    text: str
+    code: str
+    values: Mapping[str, int]
+
+    def __new__(cls, text: str, *, about: str = "", code: str = "", values: Mapping[str, int] | None = None) -> Note:
+        """Take the sentence, and what it is about and says."""
+        note = super().__new__(cls, f"{about}: {text}" if about else text)
+        note.about, note.text, note.code, note.values = about, text, code, values or {}
+        return note
+
+    @classmethod
+    def after(cls, name: str, note: str) -> Note:
+        """A note with the name of a metric or task before it."""
+        code, values = (note.code, note.values) if isinstance(note, Note) else ("", None)
+        return cls(note, about=name, code=code, values=values)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        """Pickle what the note was made of."""
+        return (self.text,), {"about": self.about, "code": self.code, "values": self.values}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a note says, for programs, where it is saved beside the notes.
+
+    Attributes:
+        note: which of the notes, from 0.
+        about: as `Note.about`.
+        code: as `Note.code`.
+        values: as `Note.values`.
+    """
+
+    note: Count
+    about: str
+    code: str
+    values: dict[str, Count]
+
+
+def facts_of(notes: Iterable[str]) -> list[Fact]:
+    """What the notes say that have a code."""
+    coded = ((place, note) for place, note in enumerate(notes) if isinstance(note, Note) and note.code)
+    return [Fact(place, note.about, note.code, dict(note.values)) for place, note in coded]
+
+
+def with_facts(notes: Iterable[str], facts: Iterable[Fact]) -> tuple[str, ...]:
+    """The notes, with what they say.
+
+    Raises:
+        ValueError: there is no such note, or it is about something else.
+    """
+    found = list(notes)
+    for fact in facts:
+        before = f"{fact.about}: " * bool(fact.about)
+        if not 0 <= fact.note < len(found) or not found[fact.note].startswith(before):
+            raise ValueError(f"fact of note {fact.note}")
+        text = found[fact.note].removeprefix(before)
+        found[fact.note] = Note(text, about=fact.about, code=fact.code, values=fact.values)
+    return tuple(found)
 
 
 class Transcripts(NamedTuple):

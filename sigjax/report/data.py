@@ -46,6 +46,7 @@ from sigjax.records import (
 )
 from sigjax.records.comparison import Domain, Hash, Number, PeerName, PeerTest, Probability
 from sigjax.records.display import visible, visible_json
+from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
 from sigjax.report.sections import peer_rows
 from sigjax.run.checkpoint import SCHEMA, parse_report
@@ -84,8 +85,9 @@ def json_pieces(report: ReportRecord) -> Iterator[str]:
         "systems": _lines(map(visible_json, systems)),
         "pairs": _lines(_pairs(block, keys) for block in report.comparisons.blocks(_BLOCK)),
     }
-    for name in ("measured", "distributions"):
-        if records := getattr(report, name):
+    optional = {"facts": facts_of(report.notes), "measured": report.measured, "distributions": report.distributions}
+    for name, records in optional.items():
+        if records:
             parts[name] = _lines(visible_json(asdict(each)) for each in records)
     if report.compat:
         parts["compat"] = _lines(map(visible_json, peer_rows(report)))
@@ -337,7 +339,7 @@ TEXTS = {
     "notes": tuple[str, ...],
     "lower_is_better": tuple[str, ...],
 }
-OPTIONAL = {"measured": Measured, "compat": PeerRow, "distributions": Distribution}
+OPTIONAL = {"facts": Fact, "measured": Measured, "compat": PeerRow, "distributions": Distribution}
 """Arrays that are there only where they are not empty, and the records in them."""
 PARTS = ("schema", "settings", *TEXTS, "systems", "pairs")
 """What every report has."""
@@ -469,7 +471,15 @@ def report_fields(source: str | os.PathLike[str]) -> dict[str, Any]:
             "compat": _peers(more["compat"], comparisons),
             "distributions": more["distributions"],
             **parts,
+            "notes": _noted(parts["notes"], more["facts"]),
         }
+
+
+def _noted(notes: tuple[str, ...], facts: Sequence[Fact]) -> tuple[str, ...]:
+    try:
+        return with_facts(notes, facts)
+    except ValueError as error:
+        raise InputError(f"'facts': {error}, which is not among the notes") from None
 
 
 def _settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], Settings]:

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from sigjax.records import CORRECTIONS, Comparisons, ReportRecord, Settings
+from sigjax.records import CORRECTIONS, Comparisons, Note, ReportRecord, Settings
 from sigjax.records.display import visible
 from sigjax.report.latex import escape_latex
 from sigjax.report.sections import blocks, lone_sentence, pair_sentence
@@ -94,13 +94,14 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
 
 def _of_notes(report: ReportRecord) -> Iterator[str]:
     """Instances that were left out or counted as 0, and what sacrebleu prints of its metrics."""
-    for note in report.notes:
-        if lost := re.search(r"dropped ([\d,]+) of ([\d,]+) instances that some system lacks", note):
-            yield f"Of {lost[2]} instances, {lost[1]} that some system lacks were left out."
-        elif filled := re.match(r"counted ([\d,]+ missing results?) as 0", note):
-            yield f"We counted {filled[1]} as 0."
-    words = [note.split() for note in report.notes]
-    signatures = [each[1] for each in words if len(each) == 2 and "|version:" in each[1]]
+    notes = [note for note in report.notes if isinstance(note, Note)]
+    for note in notes:
+        if note.code == "dropped":
+            instances, dropped = (f"{note.values[name]:,}" for name in ("instances", "dropped"))
+            yield f"Of {instances} instances, {dropped} that some system lacks were left out."
+        elif note.code == "filled":
+            yield f"We counted {count(note.values['results'], 'missing result')} as 0."
+    signatures = [note.text for note in notes if note.code == "sacrebleu"]
     if signatures:
         broken = [escape_latex(each).replace(r"\textbar{}", r"\textbar\allowbreak{}") for each in signatures]
         shown = joined([rf"\texttt{{{each}}}" for each in dict.fromkeys(broken)])

@@ -25,7 +25,6 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.formats import read_metrics
 from sigjax.metrics import evaluation_from_arrays, less, origins
 from sigjax.metrics.ratios import ACCURACY, mean_score
-from sigjax.readers.join import PAIRWISE
 from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Interval, SampleMetric, Settings
 from sigjax.records.corrections import PValueCorrection, adjust
 from sigjax.records.display import Brief, SciPyNames
@@ -134,7 +133,7 @@ def _alone(evaluation: Evaluation, place: int) -> Evaluation:
         systems=(evaluation.systems[place],),
         stats=evaluation.stats[place : place + 1, rows],
         present=None,
-        notes=tuple(note for note in evaluation.notes if not note.startswith(PAIRWISE)),
+        notes=tuple(note for note in evaluation.notes if getattr(note, "code", "") != "pairwise"),
     )
 
 

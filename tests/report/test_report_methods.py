@@ -1,5 +1,7 @@
 """The methods paragraph says what the settings say, and cites what it has entries for."""
 
+import json
+import pickle
 import re
 from importlib.resources import files
 from itertools import product
@@ -9,7 +11,8 @@ import numpy as np
 import pytest
 from reports import make_report
 
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, InputError, Report, compare, read
+from sigjax.readers import save_evaluations
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.report import to_methods, to_sentences
 
@@ -91,12 +94,25 @@ def test_signatures_of_sacrebleu_and_missing_instances_are_named(tmp_path):
     assert any("{post2018," in entry for entry in entries)
     path = tmp_path / "scores.tsv"
     path.write_text("id\tA\tB\n" + "".join(f"{k}\t{k % 2}\t{k % 3}\n" for k in range(9)) + "9\t1\t\n")
-    assert "Of 10 instances, 1 that some system lacks were left out." in to_methods(
-        compare(path, metric="mean", missing="drop", device="numpy")
-    )
-    assert "We counted 1 missing result as 0." in to_methods(
-        compare(path, metric="mean", missing="zero", device="numpy")
-    )
+    for missing, sentence in (
+        ("drop", "Of 10 instances, 1 that some system lacks were left out."),
+        ("zero", "We counted 1 missing result as 0."),
+    ):
+        found = read(path, missing=missing)
+        save_evaluations(str(tmp_path / "saved.npz"), [found])
+        for each in (found, read(tmp_path / "saved.npz"), pickle.loads(pickle.dumps(found))):
+            report = compare(each, device="numpy")
+            assert sentence in report.to_methods()
+            assert Report.from_json(report.to_json()).to_methods() == report.to_methods()
+
+
+@pytest.mark.parametrize("change", [{"note": 99}, {"about": "bleu"}, {"values": {"dropped": "many"}}])
+def test_facts_that_are_of_no_note_are_refused(change):
+    scores = {"A": {"x": 1, "y": 0, "z": 1}, "B": {"x": 0, "y": 1}}
+    written = json.loads(compare(scores, missing="drop", device="numpy").to_json())
+    written["facts"][0] |= change
+    with pytest.raises(InputError, match="facts"):
+        Report.from_json(json.dumps(written))
 
 
 @pytest.mark.parametrize(
