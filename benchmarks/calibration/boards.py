@@ -191,7 +191,7 @@ def _p_values(case: Case, test: Test, *, exact: bool) -> np.ndarray:
     method = "auto" if exact and test == "permutation" else "montecarlo"
     settings = replace(case.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
     case = case._replace(question=case.question._replace(members=members), settings=settings)
-    return run_tests(kind_of(case), Context("numpy")).outcomes[test].p_value.reshape(len(first), -1)
+    return run_tests(kind_of(case), Context("numpy")).pairs_by[test].column("p_value").values.reshape(len(first), -1)
 
 
 def _beats(scores: np.ndarray, p_values: np.ndarray, correction: Correction) -> np.ndarray:

@@ -142,7 +142,9 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
 def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
     settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
-    return run_tests(kind_of(case._replace(settings=settings)), Context("numpy")).outcomes[test].p_value
+    return (
+        run_tests(kind_of(case._replace(settings=settings)), Context("numpy")).pairs_by[test].column("p_value").values
+    )
 
 
 def _attainable_by_swaps(case: Case, alternative: Alternative) -> np.ndarray:
@@ -170,10 +172,10 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
     for name, mid_p in ((EXACT, False), (MID_P, True)):
         settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
         answered = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))
-        found = answered.outcomes["permutation"]
-        if any(method != "exact" for method in found.method.values):
+        found = answered.pairs_by["permutation"]
+        if found.column("method").distinct() != ("exact",):
             return
-        yield name, _counts(found.p_value, None if mid_p else _attainable_exactly(case))
+        yield name, _counts(found.column("p_value").values, None if mid_p else _attainable_exactly(case))
         if len(_apart(case)[1]) > 1:
             return
 

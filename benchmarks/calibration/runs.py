@@ -111,7 +111,7 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
             test=test, method=method, resamples=RESAMPLES, seed=seed, interval=INTERVALS[design], design=design
         )
         found = run_tests(kind_of(_case(values, settings)), Context("numpy"))
-        yield ("rejects", design), int((found.outcomes[test].p_value <= ALPHA * (1.0 + 1e-9)).sum())
+        yield ("rejects", design), int((found.pairs_by[test].column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
         ends = [each.interval for each in found.pairs if each.interval is not None]
         if ends:
             yield ("misses", design), sum(not low <= 0.0 <= high for low, high in ends)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.exact.lattice import NotEligible
+from sigjax.exact.null import ExactP
 from sigjax.metrics import (
     MEAN,
     Origins,
@@ -34,8 +35,9 @@ from sigjax.metrics import (
     system_roundings,
 )
 from sigjax.metrics.suites import is_part
+from sigjax.multiple.adjustment import count_until_settled, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks
-from sigjax.records import CORRECTIONS, Evaluation, InputError, Metric, Repeated, SampleMetric, Settings, Test
+from sigjax.records import CORRECTIONS, Comparisons, Evaluation, InputError, Metric, SampleMetric, Settings, Test
 from sigjax.resample.units import check_steps, make_sample, make_units
 from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import (
@@ -49,11 +51,10 @@ from sigjax.testing.bootstrap import (
 )
 from sigjax.testing.exact import exact_budget, exact_tests, exchanged_tests
 from sigjax.testing.intervals import KINDS, Names, draws_intervals, in_closed_form, interval_kinds
-from sigjax.testing.p_values import Count, Outcome, Outcomes, completed, most_resamples
+from sigjax.testing.p_values import Count, completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.permutation import (
     NOT_SUMS,
     SamplePlan,
-    counted_outcomes,
     exact_sample,
     plan_sample,
     sample_counter,
@@ -176,10 +177,10 @@ class OfSums:
             return False
         return settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
-    def exact_permutation(self, platform: str | None) -> tuple[list[Outcome | NotEligible], np.ndarray]:
+    def exact_permutation(self, platform: str | None) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
         """The exact permutation test of each problem, or why there is none; and the problem of each pair."""
         if self.case.settings.design in ("crossed", "models"):
-            return exchanged_tests(self.case), np.arange(len(self.case.question.members))
+            return exchanged_tests(self.case), None
         return exact_tests(self.case, self.problems.first, platform), self.problems.which
 
     def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
@@ -211,10 +212,10 @@ class OfColumns:
         """How the function is called."""
         return plan_sample(self.case, draws=self.bootstraps)
 
-    def exact_permutation(self, platform: str | None) -> tuple[list[Outcome | NotEligible], np.ndarray]:
+    def exact_permutation(self, platform: str | None) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
         """As `OfSums` has it."""
         del platform  # NumPy's
-        return exact_sample(self.case, self.plan), np.arange(len(self.case.question.members))
+        return exact_sample(self.case, self.plan), None
 
     def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
         """As `OfSums` has it; the device must be there."""
@@ -360,11 +361,12 @@ def check_parts(evaluations: Sequence[Evaluation], settings: Settings, *, extend
             )
 
 
-class Answers(NamedTuple):
-    """What the tests say."""
+@dataclass(frozen=True, slots=True)
+class TestResults:
+    """Results of the tests of one case."""
 
-    outcomes: dict[Test, Outcomes]
-    """For each test, those of all pairs, in the order of the question."""
+    pairs_by: dict[Test, Comparisons]
+    """For each test, its columns of all pairs, in the order of the question."""
     systems: list[Spread]
     """How the score of each system varies."""
     pairs: list[Spread]
@@ -373,7 +375,7 @@ class Answers(NamedTuple):
     """Of which kinds the intervals are."""
     ranks: list[tuple[int, int]] | None = None
     """The interval of the rank of each system on bootstrap resamples, where these are asked for and fit into memory."""
-    wanting: tuple[float, float] | None = None
+    cost_if_exact: tuple[float, float] | None = None
     """Nominal seconds and GiB with which all permutation tests would be exact; None where they are or cannot be."""
 
 
@@ -384,15 +386,13 @@ class _Bootstrap(NamedTuple):
     pairs: list[Spread]
     sampled: NotEligible | None
     """Why there are resamples; None where there are none."""
-    found: list[Outcome | NotEligible]
-    """[problem] the test without sampling, or why there is none."""
-    which: np.ndarray
-    """[pair] the problem of each pair."""
+    tested: Comparisons
+    """The columns of the test without sampling; without p-values where there is none."""
 
 
 def run_tests(
     kind: MetricKind, context: Context, draws: SharedDraws | None = None, others: np.ndarray | None = None
-) -> Answers:
+) -> TestResults:
     """Run the tests that the settings ask for.
 
     Args:
@@ -408,23 +408,32 @@ def run_tests(
         InputError: there is no such device, or the memory is too small.
     """
     case, draws = kind.case, draws or SharedDraws([])
-    settings, num_pairs = case.settings, len(case.question.members)
+    settings = case.settings
     interval = KINDS[settings.interval]
-    permuted = "permutation" in settings.tests
-    exact, which = kind.exact_permutation(context.gpu()) if permuted else ([], np.zeros(num_pairs, np.int8))
+    pairs_by: dict[Test, Comparisons] = {}
+    exact: list[ExactP | NotEligible] = []
+    if "permutation" in settings.tests:
+        exact, which = kind.exact_permutation(context.gpu())
+        columns = exact_columns(exact)
+        pairs_by["permutation"] = columns if which is None else columns.at(which)
     bootstrap = _without_sampling(kind)
-    refused = np.array([isinstance(each, NotEligible) for each in exact], bool)
-    num_swapped = int(refused[which].sum()) if permuted else 0
+    num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum()) if exact else 0
     context = kind.sized(context, num_swapped, draws=bootstrap.sampled is not None)
-
-    def swapped(places: np.ndarray, reasons: Repeated, exact: np.ndarray) -> Outcomes:
+    if num_swapped:
         compiles = case.metric if isinstance(case, Case) else None
-        with context.run("permutation", most_resamples(settings), settings.seed, compiles=compiles) as run:
-            return counted_outcomes(kind.counter(places, run), reasons, exact, settings, others)
 
-    outcomes: dict[Test, Outcomes] = {}
-    if permuted:
-        outcomes["permutation"] = completed(exact, which, swapped)
+        def swapped(rows: np.ndarray, known: Comparisons) -> Comparisons:
+            reasons, p_values = known.column("reason").at(rows), known.column("p_value").found()
+            with context.run("permutation", most_resamples(settings), settings.seed, compiles=compiles) as run:
+                count = kind.counter(rows, run)
+                if settings.resamples == "auto":
+                    return count_until_settled(count, reasons, p_values, settings, others)
+                exceed = count(np.arange(len(rows)), 0, settings.resamples)
+            return sampled_columns(
+                exceed, np.asarray(montecarlo_p(exceed, settings.resamples)), settings.resamples, reasons
+            )
+
+        pairs_by["permutation"] = completed(pairs_by["permutation"], swapped)
     systems, pairs, sampled = bootstrap.systems, bootstrap.pairs, None
     if bootstrap.sampled is not None:
         sampled = _sample(kind, context, draws, bootstrap, bootstrap.sampled.reason)
@@ -432,14 +441,14 @@ def run_tests(
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
             systems, pairs = interval.closed(case)
-    kinds = interval_kinds(case)
     if "bootstrap" in settings.tests:
-        none = Outcomes.of([]) if sampled is None else sampled.outcomes
-        outcomes["bootstrap"] = completed(bootstrap.found, bootstrap.which, lambda *_: none)
+        columns = bootstrap.tested
+        pairs_by["bootstrap"] = columns if sampled is None else completed(columns, lambda *_: sampled.tested)
     ranks = _ranks(kind, context, draws, sampled) if settings.leaderboard else None
     if isinstance(case, Case) and case.alone is not None:
         systems = _alone(case.alone, context)
-    return Answers({test: outcomes[test] for test in settings.tests}, systems, pairs, kinds, ranks, _wanting(exact))
+    by_test: dict[Test, Comparisons] = {test: pairs_by[test] for test in settings.tests}
+    return TestResults(by_test, systems, pairs, interval_kinds(case), ranks, _cost_if_exact(exact))
 
 
 def _alone(alone: Alone, context: Context) -> list[Spread]:
@@ -448,8 +457,8 @@ def _alone(alone: Alone, context: Context) -> list[Spread]:
     return [spread.moved(offset) for spread, offset in zip(spreads, alone.offsets, strict=True)]
 
 
-def _wanting(exact: list[Outcome | NotEligible]) -> tuple[float, float] | None:
-    """What would make all tests exact, as in `Answers`."""
+def _cost_if_exact(exact: list[ExactP | NotEligible]) -> tuple[float, float] | None:
+    """As in `TestResults`."""
     refused = [each for each in exact if isinstance(each, NotEligible)]
     if not refused or any(each.seconds == 0.0 for each in refused):
         return None
@@ -460,7 +469,8 @@ def _without_sampling(kind: MetricKind) -> _Bootstrap:
     """What the bootstrap says without sampling, and why the rest of it samples."""
     case, settings, num_pairs = kind.case, kind.case.settings, len(kind.case.question.members)
     systems, pairs = [Spread()] * len(case.question.scores), [Spread()] * num_pairs
-    found = _Bootstrap(systems, pairs, None, [NotEligible("")], np.zeros(num_pairs, np.int8))
+    untested = exact_columns([NotEligible("")]).at(np.zeros(num_pairs, np.int8))
+    found = _Bootstrap(systems, pairs, None, untested)
     if not kind.bootstraps or KINDS[settings.interval].needs == "runs":
         return found
     if settings.method == "montecarlo":
@@ -473,8 +483,9 @@ def _without_sampling(kind: MetricKind) -> _Bootstrap:
     assert isinstance(case, Case)
     sampled = None
     if tested:
-        found = found._replace(found=bootstrap_outcomes(case, plan), which=plan.which)
-        refused = (each for each in zip(plan.pairs, found.found, strict=True) if isinstance(each[1], NotEligible))
+        results = bootstrap_outcomes(case, plan)
+        found = found._replace(tested=exact_columns(results).at(plan.which))
+        refused = (each for each in zip(plan.pairs, results, strict=True) if isinstance(each[1], NotEligible))
         pair, sampled = next(refused, (None, None))
         if sampled and must:
             raise NotExact(pair, sampled.reason)
@@ -489,8 +500,7 @@ def _without_sampling(kind: MetricKind) -> _Bootstrap:
 def _sample(kind: MetricKind, context: Context, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
     """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
     case, settings = kind.case, kind.case.settings
-    refused = np.array([isinstance(each, NotEligible) for each in exact.found])
-    tested = np.flatnonzero(refused[exact.which] & ("bootstrap" in settings.tests))
+    tested = np.flatnonzero(~exact.tested.column("p_value").where_present & ("bootstrap" in settings.tests))
     spreads = draws_intervals(case.metric, settings) and exact.systems[0] == Spread()
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
         return sampled_bootstrap(case, run, partial(kind.replicates, draws=draws), tested, reason, spreads=spreads)

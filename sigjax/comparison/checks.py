@@ -16,13 +16,13 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from sigjax.metrics.suites import is_part
+from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import CORRECTIONS, Design, Evaluation, Hint, InputError, SampleMetric, Settings
 from sigjax.records.display import meant
 from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.intervals import KINDS, draws_intervals, in_closed_form
-from sigjax.testing.p_values import LOOKS
 from sigjax.testing.problem import NotExact, NotFinite, num_problems, ones_of
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")

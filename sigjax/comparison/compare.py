@@ -29,6 +29,7 @@ from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
 from sigjax.exact.null import Criterion, few_units, law_seconds, sign_law
 from sigjax.metrics import evaluation_from_arrays, pair_rounding
 from sigjax.metrics.suites import is_part
+from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import Comparison, Comparisons, Distribution, Evaluation, Measured, Settings, Test, bin_edges
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, takes, values
@@ -42,7 +43,6 @@ from sigjax.run.context import Context, Run
 from sigjax.run.shards import current_shard
 from sigjax.testing.bootstrap import SharedDraws, plan_bootstrap
 from sigjax.testing.exact import Plan, exchanged_law, pair_deltas
-from sigjax.testing.p_values import LOOKS
 from sigjax.testing.permutation import plan_sample, sample_replicates, swap_problem
 from sigjax.testing.problem import (
     Case,

@@ -55,8 +55,9 @@ def together(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
 
 def stops(metric: str, found: Comparisons) -> list[str]:
     """For a test that stops by itself, a note on where pairs stopped, and one on those that are not settled."""
-    found = found.at(np.flatnonzero(found.column("resamples") >= 0))
-    ends = list(zip(*(each.tolist() for each in np.unique(found.column("resamples"), return_counts=True)), strict=True))
+    found = found.at(found.column("resamples").where_present)
+    numbers, counts = np.unique(found.column("resamples").values, return_counts=True)
+    ends = list(zip(numbers.tolist(), counts.tolist(), strict=True))
     notes = []
     if len(ends) > 1:
         where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)

@@ -444,6 +444,9 @@ class ExactP(NamedTuple):
     """Bound on the relative error; 0 where the p-value is a whole number of 2^coins outcomes."""
     bracket: tuple[float, float] | None = None
     """Certain bounds on the p-value, where it is not known more closely; `p_value` is the upper one."""
+    reason: str = ""
+    """Why there is an exact test."""
+    method: Literal["exact", "dp", "tree"] = "exact"
 
 
 def full_p(

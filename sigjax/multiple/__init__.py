@@ -1,4 +1,4 @@
-"""Many pairs at once: Westfall-Young adjustments, how sure each decision is, and the ranks that decisions leave.
+"""Many pairs at once: Westfall-Young adjustments, which decisions are settled, and the ranks that decisions leave.
 
-Read `westfall_young` first, then `decision` and `ranks`. Adjustments of p-values alone are in `records.corrections`.
+Read `adjustment` first, then `westfall_young` and `ranks`. Corrections of p-values alone are in `records.corrections`.
 """

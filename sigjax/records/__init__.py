@@ -11,10 +11,8 @@ from sigjax.records.comparison import Comparison as Comparison
 from sigjax.records.comparison import Comparisons as Comparisons
 from sigjax.records.comparison import Distribution as Distribution
 from sigjax.records.comparison import Measured as Measured
-from sigjax.records.comparison import Repeated as Repeated
 from sigjax.records.comparison import SystemScore as SystemScore
 from sigjax.records.comparison import bin_edges as bin_edges
-from sigjax.records.comparison import column_of as column_of
 from sigjax.records.corrections import CORRECTIONS as CORRECTIONS
 from sigjax.records.corrections import Correction as Correction
 from sigjax.records.metric import Evaluation as Evaluation

@@ -11,9 +11,11 @@ How the delta of two systems varies over swaps or resamples, in bins.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from itertools import chain
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, overload
 
@@ -220,59 +222,116 @@ _BLOCK = 2**12
 """Records made at a time when iterating."""
 _SHOWN = 20
 """Pairs that a notebook shows."""
-_KINDS = {float: "number", float | None: "number", int | None: "count", Interval | None: "interval"}
-"""How fields of these types are held; those of other types repeat few values."""
-FIELDS = {field.name: _KINDS.get(types_of(Comparison)[field.name], "repeated") for field in fields(Comparison)}
-
-_OPTIONAL = {name for name in FIELDS if NoneType in get_args(types_of(Comparison)[name])}
 
 
-class Repeated(NamedTuple):
-    """A column of few different values, such as names."""
+@dataclass(frozen=True, eq=False, slots=True)
+class Column:
+    """One field of all rows: numbers, both ends of intervals, or names and other values that repeat.
 
-    values: tuple[Any, ...]
-    codes: np.ndarray
-    """[row] indices into the values."""
+    Attributes:
+        values: `[row]` float64 or int64, `[row, 2]` float64 for intervals; indices where there are labels. Rows without
+            a value hold NaN or 0.
+        present: `[row]` bool: which rows have a value; None where all have.
+        labels: the different values, of which `values` are indices; None for numbers and intervals.
+    """
+
+    values: np.ndarray
+    present: np.ndarray | None = None
+    labels: tuple[Any, ...] | None = None
 
     @classmethod
-    def of(cls, values: Iterable[Any]) -> Repeated:
-        """The column of these values, which are hashable."""
+    def of(cls, values: Iterable[Any], held_as: type = object) -> Column:
+        """The column of values as records have them: float, int, `Interval`, or anything else that is hashable."""
+        values = list(values)
+        present = np.array([value is not None for value in values], bool)
+        if held_as in (float, int):
+            filler, dtype = (math.nan, np.float64) if held_as is float else (0, np.int64)
+            numbers = np.array([filler if value is None else value for value in values], dtype)
+            return cls(numbers, _unless_all(present))
+        if held_as is Interval:
+            ends = [(math.nan, math.nan) if value is None else value for value in values]
+            return cls(np.array(ends, np.float64).reshape(-1, 2), _unless_all(present))
         indices: dict[Any, int] = {}
-        codes = [indices.setdefault(value, len(indices)) for value in values]
-        return cls(tuple(indices), np.array(codes, np.int32))
+        codes = [0 if value is None else indices.setdefault(value, len(indices)) for value in values]
+        return cls(np.array(codes, np.int32), _unless_all(present), tuple(indices))
 
     @classmethod
-    def joined(cls, parts: Sequence[Repeated]) -> Repeated:
-        """One column after the other."""
-        values = tuple(dict.fromkeys(value for part in parts for value in part.values))
-        code = {value: index for index, value in enumerate(values)}
-        codes = [np.array([code[value] for value in part.values], np.int32)[part.codes] for part in parts]
-        return cls(values, np.concatenate(codes))
-
-    @classmethod
-    def constant(cls, value: Any, count: int) -> Repeated:
+    def constant(cls, value: Any, count: int) -> Column:
         """The column with one value in every row."""
-        return cls((value,), np.zeros(count, np.int8))
+        return cls(np.zeros(count, np.int8), None, (value,))
+
+    @classmethod
+    def unless_nan(cls, values: np.ndarray) -> Column:
+        """Numbers `[row]` or ends of intervals `[row, 2]`, where NaN stands for none."""
+        return cls(values, _unless_all(~np.isnan(values if values.ndim == 1 else values[:, 0])))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Column]) -> Column:
+        """One column after the other."""
+        present, values, labels = None, [part.values for part in parts], parts[0].labels
+        if any(part.present is not None for part in parts):
+            present = np.concatenate([part.where_present for part in parts])
+        if labels is not None and any(part.labels != labels for part in parts):
+            each = [part.labels or (None,) for part in parts]
+            codes = {label: code for code, label in enumerate(dict.fromkeys(chain(*each)))}
+            of_parts = (np.array([codes[label] for label in own], np.int32) for own in each)
+            values, labels = [code[own] for code, own in zip(of_parts, values, strict=True)], tuple(codes)
+        return cls(np.concatenate(values), present, labels)
+
+    def at(self, rows: Any) -> Column:
+        """The column of some rows: indices, a mask or a slice."""
+        return Column(
+            self.values[rows], self.present if self.present is None else _unless_all(self.present[rows]), self.labels
+        )
+
+    @property
+    def where_present(self) -> np.ndarray:
+        """[row] bool: which rows have a value."""
+        return np.ones(len(self.values), bool) if self.present is None else self.present
+
+    def found(self) -> np.ndarray:
+        """The numbers that are there."""
+        return self.values if self.present is None else self.values[self.present]
+
+    def distinct(self) -> tuple[Any, ...]:
+        """The labels that occur, in their order."""
+        labels = self.labels or ()
+        counts = np.bincount(self.found(), minlength=len(labels))
+        return tuple(label for label, count in zip(labels, counts, strict=True) if count)
 
     def mapped(self, function: Callable[[Any], Any]) -> np.ndarray:
-        """The function of the value of each row, `[row]`."""
-        return np.array([function(value) for value in self.values])[self.codes]
-
-    def present(self) -> tuple[Any, ...]:
-        """The values that occur."""
-        counts = np.bincount(self.codes, minlength=len(self.values))
-        return tuple(value for value, count in zip(self.values, counts, strict=True) if count)
-
-    def at(self, rows: Any) -> Repeated:
-        """The column of some rows."""
-        return Repeated(self.values, self.codes[rows])
+        """The function of the label of each row `[row]`; of None where there is none."""
+        labels = self.labels or ()
+        if self.present is None:
+            return np.array([function(label) for label in labels])[self.values]
+        codes = np.where(self.present, self.values, len(labels))
+        return np.array([function(label) for label in (*labels, None)])[codes]
 
     def tolist(self) -> list[Any]:
-        """The value of each row."""
-        return [self.values[code] for code in self.codes.tolist()]
+        """The value of each row, as records have it."""
+        if self.labels is not None:
+            values = [self.labels[code] for code in self.values.tolist()] if self.labels else [None] * len(self.values)
+        elif self.values.ndim == 2:
+            values = [Interval(low, high) for low, high in self.values.tolist()]
+        else:
+            values = self.values.tolist()
+        if self.present is None:
+            return values
+        return [value if there else None for value, there in zip(values, self.present.tolist(), strict=True)]
 
 
-Column = np.ndarray | Repeated
+def _unless_all(present: np.ndarray) -> np.ndarray | None:
+    return None if present.all() else present
+
+
+def _held_as(annotation: Any) -> type:
+    """What holds values of this type: float, int or `Interval`, also with None; object for all others."""
+    members = {annotation, *get_args(annotation)} - {NoneType}
+    return next((each for each in (float, int, Interval) if members == {each} or members == {annotation, each}), object)
+
+
+FIELDS = {field.name: _held_as(types_of(Comparison)[field.name]) for field in fields(Comparison)}
+"""What holds each field of a `Comparison`: float, int, `Interval`, or object for what repeats few values."""
 
 
 class Comparisons(Sequence[Comparison]):
@@ -281,76 +340,79 @@ class Comparisons(Sequence[Comparison]):
     Indexing and iterating give records, slices give `Comparisons`; two are equal that hold equal records. Two names of
     systems, and where there are several the metric and the test, give the comparison of the pair. A board of
     thousands of systems has millions of pairs: in columns a pair takes some 100 bytes, and as a record ten times that.
-    `column` gives the array of a field for code that wants them all.
+    `column` gives a field for code that wants all of it, `arrays` the numbers of several.
+
+    The columns are filled in stages, each by `with_columns`: by the tests, then by corrections over all pairs. Only
+    finished ones, which have all fields, give records.
 
     Args:
-        columns: for each field of `Comparison`, in any order: `[row]` float64 for numbers (NaN is None, where the field
-            may be None), `[row]` int64 for whole numbers (-1 is None), `[row, 2]` float64 for intervals (NaN is None),
-            `Repeated` for all others. All have equally many rows.
+        columns: for fields of `Comparison`, in any order. All have equally many rows.
 
     Example:
         >>> from sigjax import Evaluation, compare
         >>> comparisons = compare(Evaluation.from_arrays({"A": [3, 4, 5], "B": [1, 1, 2], "C": [3, 4, 4]})).comparisons
-        >>> len(comparisons), comparisons[0].b, [one.a for one in comparisons[1:]], comparisons.column("p_value").min()
-        (3, 'B', ['A', 'B'], np.float64(0.25))
+        >>> len(comparisons), comparisons[0].b, [one.a for one in comparisons[1:]]
+        (3, 'B', ['A', 'B'])
+        >>> comparisons.column("p_value").values.min()
+        np.float64(0.25)
     """
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
-        self._columns = {name: columns[name] for name in FIELDS}
+        self._columns = dict(columns)
 
     @classmethod
     def of(cls, records: Iterable[Comparison]) -> Comparisons:
         """The sequence of these records."""
         records = list(records)
-        return cls({name: column_of([getattr(one, name) for one in records], kind) for name, kind in FIELDS.items()})
+        return cls.of_values({name: [getattr(one, name) for one in records] for name in FIELDS})
+
+    @classmethod
+    def of_values(cls, values: Mapping[str, Sequence[Any]]) -> Comparisons:
+        """The sequence of these values of each field, as records have them."""
+        return cls({name: Column.of(values[name], FIELDS[name]) for name in FIELDS if name in values})
 
     @classmethod
     def joined(cls, parts: Sequence[Comparisons]) -> Comparisons:
         """One sequence after the other."""
         if len(parts) == 1:
             return parts[0]
-        return cls({name: _joined([part.column(name) for part in parts]) for name in FIELDS})
+        return cls({name: Column.joined([part.column(name) for part in parts]) for name in parts[0]._columns})
 
-    def column(self, name: str) -> Any:
-        """The column of a field, in the form of the arguments."""
+    def with_columns(self, columns: Mapping[str, Column]) -> Comparisons:
+        """The same rows with these columns, too, or in place of those that they have."""
+        return Comparisons({**self._columns, **columns})
+
+    def column(self, name: str) -> Column:
+        """The column of a field."""
         return self._columns[name]
 
     def values(self, name: str) -> list[Any]:
-        """The values of a field as records hold them."""
-        column, kind = self._columns[name], FIELDS[name]
-        if kind == "interval":
-            return [None if low != low else Interval(low, high) for low, high in column.tolist()]
-        if kind == "count":
-            return [None if value < 0 else value for value in column.tolist()]
-        if kind == "number" and name in _OPTIONAL:
-            return [None if value != value else value for value in column.tolist()]
-        return column.tolist()
+        """The values of a field, as records have them."""
+        return self._columns[name].tolist()
 
-    def columns(self, *names: str) -> list[Any]:
-        """The columns of several fields."""
-        return [self._columns[name] for name in names]
+    def arrays(self, *names: str) -> list[np.ndarray]:
+        """The numbers of several fields; NaN or 0 where there is none."""
+        return [self._columns[name].values for name in names]
 
     def groups(self) -> dict[tuple[str, Test], Comparisons]:
         """The comparisons of each metric and test; those that follow each other are views of the columns."""
-        metrics, tests = self.columns("metric", "test")
-        num_tests, groups = len(tests.values), {}
-        codes = num_tests * metrics.codes.astype(np.int32) + tests.codes
+        metrics, tests = self.column("metric"), self.column("test")
+        metric_names, test_names, groups = metrics.labels or (), tests.labels or (), {}
+        codes = len(test_names) * metrics.values.astype(np.int32) + tests.values
         for code in np.flatnonzero(np.bincount(codes)).tolist():
             rows = np.flatnonzero(codes == code)
             together = rows[-1] - rows[0] == len(rows) - 1
-            key = metrics.values[code // num_tests], tests.values[code % num_tests]
+            key = metric_names[code // len(test_names)], test_names[code % len(test_names)]
             groups[key] = self.at(slice(rows[0], rows[-1] + 1) if together else rows)
         return groups
 
     def blocks(self, size: int) -> Iterator[Comparisons]:
-        """The comparisons in parts of this size."""
+        """The comparisons in blocks of this size."""
         return (self[start : start + size] for start in range(0, len(self), size))
 
     def at(self, rows: Any) -> Comparisons:
-        """The comparisons of some rows: indices, or a slice."""
-        return Comparisons(
-            {name: each.at(rows) if isinstance(each, Repeated) else each[rows] for name, each in self._columns.items()}
-        )
+        """The comparisons of some rows: indices, a mask, or a slice."""
+        return Comparisons({name: column.at(rows) for name, column in self._columns.items()})
 
     @overload
     def __getitem__(self, index: int) -> Comparison: ...
@@ -373,22 +435,23 @@ class Comparisons(Sequence[Comparison]):
 
     def __len__(self) -> int:
         """Count the comparisons."""
-        return len(self._columns["delta"])
+        return len(next(iter(self._columns.values())).values)
 
     def __iter__(self) -> Iterator[Comparison]:
         """Go through the records."""
         for block in self.blocks(_BLOCK) if len(self) > _BLOCK else (self,):
-            yield from map(Comparison, *(block.values(name) for name in FIELDS))
+            yield from map(Comparison, *(block.column(name).tolist() for name in FIELDS))
 
     def __eq__(self, other: object) -> bool:
         """Whether the other one holds equal records."""
         if not isinstance(other, Comparisons):
             return NotImplemented
-        return len(self) == len(other) and all(self.values(name) == other.values(name) for name in FIELDS)
+        each = (self.column(name).tolist() == other.column(name).tolist() for name in FIELDS)
+        return len(self) == len(other) and all(each)
 
     def __hash__(self) -> int:
         """Equal sequences have equal hashes."""
-        return hash(tuple(self.values("p_value")))
+        return hash(tuple(self.column("p_value").tolist()))
 
     def __repr__(self) -> str:
         """Name the number of pairs and the first record."""
@@ -406,16 +469,16 @@ class Comparisons(Sequence[Comparison]):
         """The comparison of two systems, turned so that it is of the first minus the second."""
         if not isinstance(key, tuple) or not 2 <= len(key) <= 4:
             raise InputError(f'expected a number or two systems, as in report[0] or report["A", "B"], got {key!r}')
-        (a, b, *narrower), (metrics, tests) = key, [self.column(name).present() for name in ("metric", "test")]
+        (a, b, *narrower), (metrics, tests) = key, [self.column(name).distinct() for name in ("metric", "test")]
         for name in (a, b):
-            _check_known(name, [*self.column("a").present(), *self.column("b").present()], "system")
+            _check_known(name, [*self.column("a").distinct(), *self.column("b").distinct()], "system")
         rows = self._rows(a=a, b=b) | (turned := self._rows(a=b, b=a))
         for name in narrower:
             _check_known(name, [*metrics, *tests], "metric or test")
             rows &= self._rows(test=name) if name in tests else self._rows(metric=name)
         found = np.flatnonzero(rows).tolist()
         if len(found) > 1:
-            left = [self.at(found).column(name).present() for name in ("metric", "test")]
+            left = [self.at(found).column(name).distinct() for name in ("metric", "test")]
             several = [each for each in left if len(each) > 1]
             words = " and ".join(f"one of {', '.join(map(repr, each))}" for each in several)
             example = [*key, *(each[0] for each in several)]
@@ -436,20 +499,6 @@ def _check_known(name: str, known: Iterable[str], what: str) -> None:
     if name not in known:
         close = get_close_matches(name, known) or known[:12]
         raise InputError(f"no {what} {name!r}; did you mean {' or '.join(map(repr, close))}?")
-
-
-def column_of(values: list[Any], kind: str) -> Column:
-    """The column of values as records have them."""
-    if kind == "interval":
-        return np.array([value or (np.nan, np.nan) for value in values], np.float64).reshape(-1, 2)
-    if kind == "count":
-        return np.array([-1 if value is None else value for value in values], np.int64)
-    return np.array(values, np.float64) if kind == "number" else Repeated.of(values)
-
-
-def _joined(parts: list[Any]) -> Column:
-    """One column after the other."""
-    return Repeated.joined(parts) if isinstance(parts[0], Repeated) else np.concatenate(parts)
 
 
 PeerName = Literal["sacrebleu --paired-ar", "sacrebleu --paired-bs"]

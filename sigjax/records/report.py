@@ -67,7 +67,7 @@ class ReportRecord(Brief):
     def brief(self) -> dict[str, Any]:
         """How much there is of what; print(report) shows the numbers."""
         counts = {"systems": len({one.name for one in self.systems}), "comparisons": len(self.comparisons)}
-        metrics, tests = (self.comparisons.column(name).present() for name in ("metric", "test"))
+        metrics, tests = (self.comparisons.column(name).distinct() for name in ("metric", "test"))
         return counts | {"metrics": metrics, "tests": tests, "instances": self.num_instances, "units": self.num_units}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class ReportRecord(Brief):
         pairs = list(islice(combinations(ranked, 2), MOST_PAIRS))
         if self.settings.alternative == "two-sided":
             return pairs
-        in_order = set(zip(*(column.tolist() for column in self.comparisons.columns("a", "b")), strict=True))
+        in_order = set(zip(*map(self.comparisons.values, "ab"), strict=True))
         return [pair if pair in in_order else (pair[1], pair[0]) for pair in pairs]
 
     def _distribution(self, metric: str, a: str, b: str, test: Test) -> Distribution | None:

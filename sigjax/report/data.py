@@ -26,8 +26,6 @@ from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
 from sigjax.records import (
     FIELDS,
     Comparison,
@@ -37,12 +35,10 @@ from sigjax.records import (
     Interval,
     Library,
     Measured,
-    Repeated,
     ReportRecord,
     Settings,
     SystemScore,
     Test,
-    column_of,
 )
 from sigjax.records.comparison import Domain, Hash, Number, PeerName, PeerTest, Probability
 from sigjax.records.display import visible, visible_json
@@ -112,7 +108,9 @@ def _same_scores(report: ReportRecord) -> bool:
     """Whether the scores of pairs are those of the systems."""
     scores = {(system.metric, system.name): system.score for system in report.systems}
     return all(
-        (own.column(name).mapped(lambda system, by=metric: scores[by, system]) == own.column(f"score_{name}")).all()
+        (
+            own.column(name).mapped(lambda system, by=metric: scores[by, system]) == own.column(f"score_{name}").values
+        ).all()
         for (metric, _), own in report.comparisons.groups().items()
         for name in "ab"
     )
@@ -127,10 +125,9 @@ def _pairs(block: Comparisons, keys: Sequence[str]) -> str:
 def _texts(block: Comparisons, key: str) -> list[str]:
     """The values of a field as JSON."""
     column = block.column(key)
-    if isinstance(column, Repeated):
-        texts = [visible_json(value) for value in column.values]
-        return [texts[code] for code in column.codes.tolist()]
-    return [_number(value) for value in block.values(key)]
+    if column.labels is not None:
+        return column.mapped(visible_json).tolist()
+    return [_number(value) for value in column.tolist()]
 
 
 def _number(value: float | Interval | None) -> str:
@@ -213,7 +210,7 @@ def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict
     if of == "systems":
         yield _system_columns(report.systems)
         return
-    unclustered = not bool(np.isnan(report.comparisons.column("standard_error_unclustered")).all())
+    unclustered = len(report.comparisons.column("standard_error_unclustered").found()) > 0
     for block in report.comparisons.blocks(size):
         yield _pair_columns(block, unclustered=unclustered)
 
@@ -222,10 +219,10 @@ def _pair_columns(comparisons: Comparisons, *, unclustered: bool) -> dict[str, l
     """The columns of pairs; `unclustered` is whether standard errors without the clusters are there."""
     columns: dict[str, list[Any]] = {}
     for name in COLUMNS:
-        if FIELDS[name] == "interval":
-            columns |= _ends(name, comparisons.values(name))
+        if FIELDS[name] is Interval:
+            columns |= _ends(name, comparisons.column(name).tolist())
         elif unclustered or name != "standard_error_unclustered":
-            columns[name] = comparisons.values(name)
+            columns[name] = comparisons.column(name).tolist()
     return columns
 
 
@@ -537,7 +534,7 @@ def _comparisons(
         for (metric, a, b, _), delta in zip(pairs, columns["delta"], strict=True)
     ]
     columns["settings"] = [settings] * len(rows)
-    return Comparisons({name: column_of(columns[name], kind) for name, kind in FIELDS.items()})
+    return Comparisons.of_values(columns)
 
 
 def _check_pairs(pairs: Sequence[tuple[str, str, str, str]], scores: Scores, settings: Settings) -> None:

@@ -112,8 +112,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     """Which test, and how its p-values were computed."""
     alternative = ALTERNATIVES[settings.alternative]
     source, drawn = SOURCES[test]
-    resamples = pairs.column("resamples")
-    sampled = resamples[resamples >= 0]
+    sampled = pairs.column("resamples").found()
     parts = []
     if len(sampled) < len(pairs):
         some = f" for {len(pairs) - len(sampled):,} of {count(len(pairs), 'comparison')}" if len(sampled) else ""
@@ -150,7 +149,7 @@ def _correction(sizes: list[int], everything: int, settings: Settings) -> Iterat
 def _intervals(report: ReportRecord) -> Iterator[str]:
     """The kinds of the intervals that are there."""
     of_scores = dict.fromkeys(one.interval_kind for one in report.systems if one.interval_kind)
-    of_deltas = dict.fromkeys(kind for kind in report.comparisons.column("interval_kind").present() if kind)
+    of_deltas = report.comparisons.column("interval_kind").distinct()
     said = [
         f"of {what} are {joined([INTERVALS.get(kind, kind) for kind in kinds])}"
         for what, kinds in (("scores", of_scores), ("differences", of_deltas))

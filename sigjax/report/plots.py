@@ -223,7 +223,7 @@ def direction(panel: Panel) -> str:
 
 def test_of(family: Family) -> Test:
     """The test of all its pairs."""
-    return family.comparisons.column("test").present()[0]
+    return family.comparisons.column("test").distinct()[0]
 
 
 def tested(panel: Panel) -> str:
@@ -493,7 +493,7 @@ def _tail(law: Distribution, one: Comparison | None, settings: Settings) -> str:
 
 def draw_gain(axes: Axes, panel: Panel) -> None:
     """Gains of the better system of each pair against 1 - p."""
-    delta, p, adjusted = panel.family.comparisons.columns("delta", "p_value", "p_adjusted")
+    delta, p, adjusted = panel.family.comparisons.arrays("delta", "p_value", "p_adjusted")
     decided = adjusted < panel.settings.alpha
     by = "" if panel.settings.correction == "none" else f" ({panel.settings.correction})"
     points = {

@@ -15,14 +15,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sigjax.multiple.decision import MOST_RESAMPLES
+from sigjax.multiple.adjustment import MOST_RESAMPLES
 from sigjax.multiple.ranks import significance_clusters
 from sigjax.records import (
     CORRECTIONS,
+    Column,
     Comparison,
     Comparisons,
     Interval,
-    Repeated,
     ReportRecord,
     Settings,
     SystemScore,
@@ -224,7 +224,7 @@ class Family:
     def against(self) -> tuple[str, dict[str, Comparison]]:
         """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
         reference = self.settings.baseline or self.systems[0].name
-        a, b = (column.mapped(reference.__eq__) for column in self.comparisons.columns("a", "b"))
+        a, b = (self.comparisons.column(name).mapped(reference.__eq__) for name in "ab")
         found = self.comparisons.at(np.flatnonzero(a | b))
         return reference, {one.b if one.a == reference else one.a: one for one in found}
 
@@ -277,7 +277,7 @@ class Family:
     def among(self, size: int) -> Comparisons:
         """The pairs of the first systems."""
         names = {system.name for system in self.systems[:size]}
-        first, second = (column.mapped(names.__contains__) for column in self.comparisons.columns("a", "b"))
+        first, second = (self.comparisons.column(name).mapped(names.__contains__) for name in "ab")
         return self.comparisons.at(np.flatnonzero(first & second))
 
 
@@ -288,7 +288,7 @@ def turned_delta(one: Comparison) -> tuple[float, Interval | None]:
 
 def _delta_spec(comparisons: Comparisons) -> str:
     """The format of the deltas of a table: as `number_spec`, with a sign."""
-    columns = comparisons.columns("delta", "standard_error", "interval")
+    columns = comparisons.arrays("delta", "standard_error", "interval")
     return f"+{number_spec([float(np.fmax.reduce(np.abs(each), axis=None, initial=0.0)) for each in columns])}"
 
 
@@ -406,8 +406,8 @@ def pair_sentence(comparison: Comparison) -> str:
 
 def decided(comparisons: Comparisons, settings: Settings) -> list[tuple[str, str]]:
     """The better and the worse system of each pair that differs significantly."""
-    significant = comparisons.at(comparisons.column("p_adjusted") < settings.alpha)
-    columns = map(significant.values, ("a", "b", "better"))
+    significant = comparisons.at(comparisons.column("p_adjusted").values < settings.alpha)
+    columns = (significant.column(name).tolist() for name in ("a", "b", "better"))
     return [(a, b) if better == a else (b, a) for a, b, better in zip(*columns, strict=True) if better is not None]
 
 
@@ -590,17 +590,16 @@ def _family(
 ) -> Family:
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
     settings, lower_is_better = report.settings, metric in report.lower_is_better
-    method, resamples, settled, needed = pairs.columns("method", "resamples", "settled", "resamples_needed")
-    only = pairs[0] if len(resamples) == 1 else None
+    only = pairs[0] if len(pairs) == 1 else None
     alone = lone_sentence(report.num_units, report.num_instances, settings)
     said = pair_sentence(only) if only else board_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
     return Family(
         pairs,
         systems,
         settings,
-        _heading(test, resamples, max(together, len(resamples)), settings),
-        _method_line(method, resamples, only),
-        _unsettled(settled, needed, settings),
+        _heading(test, pairs, max(together, len(pairs)), settings),
+        _method_line(pairs, only),
+        _unsettled(pairs, settings),
         only,
         alone or said,
         peers_of(report, metric, test),
@@ -662,56 +661,58 @@ def _key_of_bootstrap_ranks(settings: Settings) -> str:
     return f"Boot. ranks: the middle {percent(settings.level)} of a system's ranks on bootstrap resamples."
 
 
-def _heading(test: str, resamples: np.ndarray, adjusted_over: int, settings: Settings) -> str:
-    """The test, its alternative, and over how many pairs p was adjusted; `resamples` `[pair]` is -1 for exact tests."""
+def _heading(test: str, comparisons: Comparisons, adjusted_over: int, settings: Settings) -> str:
+    """The test, its alternative, and over how many pairs p was adjusted."""
     text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
     text += DESIGNS.get((test, settings.design), "")
     if settings.alternative != "two-sided" and settings.baseline is None:
         text += ": first system minus second, in the order of the data"
     if adjusted_over == 1:
         return text
-    pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > len(resamples) else "")
+    pairs = count(adjusted_over, "pair") + (" of all metrics" if adjusted_over > len(comparisons) else "")
     if settings.correction == "none":
         return f"{text}; p not adjusted for {pairs}"
     text += f"; p adjusted by {CORRECTIONS[settings.correction].title} over {pairs}"
-    if CORRECTIONS[settings.correction].is_resampled and (resamples < 0).any():
+    if CORRECTIONS[settings.correction].is_resampled and comparisons.column("resamples").present is not None:
         text += f" on {count(settings.fixed_resamples, 'resample')}"  # the method line names none for exact p-values
     return text
 
 
-def _method_line(methods: Repeated, resamples: np.ndarray, only: Comparison | None) -> str:
+def _method_line(comparisons: Comparisons, only: Comparison | None) -> str:
     """How the p-values of a family were computed."""
-    drawn = resamples[resamples >= 0]
+    drawn = comparisons.column("resamples").found()
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
     if only is not None:
         return f"method: {', '.join([METHODS[only.method], *numbers])} ({only.reason})"
-    exact, parts = [method for method in methods.present() if method != "montecarlo"], []
+    exact, parts = [method for method in comparisons.column("method").distinct() if method != "montecarlo"], []
     if exact:
-        parts.append(f"{METHODS[exact[0]]} ({count(len(resamples) - len(drawn), 'pair')})")
+        parts.append(f"{METHODS[exact[0]]} ({count(len(comparisons) - len(drawn), 'pair')})")
     if len(drawn):
         parts.append(f"Monte Carlo ({', '.join([count(len(drawn), 'pair'), *numbers])})")
     return "method: " + ", ".join(parts)
 
 
-def _unsettled(settled: Repeated, needed: np.ndarray, settings: Settings) -> str | None:
+def _unsettled(comparisons: Comparisons, settings: Settings) -> str | None:
     """A warning where infinitely many resamples could decide otherwise, and how many would do; else None."""
-    needed = needed[settled.mapped(lambda each: each is False)]
-    if not len(needed):
+    open_pairs = comparisons.column("settled").mapped(lambda settled: settled is False)
+    needed = comparisons.column("resamples_needed").at(open_pairs)
+    if not open_pairs.any():
         return None
-    if len(settled.codes) == 1:
+    if len(comparisons) == 1:
         text = f"The decision at {settings.alpha:g} is not settled: more resamples could change it"
     else:
-        text = f"{count(len(needed), 'pair')} {'is' if len(needed) == 1 else 'are'} not settled at {settings.alpha:g}"
+        verb = "is" if len(needed.values) == 1 else "are"
+        text = f"{count(len(needed.values), 'pair')} {verb} not settled at {settings.alpha:g}"
         text += ": more resamples could change the decision"
     return f"{text}; {_enough(needed)}."
 
 
-def _enough(needed: np.ndarray) -> str:
-    """How many resamples would settle these decisions; -1 is more than `MOST_RESAMPLES`."""
-    numbers = needed[needed >= 0]
-    others, them = len(needed) - len(numbers), "it" if len(needed) == 1 else "them"
+def _enough(needed: Column) -> str:
+    """How many resamples would settle these decisions; none is more than `MOST_RESAMPLES`."""
+    numbers, num_pairs = needed.found(), len(needed.values)
+    others, them = num_pairs - len(numbers), "it" if num_pairs == 1 else "them"
     if not len(numbers):
         return f"even {MOST_RESAMPLES:,} would hardly settle {them}"
     text = f"about {numbers.max():,} would settle "

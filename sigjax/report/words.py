@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from sigjax.multiple.adjustment import ERROR
 from sigjax.records import Comparison, Interval
 from sigjax.records.display import shared_length, visible
-from sigjax.testing.p_values import ERROR
 
 METHODS = {"exact": "exact", "dp": "exact by dp", "tree": "exact by tree", "montecarlo": "Monte Carlo"}
 ALTERNATIVES = {"two-sided": "two-sided", "greater": "one-sided (greater)", "less": "one-sided (less)"}

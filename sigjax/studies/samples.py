@@ -633,16 +633,18 @@ def _unpaired_test(
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
         spreads = [spread_of(one, settings, answers=answers) for one in near]
         first, second = (len(alone.units.strata) for alone, _ in spreads)
-        outcome = two_sample_test(case, first, context)
+        test = two_sample_test(case, first, context)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
     score_a, score_b = case.question.scores
-    exceed, resamples = outcome.exceed, settings.fixed_resamples
+    names_of_columns = ("p_value", "log10_p", "method", "reason", "exceed")
+    p_value, log10_p, method, reason, exceed = (test.column(name).tolist()[0] for name in names_of_columns)
+    resamples = settings.fixed_resamples
     ends = None if exceed is None else share_interval(exceed, resamples, settings.level)
     return Unpaired(
         *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
-        *(outcome.p_value, outcome.log10_p, ends, outcome.p_value, outcome.method, outcome.reason, exceed),
+        *(p_value, log10_p, ends, p_value, method, reason, exceed),
         *(error, _difference(score_a, in_a, score_b, in_b), _ranks(case, first), (*notes, *about), settings),
     )
 

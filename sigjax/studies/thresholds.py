@@ -21,7 +21,7 @@ from sigjax.comparison.analysis import make_case
 from sigjax.comparison.checks import check_evaluations, check_together, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.records import Alternative, Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
+from sigjax.records import Alternative, Column, Design, Device, Evaluation, InputError, Method, Settings, Test, Variant
 from sigjax.records.options import option, same, values
 from sigjax.report import Report
 from sigjax.report.words import DASH, percent
@@ -332,7 +332,7 @@ class PairColumns:
         gains: [pair] what the winner is better by.
         p_values: [pair].
         methods: [pair].
-        exceed: [pair] number of resamples at least as extreme, -1 where p is exact.
+        exceed: number of resamples at least as extreme; none where p is exact.
     """
 
     metric: str
@@ -341,14 +341,14 @@ class PairColumns:
     gains: np.ndarray
     p_values: np.ndarray
     methods: list[str]
-    exceed: np.ndarray
+    exceed: Column
 
     def gains_near(
         self, by: Gained, p_range: Sequence[float], alternative: Side, among: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """The pairs that a threshold is made of, of some pairs `[pair]` bool: their members, and ascending gains."""
         (low, high), fewest = (p_range, 1) if by == "range" else (WIDE, FEWEST)
-        known = (self.exceed < 0) | (self.exceed >= fewest)
+        known = ~self.exceed.where_present | (self.exceed.values >= fewest)
         chosen = np.flatnonzero((self.p_values >= low) & (self.p_values <= high) & known & among)
         gains = self.gains[chosen]
         if by == "normal":
@@ -413,10 +413,10 @@ def _columns(report: Report, evaluation: Evaluation) -> list[PairColumns]:
     for number, test in enumerate(report.settings.tests):
         own = comparisons[number * count : (number + 1) * count]
         first, second = (own.column(name).mapped(index.__getitem__) for name in ("a", "b"))
-        gains = own.column("delta")
+        gains, p_values = own.arrays("delta", "p_value")
         turned = (gains > 0.0) & (not higher)
         members = np.stack([np.where(turned, second, first), np.where(turned, first, second)], axis=1)
-        p_values, methods, exceed = own.column("p_value"), own.column("method").tolist(), own.column("exceed")
+        methods, exceed = own.values("method"), own.column("exceed")
         columns.append(PairColumns(evaluation.metric.name, test, members, gains, p_values, methods, exceed))
     return columns
 

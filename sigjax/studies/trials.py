@@ -19,7 +19,7 @@ from sigjax.comparison.analysis import kind_of, run_tests
 from sigjax.comparison.checks import check_units
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import check_score, less, origins
-from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Metric, Settings, Test
+from sigjax.records import Alternative, Comparisons, Device, Evaluation, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same
 from sigjax.resample.draws import Draws, drawn_units, row_keys, swap, words
 from sigjax.resample.units import Units, make_units, observed_scores
@@ -28,7 +28,6 @@ from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.classical import CLUSTER_T, PAIRED, UNPAIRED, tests_of_units
 from sigjax.studies.tests import ClassicalTest
 from sigjax.testing.exact import Plan, plan_exact
-from sigjax.testing.p_values import Outcomes
 from sigjax.testing.problem import Case, NotFinite
 
 _FIRST_ROW = 2**41
@@ -275,9 +274,9 @@ def run_trials(
                 members = np.where(case.question.deltas[:, None] < 0.0, members[:, ::-1], members)
                 case = case._replace(question=case.question._replace(members=members))
             for test in settings.tests:
-                outcomes = _outcomes(case, test, len(deltas), pairs, device)
-                p_values[test][part] = outcomes.p_value
-                methods[test][part] = outcomes.method.tolist()
+                tested = _tested(case, test, len(deltas), pairs, device)
+                p_values[test][part] = tested.column("p_value").values
+                methods[test][part] = tested.column("method").tolist()
             advance(start + size)
     return Trials(deltas, p_values, {test: dict(Counter(of_test)) for test, of_test in methods.items()})
 
@@ -318,13 +317,13 @@ def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settin
     return Case.of(units, pilot.metric, pairs, settings)
 
 
-def _outcomes(case: Case, test: Test, count: int, pairs: int, device: Device) -> Outcomes:
-    """The outcomes of trials of so many pairs each, `count` pairs in all groups."""
+def _tested(case: Case, test: Test, count: int, pairs: int, device: Device) -> Comparisons:
+    """The columns of the test of trials of so many pairs each, `count` pairs in all groups."""
     settings = replace(case.settings, test=test, method="montecarlo")
     if test == "permutation" and _seconds(case, pairs) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
     case = case._replace(settings=settings)
-    return run_tests(kind_of(case), Context(device)).outcomes[test]
+    return run_tests(kind_of(case), Context(device)).pairs_by[test]
 
 
 def _seconds(case: Case, pairs: int) -> float:

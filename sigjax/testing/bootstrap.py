@@ -38,7 +38,8 @@ from sigjax.exact.bootstrap import (
     tilt,
 )
 from sigjax.exact.lattice import NotEligible
-from sigjax.records import Interval, Repeated, Settings
+from sigjax.exact.null import ExactP
+from sigjax.records import Column, Comparisons, Interval, Settings
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import (
@@ -58,7 +59,7 @@ from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads, shared_out
 from sigjax.run.shards import Shard
 from sigjax.testing.intervals import KINDS
-from sigjax.testing.p_values import Outcome, Outcomes, montecarlo_p
+from sigjax.testing.p_values import montecarlo_p, sampled_columns
 from sigjax.testing.problem import (
     Alike,
     Case,
@@ -386,8 +387,8 @@ def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
 class Sampled(NamedTuple):
     """What bootstrap resamples say."""
 
-    outcomes: Outcomes
-    """Of the pairs that were tested."""
+    tested: Comparisons
+    """The columns of the pairs that were tested."""
     systems: list[Spread]
     pairs: list[Spread]
     """These and those of systems are empty where they were not asked for."""
@@ -404,7 +405,7 @@ def sampled_bootstrap(
     *,
     spreads: bool,
 ) -> Sampled:
-    """Outcomes of some pairs, and spreads of systems and of all pairs.
+    """The test of some pairs, and spreads of systems and of all pairs.
 
     Args:
         case: the case.
@@ -425,10 +426,10 @@ def sampled_bootstrap(
     told = tell(by.pieces(pieces), Wanted(deltas, settings.alternative, settings.variant, by), run, settings)
     exceed = np.array(told.exceed, np.int64)
     p_values = np.asarray(montecarlo_p(exceed, run.resamples))
-    outcomes = Outcomes.sampled(exceed, p_values, Repeated.constant(reason, len(exceed)))
+    columns = sampled_columns(exceed, p_values, run.resamples, Column.constant(reason, len(exceed)))
     found, num_systems = by.finished(told.spreads), len(question.scores)
     values = None if told.values is None else told.values[:num_systems]
-    return Sampled(outcomes, found[:num_systems], found[num_systems:], values)
+    return Sampled(columns, found[:num_systems], found[num_systems:], values)
 
 
 def all_replicates(pieces: Callable[[Run], Pieces], shape: tuple[int, int], run: Run) -> np.ndarray:
@@ -605,16 +606,16 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
     return Spread(abs(score.slope) * standard_error(lattice), interval)
 
 
-def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[Outcome | NotEligible]:
+def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
     """The bootstrap test of each problem, as infinitely many resamples give it; none where p is 0."""
-    outcomes: list[Outcome | NotEligible] = []
+    results: list[ExactP | NotEligible] = []
     for lattice in plan.pairs.values():
         if plan.score.slope < 0.0:
             lattice = lattice.mirrored()
         found = bootstrap_p(lattice, lattice.total, case.settings.alternative, case.settings.variant)
         if found.log10_p == -math.inf:
-            outcomes.append(NotEligible("no resample at all is as extreme"))
+            results.append(NotEligible("no resample at all is as extreme"))
             continue
         reason = f"the score is linear in {case.metric.stat_names[plan.score.stat]}"
-        outcomes.append(Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound))
-    return outcomes
+        results.append(found._replace(reason=reason))
+    return results

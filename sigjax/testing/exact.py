@@ -53,7 +53,6 @@ from sigjax.exact.null import (
 from sigjax.exact.planes import plane_ps
 from sigjax.records import Metric, Settings
 from sigjax.resample.units import Outputs, whole_runs
-from sigjax.testing.p_values import Outcome
 from sigjax.testing.problem import Case, NotExact, Pair, check_finite
 
 Way = Literal["identical", "line", "plane", "halves", "signs", "extreme", "bracket", "dp", "tree"]
@@ -203,7 +202,7 @@ _WAYS = {
 }
 
 
-def exact_tests(case: Case, pairs: Sequence[Pair], platform: str | None = None) -> list[Outcome | NotEligible]:
+def exact_tests(case: Case, pairs: Sequence[Pair], platform: str | None = None) -> list[ExactP | NotEligible]:
     """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
 
     JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does.
@@ -303,13 +302,12 @@ def _p_values(case: Case, plans: dict[Pair, Plan], platform: str | None) -> dict
     return found | {pair: _one(case, pair, plan) for pair, plan in plans.items() if pair not in found}
 
 
-def _outcome(case: Case, pair: Pair, plan: Plan, found: ExactP | NotEligible) -> Outcome | NotEligible:
+def _outcome(case: Case, pair: Pair, plan: Plan, found: ExactP | NotEligible) -> ExactP | NotEligible:
     if isinstance(found, ExactP) and not found.error_bound <= BRACKET_WIDTH:
         found = NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
     if isinstance(found, ExactP):
         method = plan.way if plan.way in ("dp", "tree") else "exact"
-        reason = _reason(plan, case.metric)
-        return Outcome(found.p_value, found.log10_p, method, reason, None, found.error_bound, found.bracket)
+        return found._replace(method=method, reason=_reason(plan, case.metric))
     if case.settings.method != "auto":
         raise NotExact(pair, found.reason)
     return found
@@ -418,10 +416,10 @@ def _tail(plan: Plan) -> Tail:
 
 ExchangePlan = Patterns | Choices | NotEligible
 Finder = Callable[[Case, Pair], ExchangePlan]
-_Found = TypeVar("_Found", ExchangePlan, Outcome | NotEligible)
+_Found = TypeVar("_Found", ExchangePlan, ExactP | NotEligible)
 
 
-def exchanged_tests(case: Case) -> list[Outcome | NotEligible]:
+def exchanged_tests(case: Case) -> list[ExactP | NotEligible]:
     """The exact test of each pair of design crossed or models, or why there is none.
 
     Raises:
@@ -490,9 +488,9 @@ def _nothing_varies(plan: Patterns | Choices) -> bool:
     return isinstance(plan, Patterns) and not plan.varying.size
 
 
-def _test(case: Case, pair: Pair, plan: Patterns | Choices) -> Outcome | NotEligible:
+def _test(case: Case, pair: Pair, plan: Patterns | Choices) -> ExactP | NotEligible:
     if _nothing_varies(plan):
-        return Outcome(1.0, 0.0, "exact", "no output varies within a unit", None, 0.0)
+        return ExactP(1.0, 0.0, 0.0, reason="no output varies within a unit")
     settings = case.settings
     asked = Criterion(*case.question.observed([pair]), settings.alternative, settings.mid_p)
     found = chances_p(*_law(case, pair, plan), asked)
@@ -503,7 +501,7 @@ def _test(case: Case, pair: Pair, plan: Patterns | Choices) -> Outcome | NotElig
     else:
         names = ", ".join(case.metric.stat_names[stat] for stat in plan.varying)
         reason = f"all exchanges of outputs ({names})"
-    return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
+    return found._replace(reason=reason)
 
 
 def _law(case: Case, pair: Pair, plan: Patterns | Choices) -> tuple[np.ndarray, np.ndarray, float]:

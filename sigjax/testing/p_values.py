@@ -10,49 +10,7 @@ Let $e^v = x / (1 - x)$ be the odds and $S = P(X \ge k) / P(X = k)$. Then $\log 
 x) / S$ in v, and is concave in v, as the density of v is log-concave. So Newton's method, wherever it starts, is
 below the solution after one step and then rises towards it: no bracket is needed.
 
-p-values: the outcomes of a test for one pair and for many, and intervals of Monte Carlo p-values.
-
-`resamples="auto"`: when a Monte Carlo test may stop, what it then knows of p, and which p-value it reports.
-
-The test looks at its counts after `LOOKS` resamples; the last look is the cap. S is the number of hits (resamples at
-least as extreme as observed) that a pair has among the first n.
-
-**The rule** is MMCTest (Gandy and Hahn 2014) at fixed looks. At each look a sampled pair gets a Clopper-Pearson
-interval for p, the share of hits among infinitely many resamples, with error `ERROR` / (pairs * looks). A pair stops
-when the lower and the upper ends of all pairs, put through the correction, lie on the same side of alpha for it.
-
-*Its error.* Given the data, S is binomial with share p. By the union bound over pairs and looks, all intervals hold
-their p with probability 1 - `ERROR`. No adjusted p-value falls when some p rises, so the adjusted p-values of
-infinitely many resamples then lie between the adjusted ends, as do the reported ones, for which the ends are widened if
-need be. The probability that any settled decision of a test is wrong is at most `ERROR`, whatever the p-values are.
-Exact p-values of other pairs enter as they are. (Gandy 2009 bounds the same risk for one hypothesis.)
-
-*Several metrics, adjusted together.* They are sampled one after another. The pairs of metrics before enter with their
-bounds, those of metrics to come with 0 and 1; each has its part of `ERROR`. Which decisions are settled is known when
-all are (see `sigjax.multiple.decision`).
-
-**The p-value** cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, about which the null
-hypothesis of this one says nothing. It must be valid at all looks at once, so that stopping may depend on anything. By
-stochastic curtailment (Lan, Simon and Halperin 1982) it is
-
-    p = q / CONFIDENCE,  q = the least value that (S + 1) / (N + 1) at the cap N stays within, with probability
-                             CONFIDENCE under the null hypothesis, given S now
-
-so at the cap 1.005 (S + 1) / (N + 1), and before it an upper bound of what it will be there.
-
-*Proof that P(p <= u at any look) <= u.* Under the null hypothesis the observed delta and its resamples are
-exchangeable. Ties only add hits, and p rises with S; so let there be none. Then the final count S_N is uniform on 0..N,
-and given S_N all orders of hits are equally likely. For a whole number B let M_n = P(S_N <= B | the first n resamples)
-= P(S_N <= B | S). This is a martingale with mean (B + 1) / (N + 1), so Ville's inequality gives P(M_n >= CONFIDENCE at
-any look) <= (B + 1) / (N + 1) / CONFIDENCE. Take the largest B for which the right side is at most u: then p <= u at a
-look says just that M_n >= CONFIDENCE there. QED
-
-P(S_N <= B | S): mark the B + 1 largest of all N + 1 deltas. The observed one is the (S + 1)-th largest of the n + 1
-known so far, so it is marked (S_N <= B) when more than S of those are: a hypergeometric tail.
-
-References: Gandy (2009), JASA 104, 1504-1511; Gandy and Hahn (2014), Scandinavian Journal of Statistics 41, 1083-1101;
-Lan, Simon and Halperin (1982), Sequential Analysis 1, 207-219; Fischer and Ramdas (2025), "Sequential Monte Carlo
-testing by betting", on p-values that are valid at any time.
+At the end, the columns of p-values that every test writes: exact ones, and those of counts of resamples.
 """
 
 from __future__ import annotations
@@ -60,16 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from decimal import Context, Decimal, localcontext
-from functools import lru_cache, partial
-from itertools import pairwise
+from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sigjax.exact.lattice import NotEligible
-from sigjax.records import Alternative, Repeated, Settings
-from sigjax.records.corrections import adjust
+from sigjax.exact.null import ExactP
+from sigjax.records import Alternative, Column, Comparisons
 
 _CLOSE = 1e-7
 """An error of the log probability from which one more step suffices, as its error is about the square."""
@@ -332,128 +288,80 @@ def _start(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
     return np.array([math.log(each / (1.0 - each)) for each in low.tolist()])
 
 
-Way = Literal["exact", "dp", "tree", "montecarlo"]
+Count = Callable[[np.ndarray, int, int], np.ndarray]
+"""(indices of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
+_NONE = ExactP(math.nan, math.nan, math.nan)
 
 
-class Outcome(NamedTuple):
-    """The p-value of one pair and the method behind it."""
+def exact_columns(results: Sequence[ExactP | NotEligible]) -> Comparisons:
+    """The columns of exact tests; those that there are none of have no p-value, and the reason is why.
 
-    p_value: float
-    log10_p: float
-    method: Way
-    reason: str
-    exceed: int | None
-    """None when exact."""
-    error_bound: float | None = None
-    """Bound on the relative error of an exact p-value."""
-    bracket: tuple[float, float] | None = None
-    """Certain bounds of an exact p-value that is not known more closely; or see `stopping`."""
-    resamples: int | None = None
-    """Where a test with resamples="auto" stopped; None for the number in the settings."""
-
-
-class Outcomes(NamedTuple):
-    """The outcomes of many pairs, in columns; every array is `[pair]`."""
-
-    p_value: np.ndarray
-    log10_p: np.ndarray
-    method: Repeated
-    reason: Repeated
-    exceed: np.ndarray
-    """int64: -1 when exact."""
-    error_bound: np.ndarray
-    """NaN where there is none."""
-    bracket: np.ndarray
-    """[pair, 2]: NaN where there is none."""
-    resamples: np.ndarray
-    """int64: -1 for the number in the settings, and when exact."""
-
-    @classmethod
-    def of(cls, outcomes: Sequence[Outcome]) -> Outcomes:
-        """The columns of some outcomes.
-
-        Example:
-            >>> Outcomes.of([Outcome(0.5, -0.3, "exact", "one statistic differs", None)]).exceed
-            array([-1])
-        """
-        fields = zip(*outcomes, strict=True) if outcomes else ((),) * len(Outcome._fields)
-        p_value, log10_p, method, reason, exceed, error, bracket, resamples = fields
-
-        def column(values: Sequence[Any], none: Any) -> np.ndarray:
-            return np.array([none if value is None else value for value in values], np.asarray(none).dtype)
-
-        return cls(
-            column(p_value, np.nan),
-            column(log10_p, np.nan),
-            Repeated.of(method),
-            Repeated.of(reason),
-            column(exceed, np.int64(-1)),
-            column(error, np.nan),
-            column(bracket, (np.nan, np.nan)).reshape(-1, 2),
-            column(resamples, np.int64(-1)),
-        )
-
-    @classmethod
-    def sampled(cls, exceed: np.ndarray, p_value: np.ndarray, reasons: Repeated) -> Outcomes:
-        """Monte Carlo tests, from counts and p-values `[pair]`, and why each pair is sampled."""
-        return cls(
-            p_value,
-            np.fromiter(map(math.log10, p_value.tolist()), np.float64),
-            Repeated.constant("montecarlo", len(exceed)),
-            reasons,
-            exceed,
-            np.broadcast_to(np.nan, exceed.shape),
-            np.broadcast_to(np.nan, (len(exceed), 2)),
-            np.broadcast_to(-1, exceed.shape),
-        )
-
-    @property
-    def is_sampled(self) -> np.ndarray:
-        """Whether resamples estimate the p-value."""
-        return self.exceed >= 0
-
-    def at(self, rows: np.ndarray | slice) -> Outcomes:
-        """The outcomes of some pairs."""
-        columns: list[Any] = [each.at(rows) if isinstance(each, Repeated) else each[rows] for each in self]
-        return Outcomes(*columns)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Outcomes]) -> Outcomes:
-        """One part after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        columns: list[Any] = [
-            Repeated.joined(each) if isinstance(each[0], Repeated) else np.concatenate(each)
-            for each in map(list, zip(*parts, strict=True))
-        ]
-        return cls(*columns)
+    Example:
+        >>> exact_columns([ExactP(0.5, -0.3, reason="few units differ")]).column("exceed").tolist()
+        [None]
+    """
+    never, rows = np.zeros(len(results), bool), [each if isinstance(each, ExactP) else _NONE for each in results]
+    p_value, log10_p, error_bound = np.array([row[:3] for row in rows], np.float64).reshape(-1, 3).T
+    brackets = np.array([row.bracket or (math.nan, math.nan) for row in rows], np.float64).reshape(-1, 2)
+    return Comparisons(
+        {
+            "p_value": Column.unless_nan(p_value),
+            "log10_p": Column.unless_nan(log10_p),
+            "p_interval": Column.unless_nan(brackets),
+            "error_bound": Column.unless_nan(error_bound),
+            "method": Column.of(row.method for row in rows),
+            "reason": Column.of(each.reason for each in results),
+            "exceed": Column(never.astype(np.int64), never),
+            "resamples": Column(never.astype(np.int64), never),
+        }
+    )
 
 
-Draw = Callable[[np.ndarray, Repeated, np.ndarray], Outcomes]
-"""(positions of pairs, why each is sampled, exact p-values of the others) -> outcomes of these pairs."""
-
-
-def completed(found: Sequence[Outcome | NotEligible], which: np.ndarray, draw: Draw) -> Outcomes:
-    """The outcomes of all pairs: the exact ones, and those of a test that samples the other pairs.
+def sampled_columns(
+    exceed: np.ndarray,
+    p_values: np.ndarray,
+    resamples: int | np.ndarray,
+    reasons: Column,
+    bounds: np.ndarray | None = None,
+) -> Comparisons:
+    """The same columns of Monte Carlo tests, all `[pair]`.
 
     Args:
-        found: the exact outcome of each problem, or why there is none.
-        which: `[pair]` the problem of each pair.
-        draw: samples the pairs whose problems have no outcome.
+        exceed: number of resamples at least as extreme.
+        p_values: their p-values.
+        resamples: how many there were.
+        reasons: why each pair is sampled.
+        bounds: `[pair, 2]` bounds of the p-values of infinitely many resamples by which a test has stopped.
     """
-    is_exact = np.array([isinstance(each, Outcome) for each in found])
-    exact = Outcomes.of([each for each in found if isinstance(each, Outcome)])
+    count = len(exceed)
+    none, never = np.full((count, 2), np.nan), np.zeros(count, bool)
+    return Comparisons(
+        {
+            "p_value": Column(p_values),
+            "log10_p": Column(np.fromiter(map(math.log10, p_values.tolist()), np.float64)),
+            "p_interval": Column(none, never) if bounds is None else Column(bounds),
+            "error_bound": Column(none[:, 0], never),
+            "method": Column.constant("montecarlo", count),
+            "reason": reasons,
+            "exceed": Column(exceed),
+            "resamples": Column(np.full(count, resamples)),
+        }
+    )
+
+
+def completed(pairs: Comparisons, sample: Callable[[np.ndarray, Comparisons], Comparisons]) -> Comparisons:
+    """The columns of all pairs: of the exact tests, and of a test that samples the others.
+
+    Args:
+        pairs: the columns of exact tests.
+        sample: (indices of the other pairs, columns of all) -> columns of those pairs.
+    """
+    is_exact = pairs.column("p_value").where_present
     if is_exact.all():
-        return exact.at(which)
-    # Index of each exact problem among the outcomes, and of each other problem among the reasons.
-    rank = np.where(is_exact, np.cumsum(is_exact), np.cumsum(~is_exact)) - 1
-    reasons = Repeated.of(each.reason for each in found if isinstance(each, NotEligible))
-    known, places = np.flatnonzero(is_exact[which]), np.flatnonzero(~is_exact[which])
-    of_known = exact.at(rank[which[known]])
-    drawn = draw(places, reasons.at(rank[which[places]]), of_known.p_value)
-    order = np.empty(len(which), np.int64)
-    order[known], order[places] = np.arange(len(known)), len(known) + np.arange(len(places))
-    return Outcomes.joined([of_known, drawn]).at(order)
+        return pairs
+    known, others = np.flatnonzero(is_exact), np.flatnonzero(~is_exact)
+    order = np.argsort(np.concatenate([known, others]))
+    return Comparisons.joined([pairs.at(known), sample(others, pairs)]).at(order)
 
 
 def montecarlo_p(exceed: np.ndarray | int, resamples: int) -> np.ndarray | float:
@@ -467,136 +375,3 @@ def montecarlo_p(exceed: np.ndarray | int, resamples: int) -> np.ndarray | float
         array([0.001, 0.01 ])
     """
     return (exceed + 1) / (resamples + 1)
-
-
-def p_intervals(outcomes: Outcomes, settings: Settings) -> np.ndarray:
-    """Bounds `[pair, 2]` of p-values: those of the tests, else Clopper-Pearson for Monte Carlo ones, else NaN."""
-    found = outcomes.bracket.copy()
-    unknown = outcomes.is_sampled & np.isnan(found[:, 0])
-    if unknown.any():
-        ends = clopper_pearson(outcomes.exceed[unknown], settings.fixed_resamples, settings.level)
-        found[unknown] = np.stack(ends, axis=1)
-    return found
-
-
-LOOKS = tuple(2**k for k in range(13, 21))
-"""Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
-ERROR = 1e-3
-"""Bound on the probability that any settled decision of a test differs from that of infinitely many resamples."""
-CONFIDENCE = 0.995
-"""Certainty about the p-value at the cap from which it may be reported early; the p-value is divided by it."""
-_LARGER_PARTS = 8
-"""Resamples are counted in parts of two sizes only, because each is a program to compile."""
-
-Count = Callable[[np.ndarray, int, int], np.ndarray]
-"""(positions of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
-
-
-class Stopped(NamedTuple):
-    """The sampled pairs when all have stopped; every field `[pair]`."""
-
-    exceed: np.ndarray
-    """int64: number of hits."""
-    resamples: np.ndarray
-    """int64: number of resamples at which the pair stopped."""
-    p_values: np.ndarray
-    low: np.ndarray
-    """Lower bound of the p-value of infinitely many resamples."""
-    high: np.ndarray
-    """Upper bound, as above."""
-
-
-def most_resamples(settings: Settings) -> int:
-    """The largest number of resamples of a permutation test."""
-    return LOOKS[-1] if settings.resamples == "auto" else settings.resamples
-
-
-def count_until_settled(
-    count: Count, num_pairs: int, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
-) -> Stopped:
-    """Count hits until every decision is settled, leaving out pairs whose decision is.
-
-    Args:
-        count: counts the hits of some pairs in a range of resamples.
-        num_pairs: number of sampled pairs.
-        exact: `[pair]` exact p-values of the other pairs of the same test, for the correction.
-        settings: their correction and level.
-        others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these: known, or 0
-            and 1.
-    """
-    # The bounds of other metrics may miss too: each has its part of the error.
-    others = np.zeros((0, 2)) if others is None else others
-    num_bounds = num_pairs + int((others[:, 0] < others[:, 1]).sum())
-    rest = np.concatenate([np.stack([exact, exact], axis=1), others])
-    exceed, resamples = np.zeros((2, num_pairs), np.int64)
-    low, high = np.zeros(num_pairs), np.ones(num_pairs)
-    running = np.arange(num_pairs)
-    for start, look in pairwise((0, *LOOKS)):
-        part = LOOKS[0] if look <= _LARGER_PARTS * LOOKS[0] else _LARGER_PARTS * LOOKS[0]
-        for begin in range(start, look, part):
-            exceed[running] += count(running, begin, min(begin + part, look))
-        resamples[running] = look
-        # All intervals hold at once, so that what they share does: a decision that is settled stays so.
-        least, most = bounds(exceed[running], look, num_bounds, LOOKS)
-        low[running], high[running] = np.maximum(low[running], least), np.minimum(high[running], most)
-        running = running[~_agree_sampled(low, high, rest, settings)[running]]
-        if not running.size:
-            break
-    p_values = np.empty(num_pairs)
-    for look in np.unique(resamples).tolist():
-        here = resamples == look
-        p_values[here] = valid_p(exceed[here], look, LOOKS)
-    # A p-value close to 1 can be just above its bounds. Within them, it leads to the decision that they settle.
-    low, high = np.minimum(low, p_values), np.maximum(high, p_values)
-    return Stopped(exceed, resamples, p_values, low, high)
-
-
-def _agree_sampled(low: np.ndarray, high: np.ndarray, rest: np.ndarray, settings: Settings) -> np.ndarray:
-    """`agree` for the sampled pairs, `[pair]`, among p-values with the bounds `rest` `[other, 2]`."""
-    low_of_all, high_of_all = np.concatenate([low, rest[:, 0]]), np.concatenate([high, rest[:, 1]])
-    return agree(low_of_all, high_of_all, partial(adjust, correction=settings.correction), settings.alpha)[: len(low)]
-
-
-def bounds(exceed: np.ndarray, resamples: int, num_pairs: int, looks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Ends `[pair]`, low and high, of the intervals of p at one look, for counts `[pair]` of some of `num_pairs` pairs.
-
-    Example:
-        >>> low, high = bounds(np.array([0, 82]), 8192, 1, LOOKS)
-        >>> low.round(4), high.round(4)
-        (array([0.    , 0.0063]), array([0.0012, 0.0149]))
-    """
-    return clopper_pearson(exceed, resamples, 1.0 - ERROR / (num_pairs * len(looks)))
-
-
-def agree(low: np.ndarray, high: np.ndarray, adjusted: Callable[[np.ndarray], np.ndarray], alpha: float) -> np.ndarray:
-    """Whether all p-values between `low` and `high` `[pair]` lead to the same decision on a pair, `[pair]` bool.
-
-    `adjusted` corrects p-values `[pair]`; none of its results falls when some p-value rises.
-
-    Example:
-        >>> holm = partial(adjust, correction="holm")
-        >>> agree(np.array([0.0, 0.02, 0.5]), np.array([0.001, 0.04, 0.6]), holm, 0.05)
-        array([ True, False,  True])
-    """
-    return (adjusted(low) < alpha) == (adjusted(high) < alpha)
-
-
-def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndarray:
-    """p-values `[pair]` of counts `[pair]` at one look, valid however the look was chosen (see the top of this file).
-
-    Example:
-        >>> valid_p(np.array([0, 82, 4096]), 8192, LOOKS).round(5)
-        array([0.00065, 0.01326, 0.51675])
-        >>> valid_p(np.array([52_428]), 1_048_576, LOOKS).round(5)
-        array([0.05025])
-    """
-    from scipy.stats import hypergeom
-
-    cap, exceed = looks[-1], np.asarray(exceed)
-    # The final count is within `most` with enough certainty, and within `least` it is not: bisection.
-    least, most = exceed - 1, exceed + cap - resamples
-    while np.any(most - least > 1):
-        middle = (least + most) // 2
-        certain = hypergeom.sf(exceed, cap + 1, middle + 1, resamples + 1) >= CONFIDENCE
-        least, most = np.where(certain, least, middle), np.where(certain, middle, most)
-    return np.minimum((most + 1) / (cap + 1) / CONFIDENCE, 1.0)

@@ -24,9 +24,9 @@ import numpy as np
 
 from sigjax.exact.choices import chosen_sums, find_choices, sample_law
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import MOST_SIGNS, Criterion, outcomes_p
+from sigjax.exact.null import MOST_SIGNS, Criterion, ExactP, outcomes_p
 from sigjax.metrics import pair_rounding, what_is_exchanged
-from sigjax.records import Repeated, Settings
+from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Problem, count_swaps, swapped_sums
 from sigjax.resample.gathered import (
@@ -45,35 +45,11 @@ from sigjax.run.backend import most_bytes
 from sigjax.run.checkpoint import State
 from sigjax.run.context import Context, Run
 from sigjax.testing.exact import over_budget
-from sigjax.testing.p_values import Count, Outcome, Outcomes, count_until_settled, montecarlo_p
+from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.problem import Case, NotExact, NotFinite, Pair, SampleCase, check_finite, raise_together
 
 _FEW, _STEP = 16, 8
 """Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
-
-
-def counted_outcomes(
-    count: Count, reasons: Repeated, exact: np.ndarray, settings: Settings, others: np.ndarray | None
-) -> Outcomes:
-    """Outcomes of the sampled pairs: of a fixed number of resamples, or until their decisions are settled.
-
-    Args:
-        count: counts extreme resamples.
-        reasons: `[pair]` why each is sampled.
-        exact: p-values of the pairs that are tested exactly.
-        settings: how many resamples, the correction and the level.
-        others: as in `count_until_settled`.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    num_pairs = len(reasons.codes)
-    if settings.resamples == "auto":
-        stopped = count_until_settled(count, num_pairs, exact, settings, others)
-        found = Outcomes.sampled(stopped.exceed, stopped.p_values, reasons)
-        return found._replace(bracket=np.stack([stopped.low, stopped.high], axis=1), resamples=stopped.resamples)
-    exceed = count(np.arange(num_pairs), 0, settings.resamples)
-    return Outcomes.sampled(exceed, np.asarray(montecarlo_p(exceed, settings.resamples)), reasons)
 
 
 def swap_counter(case: Case, tested: np.ndarray, run: Run) -> Count:
@@ -212,7 +188,7 @@ def plan_sample(case: SampleCase, *, draws: bool) -> SamplePlan:
     return SamplePlan(function, coins, sampled, calls * a_call)
 
 
-def exact_sample(case: SampleCase, plan: SamplePlan) -> list[Outcome | NotEligible]:
+def exact_sample(case: SampleCase, plan: SamplePlan) -> list[ExactP | NotEligible]:
     """The test of each pair without sampling, or why there is none; reasons say what is exchanged.
 
     Raises:
@@ -270,11 +246,11 @@ def _why_sampled(case: SampleCase, pair: Pair, num_coins: int) -> NotEligible | 
     return NotEligible(reason)
 
 
-def _exact(case: SampleCase, plan: SamplePlan, pair: Pair) -> Outcome:
+def _exact(case: SampleCase, plan: SamplePlan, pair: Pair) -> ExactP:
     """The test of a pair from all swaps of the few units that differ."""
     coins = plan.coins[pair]
     if not coins.size:
-        return Outcome(1.0, 0.0, "exact", "the systems are identical", None, 0.0)
+        return ExactP(1.0, 0.0, 0.0, reason="the systems are identical")
     pieces = [scores for _, scores in outcome_scores(plan.function, case.units, pair, coins)]
     a, b = np.concatenate(pieces, axis=1)
     check_finite((a - b)[None], [pair])
@@ -284,8 +260,7 @@ def _exact(case: SampleCase, plan: SamplePlan, pair: Pair) -> Outcome:
     found = outcomes_p((a - b)[None], asked, coins.size)
     first, second = case.units.columns[list(pair)]
     names = np.array(case.metric.inputs)[(first != second).any(axis=1)]
-    reason = f"few units differ ({', '.join(names)})"
-    return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
+    return found._replace(reason=f"few units differ ({', '.join(names)})")
 
 
 def _tolerance(case: SampleCase, pair: Pair) -> float:
@@ -335,8 +310,8 @@ _SECONDS = 1e-8
 """That NumPy takes to choose or leave a unit (measured)."""
 
 
-def two_sample_test(case: Case, first: int, context: Context) -> Outcome:
-    """The permutation test of two systems on different units, exact if it can be, else Monte Carlo.
+def two_sample_test(case: Case, first: int, context: Context) -> Comparisons:
+    """The columns of the permutation test of two systems on different units, exact if it can be, else Monte Carlo.
 
     `case` is of both systems on the units of both, those of the first system before the others; a system has nothing on
     the units of the other.
@@ -347,8 +322,8 @@ def two_sample_test(case: Case, first: int, context: Context) -> Outcome:
     """
     units = case.units.values.sum(axis=0)
     exact = NotEligible("as asked") if case.settings.method == "montecarlo" else _exact_unpaired(case, units, first)
-    if isinstance(exact, Outcome):
-        return exact
+    if isinstance(exact, ExactP):
+        return exact_columns([exact])
     if case.settings.method == "exact":
         raise NotExact((0, 1), exact.reason)
     return _montecarlo(case, units, first, context, exact.reason)
@@ -367,11 +342,11 @@ def _criterion(case: Case) -> Criterion:
     return Criterion(*case.question.observed([(0, 1)]), case.settings.alternative)
 
 
-def _exact_unpaired(case: Case, units: np.ndarray, first: int) -> Outcome | NotEligible:
+def _exact_unpaired(case: Case, units: np.ndarray, first: int) -> ExactP | NotEligible:
     """The exact test of units `[unit, stat]`: by the law of one statistic, else by all choices of units."""
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
-        return Outcome(1.0, 0.0, "exact", "no unit differs", None, 0.0)
+        return ExactP(1.0, 0.0, 0.0, reason="no unit differs")
     law = NotEligible("") if varying.size > 1 else sample_law(units[:, varying[0]], first)
     if not isinstance(law, NotEligible):
         sums = np.tile(first * units[0].astype(np.float64), (len(law.sums), 1))
@@ -379,8 +354,7 @@ def _exact_unpaired(case: Case, units: np.ndarray, first: int) -> Outcome | NotE
         found = law.tail(_criterion(case).met(_deltas(case, sums)[None])[0])
         if found is None:
             return NotEligible("the p-value is too small for sums of probabilities")
-        reason = f"one statistic differs ({case.metric.stat_names[varying[0]]})"
-        return Outcome(found.p_value, found.log10_p, "exact", reason, None, found.error_bound)
+        return found._replace(reason=f"one statistic differs ({case.metric.stat_names[varying[0]]})")
     plan = find_choices(first, len(units), units.shape[1], "units")
     if isinstance(plan, NotEligible):
         return law if law.reason else plan
@@ -388,10 +362,10 @@ def _exact_unpaired(case: Case, units: np.ndarray, first: int) -> Outcome | NotE
         return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
     deltas = _deltas(case, chosen_sums(units, first).astype(np.float64))
     p_value = int(_criterion(case).met(deltas[None]).sum()) / plan.number
-    return Outcome(p_value, math.log10(p_value), "exact", f"all {plan.number:,} choices of units", None, 0.0)
+    return ExactP(p_value, math.log10(p_value), 0.0, reason=f"all {plan.number:,} choices of units")
 
 
-def _montecarlo(case: Case, units: np.ndarray, first: int, context: Context, reason: str) -> Outcome:
+def _montecarlo(case: Case, units: np.ndarray, first: int, context: Context, reason: str) -> Comparisons:
     """The test by random choices of units.
 
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units
@@ -404,5 +378,6 @@ def _montecarlo(case: Case, units: np.ndarray, first: int, context: Context, rea
         sums = (swapped_sums(problem, piece).T for piece in run.blocks(units.shape[1]))
         deltas = (_deltas(case, of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)
         exceed = sum(int(criterion.met(of_piece[None]).sum()) for of_piece in deltas)
-    p_value = float(montecarlo_p(exceed, resamples))
-    return Outcome(p_value, math.log10(p_value), "montecarlo", reason, exceed)
+    counts = np.array([exceed])
+    p_values = np.asarray(montecarlo_p(counts, resamples))
+    return sampled_columns(counts, p_values, resamples, Column.constant(reason, 1))

@@ -12,11 +12,12 @@ from scipy.stats import beta, binomtest
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
-from sigjax.multiple.decision import MOST_RESAMPLES, SETTLED, decisions
+from sigjax.exact.null import ExactP
+from sigjax.multiple.adjustment import ERROR, MOST_RESAMPLES, adjusted_pairs
 from sigjax.multiple.westfall_young import StepDown
-from sigjax.records import CORRECTIONS, Metric, Settings
+from sigjax.records import CORRECTIONS, Column, Comparisons, Metric, Settings
 from sigjax.records.corrections import adjust
-from sigjax.testing.p_values import ERROR, Outcome, Outcomes
+from sigjax.testing.p_values import exact_columns, sampled_columns
 
 pytestmark = pytest.mark.slow
 
@@ -32,21 +33,23 @@ class Decided(NamedTuple):
     resamples_needed: int | None
 
 
-def decide(outcomes, step_down, asked):
+def decide(tests, step_down, asked):
     """The decisions on a family, pair by pair."""
-    found = decisions(Outcomes.of(outcomes), step_down, asked)
-    return [
-        Decided(SETTLED[code], None if needed < 0 else needed)
-        for code, needed in zip(*(column.tolist() for column in found), strict=True)
-    ]
+    found = adjusted_pairs(Comparisons.joined(tests), asked, step_down)
+    return [Decided(*each) for each in zip(*map(found.values, Decided._fields), strict=True)]
 
 
 def sampled(exceed, resamples=RESAMPLES):
-    return Outcome((exceed + 1) / (resamples + 1), 0.0, "montecarlo", "", exceed)
+    counts = np.array([exceed])
+    return sampled_columns(counts, (counts + 1) / (resamples + 1), resamples, Column.constant("", 1))
 
 
 def exact(p):
-    return Outcome(p, 0.0, "exact", "", None, 0.0)
+    return exact_columns([ExactP(p, 0.0)])
+
+
+def p_values_of(tests):
+    return Comparisons.joined(tests).column("p_value").values
 
 
 def ends(hits, resamples, level):
@@ -81,24 +84,24 @@ def step_down(order, p_values):
 @given(COUNTS, st.lists(st.sampled_from([0.0, 0.002, 0.015, 0.03, 0.06, 0.4]), max_size=2))
 def test_settled_means_that_all_p_values_in_the_intervals_decide_alike(correction, counts, known):
     asked = Settings(correction=correction, resamples=RESAMPLES)
-    outcomes = [sampled(count) for count in counts] + [exact(p) for p in known]
+    tests = [sampled(count) for count in counts] + [exact(p) for p in known]
     box = [*intervals(counts, 1.0 - ERROR / len(counts)), *((p, p) for p in known)]
     decided = np.array([adjust(point, correction) < 0.05 for point in within(box)])
-    found = [each.settled for each in decide(outcomes, None, asked)]
+    found = [each.settled for each in decide(tests, None, asked)]
     assert found == (decided == decided[0]).all(axis=0).tolist()
-    reported = adjust(np.array([outcome.p_value for outcome in outcomes]), correction) < 0.05
+    reported = adjust(p_values_of(tests), correction) < 0.05
     assert np.all((decided[0] == reported) | ~np.array(found))
 
 
 @given(st.permutations(range(3)), st.tuples(*[st.sampled_from([0, 30, 60, 100, 130, 900])] * 3), st.booleans())
 def test_settled_by_maxt_means_that_all_steps_in_the_intervals_decide_alike(order, exceed, one_exact):
     """What the pairs' own p-values are is of no account, but for exact ones above the adjusted."""
-    outcomes = [exact(0.07) if one_exact else sampled(1999), sampled(3), sampled(0)]
+    tests = [exact(0.07) if one_exact else sampled(1999), sampled(3), sampled(0)]
     least = np.array([0.07 if one_exact else 0.0, 0.0, 0.0])
     box = intervals(exceed, 1.0 - ERROR / 3)
     decided = np.array([np.maximum(step_down(order, point), least) < 0.05 for point in within(box)])
     counted = StepDown(np.array(exceed), np.array(order))
-    found = decide(outcomes, counted, Settings(correction="maxt", resamples=RESAMPLES))
+    found = decide(tests, counted, Settings(correction="maxt", resamples=RESAMPLES))
     assert [each.settled for each in found] == (decided == decided[0]).all(axis=0).tolist()
 
 
@@ -148,16 +151,15 @@ def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pa
 @pytest.mark.parametrize("correction", OF_P_VALUES)
 def test_settled_decisions_of_counts_are_wrong_with_the_stated_probability_at_most(correction, monkeypatch):
     """With an error of a tenth, and 250 families of p-values near their thresholds."""
-    monkeypatch.setattr("sigjax.multiple.decision.ERROR", 0.1)
-    monkeypatch.setattr("sigjax.testing.p_values.ERROR", 0.1)
-    monkeypatch.setattr("sigjax.multiple.decision.MOST_RESAMPLES", 0)
+    monkeypatch.setattr("sigjax.multiple.adjustment.ERROR", 0.1)
+    monkeypatch.setattr("sigjax.multiple.adjustment.MOST_RESAMPLES", 0)
     rng, trials, asked = np.random.default_rng(4), 250, Settings(correction=correction, resamples=RESAMPLES)
     truth = np.array([0.0004, 0.0155, 0.0165, 0.026, 0.049, 0.2, 0.6])
     right, wrong, settled = adjust(truth, correction) < 0.05, 0, 0
     for _ in range(trials):
-        outcomes = [sampled(count) for count in rng.binomial(RESAMPLES, truth).tolist()]
-        sure = np.array([each.settled for each in decide(outcomes, None, asked)])
-        reported = adjust(np.array([outcome.p_value for outcome in outcomes]), correction) < 0.05
+        tests = [sampled(count) for count in rng.binomial(RESAMPLES, truth).tolist()]
+        sure = np.array([each.settled for each in decide(tests, None, asked)])
+        reported = adjust(p_values_of(tests), correction) < 0.05
         wrong += bool(np.any(sure & (reported != right)))
         settled += int(sure.sum())
     assert binomtest(wrong, trials, 0.1, alternative="greater").pvalue > 1e-4

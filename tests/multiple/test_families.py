@@ -11,13 +11,13 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import main
-from sigjax.comparison.families import others_of
-from sigjax.records import Metric, Settings
+from sigjax.exact.null import ExactP
+from sigjax.multiple.adjustment import ERROR, LOOKS, bounds, count_until_settled, known_bounds
+from sigjax.records import Column, Comparisons, Metric, Settings
 from sigjax.records.corrections import adjust
 from sigjax.resample import engine as sampling
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
-from sigjax.testing import p_values as stopping
-from sigjax.testing.p_values import ERROR, Outcome, Outcomes, count_until_settled
+from sigjax.testing.p_values import exact_columns, sampled_columns
 
 pytestmark = pytest.mark.slow
 
@@ -173,12 +173,13 @@ def test_stopping_knows_what_is_not_known_yet_of_other_metrics():
         seen.append(end)
         return np.full(len(places), (end - start) // 50)
 
-    alone = count_until_settled(count, 1, np.zeros(0), Settings())
-    among = count_until_settled(count, 1, np.zeros(0), Settings(), np.array([[0.0, 1.0]] * 3))
-    known = count_until_settled(count, 1, np.zeros(0), Settings(), np.array([[0.9, 0.91]] * 3))
-    assert (alone.resamples[0], among.resamples[0]) == (stopping.LOOKS[0], stopping.LOOKS[-1])
-    assert known.low[0] < alone.low[0]
-    assert known.resamples[0] == alone.resamples[0]
+    stops, bounds_of_p = [], []
+    for others in (None, np.array([[0.0, 1.0]] * 3), np.array([[0.9, 0.91]] * 3)):
+        found = count_until_settled(count, Column.constant("", 1), np.zeros(0), Settings(), others)
+        stops += found.values("resamples")
+        bounds_of_p += found.values("p_interval")
+    assert stops == [LOOKS[0], LOOKS[-1], LOOKS[0]]
+    assert bounds_of_p[2].low < bounds_of_p[0].low
 
 
 def test_resamples_auto_settles_the_decisions_of_the_family():
@@ -200,17 +201,16 @@ def test_resamples_auto_settles_the_decisions_of_the_family():
 
 def test_every_metric_has_its_part_of_the_error():
     """Of the pairs of all metrics, those known exactly need none."""
-    sampled = Outcome(0.2, -0.7, "montecarlo", "", 1, None, (0.1, 0.3), 8192)
-    exact = Outcome(0.01, -2.0, "exact", "", None, 0.0)
-    before = {"permutation": Outcomes.of([sampled, exact])}
-    others = others_of([before], 2, Settings(family="report"))
-    assert others.tolist() == [[0.1, 0.3], [0.01, 0.01], [0.0, 1.0], [0.0, 1.0]]
-    assert others_of([], 0, Settings()).shape == (0, 2)
-    found = count_until_settled(lambda places, start, end: np.zeros(1, int), 1, np.zeros(0), Settings(), others)
-    alone = stopping.bounds(np.zeros(1, int), int(found.resamples[0]), 4, stopping.LOOKS)
-    assert found.high[0] == alone[1][0]
-    assert stopping.bounds(np.zeros(1, int), 8192, 4, stopping.LOOKS)[1][0] == pytest.approx(
-        1 - (ERROR / 4 / len(stopping.LOOKS) / 2) ** (1 / 8192), rel=1e-6
+    reasons = Column.constant("", 1)
+    sampled = sampled_columns(np.array([1]), np.array([0.2]), 8192, reasons, np.array([[0.1, 0.3]]))
+    before = Comparisons.joined([sampled, exact_columns([ExactP(0.01, -2.0)])])
+    assert known_bounds(before).tolist() == [[0.1, 0.3], [0.01, 0.01]]
+    others = np.concatenate([known_bounds(before), np.tile([0.0, 1.0], (2, 1))])
+    found = count_until_settled(lambda places, start, end: np.zeros(1, int), reasons, np.zeros(0), Settings(), others)
+    alone = bounds(np.zeros(1, int), found.values("resamples")[0], 4, LOOKS)
+    assert found.values("p_interval")[0].high == alone[1][0]
+    assert bounds(np.zeros(1, int), 8192, 4, LOOKS)[1][0] == pytest.approx(
+        1 - (ERROR / 4 / len(LOOKS) / 2) ** (1 / 8192), rel=1e-6
     )
 
 

@@ -11,9 +11,10 @@ from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
 from sigjax.comparison.families import out_of_reach, too_few_units
-from sigjax.records import Settings
+from sigjax.exact.null import ExactP
+from sigjax.records import Column, Comparisons, Settings
 from sigjax.report import to_sentences
-from sigjax.testing.p_values import Outcome, Outcomes
+from sigjax.testing.p_values import exact_columns, sampled_columns
 
 
 def counts() -> dict[str, dict[str, list[int]]]:
@@ -95,11 +96,11 @@ def test_one_unit_can_show_nothing(systems, options):
 )
 def test_the_resamples_named_are_the_fewest_with_which_a_decision_is_possible(correction, exact, sampled, drawn):
     """By statsmodels, with no extreme resample: one fewer is not enough, and without a note those drawn are."""
-    known = [Outcome(p, np.log10(p), "exact", "", None) for p in exact]
-    drawn_ones = [Outcome(1 / (drawn + 1), 0.0, "montecarlo", "", 0)] * sampled
-    notes = out_of_reach(
-        {"permutation": Outcomes.of(known + drawn_ones)}, "pairs", Settings(correction=correction, resamples=drawn)
-    )
+    known = exact_columns([ExactP(p, np.log10(p)) for p in exact])
+    least = np.full(sampled, 1 / (drawn + 1))
+    drawn_ones = sampled_columns(np.zeros(sampled, int), least, drawn, Column.constant("", sampled))
+    pairs = Comparisons.joined([known, drawn_ones])
+    notes = out_of_reach({"permutation": pairs}, "pairs", Settings(correction=correction, resamples=drawn))
 
     def is_possible(resamples):
         p_values = exact + [1 / (resamples + 1)] * sampled

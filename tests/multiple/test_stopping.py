@@ -14,10 +14,10 @@ from scipy.stats import beta, betabinom, binom
 
 from sigjax import Evaluation, InputError, association_test, bootstrap_test, compare, permutation_test
 from sigjax.cli import main
-from sigjax.records import CORRECTIONS, Settings
+from sigjax.multiple import adjustment as stopping
+from sigjax.multiple.adjustment import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
+from sigjax.records import CORRECTIONS, Column, Settings
 from sigjax.records.corrections import adjust
-from sigjax.testing import p_values as stopping
-from sigjax.testing.p_values import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
 
 pytestmark = pytest.mark.slow
 
@@ -167,25 +167,28 @@ def test_pairs_stop_once_and_keep_the_decision_of_their_bounds(shares, exact, co
     asked = Settings(correction=correction, level=0.9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stopping, "LOOKS", SHORT)
-        found = count_until_settled(binomial_count(np.array(shares), seed, calls), len(shares), np.array(exact), asked)
+        reasons = Column.constant("", len(shares))
+        found = count_until_settled(binomial_count(np.array(shares), seed, calls), reasons, np.array(exact), asked)
+    exceed, drawn, p_values, bounds_of_p = found.arrays("exceed", "resamples", "p_value", "p_interval")
+    lowest, highest = bounds_of_p.T
     ends = [end for _, _, end in calls]
     assert [start for _, start, _ in calls] == [0, *ends[:-1]]
-    assert ends[-1] == max(found.resamples)
+    assert ends[-1] == max(drawn)
     for kept, _, end in calls:
-        assert set(kept) == {place for place, at in enumerate(found.resamples) if at >= end}
-    for place, resamples in enumerate(found.resamples.tolist()):
+        assert set(kept) == {place for place, at in enumerate(drawn) if at >= end}
+    for place, resamples in enumerate(drawn.tolist()):
         every = np.arange(len(shares))
         alone = binomial_count(np.array(shares), seed, [])
         parts = [alone(every, start, end)[place] for _, start, end in calls if end <= resamples]
-        assert sum(parts) == found.exceed[place]
-    assert np.all((found.low <= found.p_values) & (found.p_values <= found.high))
-    ends = (np.concatenate([end, exact]) for end in (found.low, found.high))
+        assert sum(parts) == exceed[place]
+    assert np.all((lowest <= p_values) & (p_values <= highest))
+    ends = (np.concatenate([end, exact]) for end in (lowest, highest))
     settled = agree(*ends, partial(adjust, correction=correction), asked.alpha)[: len(shares)]
-    assert np.all(settled | (found.resamples == SHORT[-1]))
+    assert np.all(settled | (drawn == SHORT[-1]))
     rng = np.random.default_rng(seed)
     for share in (0.0, 1.0, rng.random(len(shares)), rng.random(len(shares))):
-        between = np.concatenate([found.low + share * (found.high - found.low), exact])
-        reported = np.concatenate([found.p_values, exact])
+        between = np.concatenate([lowest + share * (highest - lowest), exact])
+        reported = np.concatenate([p_values, exact])
         same = (adjust(between, correction) < 0.1) == (adjust(reported, correction) < 0.1)
         assert np.all(same[: len(shares)] | ~settled)
 

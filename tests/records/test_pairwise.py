@@ -132,9 +132,9 @@ def test_several_metrics_may_lack_different_results():
             both(each, metric=metric, missing="pairwise", test=test, resamples=500, method="montecarlo")
             for each, metric in zip(data, metrics, strict=True)
         ]
-        p = np.concatenate([own.comparisons.column("p_value") for own in alone])
-        np.testing.assert_array_equal(report.comparisons.column("p_value"), p)
-        np.testing.assert_array_equal(report.comparisons.column("p_adjusted"), adjust(p, "holm"))
+        p = np.concatenate([own.comparisons.values("p_value") for own in alone])
+        np.testing.assert_array_equal(report.comparisons.values("p_value"), p)
+        np.testing.assert_array_equal(report.comparisons.values("p_adjusted"), adjust(p, "holm"))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sigjax import Comparison, Evaluation, InputError, Interval, compare
 from sigjax.cli import _run
 from sigjax.comparison import checks as workload_module
 from sigjax.comparison.checks import workload
-from sigjax.records import Comparisons, Repeated, Settings
+from sigjax.records import Column, Comparisons, Settings
 from sigjax.report import (
     csv_pieces,
     json_pieces,
@@ -118,8 +118,9 @@ def test_pairs_are_grouped_by_metric_and_test_and_joined(name):
     mixed = Comparisons.of(list(comparisons)[::-1])
     assert {key: list(part)[::-1] for key, part in mixed.groups().items()} == {k: list(v) for k, v in groups.items()}
     assert comparisons[:0].groups() == {}
-    assert Repeated.of("abca").present() == ("a", "b", "c")
-    assert Repeated.of("abca").at(slice(1, 3)).present() == ("b", "c")
+    assert Column.of("abca").distinct() == ("a", "b", "c")
+    assert Column.of("abca").at(slice(1, 3)).distinct() == ("b", "c")
+    assert Column.of(["a", None]).at([1]).tolist() == [None]
 
 
 def test_no_number_is_none_where_there_is_always_one():

@@ -1,0 +1,319 @@
+r"""Adjusted p-values of a family of pairs, and which decisions infinitely many resamples would not change.
+
+A family holds the hypotheses whose p-values are adjusted together, of one test: the pairs of a metric, or of all
+metrics of a report, where the settings say so. Then the correction bounds the errors of all statements of the test
+together.
+
+**When a decision is settled.** Every number that resamples estimate (the p-value of a sampled pair; for maxt the
+probability q of each step) gets a Clopper-Pearson interval with error `ERROR` / (numbers of the family). No adjusted
+p-value falls when one of these numbers rises, so the adjusted p-values of infinitely many resamples lie between the
+adjusted lower ends and the adjusted upper ends. A decision is settled when both lie on the same side of alpha, and so
+does the reported one, which the intervals are widened to hold. By the union bound, the probability that any settled
+decision of a family differs from that of infinitely many resamples is at most `ERROR`, however the numbers depend on
+each other. Exact p-values enter as they are; their decisions can be unsettled too, as the correction takes all pairs.
+
+*Settled pairs do nothing to others* as long as their numbers stay within their intervals. All corrections reject the k
+smallest p-values, where k is the largest number for which certain counts "how many p-values are at most c_j" are large
+enough (maxt: all steps before the first q from alpha on). If a move of one p-value changed k, it crossed a c_j between
+the two k, and with it its own decision. So only pairs that are not settled are drawn more often in `resamples_needed`.
+
+**When a test may stop** (`resamples="auto"`). The test looks at its counts after `LOOKS` resamples; the last look is
+the cap. S is the number of hits (resamples at least as extreme) that a pair has among the first n. The rule is MMCTest
+(Gandy and Hahn 2014) at fixed looks: the intervals above, at each look, with error `ERROR` / (pairs * looks). A pair
+stops when its decision is settled by them. All intervals hold their p together with probability 1 - `ERROR`, so the
+probability that any settled decision of a test is wrong is at most `ERROR`, whatever the p-values are. (Gandy 2009
+bounds the same risk for one hypothesis.) Metrics that are adjusted together are sampled one after another: the pairs of
+metrics before enter with their bounds, those of metrics to come with 0 and 1, and each has its part of `ERROR`.
+
+The p-value cannot be (S + 1) / (n + 1): n was chosen by looking at S, and at the other pairs, about which the null
+hypothesis of this one says nothing. It must be valid at all looks at once, so that stopping may depend on anything. By
+stochastic curtailment (Lan, Simon and Halperin 1982) it is
+
+    p = q / CONFIDENCE,  q = the least value that (S + 1) / (N + 1) at the cap N stays within, with probability
+                             CONFIDENCE under the null hypothesis, given S now
+
+so at the cap 1.005 (S + 1) / (N + 1), and before it an upper bound of what it will be there.
+
+*Proof that P(p <= u at any look) <= u.* Under the null hypothesis the observed delta and its resamples are
+exchangeable. Ties only add hits, and p rises with S; so let there be none. Then the final count S_N is uniform on 0..N,
+and given S_N all orders of hits are equally likely. For a whole number B let M_n = P(S_N <= B | the first n resamples)
+= P(S_N <= B | S). This is a martingale with mean (B + 1) / (N + 1), so Ville's inequality gives P(M_n >= CONFIDENCE at
+any look) <= (B + 1) / (N + 1) / CONFIDENCE. Take the largest B for which the right side is at most u: then p <= u at a
+look says just that M_n >= CONFIDENCE there. QED
+
+P(S_N <= B | S): mark the B + 1 largest of all N + 1 deltas. The observed one is the (S + 1)-th largest of the n + 1
+known so far, so it is marked (S_N <= B) when more than S of those are: a hypergeometric tail.
+
+References: Gandy (2009), JASA 104, 1504-1511; Gandy and Hahn (2014), "MMCTest: a safe algorithm for implementing
+multiple Monte Carlo tests", Scandinavian Journal of Statistics 41, 1083-1101; Lan, Simon and Halperin (1982),
+Sequential Analysis 1, 207-219; Fischer and Ramdas (2025), "Sequential Monte Carlo testing by betting", on p-values that
+are valid at any time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from sigjax.multiple.westfall_young import StepDown
+from sigjax.records import Column, Comparisons, Settings
+from sigjax.records.corrections import adjust, log10_adjusted
+from sigjax.testing.p_values import Count, clopper_pearson, montecarlo_p, sampled_columns
+
+LOOKS = tuple(2**k for k in range(13, 21))
+"""Numbers of resamples after which pairs may stop: 8,192, then twice as many each time, up to the cap 1,048,576."""
+ERROR = 1e-3
+"""Bound on the probability that any settled decision of a test differs from that of infinitely many resamples."""
+CONFIDENCE = 0.995
+"""Certainty about the p-value at the cap from which it may be reported early; the p-value is divided by it."""
+MOST_RESAMPLES = 10**9
+"""Numbers of resamples beyond this are not proposed."""
+_MANTISSAS = (1, 2, 3, 5)
+_LARGER_PARTS = 8
+"""Resamples are counted in parts of two sizes only, because each is a program to compile."""
+
+Adjusted = Callable[[np.ndarray], np.ndarray]
+"""Estimated numbers `[pair]` -> adjusted p-values `[pair]`."""
+
+
+def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown | None = None) -> Comparisons:
+    """One family by one test, with adjusted p-values, intervals of p-values, and which decisions are settled.
+
+    `step_down` holds the counts of maxt over the family, where that is the correction.
+
+    Example:
+        >>> exceed = np.array([0, 60])
+        >>> pairs = sampled_columns(exceed, (exceed + 1) / 1000, 999, Column.constant("as asked", 2))
+        >>> pairs = adjusted_pairs(pairs, Settings(resamples=999))
+        >>> [pairs.column(name).tolist() for name in ("p_adjusted", "settled", "resamples_needed")]
+        [[0.002, 0.061], [True, False], [None, 10000]]
+    """
+    p_values, log10_p = pairs.arrays("p_value", "log10_p")
+    if step_down is None:
+        p_adjusted = adjust(p_values, settings.correction)
+    else:  # an exact p-value may be just above the adjusted one, which comes from resamples
+        p_values_of_steps = np.asarray(montecarlo_p(step_down.exceed, settings.fixed_resamples))
+        p_adjusted = np.maximum(step_down.adjusted(p_values_of_steps), p_values)
+    return pairs.with_columns(
+        {
+            "p_adjusted": Column(p_adjusted),
+            "log10_p_adjusted": Column(log10_adjusted(p_adjusted, log10_p, settings.correction)),
+            "p_interval": _p_intervals(pairs, settings),
+            **_decisions(pairs, step_down, settings),
+        }
+    )
+
+
+def _p_intervals(pairs: Comparisons, settings: Settings) -> Column:
+    """Bounds of p-values: those of the tests, else Clopper-Pearson for Monte Carlo ones."""
+    bounds, exceed = pairs.column("p_interval"), pairs.column("exceed")
+    unknown = exceed.where_present & ~bounds.where_present
+    if not unknown.any():
+        return bounds
+    ends = bounds.values.copy()
+    intervals = clopper_pearson(exceed.values[unknown], settings.fixed_resamples, settings.level)
+    ends[unknown] = np.stack(intervals, axis=1)
+    return Column.unless_nan(ends)
+
+
+def _decisions(pairs: Comparisons, step_down: StepDown | None, settings: Settings) -> dict[str, Column]:
+    """Whether the decision on each pair is settled, and how many resamples should settle it.
+
+    That is the least of 1, 2, 3 and 5 times a power of ten that is expected to; none where the decision is settled or
+    depends on no resamples, or where `MOST_RESAMPLES` would not do.
+    """
+    sampled, p_values = pairs.column("exceed").where_present, pairs.column("p_value").values
+    never = np.zeros(len(sampled), bool)
+    if step_down is None and not sampled.any():
+        none = Column(np.zeros(len(sampled), np.int64), never)
+        return {"settled": Column(none.values, never, (False, True)), "resamples_needed": none}
+    exceed, drawn, certain = pairs.column("exceed").values, np.array(settings.fixed_resamples), never
+    adjusted: Adjusted = partial(adjust, correction=settings.correction)
+    if step_down is not None:
+        certain = ~sampled & (p_values >= settings.alpha)  # no adjusted p-value is below an exact one
+        exceed, sampled, adjusted = step_down.exceed, ~never, step_down.adjusted
+        low, high = _bounds_of_counts(exceed, sampled, p_values, adjusted, settings)
+    elif (sampled & pairs.column("p_interval").where_present).any():  # the test has stopped by these bounds
+        (low, high), drawn = known_bounds(pairs).T, pairs.column("resamples").values
+    else:
+        low, high = _bounds_of_counts(exceed, sampled, p_values, adjusted, settings)
+    # The posterior mean of the share of hits under the Jeffreys prior; never 0 or 1.
+    estimate = np.where(sampled, (exceed + 0.5) / (drawn + 1.0), p_values)
+    is_settled = agree(low, high, adjusted, settings.alpha)
+    needed = _resamples_needed(estimate, sampled, int(drawn.max()), adjusted, is_settled, settings.alpha)
+    is_settled |= certain
+    return {
+        "settled": Column(is_settled.astype(np.int8), None, (False, True)),
+        "resamples_needed": Column(np.where(is_settled, 0, needed), ~is_settled & (needed > 0)),
+    }
+
+
+def _bounds_of_counts(
+    exceed: np.ndarray, sampled: np.ndarray, p_values: np.ndarray, adjusted: Adjusted, settings: Settings
+) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals `[pair]` from the counts of a fixed number of resamples; other p-values are known."""
+    resamples, count = settings.fixed_resamples, int(sampled.sum())
+    share, reported = exceed / resamples, (exceed + 1) / (resamples + 1)
+
+    def widened(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = np.minimum(low, reported), np.maximum(high, reported)
+        return np.where(sampled, low, p_values), np.where(sampled, high, p_values)
+
+    # Clopper-Pearson intervals are within those of Hoeffding, which cost nothing and settle most pairs.
+    width = math.sqrt(math.log(2.0 * count / ERROR) / (2.0 * resamples))
+    low, high = widened(np.maximum(share - width, 0.0), np.minimum(share + width, 1.0))
+    close = sampled & ~agree(low, high, adjusted, settings.alpha)
+    low[close], high[close] = bounds(exceed[close], resamples, count, (resamples,))
+    return widened(low, high)
+
+
+def _resamples_needed(
+    estimate: np.ndarray,
+    sampled: np.ndarray,
+    resamples: int,
+    adjusted: Adjusted,
+    settled: np.ndarray,
+    alpha: float,
+) -> np.ndarray:
+    """Numbers of resamples `[pair]` expected to settle the open decisions; 0 for none.
+
+    `estimate` are the numbers that decide, of which the `sampled` ones move; at most `resamples` were drawn so far.
+    """
+    needed, waiting = np.zeros(len(settled), np.int64), ~settled
+    moving = waiting & sampled
+    if not waiting.any():
+        return needed
+    from scipy.special import betaincinv
+
+    tail = ERROR / (2.0 * int(sampled.sum()))
+    for proposed in _proposed(resamples):
+        low, high = estimate.copy(), estimate.copy()
+        hits = estimate[moving] * proposed
+        low[moving] = betaincinv(hits, proposed - hits + 1.0, tail)
+        high[moving] = betaincinv(hits + 1.0, proposed - hits, 1.0 - tail)
+        enough = waiting & agree(low, high, adjusted, alpha)
+        needed[enough], waiting[enough] = proposed, False
+        if not waiting.any():
+            break
+    return needed
+
+
+def _proposed(above: int) -> Iterator[int]:
+    """Numbers of resamples to propose, ascending."""
+    power = 10 ** (len(str(above)) - 1)
+    while power <= MOST_RESAMPLES:
+        yield from (number for m in _MANTISSAS if above < (number := m * power) <= MOST_RESAMPLES)
+        power *= 10
+
+
+def agree(low: np.ndarray, high: np.ndarray, adjusted: Adjusted, alpha: float) -> np.ndarray:
+    """Whether all p-values between `low` and `high` `[pair]` lead to the same decision on a pair, `[pair]` bool.
+
+    `adjusted` corrects p-values `[pair]`; none of its results falls when some p-value rises.
+
+    Example:
+        >>> holm = partial(adjust, correction="holm")
+        >>> agree(np.array([0.0, 0.02, 0.5]), np.array([0.001, 0.04, 0.6]), holm, 0.05)
+        array([ True, False,  True])
+    """
+    return (adjusted(low) < alpha) == (adjusted(high) < alpha)
+
+
+def bounds(exceed: np.ndarray, resamples: int, num_pairs: int, looks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Ends `[pair]`, low and high, of the intervals of p at one look, for counts `[pair]` of some of `num_pairs` pairs.
+
+    Example:
+        >>> low, high = bounds(np.array([0, 82]), 8192, 1, LOOKS)
+        >>> low.round(4), high.round(4)
+        (array([0.    , 0.0063]), array([0.0012, 0.0149]))
+    """
+    return clopper_pearson(exceed, resamples, 1.0 - ERROR / (num_pairs * len(looks)))
+
+
+def most_resamples(settings: Settings) -> int:
+    """The largest number of resamples of a permutation test."""
+    return LOOKS[-1] if settings.resamples == "auto" else settings.resamples
+
+
+def known_bounds(pairs: Comparisons) -> np.ndarray:
+    """Bounds `[pair, 2]` of the p-values that infinitely many resamples would give, of a test that stops by itself.
+
+    An exact p-value bounds itself.
+    """
+    stopped, ends = pairs.column("exceed").where_present, pairs.column("p_interval").values
+    return np.where(stopped[:, None], ends, pairs.column("p_value").values[:, None])
+
+
+def count_until_settled(
+    count: Count, reasons: Column, exact: np.ndarray, settings: Settings, others: np.ndarray | None = None
+) -> Comparisons:
+    """Count hits until every decision is settled, leaving out pairs whose decision is.
+
+    Args:
+        count: counts the hits of some pairs in a range of resamples.
+        reasons: why each pair is sampled.
+        exact: `[pair]` exact p-values of the other pairs of the same test, for the correction.
+        settings: their correction and level.
+        others: `[other, 2]` bounds of the p-values of other pairs that are adjusted together with these: known, or 0
+            and 1.
+
+    Returns:
+        The columns of the sampled pairs, with the bounds by which they have stopped.
+    """
+    num_pairs = len(reasons.values)
+    # The bounds of other metrics may miss too: each has its part of the error.
+    others = np.zeros((0, 2)) if others is None else others
+    num_bounds = num_pairs + int((others[:, 0] < others[:, 1]).sum())
+    rest = np.concatenate([np.stack([exact, exact], axis=1), others])
+    exceed, resamples = np.zeros((2, num_pairs), np.int64)
+    low, high = np.zeros(num_pairs), np.ones(num_pairs)
+    running = np.arange(num_pairs)
+    for start, look in pairwise((0, *LOOKS)):
+        size = LOOKS[0] if look <= _LARGER_PARTS * LOOKS[0] else _LARGER_PARTS * LOOKS[0]
+        for begin in range(start, look, size):
+            exceed[running] += count(running, begin, min(begin + size, look))
+        resamples[running] = look
+        # All intervals hold at once, so that what they share does: a decision that is settled stays so.
+        least, most = bounds(exceed[running], look, num_bounds, LOOKS)
+        low[running], high[running] = np.maximum(low[running], least), np.minimum(high[running], most)
+        running = running[~_agree_sampled(low, high, rest, settings)[running]]
+        if not running.size:
+            break
+    p_values = np.empty(num_pairs)
+    for look in np.unique(resamples).tolist():
+        here = resamples == look
+        p_values[here] = valid_p(exceed[here], look, LOOKS)
+    # A p-value close to 1 can be just above its bounds. Within them, it leads to the decision that they settle.
+    ends = np.stack([np.minimum(low, p_values), np.maximum(high, p_values)], axis=1)
+    return sampled_columns(exceed, p_values, resamples, reasons, ends)
+
+
+def _agree_sampled(low: np.ndarray, high: np.ndarray, rest: np.ndarray, settings: Settings) -> np.ndarray:
+    """`agree` for the sampled pairs, `[pair]`, among p-values with the bounds `rest` `[other, 2]`."""
+    low_of_all, high_of_all = np.concatenate([low, rest[:, 0]]), np.concatenate([high, rest[:, 1]])
+    return agree(low_of_all, high_of_all, partial(adjust, correction=settings.correction), settings.alpha)[: len(low)]
+
+
+def valid_p(exceed: np.ndarray, resamples: int, looks: Sequence[int]) -> np.ndarray:
+    """p-values `[pair]` of counts `[pair]` at one look, valid however the look was chosen (see the top of this file).
+
+    Example:
+        >>> valid_p(np.array([0, 82, 4096]), 8192, LOOKS).round(5)
+        array([0.00065, 0.01326, 0.51675])
+        >>> valid_p(np.array([52_428]), 1_048_576, LOOKS).round(5)
+        array([0.05025])
+    """
+    from scipy.stats import hypergeom
+
+    cap, exceed = looks[-1], np.asarray(exceed)
+    # The final count is within `most` with enough certainty, and within `least` it is not: bisection.
+    least, most = exceed - 1, exceed + cap - resamples
+    while np.any(most - least > 1):
+        middle = (least + most) // 2
+        certain = hypergeom.sf(exceed, cap + 1, middle + 1, resamples + 1) >= CONFIDENCE
+        least, most = np.where(certain, least, middle), np.where(certain, middle, most)
+    return np.minimum((most + 1) / (cap + 1) / CONFIDENCE, 1.0)
