@@ -17,7 +17,7 @@ from sigjax.records.options import check, option, same, takes, values
 from sigjax.report.words import count, format_p, middle_cut, percent
 from sigjax.studies.classical import is_proportion
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, share_interval, uniformity
-from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, signature_line, table_text
+from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, study_signature, table_text
 from sigjax.studies.trials import (
     Maker,
     Pilot,
@@ -242,15 +242,14 @@ def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) 
     chosen = [(select_pair if "swaps" in nulls else select)(each, options.systems) for each in evaluations]
     audited = tuple(one for each in chosen for one in _of_metric(each, nulls, settings, options))
     num_units = len(make_pilot(chosen[0]).units.strata)
-    signature = signature_line(
-        study="audit",
+    signature = study_signature(
+        "audit",
+        options,
         metric="+".join(each.metric.name for each in chosen),
         test="+".join((*settings.tests, "classical") if options.classical else settings.tests),
         null=None if nulls == ("swaps",) else "+".join(nulls),
-        repetitions=options.repetitions,
-        n=settings.resamples,
-        seed=settings.seed,
-        alt=settings.alternative,
+        systems=",".join(chosen[0].systems),
+        classical=None,
         ties="ge",
         units=num_units,
         strata=num_strata(evaluations[0]),

@@ -16,7 +16,7 @@ from sigjax.records import Device, Evaluation, InputError, Interval, Settings, T
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.words import count, format_interval
 from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, clustered_share
-from sigjax.studies.study import COLORS, Study, draw_shares, label, signature_line, table_text, unit_of, with_numbers
+from sigjax.studies.study import COLORS, Study, draw_shares, label, study_signature, table_text, unit_of, with_numbers
 from sigjax.studies.thresholds import SIDES, Side, TestedOptions, check_range, in_ranges
 from sigjax.studies.trials import (
     StudyOptions,
@@ -227,16 +227,14 @@ def calibration(evaluation: Evaluation | Sequence[Evaluation], options: Calibrat
         num_units=num_units,
         alternative=options.alternative,
         settings=settings,
-        signature=signature_line(
-            study="calibration",
+        signature=study_signature(
+            "calibration",
+            options,
             metric="+".join(pairs),
             test="+".join(_named(*each) for each in tests),
-            instances=options.instances,
-            repetitions=options.repetitions,
+            systems=len(chosen[0].systems),
+            variant=None,
             p=f"{low:g}-{high:g}",
-            n=settings.resamples,
-            seed=settings.seed,
-            alt=options.alternative,
             ties="ge",
             units=num_units,
             strata=num_strata(evaluations[0]),

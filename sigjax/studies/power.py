@@ -25,7 +25,7 @@ from sigjax.studies.formulas import (
     share_interval,
     simulated_effect,
 )
-from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, signature_line, table_text, unit_of
+from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, study_signature, table_text, unit_of
 from sigjax.studies.trials import (
     Pilot,
     StudyOptions,
@@ -253,16 +253,13 @@ def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) 
         pilots.append(_pilot_delta(each, settings.seed, options.device))
         points += _points(pilot, pilots[-1], settings, options)
     num_units = len(make_pilot(pairs[0]).units.strata)
-    signature = signature_line(
-        study="power",
+    signature = study_signature(
+        "power",
+        options,
         metric="+".join(pilot.metric for pilot in pilots),
         test="+".join(settings.tests),
         instances=",".join(map(str, sorted(options.instances))),
-        repetitions=options.repetitions,
-        n=settings.resamples,
-        seed=settings.seed,
-        alt=settings.alternative,
-        level=f"{settings.level:g}",
+        systems=",".join(pairs[0].systems),
         units=num_units,
         strata=num_strata(evaluations[0]),
     )

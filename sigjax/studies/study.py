@@ -14,6 +14,7 @@ import numpy as np
 
 from sigjax.records import InputError
 from sigjax.records.display import Brief, html_text, visible
+from sigjax.records.options import values
 from sigjax.report.data import json_lines, rows_to_frame
 from sigjax.report.plots import BLUES, empty_figure, plain
 from sigjax.report.sections import Table
@@ -31,6 +32,7 @@ NAME = 32
 WIDTH = 80
 """Columns of a text."""
 COLORS = {"permutation": BLUES[0], "bootstrap": "#c4601d"}
+_SHORT = {"resamples": "n", "alternative": "alt", "p_range": "p"}
 _LETTERS = 23
 """Letters of a signature per inch."""
 
@@ -126,6 +128,25 @@ def signature_line(**parts: object) -> str:
         'study:power|seed:1|sigjax'
     """
     return "|".join(f"{name}:{value}" for name, value in {**parts, "sigjax": __version__}.items() if value is not None)
+
+
+def study_signature(study: str, options: object, *, metric: str, **more: object) -> str:
+    """The signature of a study: all its options, but for those that change no number; what is given here goes before.
+
+    Example:
+        >>> from sigjax.studies.trials import StudyOptions
+        >>> study_signature("power", StudyOptions(seed=1), metric="mean", units=9).rpartition("|")[0]
+        'study:power|metric:mean|test:permutation|n:1999|seed:1|repetitions:1000|alt:two-sided|units:9'
+    """
+    given = {name: value for name, value in values(options).items() if name not in ("device", "progress")}
+    texts = {_SHORT.get(name, name): _text(value) for name, value in given.items() if value is not False}
+    return signature_line(**{"study": study, "metric": metric, **texts, **more})
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else None if value is None else str(value)
 
 
 def joined_lines(lines: Sequence[str]) -> str:
