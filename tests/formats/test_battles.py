@@ -144,7 +144,7 @@ def test_frames_and_parquet_hold_battles(table, tmp_path):
 def test_battles_of_some_systems_and_those_without_a_winner(table, tmp_path):
     path = tmp_path / "holes.csv"
     path.write_text(table.read_text() + "u,A,B,\nu,A,A,tie\nu,D,A,\n")
-    with pytest.raises(InputError, match=r"holes.csv, line 122, column 'winner': has no winner; use missing drop"):
+    with pytest.raises(InputError, match=r"holes.csv, line 122, column 'winner': has no winner; use missing=\"drop\""):
         read(path)
     found = read(path, missing="drop")
     assert found.stats.tolist() == read(table).stats.tolist()

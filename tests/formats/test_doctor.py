@@ -9,9 +9,9 @@ import mutations
 import numpy as np
 import pytest
 
-from sigjax import InputError
+from sigjax import InputError, read
 from sigjax.cli import _run
-from sigjax.formats import READERS, Diagnosis, diagnose, read
+from sigjax.formats import READERS, Diagnosis, diagnose
 from sigjax.readers.options import Options
 
 WIDE = "id\tA\tB\nx\t1\t0\ny\t1\t1\nz\t{}\t1\n"

@@ -3,7 +3,8 @@
 import mutations
 import pytest
 
-from sigjax.formats import READERS, read
+from sigjax import read
+from sigjax.formats import READERS
 
 NEEDS = {"parquet": "narwhals", "lighteval": "pyarrow", "trec-run": "pytrec_eval", "ranx-json": "pytrec_eval"}
 

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import sigjax
-from sigjax import Evaluation
-from sigjax.formats import read
-from sigjax.records import InputError
+from sigjax import Evaluation, InputError, read
 
 GOLD = "0-0 1p1\n\n2-1 0?2\n"
 SYSTEMS = {"a": "0-0 1-1\n0-0\n2-1\n", "b": "1-0\n\n0-2 0-2 2p1\n"}

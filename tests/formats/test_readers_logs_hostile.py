@@ -8,10 +8,9 @@ import zipfile
 import logs
 import pytest
 
-from sigjax.formats import read
+from sigjax import InputError, read
 from sigjax.formats.harnesses import read_members
 from sigjax.readers.json_files import parse_json
-from sigjax.records import InputError
 
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]
 HUGE = "9" * 400

@@ -4,15 +4,14 @@ import json
 
 import pytest
 from test_readers_alignment import GOLD, SYSTEMS
-from test_readers_mt import comet
 from test_readers_refused import Kind
 from test_readers_texts import GOLD as REFERENCE
 from test_readers_texts import A, B
 from test_readers_trec import EVAL, OTHER, QRELS, RUN
+from test_translation import comet
 
-from sigjax.formats import read
+from sigjax import InputError, read
 from sigjax.metrics import METRICS
-from sigjax.records import InputError
 
 TEXTS = {f"{name}.txt": "\n".join(texts) + "\n" for name, texts in (("ref", REFERENCE), ("A", A), ("B", B))}
 KINDS = {

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from test_readers_brackets import naive_brackets, random_tree, written
+from test_phrases import naive_brackets, random_tree, written
 
 from sigjax import InputError, audit, classical_tests, compare, equivalence, power, read
 from sigjax.cli import _run

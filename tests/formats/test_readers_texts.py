@@ -6,11 +6,9 @@ import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from sigjax import Evaluation
+from sigjax import Evaluation, InputError, read
 from sigjax.cli import _run
-from sigjax.formats import read
 from sigjax.metrics import METRICS
-from sigjax.records import InputError
 
 GOLD = ["The cat sat on the mat.", "", "It rained all day .", "猫坐在垫子上。"]
 A = ["The cat sat on a mat.", "Oh", "It rained.", "猫在垫子上。"]

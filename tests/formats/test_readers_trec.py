@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from mutations import values
 
-from sigjax.formats import read
+from sigjax import InputError, read
 from sigjax.formats import trec as measures
 from sigjax.formats.trec import parse_measure
-from sigjax.records import InputError
 
 QRELS = "7 0 d1 2\n7 0.5 d2\t0\n7 Q0 d3 1\n9 0 d1 1\n9 0 d9 -2\n8 0 d4 0\n"
 RUN = "7 Q0 d2 1 0.5 x\n7\tQ0\td1\t2\t1e1\tx\n9 Q0 d9 1 3 x\n9 Q0 d1 2 2 x\n8 Q0 d4 1 1 x\n5 Q0 d4 1 1 x\n"

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mutations import arrays, values
 
-from sigjax import Evaluation
-from sigjax.formats import read
+from sigjax import Evaluation, InputError, read
 from sigjax.metrics import METRICS
 from sigjax.metrics.ratios import FSCORE
-from sigjax.records import InputError
 
 WIDE = "id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
 LONG = (

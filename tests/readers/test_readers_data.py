@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from sigjax.formats import read
+from sigjax import read
 
 
 def scores(evaluation):

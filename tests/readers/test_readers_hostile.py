@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax import Evaluation
-from sigjax.formats import READERS, read
-from sigjax.records import InputError
+from sigjax import Evaluation, InputError, read
+from sigjax.formats import READERS
 
 WIDE = "id,A,B\nx,1,0\ny,1,1\n"
 LONG = "system,id,tp,predicted,gold\nA,x,1,1,1\nB,x,1,1,1\n"

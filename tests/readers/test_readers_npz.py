@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from mutations import arrays as pack
 
-from sigjax.formats import read
-from sigjax.records import InputError
+from sigjax import InputError, read
 
 
 def pack_header(stats=None, **changes):

@@ -1,18 +1,195 @@
-"""Logs of evaluations of language models: what they hold comes out, whatever the file is called."""
+"""Logs of agents and evaluation harnesses: what they hold comes out, whatever the file is called."""
 
+import gzip
 import json
 import os
+import re
 
 import logs
 import numpy as np
 import pytest
-from mutations import values
+from logs import swebench_ids, swebench_results
+from mutations import values as numbers
 
-from sigjax.formats import diagnose, read, read_metrics
+from sigjax import InputError, compare, read
+from sigjax.formats import diagnose, read_metrics
+from sigjax.formats.agents import SWEBENCH_RESULTS
 from sigjax.readers.options import Options
-from sigjax.records import InputError
+
+pytestmark = pytest.mark.usefixtures("here")
+
 
 A, B = [1, 0, 1, 1], [0, 0, 1, 0]
+
+
+def means(evaluation):
+    return {name: float(own[:, 0].mean()) for name, own in zip(evaluation.systems, evaluation.stats, strict=True)}
+
+
+def test_runs_of_terminal_bench_in_a_folder_are_runs_of_one_system(write, tmp_path):
+    for system, runs in {"a": [A, [1, 1, 0, 1]], "b": [B, B]}.items():
+        for number, values in enumerate(runs):
+            write(f"results/{system}/run{number}/results.json", logs.terminal_bench(values))
+    evaluation = read(tmp_path / "results")
+    assert (evaluation.systems, evaluation.metric.name) == (("a", "b"), "resolved")
+    assert evaluation.ids == tuple(f"task{i}" for i in (0, 1, 2, 3) * 2)
+    assert means(evaluation) == {"a": 0.75, "b": 0.25}
+    # Swaps of four tasks, each with its two trials: of the 16 sums of ±2, ±1, ±1 and ±2 six are ±4 or ±6.
+    assert compare(evaluation, device="numpy")["a", "b"].p_value == 6 / 16
+    both = read(tmp_path / "results" / "a", tmp_path / "results" / "b")
+    assert both.stats.tolist() == evaluation.stats.tolist()
+
+
+def test_attempts_of_terminal_bench_are_runs_and_those_without_an_outcome_failed(write):
+    a = write("a.json", logs.terminal_bench([[1, None], [0, 1]]))
+    b = write("b.json", logs.terminal_bench([[0, 0], [1, 0]]))
+    evaluation = read(a, b)
+    assert (evaluation.ids, evaluation.runs) == (("task0", "task0", "task1", "task1"), ("1", "2", "1", "2"))
+    assert means(evaluation) == {"a": 0.5, "b": 0.25}
+    assert evaluation.notes[0].endswith(
+        "a.json: 1 of 4 trials have no outcome (is_resolved null); they count as not resolved"
+    )
+    wrong = read(a, write("c.json", logs.terminal_bench([[0, 0], [1, 0]], accuracy=0.5)))
+    assert any(note.endswith("c.json: the mean of resolved is 0.25, but its accuracy is 0.5") for note in wrong.notes)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_terminal_bench_has_its_own_accuracy(data, number):
+    files = sorted((data / "terminal_bench").glob(f"*/run{number + 1}/results.json.gz"))
+    expected = [json.loads(gzip.decompress(file.read_bytes()))["accuracy"] for file in files]
+    assert list(means(read(*files)).values()) == pytest.approx(expected, rel=1e-14)
+
+
+def test_runs_of_terminal_bench_have_the_mean_of_their_accuracies(data):
+    published = [0.4, 0.4125, 0.4375, 0.4, 0.4125], [0.1375, 0.1125, 0.15, 0.1625, 0.075]
+    evaluation = read(data / "terminal_bench")
+    assert list(means(evaluation).values()) == pytest.approx([np.mean(own) for own in published], rel=1e-14)
+    assert evaluation.num_instances == 400
+
+
+@pytest.mark.parametrize("make", [logs.tau, logs.tau2])
+def test_trials_of_tau_bench_are_runs(write, make):
+    evaluation = read(write("a.json", make([[1, 0], [1, 1]])), f"B={write('b.json', make([[0, 0], [1, 0]]))}")
+    assert evaluation.runs == ("0", "1", "0", "1")
+    assert list(means(evaluation).values()) == [0.75, 0.25]
+    assert evaluation.metric.name == "reward"
+
+
+def test_tau2_names_its_agents_and_refuses_other_domains(write):
+    a, b = (
+        write("a.json", logs.tau2([1, 0.5])),
+        write("b.json", logs.tau2([0, 1], model="claude", user="v", index=True)),
+    )
+    evaluation = read(a, b)
+    assert means(evaluation) == {"gpt": 0.75, "claude": 0.5}
+    assert means(read(a, b, metric="success")) == {"gpt": 0.5, "claude": 0.5}
+    assert "the systems differ in the simulated user: 'u', 'v'" in evaluation.notes
+    with pytest.raises(
+        InputError, match=r"differ in the domain: 'airline', 'retail'; compare agents on the same tasks"
+    ):
+        read(a, write("c.json", logs.tau2([1, 1], domain="retail")))
+    lacking = write("d.json", logs.tau2([None, 1], model="claude"))
+    with pytest.raises(InputError, match="'claude' lacks 1 of 2"):
+        read(a, lacking)
+    assert "1 of 2 simulations have no reward" in " ".join(read(a, lacking, missing="drop").notes)
+    with pytest.raises(InputError, match="field 'simulations': is empty; expected trials"):
+        read(a, write("e.json", logs.tau2([])))
+
+
+def test_promptfoo_holds_prompts_and_providers(write):
+    one = write("a.json", logs.promptfoo(A, prompts=("Say {{word}}", "Do\nsay")))
+    assert read(one).systems == ("p: Say {{word}}", "p: Do say")
+    evaluation = read(one.with_name("a.json"), cluster="topic")
+    assert evaluation.clusters == ("t0", "t0", "t1", "t1")
+    two = [write(f"{name}.json", logs.promptfoo(own, provider=name)) for name, own in (("x", A), ("y", B))]
+    assert means(read(*two)) == {"x": 0.75, "y": 0.25}
+    assert means(read(*two, metric="score")) == {"x": (3 + 0.25) / 4, "y": (1 + 0.75) / 4}
+    assert means(read(*two, metric="tone")) == {"x": 0.375, "y": 0.125}
+    assert read(*two).metric.name == "success"
+
+
+def test_repetitions_of_promptfoo_are_runs_and_errors_are_counted(write):
+    evaluation = read(
+        write("a.json", logs.promptfoo([[1, 0], [1, 1]])),
+        write("b.json", logs.promptfoo([[0, -1], [1, 0]], provider="q")),
+    )
+    assert sorted(zip(evaluation.ids or (), evaluation.runs or (), strict=True)) == [
+        ("0", "1"),
+        ("0", "2"),
+        ("1", "1"),
+        ("1", "2"),
+    ]
+    assert means(evaluation) == {"p": 0.75, "q": 0.25}
+    assert any(
+        "b.json: 1 results are errors of the provider; they count as failed" in note for note in evaluation.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (logs.promptfoo(B, provider="q", vars={"word": "other"}), "has another variables or assertions than of 'p'"),
+        (logs.promptfoo(B, provider="q", success="yes"), "field 'success': expected a number, got the text 'yes'"),
+        (logs.promptfoo(B, provider={}), "no field 'label'|no field 'id'|expected"),
+        (logs.promptfoo(B, testIdx=None), "field 'testIdx': expected a number, got null"),
+        ('{"results": {"version": 2, "table": {}}}', "expected results.results, as promptfoo writes them"),
+    ],
+)
+def test_damaged_promptfoo(write, content, message):
+    with pytest.raises(InputError, match=message):
+        read(write("a.json", logs.promptfoo(A)), write("b.json", content), reader="promptfoo")
+
+
+def test_deepeval_has_the_scores_of_its_metrics(write):
+    a, b = (
+        write("a.json", logs.deepeval([1, 0.25, 1, 1])),
+        write("b.json", logs.deepeval([0.5, 0.25, 1, 0.25], wrapped=True)),
+    )
+    assert means(read(a, b)) == {"a": 0.75, "b": 0.25}
+    assert means(read(a, b, metric="Faithfulness")) == {"a": 3.25 / 4, "b": 0.5}
+    assert read(a, b, cluster="topic").clusters == ("t0", "t0", "t1", "t1")
+    failed = write("c.json", logs.deepeval([None, 1, 1, 1]))
+    with pytest.raises(InputError, match="'c' lacks 1 of 4"):
+        read(a, failed, metric="Faithfulness")
+    with pytest.raises(InputError, match="instance 'test_case_0' of 'd' has another input than of 'a'"):
+        read(a, write("d.json", logs.deepeval(A, input="other")))
+
+
+def test_tasks_of_mteb_are_instances(write, tmp_path):
+    for model, scores in {"a": (0.5, 0.75), "b": (0.25, 0.5)}.items():
+        write(f"{model}/rev/model_meta.json", json.dumps({"name": f"lab/{model}"}))
+        for task, score in zip(("STS", "Arg"), scores, strict=True):
+            write(f"{model}/rev/{task}.json", logs.mteb(score, task=task))
+    write("a/rev/Two.json", logs.mteb(0, task="Two", en=0.5, de=1.0))
+    write("b/rev/Two.json", logs.mteb(0, task="Two", en=0.5, de=0.5))
+    evaluation = read(tmp_path)
+    assert evaluation.systems == ("lab/a", "lab/b")
+    assert dict(zip(evaluation.ids or (), evaluation.stats[0, :, 0], strict=True)) == {
+        "Arg": 0.75,
+        "STS": 0.5,
+        "Two": 0.75,
+    }
+    files = [tmp_path / model / "rev" / "model_meta.json" for model in "ab"]
+    assert (
+        read(*files).stats.tolist() == read(tmp_path / "a", tmp_path / "b").stats.tolist() == evaluation.stats.tolist()
+    )
+    assert means(read(tmp_path, filter="validation")) == {"lab/a": 0, "lab/b": 0}
+    write("b/rev/STS.json", logs.mteb(1).replace('"test"', '"dev"'))
+    with pytest.raises(InputError, match="STS.json: holds results of the splits 'validation', 'dev'; say which"):
+        read(tmp_path)
+    (tmp_path / "b" / "rev" / "STS.json").unlink()
+    with pytest.raises(InputError, match="'lab/b' lacks 1 of 3"):
+        read(tmp_path)
+
+
+def test_mteb_has_the_main_scores_of_its_files(data):
+    evaluation = read(data / "mteb", missing="drop")
+    assert evaluation.systems[1] == "intfloat/e5-base-v2"
+    for name, own in zip(evaluation.systems, evaluation.stats, strict=True):
+        (folder,) = (data / "mteb" / name.replace("/", "__")).iterdir()
+        for task, score in zip(evaluation.ids or (), own[:, 0], strict=True):
+            assert score == json.loads((folder / f"{task}.json").read_text())["scores"]["test"][0]["main_score"]
+    assert evaluation.num_instances == 9
 
 
 @pytest.mark.parametrize("name", logs.TEXTS)
@@ -20,9 +197,9 @@ def test_formats_are_found_and_joined_by_id(write, name):
     file, make = logs.TEXTS[name]
     paths = [write(f"{system}/{file}", make(found)) for system, found in (("x", A), ("y", B))]
     evaluation = read(*paths)
-    assert list(values(evaluation).values()) == [A, B]
-    assert values(read(*paths, reader=name)) == values(evaluation)
-    assert values(read(input={"Best": paths[0], "Base": paths[1]})) == {"Best": A, "Base": B}
+    assert list(numbers(evaluation).values()) == [A, B]
+    assert numbers(read(*paths, reader=name)) == numbers(evaluation)
+    assert numbers(read(input={"Best": paths[0], "Base": paths[1]})) == {"Best": A, "Base": B}
     assert read(f"Best={paths[0]}", f"Base={paths[1]}").systems == ("Best", "Base")
     with pytest.raises(
         InputError, match=rf"x/{file}.*: a comparison needs at least two systems, got 1; give one file per system"
@@ -56,9 +233,9 @@ def test_folders_stand_for_the_file_in_them(write, tmp_path, name, expected):
 @pytest.mark.parametrize("line", ['{"doc_id": "d", "doc": "x", "A": 1, "B": 0}', '{"sample_id": 1, "A": 1, "B": 0}'])
 def test_json_tables_are_still_tables(write, line):
     path = write("t.jsonl", line)
-    assert values(read(path, id=line.split('"')[1], ignore=["doc"] if "doc" in line else [])) == {"A": [1], "B": [0]}
+    assert numbers(read(path, id=line.split('"')[1], ignore=["doc"] if "doc" in line else [])) == {"A": [1], "B": [0]}
     long = "".join(f'{{"system": "{s}", "doc_id": {i}, "value": {i % 2}}}\n' for s in "AB" for i in range(3))
-    assert values(read(write("samples_t.jsonl", long), id="doc_id")) == {"A": [0, 1, 0], "B": [0, 1, 0]}
+    assert numbers(read(write("samples_t.jsonl", long), id="doc_id")) == {"A": [0, 1, 0], "B": [0, 1, 0]}
 
 
 def test_scores_by_name_are_their_means_and_can_be_saved(write, tmp_path):
@@ -71,7 +248,7 @@ def test_scores_by_name_are_their_means_and_can_be_saved(write, tmp_path):
     ):
         read(*paths)
     evaluation = read(*paths, metric="f1")
-    assert (evaluation.metric.name, values(evaluation)) == ("f1", {"a": A, "b": B})
+    assert (evaluation.metric.name, numbers(evaluation)) == ("f1", {"a": A, "b": B})
     evaluation.save(tmp_path / "saved.npz")
     saved = read(tmp_path / "saved.npz")
     assert saved.metric.name == "f1"
@@ -88,7 +265,7 @@ def test_lm_eval_filters(write):
         InputError, match=r"a.jsonl: holds results of the filters 'strict', 'flexible'; .*filter=.NAME."
     ):
         read(*paths)
-    assert values(read(*paths, filter="strict")) == {"a": A, "b": B}
+    assert numbers(read(*paths, filter="strict")) == {"a": A, "b": B}
     with pytest.raises(InputError, match=r"filter: no filter 'strikt'; did you mean 'strict'\?"):
         read(*paths, filter="strikt")
 
@@ -99,11 +276,17 @@ def test_lm_eval_older_files_have_no_list_of_metrics(write):
         gone = ("metrics", "filter", "doc_hash")
         return "\n".join(json.dumps({k: v for k, v in line.items() if k not in gone}) for line in lines)
 
-    assert values(read(write("a.jsonl", older(A)), write("b.jsonl", logs.lm_eval(B)))) == {"a": A, "b": B}
+    assert numbers(read(write("a.jsonl", older(A)), write("b.jsonl", logs.lm_eval(B)))) == {
+        "a": A,
+        "b": B,
+    }
 
 
 def test_lm_eval_documents_must_be_the_same(write):
-    a, b = write("a.jsonl", logs.lm_eval(A)), write("b.jsonl", logs.lm_eval(B).replace('"h2"', '"other"'))
+    a, b = (
+        write("a.jsonl", logs.lm_eval(A)),
+        write("b.jsonl", logs.lm_eval(B).replace('"h2"', '"other"')),
+    )
     with pytest.raises(InputError, match=r"b.jsonl: instance '2' of 'b' has another document \(doc_hash\) than of 'a'"):
         read(a, b)
 
@@ -140,16 +323,16 @@ def lm_eval_folders(write, tasks):
 def test_lm_eval_results_and_samples_may_be_given_together(write, tasks, turned):
     """As a pattern for a folder gives them; several tasks of a folder are those of one system."""
     folders = lm_eval_folders(write, tasks)
-    files = [file for own in folders.values() for file in (own[::-1] if turned else own)]
+    files = [file for own in folders.numbers() for file in (own[::-1] if turned else own)]
     (expected,) = {
-        str(each.systems) + str(values(each)) for each in read_metrics(*(own[1] for own in folders.values()))
+        str(each.systems) + str(numbers(each)) for each in read_metrics(*(own[1] for own in folders.values()))
     }
     for each in (
         read_metrics(*files),
         read_metrics(input=files),
         read_metrics(*map(os.path.dirname, files[:: len(tasks) + 1])),
     ):
-        assert str(each[-1].systems) + str(values(each[-1])) == expected
+        assert str(each[-1].systems) + str(numbers(each[-1])) == expected
         assert len(each) == (1 if len(tasks) == 1 else 3)  # and the suite
     diagnosis = diagnose(*files, options=Options())
     assert (diagnosis.format, diagnosis.refusal, diagnosis.gold) == ("lm-eval", None, ())
@@ -158,7 +341,7 @@ def test_lm_eval_results_and_samples_may_be_given_together(write, tasks, turned)
 def test_lm_eval_results_without_their_samples_are_refused(write):
     folders = lm_eval_folders(write, ["arc"])
     for files in (
-        [own[0] for own in folders.values()],
+        [own[0] for own in folders.numbers()],
         [folders["x"][1], folders["y"][0]],
         [*folders["x"], folders["y"][1], write("y/results_2026-01-03T00-00-00.1.json", '{"results": {}}')],
     ):
@@ -181,7 +364,7 @@ def test_lm_eval_clusters_are_fields_of_the_document(write):
 def test_parts_of_corpus_metrics_are_refused_when_they_are_asked_for(write, value):
     both = {"metrics": ["acc", "ppl"], "ppl": value}
     paths = [write(f"{k}.jsonl", logs.lm_eval(v, **both)) for k, v in (("a", A), ("b", B))]
-    assert values(read(*paths)) == {"a": A, "b": B}
+    assert numbers(read(*paths)) == {"a": A, "b": B}
     with pytest.raises(InputError, match=r"a.jsonl, line 1, field 'ppl': holds parts of a metric of the whole corpus"):
         read(*paths, metric="ppl")
     with pytest.raises(InputError, match=r"a.jsonl, line 1, field 'acc': holds parts"):
@@ -198,16 +381,16 @@ def test_inspect_values(write, zipped):
         write(f"{k}.eval", logs.inspect_zip(text)) if zipped else write(f"{k}.json", text)
         for k, text in zip("ab", texts, strict=True)
     ]
-    assert values(read(*paths)) == {"lab/a": expected, "lab/b": [1] * len(found)}
-    assert values(read(*paths, cluster="topic"))["lab/a"] == expected
+    assert numbers(read(*paths)) == {"lab/a": expected, "lab/b": [1] * len(found)}
+    assert numbers(read(*paths, cluster="topic"))["lab/a"] == expected
     assert read(*paths, cluster="topic").clusters[:3] == ("t0", "t0", "t1")
 
 
 def test_inspect_systems_are_models_unless_these_are_alike(write):
     paths = [write(f"{k}.json", logs.inspect(v)) for k, v in (("a", A), ("b", B))]
-    assert values(read(*paths)) == {"a": A, "b": B}
+    assert numbers(read(*paths)) == {"a": A, "b": B}
     other = write("c.json", logs.inspect(B, model="lab/c"))
-    assert values(read(paths[0], f"Base={other}")) == {"lab/a": A, "Base": B}
+    assert numbers(read(paths[0], f"Base={other}")) == {"lab/a": A, "Base": B}
 
 
 @pytest.mark.parametrize("unscored", [None, float("nan"), "NaN"])
@@ -216,15 +399,15 @@ def test_inspect_unscored_samples_are_missing(write, unscored):
     b = write("b.json", logs.inspect(B, model="lab/b"))
     with pytest.raises(InputError, match=r"'lab/a' lacks 1 of 4 \(first: '1'\); use missing=.drop."):
         read(a, b)
-    assert values(read(a, b, missing="drop")) == {"lab/a": [1, 0, 1], "lab/b": [0, 1, 0]}
-    assert values(read(a, b, missing="zero")) == {"lab/a": [1, 0, 0, 1], "lab/b": B}
+    assert numbers(read(a, b, missing="drop")) == {"lab/a": [1, 0, 1], "lab/b": [0, 1, 0]}
+    assert numbers(read(a, b, missing="zero")) == {"lab/a": [1, 0, 0, 1], "lab/b": B}
 
 
 def test_inspect_parts_of_a_value(write):
     found = [{"tone": 3, "fact": "C", "why": "because"}, {"tone": 4, "fact": "I", "why": "so"}]
     paths = [write(f"{k}.json", logs.inspect(found, model=k, scorer="judge")) for k in "ab"]
-    assert values(read(*paths, metric="judge/tone")) == {"a": [3, 4], "b": [3, 4]}
-    assert values(read(*paths, metric="judge/fact")) == {"a": [1, 0], "b": [1, 0]}
+    assert numbers(read(*paths, metric="judge/tone")) == {"a": [3, 4], "b": [3, 4]}
+    assert numbers(read(*paths, metric="judge/fact")) == {"a": [1, 0], "b": [1, 0]}
     with pytest.raises(
         InputError, match=r"a.json, sample 1, score 'judge': expected C, I, P, N, .* got the text 'because'"
     ):
@@ -238,9 +421,9 @@ def test_inspect_epochs_are_runs(write):
     paths = [write(f"{k}.json", logs.inspect(v, model=k)) for k, v in (("a", a), ("b", b))]
     evaluation = read(*paths)
     assert (evaluation.ids, evaluation.runs) == (("0", "0", "1", "1"), ("1", "2", "1", "2"))
-    assert values(evaluation) == {"a": [1, 0, 0, 0], "b": [0, 0, 1, 1]}
+    assert numbers(evaluation) == {"a": [1, 0, 0, 0], "b": [0, 0, 1, 1]}
     fewer = read(paths[0], write("c.json", logs.inspect(["C", "I"], model="c")))
-    assert values(fewer) == {"a": [0.5, 0], "c": [1, 0]}
+    assert numbers(fewer) == {"a": [0.5, 0], "c": [1, 0]}
     assert fewer.runs is None
     assert fewer.notes == ("the systems have different runs (epochs, trials): took the mean of each instance",)
 
@@ -259,18 +442,21 @@ def test_inspect_reductions_other_than_the_mean_are_taken(write):
     mean = [log(k, reduced([0.5, 0], "mean")) for k in "ab"]
     assert read(*mean).runs == ("1", "2", "1", "2")
     top = [log(k, reduced([1.0, 0], "pass_at_2")) for k in "ab"]
-    assert values(read(*top)) == {"a": [1, 0], "b": [1, 0]}
+    assert numbers(read(*top)) == {"a": [1, 0], "b": [1, 0]}
     assert read(*top).notes == ("took the values reduced over epochs by pass_at_2",)
     both = [log(k, reduced([1.0, 0], "max"), reduced([0.5, 0], "mean")) for k in "ab"]
-    assert values(read(*both, metric="choice/mean")) == {"a": [0.5, 0], "b": [0.5, 0]}
+    assert numbers(read(*both, metric="choice/mean")) == {"a": [0.5, 0], "b": [0.5, 0]}
     bare = [log(k, reduced([0.5, 0], None), samples=None) for k in "ab"]
-    assert values(read(*bare)) == {"a": [0.5, 0], "b": [0.5, 0]}
+    assert numbers(read(*bare)) == {"a": [0.5, 0], "b": [0.5, 0]}
     with pytest.raises(InputError, match="differ in the reduction over epochs: 'mean', 'max'; score them"):
         read(log("a"), log("b", reduced([1.0, 0], "max")))
 
 
 def test_inspect_says_what_differs_and_what_did_not_end(write):
-    paths = [write("a.json", logs.inspect(A)), write("b.json", logs.inspect(B, model="b", task="gpqa", status="error"))]
+    paths = [
+        write("a.json", logs.inspect(A)),
+        write("b.json", logs.inspect(B, model="b", task="gpqa", status="error")),
+    ]
     assert read(*paths).notes == (
         "the systems differ in the task: 'arc', 'gpqa'",
         f"{paths[1]}: the run has the status error",
@@ -311,26 +497,26 @@ def test_helm_systems_are_the_models_of_run_spec(write):
 
 def test_every_eval_has_models_evaluations_and_results(write):
     both = write("both.jsonl", logs.every_eval(A) + logs.every_eval(B, model="org/b"))
-    assert values(read(both, reader="eee")) == {"org/a": A, "org/b": B}
+    assert numbers(read(both, reader="eee")) == {"org/a": A, "org/b": B}
     assert read(both, cluster="subject").clusters == ("t0", "t0", "t1", "t1")
     several = [
         write(f"{k}.jsonl", logs.every_eval(v, model=k) + logs.every_eval(A, model=k, evaluation="other"))
         for k, v in (("a", A), ("b", B))
     ]
-    assert values(read(*several, metric="bench")) == {"a": A, "b": B}
+    assert numbers(read(*several, metric="bench")) == {"a": A, "b": B}
     results = [
         write(
             f"{k}.jsonl", "".join(logs.every_eval(v, model=k, evaluation_result_id=r) for r in ("bench.em", "bench.f1"))
         )
         for k, v in (("a", A), ("b", B))
     ]
-    assert values(read(*results, metric="bench.f1")) == {"a": A, "b": B}
+    assert numbers(read(*results, metric="bench.f1")) == {"a": A, "b": B}
     alone = [
         write(f"{k}.jsonl", logs.every_eval(v, model=k, evaluation_result_id="r")) for k, v in (("a", A), ("b", B))
     ]
     assert read(*alone, metric="bench").metric.name == "bench"
     unscored = write("c.jsonl", logs.every_eval(B, model="c").replace('"score": 0', '"score": null'))
-    assert values(read(alone[0], unscored))["c"] == B
+    assert numbers(read(alone[0], unscored))["c"] == B
     with pytest.raises(InputError, match=r"d.jsonl: instance 's0' of 'd' has another content \(sample_hash\)"):
         read(alone[0], write("d.jsonl", logs.every_eval(B, model="d").replace('"h0"', '"g"')))
     with pytest.raises(InputError, match="line 5: evaluation 'bench' of sample 's0' is on another line too"):
@@ -342,13 +528,13 @@ def test_alpaca_preferences_are_kept_as_the_decimals_that_they_are(write):
     a = write("a.json", logs.alpaca_eval(found))
     b = write("b.json", json.dumps(json.loads(logs.alpaca_eval([0.25, 1, 0, 1], model="b"))[::-1]))
     evaluation = read(a, b, missing="drop", strata="dataset")
-    assert values(evaluation) == {"a": found[:3], "b": [0.25, 1, 0]}
+    assert numbers(evaluation) == {"a": found[:3], "b": [0.25, 1, 0]}
     assert evaluation.strata == ("koala", "vicuna", "koala")
     assert evaluation.ids[0] == "koala: say 0"
     two = json.loads(logs.alpaca_eval(A)) + json.loads(logs.alpaca_eval(B, annotator="other"))
     with pytest.raises(InputError, match="holds results of the annotators 'judge', 'other'; say which with filter"):
         read(write("a.json", json.dumps(two)), b)
-    assert values(read(write("a.json", json.dumps(two)), b, filter="judge"))["a"] == A
+    assert numbers(read(write("a.json", json.dumps(two)), b, filter="judge"))["a"] == A
     with pytest.raises(InputError, match="differ in the reference: 'gpt4', 'text-davinci'"):
         read(b, write("c.json", logs.alpaca_eval(B, model="c", reference="text-davinci")))
 
@@ -356,7 +542,7 @@ def test_alpaca_preferences_are_kept_as_the_decimals_that_they_are(write):
 def test_swebench_reports(write):
     paths = [write(f"{k}.run1.json", logs.swebench(v)) for k, v in (("a", A), ("b", B))]
     evaluation = read(*paths, cluster="repository", metric="accuracy")
-    assert values(evaluation) == {"a.run1": A, "b.run1": B}
+    assert numbers(evaluation) == {"a.run1": A, "b.run1": B}
     assert evaluation.clusters == ("org__repo0",) * 2 + ("org__repo1",) * 2
     incomplete = read(paths[0], write("c.json", logs.swebench(B, incomplete_ids=["x-1"])))
     assert incomplete.notes[0].endswith(
@@ -369,13 +555,13 @@ def test_swebench_reports(write):
 def test_swebench_boards(write):
     systems = [("a", A), ("b", B), ("none", None)]
     path = write("leaderboards.json", logs.swebench_boards({"bash-only": systems, "old": [("c", None)]}))
-    assert values(read(path)) == {"a": A, "b": B}
-    assert values(read(path, metric="cost"))["a"] == [0, 0.5, 1, 1.5]
+    assert numbers(read(path)) == {"a": A, "b": B}
+    assert numbers(read(path, metric="cost"))["a"] == [0, 0.5, 1, 1.5]
     two = {"bash-only": systems, "lite": [("p", A), ("p", B)]}
     path = write("leaderboards.json", logs.swebench_boards(two))
     with pytest.raises(InputError, match="holds results of the boards 'bash-only', 'lite'"):
         read(path)
-    assert values(read(path, filter="lite")) == {"2025_p_0": A, "2025_p_1": B}
+    assert numbers(read(path, filter="lite")) == {"2025_p_0": A, "2025_p_1": B}
     with pytest.raises(InputError, match="no board holds the results of single instances"):
         read(write("leaderboards.json", logs.swebench_boards({"old": [("c", None)]})))
 
@@ -392,8 +578,8 @@ def test_lighteval_details(write, tmp_path, names):
         folder.mkdir(parents=True)
         paths.append(folder / "details_arc_2026-01-21T03-44-18.458309.parquet")
         write_table(pyarrow.table(dict(zip(names, columns, strict=True))), paths[-1])
-    assert values(read(*paths)) == {"a": A, "b": B}
-    assert values(read(*[path.parent for path in paths])).popitem()[1] == B
+    assert numbers(read(*paths)) == {"a": A, "b": B}
+    assert numbers(read(*[path.parent for path in paths])).popitem()[1] == B
     assert read(*paths, cluster="topic").clusters == ("t0", "t0", "t1", "t1")
     write_table(pyarrow.table({"x": [1]}), paths[1])
     with pytest.raises(InputError, match="expected the columns doc and metric of lighteval's details; columns: 'x'"):
@@ -408,3 +594,75 @@ def test_parquet_without_its_library(write, monkeypatch):
     paths = [write(f"{k}/details_arc.parquet", b"PAR1xx") for k in "ab"]
     with pytest.raises(InputError, match=r'not installed; run: pip install "sigjax\[parquet\]"'):
         read(*paths)
+
+
+LISTED, OTHERS = [1, 0, 1, None], [0, 0, 1, "no log"]
+
+
+def outcomes(evaluation):
+    return {
+        name: dict(zip(evaluation.ids, own[:, 0].tolist(), strict=True))
+        for name, own in zip(evaluation.systems, evaluation.stats, strict=True)
+    }
+
+
+@pytest.fixture
+def experiments(write):
+    """Folders of two systems, as `evaluation/SPLIT` has them."""
+    for name, values in (("a", LISTED), ("b", OTHERS)):
+        write(f"{name}/results/results.json", swebench_results(values))
+    return [f"{name}/results/results.json" for name in "ab"]
+
+
+def test_what_is_not_listed_is_not_resolved(write, experiments):
+    expected = {
+        name: {id: float(own == 1) for id, own in zip(swebench_ids(4).split(), values, strict=True)}
+        for name, values in (("a", LISTED), ("b", OTHERS))
+    }
+    evaluation = read(write("all.txt", swebench_ids(4)), input=experiments, cluster="repository")
+    assert outcomes(evaluation) == expected
+    assert evaluation.clusters == ("org__repo0",) * 2 + ("org__repo1",) * 2
+    assert "a/results/results.json: 1 of 4 instances have no prediction or no log" in " ".join(evaluation.notes)
+    assert evaluation.metric.name == "resolved"
+    assert outcomes(read("all.txt", input=["a", "b"])) == expected
+    predictions = [{"model_patch": "", "instance_id": id} for id in swebench_ids(4).split()]
+    for content in (
+        "\n".join(map(json.dumps, predictions)),
+        json.dumps(predictions),
+        json.dumps(swebench_ids(4).split()),
+    ):
+        assert outcomes(read(write("all", content), input=experiments)) == expected
+    (pair,) = compare(read("all.txt", input=experiments, metric="accuracy"), device="numpy", interval="none")
+    assert (pair.score_a, pair.score_b, pair.p_value) == (0.5, 0.25, 1)
+
+
+def test_without_a_list_of_all_the_answer_to_type_is_said(write, experiments):
+    with pytest.raises(InputError, match=re.escape('sigjax.read("ALL", input=["a/results/results.json", ...])')):
+        read(*experiments)
+    with pytest.raises(InputError, match="lists 'org__repo1-2', which .*all.txt does not have"):
+        read(write("all.txt", swebench_ids(2)), input=experiments)
+    with pytest.raises(InputError, match="entry 2: expected an id, or an object with instance_id, got the"):
+        read(write("all.json", '["a__b-1", 3]'), input=experiments)
+    assert not SWEBENCH_RESULTS.confirmed(["all.txt"], [str(write("hyp.txt", "a__b-1\n"))])
+
+
+def test_results_of_the_first_harness_list_all_predictions(write):
+    for name, values in (("a", LISTED), ("b", OTHERS)):
+        listed = json.loads(swebench_results(values))
+        generated = [id for id in swebench_ids(4).split() if id not in listed["no_generation"]]
+        write(f"{name}.json", json.dumps(listed | {"generated": generated, "applied": []}))
+    evaluation = read("a.json", "b.json")
+    assert list(outcomes(evaluation)["a"].values()) == [1, 0, 1, 0]
+    assert evaluation.num_instances == 4
+
+
+def test_details_of_instances(write):
+    for name, values in (("a", [1, 0]), ("b", [1, 1])):
+        board = json.loads(logs.swebench_boards({"x": [(name, values)]}))["leaderboards"][0]["results"][0]
+        write(f"{name}/per_instance_details.json", json.dumps(board["per_instance_details"]))
+    files = [f"{name}/per_instance_details.json" for name in "ab"]
+    assert outcomes(read(*files)) == {
+        "a": {"org__repo-0": 1, "org__repo-1": 0},
+        "b": {"org__repo-0": 1, "org__repo-1": 1},
+    }
+    assert read(*files, metric="cost").stats[:, 1, 0].tolist() == [0.5, 0.5]
