@@ -1,8 +1,6 @@
 """The command line: the contract, the exit codes, and one line for each error."""
 
-import csv
 import inspect
-import io
 import json
 import pathlib
 import re
@@ -74,26 +72,6 @@ def test_all_options(capsys, long, tmp_path):
     assert report["settings"]["seed"] == 0
 
 
-@pytest.mark.parametrize("format", ["text", "markdown", "latex", "html"])
-def test_formats_name_every_system(capsys, wide, format):
-    code, out, _ = run(capsys, "compare", wide, "--format", format, "--resamples", "200")
-    assert code == 0
-    assert all(name in out for name in "ABC")
-    assert out.endswith("\n")
-
-
-def test_html_says_how_its_letters_are_written(capsys, wide, tmp_path):
-    page = tmp_path / "report.html"
-    assert run(capsys, "compare", wide, "--format", "html", "--resamples", "200", "-o", str(page))[0] == 0
-    assert b'<meta charset="utf-8">' in page.read_bytes()[:1024]
-    assert "–" in page.read_text(encoding="utf-8")
-
-
-def test_csv_has_one_row_a_pair(capsys, wide):
-    _, out, _ = run(capsys, "compare", wide, "--format", "csv", "--resamples", "200")
-    assert len(list(csv.DictReader(io.StringIO(out)))) == 3
-
-
 def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     files = {
         **{"r.json": "json", "r.txt": "text", "r.md": "markdown", "r.tex": "latex", "r.HTML": "html"},
@@ -142,22 +120,6 @@ def test_other_numbers_are_refused(capsys, wide, written):
         2,
         f"sigjax: error: Invalid value for --resamples: expected a whole number or auto, got {written!r}\n",
     )
-
-
-def test_demo_has_an_identical_a_close_and_a_far_pair(capsys):
-    code, out, _ = run(capsys, "demo", "--format", "json")
-    pairs = {(p["a"], p["b"]): p for p in json.loads(out)["pairs"]}
-    assert code == 0
-    assert pairs["bilstm", "bilstm-copy"]["p_value"] == 1.0
-    assert 0.05 < pairs["bilstm", "crf"]["p_value"] < 1.0
-    assert pairs["transformer", "rules"]["p_adjusted"] < 0.001
-
-
-def test_info_names_versions_devices_and_metrics(capsys):
-    code, out, _ = run(capsys, "info")
-    assert code == 0
-    for word in (sigjax.__version__, "jax:", "devices:", "cpu", "fscore", "jsonl"):
-        assert word in out
 
 
 def test_help_has_the_options_of_compare_in_groups_and_the_ten_that_matter_first(capsys):
@@ -260,21 +222,6 @@ def test_a_forgotten_input_option_is_asked_about(capsys, tmp_path):
     assert run(capsys, *command.split())[::2] == (0, "")
 
 
-@pytest.mark.parametrize("command", ["compare", "extract"])
-@pytest.mark.parametrize("inputs", [["a.txt", "b.txt"], ["-i", "A=a.txt", "b.txt"], ["A=../{folder}/a.txt", "b.txt"]])
-def test_inputs_are_not_written_over(capsys, tmp_path, monkeypatch, command, inputs):
-    monkeypatch.chdir(tmp_path)
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / name).write_text("1\n2\n")
-    code, out, err = run(capsys, command, *(path.format(folder=tmp_path.name) for path in inputs), "-o", "a.txt")
-    assert (code, out, err) == (
-        2,
-        "",
-        "sigjax: error: a.txt: is read and would be written over; give another --output\n",
-    )
-    assert (tmp_path / "a.txt").read_text() == "1\n2\n"
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -336,20 +283,3 @@ def test_as_a_module_and_into_a_closed_pipe(wide):
     assert done.stderr == ""
     version = subprocess.run([sys.executable, "-m", "sigjax", "--version"], capture_output=True, text=True, check=True)
     assert version.stdout.strip() == sigjax.__version__
-
-
-def test_extracted_statistics_give_the_same_report(capsys, long, tmp_path):
-    saved, counts = tmp_path / "eval.npz", ["--counts", "tp=ok", "predicted=sys", "gold=ref"]
-    metrics = ["-m", "fscore", "recall"]
-    assert run(capsys, "extract", long, *metrics, *counts, "-o", saved) == (0, "", "")
-    options = ["--resamples", "300", "--format", "json"]
-    direct, later = (run(capsys, "compare", *files, *options) for files in ([long, *metrics, *counts], [saved]))
-    assert (later[0], json.loads(later[1])) == (0, json.loads(direct[1]))
-    one = json.loads(run(capsys, "compare", saved, "-m", "recall", *options)[1])
-    assert {pair["metric"] for pair in one["pairs"]} == {"recall"}
-
-
-def test_extracting_to_a_folder_that_is_not_there(capsys, wide, tmp_path):
-    code, _, err = run(capsys, "extract", wide, "-o", tmp_path / "nowhere" / "e.npz")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "cannot be written" in err

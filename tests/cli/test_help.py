@@ -1,6 +1,5 @@
 """`--help`, `--help-all`, `info` and TAB: every option, metric and format is found there, and every example works."""
 
-import contextlib
 import io
 import itertools
 import os
@@ -12,7 +11,6 @@ import sys
 
 import pytest
 
-import sigjax
 from sigjax.cli import _run
 from sigjax.cli.app import COMMANDS, EXAMPLES, RARE, app
 from sigjax.formats import FORMATS
@@ -43,18 +41,6 @@ def test_help_leaves_out_rare_options_and_says_where_they_are(capsys, command):
     assert "--help-all" not in every
 
 
-def test_the_page_of_all_commands_has_the_first_line_of_each():
-    every = app(["--install-completion"])
-    assert {name: every[name].help.partition("\n")[0] for name in COMMANDS} == {
-        name: line for name, (_, line) in COMMANDS.items()
-    }
-
-
-def test_rare_options_are_options(capsys):
-    assert RARE <= set(flags(page(capsys, "compare", "--help-all")))
-    assert len(RARE) <= 20
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("examples")
@@ -67,10 +53,6 @@ def folder(tmp_path_factory):
     for name, count in (("old", 30), ("new", 20)):
         (folder / f"{name}.scores").write_text("".join(f"{i % 5}\n" for i in range(count)))
     return folder
-
-
-def test_every_command_has_examples():
-    assert {*COMMANDS, ""} == set(EXAMPLES) | {"study"}
 
 
 @pytest.mark.parametrize("example", sorted(itertools.chain(*map(dict.values, EXAMPLES.values()))))
@@ -134,20 +116,3 @@ def test_tab_completes_commands_options_and_values(folder, tmp_path):
     done = subprocess.run(bash, cwd=folder, env={"HOME": str(tmp_path)}, capture_output=True, text=True, check=True)
     answers = [sorted(line.replace("\\", "").split()) for line in done.stdout.splitlines()]
     assert dict(zip(typed, answers, strict=True)) == typed
-
-
-def test_the_progress_bar_says_which_metric_of_how_many(monkeypatch):
-    labels = []
-
-    @contextlib.contextmanager
-    def bar(label, total, **_):
-        labels.append(label)
-        yield lambda done: None
-
-    monkeypatch.setattr("sigjax.run.context.progress_bar", bar)
-    numbers = {"A": list(range(30)), "B": list(range(3, 33)), "C": [7] * 30}
-    each = [sigjax.Evaluation.from_arrays(numbers, metric=metric) for metric in ("mean", "median")]
-    sigjax.compare(each, resamples=100, method="montecarlo", device="numpy")
-    assert [label.split(" perm")[0] for label in labels if "perm" in label] == ["mean (1 of 2)", "median (2 of 2)"]
-    sigjax.compare(each[0], resamples=100, method="montecarlo", device="numpy")
-    assert labels[-1] == "mean permutation"

@@ -64,13 +64,6 @@ def test_what_does_not_belong_together_is_refused(data, options, message):
         sigjax.compare(data, **options)
 
 
-def test_files_without_columns_have_no_column_of_systems(tmp_path):
-    for name in "ab":
-        (tmp_path / f"{name}.numbers").write_text("1\n0\n")
-    with pytest.raises(InputError, match="system means nothing for the format numbers"):
-        sigjax.read(*sorted(tmp_path.iterdir()), reader="numbers", system="x")
-
-
 EVALUATION = r"expected an Evaluation, .*, or a list of them, got NoneType"
 WRONG = {
     "compare nothing": (

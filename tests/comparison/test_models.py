@@ -12,7 +12,6 @@ from scipy import stats
 from statsmodels.formula.api import ols
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
-from sigjax.cli import _run
 
 QUICK = {"design": "models", "device": "numpy"}
 
@@ -100,23 +99,6 @@ def test_ties_count_and_identical_systems_have_p_1():
     assert half.p_value == pytest.approx(1 / 70, rel=1e-12)
 
 
-def test_many_runs_are_sampled():
-    (found,) = compare(evaluation_of(trained(np.random.default_rng(1), instances=30, runs=12)), **QUICK)
-    assert (found.method, found.reason) == ("montecarlo", "there are more than 1,000,000 choices of 12 of 24 runs")
-    values = trained(np.random.default_rng(1), instances=30, runs=12, models=2.0)
-    (settled,) = compare(evaluation_of(values), resamples="auto", **QUICK)
-    assert settled.settled
-    assert abs(settled.p_value - stats.ttest_ind(*values.mean(axis=1)).pvalue) < 0.03
-
-
-def test_every_device_has_the_same_report():
-    evaluation = evaluation_of(trained(np.random.default_rng(2), instances=40, runs=6, systems=3))
-    options = {"design": "models", "method": "montecarlo", "resamples": 3000}
-    report = compare(evaluation, device="numpy", **options)
-    assert compare(evaluation, device="cpu", **options).to_json() == report.to_json()
-    assert compare(evaluation, device="numpy", **options | {"resamples": 1000}).extend(3000) == report
-
-
 def errors(report):
     return [*(one.standard_error for one in report.systems), report.comparisons[0].standard_error]
 
@@ -179,18 +161,6 @@ def test_a_ratio_is_its_linear_part():
     by_name = [{one.name: one.standard_error for one in report.systems} for report in (found, expected)]
     assert by_name[0] == pytest.approx(by_name[1], rel=1e-5)
     assert found.comparisons[0].standard_error == pytest.approx(expected.comparisons[0].standard_error, rel=1e-5)
-
-
-@pytest.mark.parametrize("factor", [1e200, 1e-200])
-def test_squares_may_leave_the_range_of_a_double(factor):
-    values = trained(np.random.default_rng(3), instances=12, runs=3).round(6)
-    labels = {"clusters": np.arange(12) // 2}
-    reports = [compare(evaluation_of(each, **labels), **QUICK) for each in (values, values * factor)]
-    (own, unclustered), (found, of_instances) = (
-        (np.array(errors(report)), report.comparisons[0].standard_error_unclustered) for report in reports
-    )
-    assert found / factor == pytest.approx(own, rel=1e-9)
-    assert of_instances / factor == pytest.approx(unclustered, rel=1e-9)
 
 
 def test_a_metric_without_a_slope_is_refused():
@@ -278,30 +248,6 @@ def test_few_instances_are_rejected_as_often_as_documented(models, tastes, low, 
     assert low - 3.0 * error < share < high + 3.0 * error
 
 
-def test_too_few_runs_for_any_decision():
-    few = "too few for a decision at 0.05: p is at least"
-    notes = [
-        compare(evaluation_of(trained(np.random.default_rng(0), runs=runs, systems=systems)), **QUICK | options).notes
-        for runs, systems, options in (
-            (3, 2, {}), (4, 2, {}), (3, 2, {"alternative": "greater"}), (4, 2, {"level": 0.99}), (4, 3, {}),
-            (4, 3, {"correction": "none"}), (2, 2, {"interval": "none"}),
-        )
-    ]  # fmt: skip
-    found = [[note.removeprefix("warning: permutation test: ") for note in each if "too few" in note] for each in notes]
-    assert found == [
-        [f"3 runs of each system are {few} 0.1"],
-        [],
-        [f"3 runs of each system are {few} 0.05"],
-        [f"4 runs of each system are {few.replace('0.05', '0.01')} 0.0286"],
-        [f"4 runs of each system are {few} 0.0286, adjusted at least 0.0857"],
-        [],
-        [f"2 runs of each system are {few} 0.333"],
-    ]
-    assert (
-        "p is for new runs on these instances; standard errors and intervals are for new runs on new ones" in notes[0]
-    )
-
-
 WHOLE = evaluation_of(np.arange(12.0).reshape(2, 3, 2))
 RANGE = evaluation_of(np.arange(12.0).reshape(2, 3, 2), SampleMetric("range", np.ptp, ("x",)))
 RAGGED = Evaluation.from_arrays({"A": [1, 2, 3], "B": [2, 1, 0]}, ids=["x", "x", "y"], runs=["r1", "r2", "r1"])
@@ -337,17 +283,3 @@ MANY = evaluation_of(np.arange(120.0).reshape(2, 5, 12))
 def test_what_cannot_be_had(evaluation, options, message):
     with pytest.raises(InputError, match=message):
         compare(evaluation, **{"design": "models"} | options)
-
-
-def test_the_command_line(tmp_path, capsys):
-    values = trained(np.random.default_rng(4), instances=20, runs=4)
-    cells = [f"{'AB'[k]},{i},{r},{values[k, i, r]:.3f}" for k, i, r in np.ndindex(values.shape)]
-    (tmp_path / "t.csv").write_text("\n".join(["system,id,run,value", *cells]) + "\n")
-    command = ["compare", str(tmp_path / "t.csv"), "--runs", "run", "--design", "models"]
-    assert _run(command, debug=True) == 0
-    out = capsys.readouterr().out
-    assert "permutation test, two-sided, whole runs exchanged" in out
-    assert "|interval:two-way|level:0.95|design:models|" in out
-    (tmp_path / "t.csv").write_text("\n".join(["system,id,run,value", *(c for c in cells if ",7,2," not in c)]) + "\n")
-    assert _run(command, debug=False) == 2
-    assert "instance '7' has no run '2'" in capsys.readouterr().err

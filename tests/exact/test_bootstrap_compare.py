@@ -90,12 +90,6 @@ def test_what_is_not_linear_in_one_statistic_is_sampled(metric, reason):
         bootstrap_test(a, b, metric=metric, method="exact")
 
 
-def test_a_curve_is_not_linear():
-    a, b = np.random.default_rng(1).integers(1, 9, (2, 30, 1))
-    result = bootstrap_test(a, b, metric=lambda sums: np.sqrt(sums[..., 0]), resamples=500)
-    assert "not linear in" in result.reason
-
-
 def test_reals_and_budgets_are_sampled():
     a, b = np.random.default_rng(1).normal(size=(2, 30))
     assert "held rounded" in bootstrap_test(a, b, resamples=500).reason
@@ -116,30 +110,3 @@ def test_a_p_value_of_zero_is_sampled(variant):
     assert result.standard_error == 0.0
     with pytest.raises(InputError, match="no exact test for 'a' and 'b': no resample at all is as extreme"):
         bootstrap_test(a, b, alternative="greater", variant=variant, method="exact")
-
-
-def test_a_stratum_of_one_unit_is_noted():
-    arrays = {"A": [1, 0, 1, 1, 0, 1], "B": [0, 0, 1, 0, 0, 1]}
-    text = "in the bootstrap, so standard errors and intervals are too small"
-    one = compare(Evaluation.from_arrays(arrays, strata="aabbbc"))
-    assert f"stratum 'c' has one unit: it never varies {text}" in one.notes
-    clustered = Evaluation.from_arrays(arrays, strata="aabbcc", clusters="pqrrst")
-    assert f"stratum 'b' has one unit: it never varies {text}" in compare(clustered).notes
-    two = compare(Evaluation.from_arrays(arrays, strata="abbbbc"))
-    assert f"stratum 'a' and 1 more have one unit each: they never vary {text}" in two.notes
-    for strata, options in (("aabbcc", {}), ("aabbbc", {"interval": "none"})):
-        notes = compare(Evaluation.from_arrays(arrays, strata=strata), **options).notes
-        assert not any("never var" in note for note in notes)
-    every = compare(Evaluation.from_arrays(arrays, strata="abcdef"), test="bootstrap")
-    assert [one.standard_error for one in every] == [0]
-
-
-@pytest.mark.parametrize("device", ["numpy", "cpu"])
-def test_replicates_that_do_not_fit_give_the_same_p_values_without_intervals(device):
-    rng = np.random.default_rng(5)
-    counts = {name: np.sort(rng.integers(0, 9, (40, 3))) for name in "ab"}
-    evaluation = Evaluation.from_arrays(counts, metric="fscore")
-    options = {"test": "bootstrap", "interval": "none", "resamples": 80_000, "device": device}
-    (kept,), (summary,) = (compare(evaluation, memory=memory, **options) for memory in (1.0, 1e-3))
-    assert summary.p_value == kept.p_value
-    assert summary.interval is None

@@ -154,14 +154,6 @@ def test_unequal_units(sizes):
 
 
 @pytest.mark.parametrize("null", [dp_null, tree_null])
-def test_one_unit(null):
-    one = np.array([1])
-    assert null(Lattice(np.array([[3]]), one)).tolist() == [0.5, 0, 0, 0.5]
-    assert null(Lattice(np.array([[1, -2]]), one)).tolist() == [[0, 0, 0.5], [0.5, 0, 0]]
-    assert null(Lattice(np.array([[0, -1]]), one)).tolist() == [[0.5, 0.5]]
-
-
-@pytest.mark.parametrize("null", [dp_null, tree_null])
 @pytest.mark.parametrize("num_axes", [0, 1, 2])
 def test_without_units_zero_is_certain(null, num_axes):
     empty = Lattice(np.zeros((0, num_axes), np.int64), np.zeros(0, np.int64))
@@ -179,30 +171,3 @@ def test_costs_and_bound():
     assert tree_error(four) == pytest.approx(12 * EPS * (2 * 2 * 2 + 3 * math.sqrt(8)), rel=1e-12, abs=0)
     lone = Lattice(np.array([[5]]), np.array([1]))
     assert (tree_cost(lone), tree_error(lone)) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "null", "programs"),
-    [("_add_units", dp_null, 1), ("_multiply", tree_null, 9)],
-)
-def test_problems_of_similar_size_share_programs(kernel, null, programs, monkeypatch):
-    """The tree takes one program a level: for lengths 4, 8, ..., 512, and 512 once more for the last pair."""
-    original, traces = getattr(convolution, kernel), []
-
-    def traced(*arrays):
-        traces.append(arrays)
-        return original(*arrays)
-
-    monkeypatch.setattr(convolution, kernel, traced)
-    for multiplicity in ([200, 150], [190, 158], [205, 149]):
-        null(Lattice(np.array([[1], [2]]), np.array(multiplicity)))
-        assert len(traces) == programs
-
-
-@pytest.mark.parametrize("null", [dp_null, tree_null])
-def test_the_global_setting_of_jax_is_left_alone(null):
-    import jax
-
-    before = jax.config.jax_enable_x64
-    assert null(Lattice(np.array([[1]]), np.array([3]))).dtype == np.float64
-    assert jax.config.jax_enable_x64 is before is False

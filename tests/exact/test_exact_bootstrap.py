@@ -218,13 +218,6 @@ def test_values_without_variation_are_a_point(groups):
     assert bootstrap_p(lattice, total, "two-sided", "shift")[:2] == ((0.0, -math.inf) if total else (1.0, 0.0))
 
 
-def test_lattice_is_reduced():
-    lattice = draw_lattice(np.array([13, 7, 1, 7, 5, 5, 30, 20, 20]), np.array([0, 0, 0, 0, 2, 2, 3, 3, 3]))
-    assert (lattice.scale, lattice.offset, lattice.total, lattice.top) == (2, 4 + 10 + 60, 108, 39)
-    assert [part.tolist() for part in lattice[:3]] == [[0, 3, 6, 0, 5], [1, 2, 1, 2, 1], [0, 0, 0, 1, 1]]
-    assert str(lattice.mirrored().mirrored()) == str(lattice)
-
-
 def test_nearly_everything_is_one_less_the_rest():
     """A difference of 1 among a million noisy units: all resamples are extreme but those equal to the observed."""
     half, size = 500_000, 1_000_001

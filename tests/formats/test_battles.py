@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from sigjax import Evaluation, InputError, compare, read
+from sigjax import InputError, compare, read
 
 SIDES = (("A", "B"), ("B", "A"), ("A", "C"), ("C", "B"), ("D", "C"))
 WORDS = {1.0: "model_a", 0.5: "tie", 0.0: "model_b"}
@@ -133,14 +133,6 @@ def test_all_tables_hold_battles(table, tmp_path, name, content):
     assert read(path).stats.tolist() == read(table).stats.tolist()
 
 
-def test_frames_and_parquet_hold_battles(table, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(rows(battles()))
-    assert Evaluation.from_dataframe(frame) == read(table)
-    frame.to_parquet(tmp_path / "b.parquet")
-    assert read(tmp_path / "b.parquet").stats.tolist() == read(table).stats.tolist()
-
-
 def test_battles_of_some_systems_and_those_without_a_winner(table, tmp_path):
     path = tmp_path / "holes.csv"
     path.write_text(table.read_text() + "u,A,B,\nu,A,A,tie\nu,D,A,\n")
@@ -154,13 +146,6 @@ def test_battles_of_some_systems_and_those_without_a_winner(table, tmp_path):
     assert compare(two, device="numpy")["C", "D"].p_value == report(table)["C", "D"].p_value
     assert len(report(table)) == 4
     assert {one.a for one in compare(read(table), baseline="C", device="numpy")} == {"A", "B", "D"}
-
-
-def test_scores_named_like_sides_are_no_battles(tmp_path):
-    path = tmp_path / "wide.csv"
-    path.write_text("id,model_a,model_b,winner\nx,1,0,model_a\ny,0,1,model_b\nz,1,1,tie\n")
-    assert read(path).metric.name == "mean"
-    assert read(path).systems == ("model_a", "model_b")
 
 
 @pytest.mark.parametrize(

@@ -86,12 +86,6 @@ def test_counts_and_scores_are_those_of_errant(write, seed):
     assert read("g", input=files).metric.name == "f0.5"
 
 
-def test_without_gold_edits_and_named(write):
-    gold = write("gold.m2", m2(("a b",), ("c d",)))
-    files = [write(name, m2(("a b", edit(0, 1, "x")), ("c d",)).replace("\n", "\r\n")) for name in ("a.m2", "b.m2")]
-    assert read(gold, input=files).stats.tolist() == [[[0, 1, 0], [0, 0, 0]]] * 2
-
-
 TWO = m2(("a b", edit(0, 1, "x"), edit(0, 1, "x", annotator=1)), ("c d", NOOP, edit(1, 2, "y", annotator=1)), ("e",))
 
 
@@ -178,11 +172,6 @@ def test_counts_are_those_of_the_annotators_that_were_chosen(write, annotators):
     ]
     assert found.metric.name == "f0.5"
     assert any("errant_compare chose" in note for note in found.notes) == (annotators > 1)
-
-
-def test_earlier_versions_print_no_sentences(write):
-    texts = [verbose(edits(name, 1), edits(0, 2), original=False)[0] for name in "ab"]
-    assert read(*(write(name, text) for name, text in zip("ab", texts, strict=True))).num_instances == 30
 
 
 GOOD, _ = verbose(edits("a", 1, 3), edits(0, 2, 3))

@@ -125,14 +125,6 @@ def test_what_compare_refuses_is_refused_alike(capsys, folder, given, tried):
         assert why in next(text for names, text in said["tried"].items() if name in names.split(", "))
 
 
-def test_text_says_the_same_and_fits(capsys, folder):
-    assert _run(["doctor", "long.tsv"], debug=False) == 0
-    out = capsys.readouterr().out
-    assert out.endswith("\nNext:\nsigjax compare long.tsv -m fscore\n")
-    assert "fields     doc (2 labels)" in out
-    assert "such as --cluster doc" in " ".join(out.split())
-
-
 @pytest.mark.parametrize("reader", READERS)
 def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
     """Sound files are read as `read` reads them, with its usual metric; of damaged ones it is said what is wrong."""

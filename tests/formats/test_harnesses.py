@@ -67,14 +67,6 @@ def test_runs_of_terminal_bench_have_the_mean_of_their_accuracies(data):
     assert evaluation.num_instances == 400
 
 
-@pytest.mark.parametrize("make", [logs.tau, logs.tau2])
-def test_trials_of_tau_bench_are_runs(write, make):
-    evaluation = read(write("a.json", make([[1, 0], [1, 1]])), f"B={write('b.json', make([[0, 0], [1, 0]]))}")
-    assert evaluation.runs == ("0", "1", "0", "1")
-    assert list(means(evaluation).values()) == [0.75, 0.25]
-    assert evaluation.metric.name == "reward"
-
-
 def test_tau2_names_its_agents_and_refuses_other_domains(write):
     a, b = (
         write("a.json", logs.tau2([1, 0.5])),
@@ -94,18 +86,6 @@ def test_tau2_names_its_agents_and_refuses_other_domains(write):
     assert "1 of 2 simulations have no reward" in " ".join(read(a, lacking, missing="drop").notes)
     with pytest.raises(InputError, match="field 'simulations': is empty; expected trials"):
         read(a, write("e.json", logs.tau2([])))
-
-
-def test_promptfoo_holds_prompts_and_providers(write):
-    one = write("a.json", logs.promptfoo(A, prompts=("Say {{word}}", "Do\nsay")))
-    assert read(one).systems == ("p: Say {{word}}", "p: Do say")
-    evaluation = read(one.with_name("a.json"), cluster="topic")
-    assert evaluation.clusters == ("t0", "t0", "t1", "t1")
-    two = [write(f"{name}.json", logs.promptfoo(own, provider=name)) for name, own in (("x", A), ("y", B))]
-    assert means(read(*two)) == {"x": 0.75, "y": 0.25}
-    assert means(read(*two, metric="score")) == {"x": (3 + 0.25) / 4, "y": (1 + 0.75) / 4}
-    assert means(read(*two, metric="tone")) == {"x": 0.375, "y": 0.125}
-    assert read(*two).metric.name == "success"
 
 
 def test_repetitions_of_promptfoo_are_runs_and_errors_are_counted(write):
@@ -230,14 +210,6 @@ def test_folders_stand_for_the_file_in_them(write, tmp_path, name, expected):
         read(tmp_path / "x", tmp_path / "z")
 
 
-@pytest.mark.parametrize("line", ['{"doc_id": "d", "doc": "x", "A": 1, "B": 0}', '{"sample_id": 1, "A": 1, "B": 0}'])
-def test_json_tables_are_still_tables(write, line):
-    path = write("t.jsonl", line)
-    assert numbers(read(path, id=line.split('"')[1], ignore=["doc"] if "doc" in line else [])) == {"A": [1], "B": [0]}
-    long = "".join(f'{{"system": "{s}", "doc_id": {i}, "value": {i % 2}}}\n' for s in "AB" for i in range(3))
-    assert numbers(read(write("samples_t.jsonl", long), id="doc_id")) == {"A": [0, 1, 0], "B": [0, 1, 0]}
-
-
 def test_scores_by_name_are_their_means_and_can_be_saved(write, tmp_path):
     """Also those that are named like a metric."""
     paths = [
@@ -268,18 +240,6 @@ def test_lm_eval_filters(write):
     assert numbers(read(*paths, filter="strict")) == {"a": A, "b": B}
     with pytest.raises(InputError, match=r"filter: no filter 'strikt'; did you mean 'strict'\?"):
         read(*paths, filter="strikt")
-
-
-def test_lm_eval_older_files_have_no_list_of_metrics(write):
-    def older(found):
-        lines = [json.loads(line) for line in logs.lm_eval(found).splitlines()]
-        gone = ("metrics", "filter", "doc_hash")
-        return "\n".join(json.dumps({k: v for k, v in line.items() if k not in gone}) for line in lines)
-
-    assert numbers(read(write("a.jsonl", older(A)), write("b.jsonl", logs.lm_eval(B)))) == {
-        "a": A,
-        "b": B,
-    }
 
 
 def test_lm_eval_documents_must_be_the_same(write):
@@ -353,13 +313,6 @@ def test_lm_eval_results_without_their_samples_are_refused(write):
     assert read(table).systems == ("A", "B")
 
 
-def test_lm_eval_clusters_are_fields_of_the_document(write):
-    paths = [write(f"{k}.jsonl", logs.lm_eval(v)) for k, v in (("a", A), ("b", B))]
-    assert read(*paths, cluster="topic").clusters == ("t0", "t0", "t1", "t1")
-    with pytest.raises(InputError, match="cluster: no column and no file 'topik'; did you mean 'topic'"):
-        read(*paths, cluster="topik")
-
-
 @pytest.mark.parametrize("value", [[1.5, 3], {"x": 1}, "text"])
 def test_parts_of_corpus_metrics_are_refused_when_they_are_asked_for(write, value):
     both = {"metrics": ["acc", "ppl"], "ppl": value}
@@ -384,13 +337,6 @@ def test_inspect_values(write, zipped):
     assert numbers(read(*paths)) == {"lab/a": expected, "lab/b": [1] * len(found)}
     assert numbers(read(*paths, cluster="topic"))["lab/a"] == expected
     assert read(*paths, cluster="topic").clusters[:3] == ("t0", "t0", "t1")
-
-
-def test_inspect_systems_are_models_unless_these_are_alike(write):
-    paths = [write(f"{k}.json", logs.inspect(v)) for k, v in (("a", A), ("b", B))]
-    assert numbers(read(*paths)) == {"a": A, "b": B}
-    other = write("c.json", logs.inspect(B, model="lab/c"))
-    assert numbers(read(paths[0], f"Base={other}")) == {"lab/a": A, "Base": B}
 
 
 @pytest.mark.parametrize("unscored", [None, float("nan"), "NaN"])
@@ -450,17 +396,6 @@ def test_inspect_reductions_other_than_the_mean_are_taken(write):
     assert numbers(read(*bare)) == {"a": [0.5, 0], "b": [0.5, 0]}
     with pytest.raises(InputError, match="differ in the reduction over epochs: 'mean', 'max'; score them"):
         read(log("a"), log("b", reduced([1.0, 0], "max")))
-
-
-def test_inspect_says_what_differs_and_what_did_not_end(write):
-    paths = [
-        write("a.json", logs.inspect(A)),
-        write("b.json", logs.inspect(B, model="b", task="gpqa", status="error")),
-    ]
-    assert read(*paths).notes == (
-        "the systems differ in the task: 'arc', 'gpqa'",
-        f"{paths[1]}: the run has the status error",
-    )
 
 
 def test_helm_splits_perturbations_and_trials(write):
@@ -586,13 +521,6 @@ def test_lighteval_details(write, tmp_path, names):
         read(*paths)
     paths[1].write_bytes(paths[0].read_bytes()[:-20])
     with pytest.raises(InputError, match="not readable as Parquet"):
-        read(*paths)
-
-
-def test_parquet_without_its_library(write, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    paths = [write(f"{k}/details_arc.parquet", b"PAR1xx") for k in "ab"]
-    with pytest.raises(InputError, match=r'not installed; run: pip install "sigjax\[parquet\]"'):
         read(*paths)
 
 

@@ -13,14 +13,6 @@ from sigjax.metrics import CLASS_METRICS
 pytestmark = pytest.mark.usefixtures("here")
 
 
-def test_names_of_columns_are_no_instance(write):
-    files = [write(f"{name}.csv", f"id,gold,pred\n1,a,a\n2,b,{name}\n") for name in "ab"]
-    with pytest.raises(InputError, match="a.csv, line 1: seems to hold names of columns.* 'gold', 'pred'"):
-        read(*files, reader="timbl")
-    without = [write(f"{name}.out", f"1,a,c\n2,b,{name}\n3,c,c\n") for name in "ab"]
-    assert read(*without).stats.shape[:2] == (2, 3)
-
-
 @pytest.fixture
 def labels(write):
     """The gold file and those of the systems."""
@@ -114,27 +106,6 @@ def test_scores_do_not_depend_on_other_systems(labels, metric):
     assert scores[0] == pytest.approx(scores[1], abs=1e-15)
 
 
-def test_saved_statistics_come_back(labels, tmp_path):
-    gold, files = labels
-    for metric in CLASS_METRICS:
-        evaluation = read(gold, input=files, metric=metric)
-        evaluation.save(tmp_path / "e.npz")
-        loaded = read(tmp_path / "e.npz")
-        assert loaded.metric.score is evaluation.metric.score
-        np.testing.assert_array_equal(loaded.stats, evaluation.stats)
-
-
-def test_numeric_labels_and_labels_of_several_words(write):
-    gold = write("gold", "0\n1\n1\n")
-    evaluation = read(gold, input=[write("a", "0\n1\n0\n"), write("b", "0\r\n1\r\n1\r\n")])
-    assert evaluation.stats[:, :, 0].tolist() == [[1, 1, 0], [1, 1, 1]]
-    gold = write("gold", "not so\nso\n")
-    evaluation = read(gold, input=[write("a", "not so\nnot so"), write("b", "so\n so ")], reader="labels", metric="mcc")
-    assert evaluation.metric.stat_names[1:3] == ("predicted:not so", "predicted:so")
-    numeric = write("a", "f 0 1\nf 1 1\n"), write("b", "f 0 0\nf 1 1\n")
-    assert read(*numeric, reader="timbl").stats[:, :, 0].tolist() == [[0, 1], [1, 1]]
-
-
 def test_labels_that_are_no_classes(write):
     numbers = "\n".join(map(str, range(20_000)))
     with pytest.raises(InputError, match=r"a: 20000 classes are too many for the metric 'mcc' on 20000 instances"):
@@ -174,16 +145,6 @@ def test_labels_are_joined_by_id(write, layout):
         assert scores.tolist() == pytest.approx([score(CLASSES, own) for own in CLASSIFIED.values()])
 
 
-def test_numbers_as_labels(write):
-    gold, *files = (write(f"{name}.csv", f"Id,Survived\n1,1\n2,{name in 'ga':d}\n3,0\n") for name in "gab")
-    with pytest.raises(InputError, match="looks like a table.* labels one per line or with an id .*id-labels"):
-        read(gold, input=files)
-    by_name = read(gold, input=files, reader="id-labels")
-    assert by_name.stats[:, :, 0].tolist() == [[1, 1, 1], [1, 0, 1]]
-    named = [write(name, f"Id,Label\n1,1\n2,{name in 'ga':d}\n3,0\n") for name in "gab"]
-    assert read(named[0], input=named[1:]).stats.tolist() == by_name.stats.tolist()
-
-
 def as_object(labels, *, shuffled=True):
     pairs = list(zip(IDS, labels, strict=True))
     if shuffled:
@@ -201,14 +162,6 @@ def test_objects_of_labels_are_joined_by_id(write):
         found = read(first, input=others, metric="kappa")
         assert (found.ids, found.systems) == (tuple(IDS), tuple(CLASSIFIED))
         assert found.stats.tolist() == expected.stats.tolist()
-
-
-def test_numbers_true_and_null_in_objects(write):
-    gold = write("gold", '{"1": 1, "2": 70000, "3": true}')
-    files = [write("a", '{"3": true, "2": 70000, "1": 0}'), write("b", '{"1": 1, "2": null, "3": false}')]
-    with pytest.raises(InputError, match=r"'b' lacks 1 of 3 \(first: '2'\)"):
-        read(gold, input=files)
-    assert read(gold, input=files, missing="zero").stats[:, :, 0].tolist() == [[0, 1, 1], [1, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -258,28 +211,6 @@ def test_answers_and_other_objects_are_not_taken_for_labels(write):
 
 
 GOLD = "id\tdoc\ttext\tlabel\n1\td\ta b\tyes\n2\td\tb\tno\n3\te\tc\tyes\n4\tf\tc\tno\n"
-
-
-def test_other_columns_of_the_gold_file_are_clusters(write):
-    gold, files = write("g", GOLD), [write("a", "1 yes\n4 no\n3 no\n2 no\n"), write("b", "2 yes\n1 no\n3 no\n4 no\n")]
-    found = read(gold, input=files, cluster="doc")
-    assert found.clusters == ("d", "d", "e", "f")
-    assert found.stats[:, :, 0].tolist() == [[1, 1, 0, 1], [0, 0, 0, 1]]
-
-
-def test_missing_answers(write):
-    gold, files = write("g", GOLD), [write("a", "1 yes\n3 yes\n4 yes\n"), write("b", "2 yes\n1 no\n4 no\n")]
-    with pytest.raises(InputError, match=r"'a' lacks 1 of 4 \(first: '2'\), 'b' lacks 1 of 4 \(first: '3'\)"):
-        read(gold, input=files)
-    assert read(gold, input=files, missing="drop").stats[:, :, 0].tolist() == [[1, 0], [0, 1]]
-    zero = read(gold, input=files, missing="zero", metric="macro-recall")
-    assert zero.metric.score(zero.stats.sum(axis=1)).tolist() == [0.5, 0.25]
-    assert read(gold, input=["a", write("c", "3 yes\n1 yes\n4 no\n")], missing="zero").num_instances == 4
-
-
-def test_labels_that_are_not_in_the_gold_file_are_noted(write):
-    gold, files = write("g", GOLD), [write("a", "1 yes\n2 yes\n3 Yes\n4 no\n"), write("b", "2 no\n1 no\n3 no\n4 no\n")]
-    assert "a: 1 of 4 labels never occur in the gold file: 'Yes'" in read(gold, input=files).notes
 
 
 @pytest.mark.parametrize(

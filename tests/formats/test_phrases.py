@@ -11,7 +11,7 @@ from annotated import SEGMENTED, SEGMENTS, SEGMENTS_TWO, TREES, TREES_ONE, TREES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax import Evaluation, InputError, read
+from sigjax import InputError, read
 from sigjax.formats.conllu import METRICS, UNMATCHED, count_words, match_words, parse_conllu
 from sigjax.formats.phrases import NOTE, parse_tree
 from sigjax.formats.spans import common_length
@@ -46,17 +46,6 @@ def test_a_sentence_that_one_parser_failed_on(write):
         read(one, two)
     assert read(one, two, missing="drop").stats.tolist() == [[[3, 4, 4]], [[4, 4, 4]]]
     assert read(one, two, missing="zero").stats.tolist() == [[[3, 4, 4], [2, 3, 5]], [[4, 4, 4], [0, 0, 5]]]
-
-
-def test_messages_of_evalb_among_the_rows_are_skipped(write):
-    text = evalb([(3, 4, 4), None]).replace("   2  ", "2 : Length unmatch (4|5)\n   2  ")
-    assert read(write("one", text), write("two", text)).stats.shape[1] == 1
-
-
-def test_no_valid_sentence_is_refused(write):
-    one = write("one", evalb([None]))
-    with pytest.raises(InputError, match="no instances"):
-        read(one, write("two", evalb([None])))
 
 
 @pytest.fixture
@@ -189,48 +178,6 @@ def test_words_of_multiword_tokens_stand_for_those_of_the_same_form(files, metri
     assert evaluation.stats.tolist() == [[[5, 5, 5], [2, 2, 2]], [[correct, 5, 5], [0, 1, 2]]]
 
 
-def test_other_ends_of_lines_and_a_mark_at_the_start(files, write):
-    def change(path):
-        return b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n")
-
-    gold, systems = files
-    changed = {name: write(f"{name}.txt", change(path)) for name, path in systems.items()}
-    stats = read(write("gold", change(gold)), input=changed).stats
-    np.testing.assert_array_equal(stats, read(gold, input=systems).stats)
-
-
-def test_ids_are_positions_where_names_are_lacking_or_repeated(files, write):
-    _, systems = files
-    for gold in (GOLD.replace("s2", "s1"), GOLD.replace("# sent_id = s2\n", "")):
-        assert read(write("g.conllu", gold), input=systems).ids is None
-
-
-def test_a_blank_within_a_form_is_no_part_of_the_text(write, files):
-    gold, systems = files
-    spaced = write("c.conllu", GOLD.replace("Haus", "Ha\u00a0us"))
-    np.testing.assert_array_equal(
-        read(gold, input=[systems["same"], spaced]).stats[1], read(gold, input=systems).stats[0]
-    )
-
-
-def test_an_evaluation_can_be_saved(files, tmp_path):
-    gold, systems = files
-    evaluation = read(gold, input=systems, metric="uas")
-    evaluation.save(tmp_path / "e.npz")
-    again = read(tmp_path / "e.npz")
-    assert isinstance(again, Evaluation)
-    assert (again.metric, again.ids) == (evaluation.metric, evaluation.ids)
-    np.testing.assert_array_equal(again.stats, evaluation.stats)
-
-
-def test_other_metrics_take_the_counts_by_name(files):
-    gold, systems = files
-    evaluation = read(
-        gold, input=systems, metric=lambda sums: sums[..., 0] / sums[..., 1], counts={"x": "uas", "n": "gold"}
-    )
-    assert evaluation.stats.tolist() == [[[5, 5], [2, 2]], [[3, 5], [0, 2]]]
-
-
 def made_up(text, chooser, annotator=None):
     """A sentence over a text, in words and multiword tokens; span, form and kind of each word, and its annotation."""
     lines, words, columns, place = [], [], [], 0
@@ -353,12 +300,6 @@ def test_endless_multiword_tokens_are_refused(write):
         read(gold, input={"a": gold, "b": gold})
 
 
-def test_two_gold_files_are_refused(files):
-    gold, systems = files
-    with pytest.raises(InputError, match="second gold file"):
-        read(gold, gold, input=systems)
-
-
 def test_all_parsers_of_the_shared_task(data):
     """Every count of every sentence is that of a table made with the official script's figures."""
     folder = data / "conll18_en_ewt"
@@ -387,12 +328,6 @@ def test_published_scores_by_the_command_line(data, compared):
     assert found == published | official
 
 
-def test_detection_by_content(write):
-    for name in ("gold.txt", "gold"):
-        gold = write(name, "# a comment\n\n" + GOLD)
-        assert read(gold, input={"a": gold, "b": gold}).metric.name == "las"
-
-
 @pytest.fixture
 def segmented(write):
     return write("gold.tsv", SEGMENTED), {
@@ -414,22 +349,6 @@ def test_counts_of_morphemes(segmented):
     assert exact.stats[..., 0].tolist() == [[0, 1, 0, 0], [1, 0, 0, 1]]
 
 
-@pytest.mark.parametrize(
-    "change", [str, lambda text: "\ufeff" + text.replace("\n", "\r\n"), lambda text: text + "\n\n"]
-)
-def test_spellings_of_the_same_file(segmented, write, change):
-    gold, systems = segmented
-    changed = {name: write(name, change(path.read_text())) for name, path in systems.items()}
-    stats = read(write("gold", change(SEGMENTED)), input=changed).stats
-    np.testing.assert_array_equal(stats, read(gold, input=systems).stats)
-
-
-def test_a_gold_file_without_categories(segmented, write):
-    gold, systems = segmented
-    plain = write("plain", "".join(line.rpartition("\t")[0] + "\n" for line in SEGMENTED.splitlines()))
-    np.testing.assert_array_equal(read(plain, input=systems).stats, read(gold, input=systems).stats)
-
-
 def naive_length(one, other):
     """By the definition: of all subsequences of one, the longest that is one of the other."""
     best = 0
@@ -444,15 +363,6 @@ def naive_length(one, other):
 @given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abcd"), max_size=12))
 def test_common_subsequences_by_enumeration(one, other):
     assert common_length(one, other) == naive_length(one, other)
-
-
-def test_a_few_words_that_differ_are_noted(write):
-    words = [f"word{i}" for i in range(200)]
-    gold, other = (write(name, "".join(f"{w}\t{w} @@s\n" for w in words)) for name in ("g", "other"))
-    spoilt = write("spoilt", gold.read_text().replace("word7\t", "#NAME?\t"))
-    evaluation = read(gold, input=[other, spoilt])
-    example = "(line 8: '#NAME?', not 'word7')"
-    assert evaluation.notes[:-1] == (f"spoilt: 1 of 200 lines have another word than the gold file {example}",)
 
 
 def test_published_scores_of_segmentation(data, compared):
@@ -496,30 +406,6 @@ def test_an_instance_is_a_term_of_any_list(write):
         [[0, 0, 1], [1, 1, 1], [0, 0, 1], [0, 0, 0], [0, 1, 0]],
     ]
     assert evaluation.notes[:-1] == ()
-
-
-def test_only_systems_asked_for_give_instances(write):
-    gold, *systems = (write(name, text) for name, text in (("g", "a\n"), ("A", "a\n"), ("B", "b\n"), ("C", "c\n")))
-    evaluation = read(gold, input=systems, reader="terms", systems=["C", "A"])
-    assert (evaluation.systems, evaluation.ids) == (("C", "A"), ("a", "c"))
-
-
-@pytest.mark.parametrize(
-    "change", [str, lambda text: "\ufeff" + text.replace("\n", "\r\n"), lambda text: text + " \n\n"]
-)
-def test_spellings_of_the_same_list(write, change):
-    gold, one, two = (write(name, change(text)) for name, text in (("g.terms", "a\nb\n"), ("1", "a\n"), ("2", "c\n")))
-    assert read(gold, input=[one, two]).ids == ("a", "b", "c")
-
-
-def test_a_repeated_term_counts_once_with_a_note(write):
-    gold, one, two = (write(name, text) for name, text in (("g", "a\na\n"), ("one", "a\nx\n a\nx\n"), ("two", "a\n")))
-    evaluation = read(gold, input=[one, two], reader="terms")
-    assert evaluation.stats.sum(axis=1).tolist() == [[1, 2, 1], [1, 1, 1]]
-    assert evaluation.notes[:-1] == (
-        "the gold list: 1 of 2 lines repeat a term, which counts once",
-        "one: 2 of 4 lines repeat a term, which counts once",
-    )
 
 
 @pytest.mark.parametrize(

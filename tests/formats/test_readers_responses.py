@@ -243,59 +243,6 @@ def test_sums_are_those_of_sentences(write, reader):
         assert len(set(two.ids)) == two.num_instances
 
 
-def test_sums_are_those_of_sentences_on_real_data(data):
-    folder = data / "hipe_fr_coarse" / "raw"
-    names = "neurbsl_bundle3_hipe2020_fr_1", "team4_bundle4_hipe2020_fr_1"
-    files = {name: folder / f"{name}.tsv.gz" for name in names}
-    for options in ({}, {"filter": "NE-FINE-LIT"}):
-        for metric in ("fscore", "precision", "recall"):
-            both = [
-                read(folder / "gold.tsv.gz", input=files, metric=metric, unit=unit, **options)
-                for unit in ("instance", "response")
-            ]
-            assert both[0].stats.sum(axis=1).tolist() == both[1].stats.sum(axis=1).tolist()
-    folder = data / "align_enfr"
-    files = sorted((folder / "systems").iterdir())
-    for metric in ("aer", "alignment-precision", "alignment-recall"):
-        both = [
-            read(folder / "gold.test.wa.nonullalign", input=files, metric=metric, unit=unit)
-            for unit in ("instance", "response")
-        ]
-        assert both[0].stats.sum(axis=1).tolist() == both[1].stats.sum(axis=1).tolist()
-
-
-def test_what_an_instance_is_called(write):
-    gold = write("gold", "a O\nb B-X\n\nc B-Y\nd I-Y\n")
-    files = {"a": write("a", "a B-X\nb B-X\n\nc B-Y\nd O\n"), "b": write("b", "a O\nb B-Y\n\nc B-Y\nd I-Y\n")}
-    assert read(gold, input=files, unit="response").ids == ("1-1 X", "2-2 X", "2-2 Y", "4-4 Y", "4-5 Y")
-    links = {name: write(name, text) for name, text in (("a", "0-1\n2-0\n"), ("b", "0-1\n\n"))}
-    assert read(write("gold", "1-1\n0p0\n"), input=links, unit="response").ids == ("1: 0-1", "1: 1-1", "2: 2-0")
-    trees = {name: write(name, "(TOP (A (T u)) (T v))\n") for name in "ab"}
-    found = read(write("gold", "(TOP (B (T u) (T v)))\n"), input=trees, unit="response")
-    assert found.ids == ("1: A 1-1", "1: B 1-2")
-
-
-@pytest.mark.parametrize("reader", METRICS)
-def test_only_systems_asked_for_give_instances(write, reader):
-    systems = {"a": {1, 2}, "b": {3}, "c": {1, 4}}
-    options = {"metric": METRICS[reader]["fscore"], "unit": "response"}
-    evaluation = read_marks(write, reader, {1, 5}, systems, 2 * WIDTH, systems=["c", "a"], **options)
-    assert (evaluation.systems, evaluation.num_instances) == (("c", "a"), 4)
-
-
-TREES = "(TOP (A (T u)) (T v))\n(TOP (B (T u) (T v)))\n"
-
-
-@pytest.mark.parametrize("missing", ["drop", "zero"])
-def test_a_tree_that_a_parser_lacks(write, missing):
-    gold = write("gold", "(TOP (A (T u)) (T v))\n(TOP (B (T u) (C (T v))))\n")
-    files = {"a": write("a", TREES), "b": write("b", "(())\n(TOP (C (T u) (T v)))\n")}
-    both = [read(gold, input=files, missing=missing, unit=unit) for unit in ("instance", "response")]
-    assert both[0].stats.sum(axis=1).tolist() == both[1].stats.sum(axis=1).tolist()
-    with pytest.raises(InputError, match="'b' lacks 1 of 4"):
-        read(gold, input=files, unit="response")
-
-
 def test_a_report_has_no_errors_and_says_so(write, capsys):
     gold, systems, size = yeh_marks()
     files = [str(write(name, tagged(marks, size))) for name, marks in (("gold", gold), *systems.items())]
@@ -328,13 +275,6 @@ def test_options_that_do_not_go_together(write, options, message):
         read(write("gold", "a B-X\nb O\n"), input=files, reader="conll-gold", **({"unit": "response"} | options))
 
 
-def test_formats_of_counts_have_no_responses(write):
-    with pytest.raises(
-        InputError, match=r"needs spans, links, brackets or terms, as the formats conll, .*terms.* csv has none"
-    ):
-        read(write("t.csv", "id,A,B\nx,1,0\ny,1,1\n"), unit="response")
-
-
 def test_what_draws_instances_refuses_responses(write):
     evaluation = read_marks(write, "terms", {1, 2}, {"a": {1, 3}, "b": {2, 4, 5}}, WIDTH, unit="response")
     for study in (
@@ -352,11 +292,3 @@ def test_what_draws_instances_refuses_responses(write):
     assert ("bootstrap", "responses are not a random sample of instances") in [
         (each.name, each.reason) for each in found.left_out
     ]
-
-
-def test_responses_and_sentences_do_not_mix(write):
-    marks = {1, 2}, {"a": {1, 3}, "b": {2, 4, 5}}, WIDTH
-    one = read_marks(write, "terms", *marks, unit="response")
-    other = read_marks(write, "terms", *marks, metric="recall")
-    with pytest.raises(InputError, match="differ in their systems, instances, units"):
-        compare([one, other])

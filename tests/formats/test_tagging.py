@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import InputError, compare, read
-from sigjax.formats.conll import encode, parse_columns
+from sigjax.formats.conll import encode
 from sigjax.formats.reading import choose_formats
-from sigjax.formats.spans import Spans, count_spans, find_spans, is_span_tag, tag_table
+from sigjax.formats.spans import Spans, count_spans, find_spans, tag_table
 from sigjax.metrics.ratios import f1_score, ratio_score
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -227,17 +227,6 @@ def test_matches_that_mean_nothing_are_refused(partial_files, options, message):
     assert message in refused.value.flags
 
 
-def test_a_span_belongs_to_the_sentence_of_its_first_token():
-    spans = Spans(np.array([1, 3]), np.array([3, 5]), np.array([0, 0]))
-    counts = count_spans(spans, spans, np.array([0, 2, 4]))
-    assert {name: column.tolist() for name, column in counts.items()} == dict.fromkeys(counts, [1, 1, 0])
-
-
-@pytest.mark.parametrize("tag", ["NN", "", "PER", "b-PER", "B_PER", "BPER", "O-PER", "X-PER", "."])
-def test_tags_that_mark_no_span(tag):
-    assert not is_span_tag(tag)
-
-
 def conlleval_file():
     """Tokens with 459 gold phrases and 539 guesses, of which 371 are right, and 838 of 961 tags."""
     right = [["B-NP B-NP"]] * 371
@@ -315,34 +304,6 @@ def test_ways_to_write_a_file(write, change):
     np.testing.assert_array_equal(found.stats, expected.stats)
 
 
-@pytest.mark.parametrize("text", ["# O\nb B-X\n", "# O\n\n# O\nb B-X\n", "b\tB-X\n#\tO\n", "#a O\nb B-X\n# O\n"])
-def test_a_number_sign_is_a_token_where_it_has_tags(text):
-    tokens = parse_columns("t", text).tokens
-    assert list(tokens.words) == [line.split()[0] for line in text.split("\n") if line]
-    assert list(tokens.tags) == [line.split()[1] for line in text.split("\n") if line]
-
-
-def test_tokens_with_blanks_between_tabs(write):
-    text = "New York\tB-LOC\tB-LOC\nis\tO\tO\n"
-    assert read(write("a.txt", text), write("b.txt", text)).stats[0].tolist() == [[1, 1, 1]]
-
-
-def test_documents(write):
-    start = "-DOCSTART- -X- O O\n\n"
-    text = start + PAIRS + "\n" + start + PAIRS
-    evaluation = read(write("a.txt", text), write("b.txt", text), cluster="document")
-    assert evaluation.clusters == ("1", "1", "2", "2")
-    with pytest.raises(InputError, match="cluster: no column and no file 'document'"):
-        read(write("c.txt", PAIRS), write("d.txt", PAIRS), cluster="document")
-
-
-def test_accuracy_takes_any_tags(write):
-    gold = write("gold.txt", "a\tDT\nb\tNN\n\nc\tVB\n")
-    systems = write("x", "a\tDT\nb\tVB\n\nc\tVB\n"), write("y", "a\tDT\nb\t_\n\nc\tNN\n")
-    evaluation = read(gold, input=systems, metric="accuracy")
-    assert evaluation.stats.tolist() == [[[1, 2], [1, 1]], [[1, 2], [0, 1]]]
-
-
 def test_mbt(compared, write):
     report = compared(write("gold", MBT), "-i", write("one.mbt", MBT.replace("NN", "JJ")), write("two.mbt", MBT))
     scores = {(each["name"], each["metric"]): each["score"] for each in report["systems"]}
@@ -351,15 +312,6 @@ def test_mbt(compared, write):
     blank = MBT.replace("<utt>", "")
     evaluation = read(write("gold", blank), input=["one.mbt", "two.mbt"], reader="mbt")
     assert evaluation.stats.tolist() == [[[1, 2], [1, 1]], [[2, 2], [1, 1]]]
-
-
-def test_numbers_for_a_function_of_ones_own(write):
-    def share(sums):
-        return sums[..., 0] / sums[..., 1]
-
-    counts = {"right": "correct", "all": "tokens"}
-    evaluation = read(write("a.txt", PAIRS), write("b.txt", PAIRS), metric=share, counts=counts)
-    assert evaluation.stats[0].sum(axis=0).tolist() == [3, 5]
 
 
 def test_other_annotation_is_no_guess(write):
@@ -453,14 +405,6 @@ def test_columns_comments_and_case_may_differ(write):
     assert accuracy.stats.tolist() == [[[0, 2], [2, 2], [2, 2]], [[2, 2]] * 3]
 
 
-def test_another_column(write):
-    other = HIPE_GOLD.replace("loc.adm", "loc.nat")
-    evaluation = read(
-        write("gold.tsv", HIPE_GOLD), input=[write("a", other), write("b", HIPE_GOLD)], filter="NE-FINE-LIT"
-    )
-    assert evaluation.stats.sum(axis=1).tolist() == [[1, 2, 2], [2, 2, 2]]
-
-
 def test_entities_go_over_sentences_but_not_over_documents(write):
     table = "TOKEN\tNE-COARSE-LIT\tMISC\n# x:document_id = 1\na\tB-x\tEndOfSentence\nb\tI-x\t_\n"
     table += "# x:document_id = 2\nc\tI-x\t_\n"
@@ -473,20 +417,6 @@ def test_entities_go_over_sentences_but_not_over_documents(write):
 def test_ways_to_write_a_file_of_hipe(write, change):
     evaluation = read(write("gold.tsv", change(HIPE_GOLD)), input=[write("a.tsv", change(HIPE)), "gold.tsv"])
     assert evaluation.stats.sum(axis=1).tolist() == [[1, 2, 2], [2, 2, 2]]
-
-
-@pytest.mark.parametrize("pads", ["\t", "\t\t\t", " ", "\t \t"])
-def test_comments_and_empty_lines_may_be_padded(write, pads):
-    """As a program writes them that fills every row of a table."""
-    padded = "".join(
-        f"{line}{pads}\n" if not line or line.startswith("# ") else f"{line}\n"
-        for line in HIPE_GOLD.removesuffix("\n").split("\n")
-    )
-    files = {"a": write("a.tsv", padded), "b": write("b.tsv", HIPE_GOLD)}
-    for gold in files.values():
-        evaluation = read(gold, input=files, cluster="document")
-        assert evaluation.clusters == ("one", "one", "two")
-        assert evaluation.stats.tolist() == [[[1, 1, 1], [0, 0, 0], [1, 1, 1]]] * 2
 
 
 def table(words, tags):
@@ -521,15 +451,6 @@ def test_tokens_that_a_file_lacks_are_put_back(write, lacking, note):
         read(gold, input={"a": cut, "b": full})
 
 
-def test_other_spellings_are_taken_by_position(write):
-    """As the scorer of the campaign does."""
-    gold, changed = table(WORDS, TAGS_OF_HIPE), table([word.upper() for word in WORDS], TAGS_OF_HIPE)
-    files = {"a": write("a.tsv", changed), "b": write("b.tsv", gold)}
-    evaluation = read(write("gold.tsv", gold), input=files, tolerant=True)
-    assert evaluation.stats[0].tolist() == evaluation.stats[1].tolist()
-    assert "a: tokens written otherwise than in the gold file: 11" in evaluation.notes
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -542,10 +463,3 @@ def test_other_texts_are_refused(write, words, message):
     gold = write("gold.tsv", table(WORDS, TAGS_OF_HIPE))
     with pytest.raises(InputError, match=message):
         read(gold, input={"a": write("a.tsv", table(words, ["O"] * len(words))), "b": gold}, tolerant=True)
-
-
-def test_other_texts_of_the_same_length_are_refused(write):
-    words = [f"w{i}" for i in range(21)]
-    files = [write(name, table([f"{name}{word}" for word in words], ["O"] * 21)) for name in "abc"]
-    with pytest.raises(InputError, match="token 'bw0', but 'aw0' on line 2 of .*a;"):
-        read(files[0], input=files[1:], tolerant=True)

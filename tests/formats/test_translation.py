@@ -39,23 +39,6 @@ def test_segment_scores_by_position(write):
     assert read(write("named", SCORES), reader="mt-metrics-eval", metric="score").metric.name == "score"
 
 
-def test_missing_scores_and_documents(write, tmp_path):
-    path = write("x.seg.score", SCORES.replace("B\t-1", "B\tNone"))
-    docs = write("en-de.docs", "news d1\nnews d1\nsocial d2\n")
-    with pytest.raises(InputError, match="'B' lacks 1 of 3 .*missing=.drop."):
-        read(path)
-    found = read(path, missing="drop", cluster=str(docs))
-    assert found.stats[:, :, 0].tolist() == [[0.5, 1.25], [0.25, 1]]
-    assert found.clusters == ("news d1", "social d2")
-
-
-def test_systems_without_any_score_are_left_out_by_name(write):
-    path = write("x.seg.score", SCORES + "refA\tNone\n" * 3)
-    with pytest.raises(InputError, match="no instance is left .*'refA' lacks 3 of 3"):
-        read(path, missing="drop")
-    assert read(path, systems=["B", "A"]).systems == ("B", "A")
-
-
 def test_files_of_several_annotators_are_refused_by_what_they_are(write):
     paths = [str(write(f"en-de.mqm-{k}.seg.score", SCORES)) for k in (1, 2)]
     with pytest.raises(InputError, match=r"mqm-2.seg.score: a .seg.score file has all systems in it; .*runs="):
@@ -83,15 +66,6 @@ def test_comet_scores_are_averaged(write, compared):
         ("A", "COMET", 0.75),
         ("B", "COMET", 0.5),
     }
-
-
-def test_without_references_and_with_spans(write):
-    content = comet(A=[1, 0], B=[0, 0])
-    for segments in content.values():
-        for segment in segments:
-            del segment["ref"]
-    content["out/A.txt"][0]["errors"] = [{"text": "x", "severity": "major", "start": 0, "end": 1}]
-    assert read(write("c.json", json.dumps(content))).stats[0, :, 0].tolist() == [1, 0]
 
 
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
@@ -163,14 +137,6 @@ def test_other_spellings_and_columns(write):
     camel = text.replace("doc_id\tseg_id", "docSegId\tglobalSegId").replace("no-error", "HOTW-test")
     assert read(write("c", camel)).stats.tolist() == plain.stats.tolist()
     assert read(write("d", text.replace("doc\tdoc_id\t", "x\ty\t"))).num_instances == 24
-
-
-def test_segments_that_a_system_lacks(write):
-    lines = ratings(2, "AB").split("\n")
-    text = "\n".join(line for line in lines if not line.startswith("A\tdoc0\t1\t"))
-    with pytest.raises(InputError, match="'A' lacks 1 of 24"):
-        read(write("t", text))
-    assert read("t", missing="drop").num_instances == 23
 
 
 ROW = "A\td\t0\t1\tr\ts\tt\tOther\tMajor\n"
@@ -255,18 +221,6 @@ def test_ratings_that_count_are_averaged(write, spans):
     )
 
 
-def test_a_language_pair_and_segments_that_a_system_lacks(write):
-    text = export() + export(1, pair=("ces", "ukr"))
-    with pytest.raises(InputError, match="language pairs 'eng-jpn', 'ces-ukr'; say which with filter"):
-        read(write("t", text))
-    assert read("t", filter="ces-ukr").num_instances == 24
-    lines = export().split("\n")
-    write("t", "\n".join(line for line in lines if ",A,7,TGT" not in line))
-    with pytest.raises(InputError, match=r"'A' lacks 1 of 24 \(first: 'doc1: 7'\)"):
-        read("t")
-    assert read("t", missing="drop").num_instances == 23
-
-
 def rating(annotator, system, item, score, document):
     return f"{annotator},wmt.{system},{item},TGT,eng,deu,{score},{document}#{system},False,[],1,2\n"
 
@@ -298,11 +252,6 @@ def test_numbers_of_items_may_have_any_number_of_digits(write):
     ]
     with pytest.raises(InputError, match="systems have different instances"):
         read(write("t", "".join(rows)))
-
-
-def test_ratings_without_documents(write):
-    rows = [f"u,{system},{i},TGT,ces,ukr,{50 + i},1.5,2.5\n" for system in "AB" for i in (1, 2)]
-    assert read(write("t", "".join(rows))).ids == ("1", "2")
 
 
 RATING = "u,A,1,TGT,eng,deu,50,d,False,[],1,2\n"

@@ -96,15 +96,6 @@ def test_damaged_files_are_ignored_and_written_again(folder, monkeypatch, kind):
     assert len(asked) == 2
 
 
-def test_opting_out(folder, monkeypatch):
-    asked = count_calls(monkeypatch)
-    stats_of(cache=False)
-    assert not folder.exists()
-    stats_of()
-    stats_of(cache=False)
-    assert len(asked) == 6
-
-
 def test_a_folder_that_cannot_be_used_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("here")
     asked = count_calls(monkeypatch)
@@ -176,10 +167,3 @@ def test_nobody_at_home(monkeypatch):
     monkeypatch.setattr(Path, "home", no_home)
     assert counts.cache_folder() is None
     assert stats_of().shape == (2, 4, 18)
-
-
-def test_equal_texts_are_extracted_once(folder, monkeypatch):
-    asked = count_calls(monkeypatch)
-    evaluation = Evaluation.from_texts({"A": GOLD, "B": tuple(GOLD)}, GOLD)
-    assert len(asked) == 1
-    assert evaluation.metric.score(evaluation.stats.sum(axis=1)) == pytest.approx([100.0, 100.0])

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax import Evaluation, InputError, read
-from sigjax.metrics import CLASS_METRICS, METRICS, class_metric, known_metric
+from sigjax.metrics import CLASS_METRICS, class_metric
 
 PAIRS = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), min_size=1, max_size=30)
 CLASSES = "abcd"
@@ -70,36 +69,3 @@ def test_scores_are_those_of_scikit_learn(name, pairs):
         "kappa": lambda: theirs.cohen_kappa_score(gold, predicted),
     }[name]()
     assert score(name, pairs) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", ["mcc", "kappa"])
-def test_one_class_is_zero(name):
-    assert score(name, [("a", "a")] * 5) == 0.0
-    assert score(name, [("a", "b")] * 5) == 0.0
-    assert score(name, [("a", "a"), ("b", "b")]) == 1.0
-    assert score(name, [("a", "b"), ("b", "a")]) == -1.0
-
-
-@pytest.mark.parametrize("name", CLASS_METRICS)
-def test_a_saved_evaluation_comes_back(tmp_path, name):
-    metric = class_metric(name, ["gold:x", "y"])
-    numbers = np.ones((3, len(metric.stat_names)))
-    Evaluation.from_arrays({"A": numbers, "B": numbers}, metric=metric).save(tmp_path / "e.npz")
-    loaded = read(tmp_path / "e.npz")
-    assert loaded.metric.score is metric.score
-    assert (loaded.metric.name, loaded.metric.stat_names) == (name, metric.stat_names)
-    assert loaded.metric.shared_inputs == ("gold:gold:x", "gold:y")
-
-
-def test_other_statistics_are_no_class_metric():
-    assert known_metric("mcc") is None
-    assert known_metric("mcc", ("correct", "gold:a", "predicted:a")) is None
-    assert known_metric("mcc", ("correct",)) is None
-    assert known_metric("macro-fscore", class_metric("mcc", "ab").stat_names) is None
-    assert not {*CLASS_METRICS} & {*METRICS}
-
-
-def test_impossible_counts_are_refused():
-    counts = np.array([[1, 0, 1, 0, 0, 1]])
-    with pytest.raises(InputError, match=r"correct:a must not be above gold:a, got 1 and 0"):
-        Evaluation.from_arrays({"A": counts, "B": counts}, metric=class_metric("macro-fscore", "ab"))

@@ -1,6 +1,5 @@
 """BLEU and chrF of texts against sacrebleu: scores, extraction in several processes, and the door."""
 
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,7 +14,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from sigjax import Evaluation, InputError, compare, read
+from sigjax import Evaluation, InputError
 from sigjax.metrics import METRICS
 from sigjax.metrics import texts as counts
 from sigjax.metrics.textmetric import Recipe
@@ -89,53 +88,6 @@ def test_smoothing_halves_once_more_for_each_order_without_a_match():
     assert METRICS["bleu"].score(sums) == pytest.approx(100 * (3 / 4 / 6 / 8 / 8) ** 0.25, rel=1e-14)
 
 
-def random_sums(name, shape):
-    rng = np.random.default_rng(0)
-    size = len(METRICS[name].stat_names)
-    sums = np.sort(rng.integers(0, 6, (*shape, size)), axis=-1) * rng.integers(0, 2, (*shape, 1))
-    if name == "bleu":  # correct below total
-        return sums * 1.0
-    return np.stack([sums[..., 1::3], sums[..., 2::3], sums[..., ::3]], axis=-1).reshape(sums.shape) * 1.0
-
-
-@pytest.mark.parametrize("name", COUNTED)
-def test_scores_work_on_the_last_axis(name):
-    sums = random_sums(name, (5, 7))
-    together = METRICS[name].score(sums)
-    assert together.shape == (5, 7)
-    assert np.isfinite(together).all()
-    assert (together > 0).any()
-    for place in np.ndindex(5, 7):
-        assert together[place] == METRICS[name].score(sums[place])
-
-
-@pytest.mark.parametrize("name", COUNTED)
-def test_jax_gives_the_scores_of_numpy(name):
-    import jax
-
-    sums = random_sums(name, (1000,))
-    with jax.enable_x64(True):
-        found = jax.jit(METRICS[name].score)(sums)
-    assert found.dtype == np.float64
-    np.testing.assert_allclose(found, METRICS[name].score(sums), rtol=1e-12, atol=0)
-
-
-BAD_COUNTS = {
-    "a part of nothing": (5, 7, "correct4 must not be above total4, got 7 and 6 at instance 2"),
-    "unigrams of no word": (0, 8, "total1 must not be above sys_len, got 9 and 8 at instance 2"),
-    "below zero": (1, -1, "ref_len must be a whole number from 0, got -1 at instance 2"),
-    "a fraction": (0, 1.5, "sys_len must be a whole number from 0, got 1.5 at instance 2"),
-}
-
-
-@pytest.mark.parametrize(("column", "value", "message"), BAD_COUNTS.values(), ids=BAD_COUNTS)
-def test_impossible_counts_are_refused(column, value, message):
-    table = np.array([[9, 9, 9, 8, 7, 6, 9, 8, 7, 6]] * 3, float)
-    table[1, column] = value
-    with pytest.raises(InputError, match=f"system 'a': {message}"):
-        Evaluation.from_arrays({"a": table, "b": table}, metric="bleu")
-
-
 # Extraction
 
 
@@ -180,13 +132,6 @@ def test_what_workers_fail_to_do_is_done_here(field, value, monkeypatch):
     assert steps[-1] == 800
 
 
-def test_only_large_work_gets_workers():
-    assert counts.num_workers("bleu", [GOLD], [GOLD]) == 1
-    many = ["x" * 1000] * 1_000_000
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
-    assert counts.num_workers("bleu", [many], [many]) == cores
-
-
 def test_workers_do_not_run_the_script_of_the_user(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -216,34 +161,11 @@ def test_the_signature_of_sacrebleu_is_noted():
         assert Evaluation.from_texts(OUTPUTS, [GOLD, GOLD], metric=metric).notes == (note,)
 
 
-def test_the_reason_for_sampling_names_a_few_statistics():
-    rng = np.random.default_rng(0)
-    gold, *outputs = ([" ".join(rng.choice(list("ab"), 8)) for _ in range(40)] for _ in range(3))
-    evaluation = Evaluation.from_texts(dict(zip("AB", outputs, strict=True)), gold, metric="chrf")
-    (comparison,) = compare(evaluation, resamples=100)
-    assert "(match_char1, match_char2, match_char3, match_char4 and 2 more)" in comparison.reason
-
-
 def test_tokenized_texts_are_noted():
     outputs = {"A": ["He left ."] * 120, "B": ["He left."] * 120}
     (_, note) = Evaluation.from_texts(outputs, ["He left."] * 120).notes
     assert note.startswith("system 'A' looks tokenized: 120 segments end in ' .'")
     assert len(Evaluation.from_texts(outputs, ["He left."] * 120, metric="chrf").notes) == 1
-
-
-def test_labels_scores_and_files(tmp_path, capsys):
-    labels = {"ids": "wxyz", "clusters": ["d", "d", "e", "e"], "strata": [1, 1, 2, 2]}
-    evaluation = Evaluation.from_texts(OUTPUTS, [GOLD], progress=True, **labels)
-    assert (evaluation.ids, evaluation.clusters) == (("w", "x", "y", "z"), ("d", "d", "e", "e"))
-    assert evaluation.strata == ("1", "1", "2", "2")
-    assert evaluation.stats.dtype == np.int64
-    report = compare(evaluation, resamples=200)
-    for system in report.systems:
-        assert system.score == pytest.approx(BLEU().corpus_score(OUTPUTS[system.name], [GOLD]).score, abs=1e-9)
-    assert any("tok:13a" in note for note in report.notes)
-    evaluation.save(tmp_path / "e.npz")
-    np.testing.assert_array_equal(read(tmp_path / "e.npz").stats, evaluation.stats)
-    assert capsys.readouterr().err == ""
 
 
 BAD = {

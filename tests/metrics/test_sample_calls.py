@@ -12,9 +12,8 @@ import scipy.stats
 from oracles import enumerate_tables, extreme
 from samples import ORACLES, area, exchanged, make, make_columns, numbers, run
 
-from sigjax import Evaluation, InputError, SampleMetric, compare, permutation_test, read
+from sigjax import Evaluation, InputError, SampleMetric, compare, permutation_test
 from sigjax.cli import _run
-from sigjax.metrics.columns import MEDIAN
 from sigjax.resample import gathered
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
 from sigjax.testing import permutation as sample
@@ -91,15 +90,6 @@ def test_what_jax_cannot_trace_is_called(compiling):
     assert c.exceed == extreme(delta, c.delta, "two-sided").sum()
 
 
-def test_a_function_of_jax_numpy(compiling):
-    import jax.numpy as jnp
-
-    metric = SampleMetric("median", jnp.median, ("value",))
-    arrays = make_columns("median", np.random.default_rng(0), 2, 40)
-    first, second = (run(Evaluation.from_arrays(arrays, metric=kind)) for kind in (metric, "median"))
-    assert numbers(first)[0] == numbers(second)[0]
-
-
 def test_long_sorts_are_left_to_numpy():
     def by_operators(x):
         return x.__array_namespace__().sort(x)[3]
@@ -113,33 +103,6 @@ def test_long_sorts_are_left_to_numpy():
     assert not gathered.sorts_long(by_operators, 1, 20)
     assert not gathered.sorts_long(by_jax, 1, 1000)
     assert not gathered.sorts_long(lambda x: x.max(), 1, 1000)
-
-
-def test_a_callable_without_hash(compiling):
-    class Power:
-        def __eq__(self, other):  # takes the hash away
-            return self is other
-
-        def __call__(self, x):
-            return (x**3).sum()
-
-    evaluation = Evaluation.from_arrays(
-        {"a": np.arange(30.0), "b": np.arange(30.0)[::-1]}, metric=SampleMetric("p", Power(), ("value",))
-    )
-    assert run(evaluation, resamples=50, interval="none").comparisons[0].exceed == 50
-
-
-def test_reasons():
-    many, few = make("median", num_instances=40), make("median", num_instances=12)
-    assert "not a function of sums" in compare(many, resamples=100).comparisons[0].reason
-    assert compare(few, interval="none").comparisons[0].reason == "few units differ (value)"
-    assert compare(few, interval="none", budget=1e-4, resamples=100).comparisons[0].method == "montecarlo"
-    with pytest.raises(InputError, match="no exact test for 's0' and 's1': the metric is not a function of sums, and"):
-        compare(many, method="exact")
-    with pytest.raises(InputError, match="not a function of sums; use method exact or auto"):
-        compare(few, method="dp")
-    with pytest.raises(InputError, match="no exact bootstrap test: the metric is not a function of sums"):
-        compare(few, method="exact", test="bootstrap")
 
 
 @pytest.mark.parametrize(
@@ -180,23 +143,6 @@ def test_an_undefined_resample_is_refused_with_what_to_do():
 def test_labels_are_checked(labels, message):
     with pytest.raises(InputError, match=f"system 'a': .*{message}"):
         Evaluation.from_arrays({"a": np.column_stack([[1, 2, 3], labels])} | {"b": np.ones((3, 2))}, metric="auc")
-
-
-def test_a_device_that_is_not_there():
-    with pytest.raises(InputError, match="device 'gpu' cannot be used"):
-        compare(make("median"), device="gpu")
-
-
-def test_files(tmp_path):
-    evaluation = make("median", num_systems=2)
-    evaluation.save(tmp_path / "saved.npz")
-    again = read(tmp_path / "saved.npz")
-    assert again.metric is MEDIAN
-    assert run(again).to_json() == run(evaluation).to_json()
-    other = read(tmp_path / "saved.npz", metric="variance")
-    np.testing.assert_array_equal(other.stats, evaluation.stats)
-    with pytest.raises(InputError, match="'range' is a function of yours"):
-        make("range").save(tmp_path / "refused.npz")
 
 
 def test_tables(tmp_path):

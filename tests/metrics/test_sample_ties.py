@@ -120,13 +120,6 @@ def test_ties_of_own_functions_scale_with_the_data(alternative):
         assert p_value(own, table, alternative=alternative) == expected, table
 
 
-def test_own_rounding_is_taken():
-    coarse = SampleMetric("coarse", lambda x: x.mean(), ("x",), rounding=lambda x: 0.3)
-    a, b = [1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0]
-    assert permutation_test(a, b, metric=coarse).p_value == 0.375  # 2.5, 2 and 1.5 are within four times 0.3
-    assert permutation_test(a, b, metric=replace(coarse, rounding=None)).p_value == 0.125
-
-
 @pytest.mark.parametrize(("alternative", "p"), [("two-sided", 2 / 2**10), ("greater", 1.0), ("less", 1 / 2**10)])
 def test_own_scores_that_should_be_zero_are_not_refused(alternative, p):
     """NumPy's variance of eleven times 0.3 is 3e-33. Ten of the eleven differ below, once they are centred."""

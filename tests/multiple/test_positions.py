@@ -1,6 +1,5 @@
 """Ranks on bootstrap resamples: against SciPy, and a bootstrap by NumPy."""
 
-import json
 import re
 
 import numpy as np
@@ -8,8 +7,7 @@ import pytest
 from oracles import f1, random_counts
 from scipy.stats import rankdata
 
-from sigjax import Evaluation, InputError, compare
-from sigjax.cli import main
+from sigjax import Evaluation, compare
 from sigjax.multiple.ranks import rank_quantiles
 from sigjax.records import Metric
 from sigjax.report import to_html, to_latex, to_markdown, to_text
@@ -102,11 +100,6 @@ def test_replicates_of_intervals_are_not_drawn_again(metric, interval, monkeypat
     assert told(run(data, **quick, **state)) == told(run(data, **quick, **state)) == expected
 
 
-def test_studentized_replicates_rank_systems_too():
-    data = Evaluation.from_arrays(random_counts(np.random.default_rng(2), 4, 40), metric="fscore")
-    assert told(run(data, interval="studentized")) == told(run(data))
-
-
 def test_replicates_that_memory_does_not_hold_are_told():
     data = Evaluation.from_arrays(random_counts(np.random.default_rng(2), 3, 40), metric="fscore")
     report = run(data, memory=1e-5)
@@ -122,18 +115,6 @@ def test_one_unit_has_no_position():
     assert report.notes[-1] == "one unit: no standard errors and no intervals"
 
 
-def test_without_the_option_reports_are_as_they_were():
-    data = Evaluation.from_arrays({"a": [1, 0, 1, 1], "b": [0, 1, 1, 0], "c": [0, 0, 1, 0]})
-    report, asked = compare(data), compare(data, leaderboard=True)
-    assert set(told(report).values()) == {None}
-    assert "leaderboard" not in report.signature
-    assert "|leaderboard:ranks|" in asked.signature
-    assert report.comparisons[0].p_value == asked.comparisons[0].p_value
-    assert not re.search("[Bb]oot", str(report))
-    with pytest.raises(InputError, match="leaderboard must be true or false"):
-        compare(data, leaderboard=1)
-
-
 @pytest.mark.parametrize("format_", [to_text, to_markdown, to_html, to_latex])
 def test_formats_for_people_show_positions_where_they_are_asked_for(format_):
     rng = np.random.default_rng(6)
@@ -142,15 +123,3 @@ def test_formats_for_people_show_positions_where_they_are_asked_for(format_):
     words = " ".join(re.sub(r"<[^>]+>|[|&$\\]", " ", format_(report)).split())
     assert "boot. ranks" in words
     assert re.search("Boot. ranks: the middle 95 ?% of .* ranks on bootstrap resamples", words)
-
-
-def test_the_command_line_and_json_have_positions(tmp_path, capsys):
-    path = tmp_path / "table.csv"
-    rows = [f"{a},{b}" for a, b in np.random.default_rng(0).integers(0, 2, (80, 2))]
-    path.write_text("\n".join(["A,B", *rows]), encoding="utf-8")
-    with pytest.raises(SystemExit) as ended:
-        main(["compare", str(path), "-m", "accuracy", "--leaderboard", "--format", "json"])
-    assert ended.value.code == 0
-    for system in json.loads(capsys.readouterr().out)["systems"]:
-        assert system["bootstrap_ranks"][0] in (1, 2)
-        assert system["in_top_group"] is True

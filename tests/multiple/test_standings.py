@@ -1,17 +1,13 @@
 """Ranks, letters, clusters and the top group in whole reports: those of the decisions, in every format."""
 
-import json
 import random
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from reports import make_report
-from rich.cells import cell_len
 
 from sigjax import Evaluation, compare
-from sigjax.multiple.ranks import significance_ranks
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 
@@ -72,19 +68,6 @@ def test_without_all_pairs_in_both_ways_there_is_no_standing(option):
     assert {(one.rank_interval, one.letters, one.cluster) for one in report.systems} == {(None, None, None)}
     assert {one.in_top_group for one in report.systems} == {None}
     assert not re.search("ranks|letters|[Tt]op group", to_text(report))
-
-
-@pytest.mark.parametrize(
-    ("format_", "ranks"), [(to_text, "1–2"), (to_markdown, "1–2"), (to_html, "1–2"), (to_latex, "1--2")]
-)
-def test_formats_for_people_show_ranks_and_letters(board, format_, ranks):
-    text = format_(board)
-    words = " ".join(re.sub(r"<[^>]+>|[|&]", " ", text).split())
-    assert f"[0.7868, 0.9815] {ranks} a" in words
-    assert "3 b" in words
-    assert "systems that share a letter do not differ significantly" in words
-    assert re.search("joint 95.{0,2} confidence", words)
-    assert "joint" not in format_(replace(board, settings=Settings(correction="bh")))
 
 
 @pytest.mark.parametrize("format_", [to_text, to_markdown, to_html, to_latex])
@@ -151,36 +134,6 @@ def test_leaderboards_of_tied_systems_end_with_all_of_them_on_top(name, count):
         assert all(one.in_top_group and one.rank_interval == (1, count) for one in board.systems)
         assert all(1 <= one.bootstrap_ranks[0] <= one.bootstrap_ranks[1] <= count for one in board.systems)
         assert ("Top group (" in " ".join(to_text(board).split())) == (count > 2)
-
-
-def test_json_holds_standings(board):
-    first = json.loads(board.to_json())["systems"][0]
-    assert (first["rank_interval"], first["letters"], first["cluster"]) == ([1, 2], "a", 1)
-    assert first["in_top_group"] is True
-
-
-def with_standings(report):
-    names = [one.name for one in report.systems]
-    decided = [one for one in report if one.better and one.p_adjusted < report.settings.alpha]
-    better = np.array([names.index(one.better) for one in decided], int)
-    worse = np.array([names.index(one.a) + names.index(one.b) for one in decided], int) - better
-    found = significance_ranks(better, worse, len(names))
-    systems = (replace(one, **each._asdict()) for one, each in zip(report.systems, found, strict=True))
-    return replace(report, systems=tuple(systems))
-
-
-@pytest.mark.parametrize("count", [3, 25, 80, 101])
-def test_text_with_standings_stays_within_the_width(count):
-    report = with_standings(make_report([f"{'数' * 20}{i:03}" for i in range(count)]))
-    lines = to_text(report, width=80).splitlines()
-    assert max(cell_len(line) for line in lines[:-1]) <= 80
-    header = next(line for line in lines if line.lstrip().startswith("#"))
-    assert header.split()[-1] == ("letters" if count <= 25 else "ranks")
-    assert all(one.rank_interval for one in report.systems)
-
-
-def test_of_two_systems_the_pair_says_all():
-    assert not re.search("ranks|letters", to_text(with_standings(make_report(2))))
 
 
 def test_p_at_the_threshold_is_no_decision():

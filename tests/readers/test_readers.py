@@ -93,17 +93,6 @@ def test_long_table_joins_by_id_and_takes_named_columns(write):
     assert chosen.stats.tolist() == expected[::-1]
 
 
-def test_a_function_takes_the_counted_columns_in_their_order(write):
-    def share(sums):
-        return sums[..., 0] / sums[..., 1]
-
-    evaluation = read(write("t.tsv", LONG), metric=share, counts={"found": "tp", "all": "gold"})
-    assert evaluation.metric.stat_names == ("found", "all")
-    assert evaluation.stats[0].tolist() == [[1, 3], [0, 1]]
-    assert evaluation.metric.score(evaluation.stats.sum(axis=1)).tolist() == [0.25, 0.75]
-    assert read(write("w.csv", WIDE), metric=lambda sums: sums[..., 0]).stats.shape == (2, 3, 1)
-
-
 HOLES = "id,A,B\nx,1,\ny,1,1\nz,,1\n"
 
 
@@ -141,21 +130,6 @@ def test_a_missing_gold_size_is_copied(write):
         read(write("u.tsv", third), metric="fscore", missing="zero")
 
 
-def test_instances_that_only_other_systems_have_are_left_out(write):
-    content = "system,id,value\nA,x,1\nB,x,0\nC,w,1\nA,y,1\nB,y,0\nC,y,0\n"
-    labels = write("labels.txt", "1\n2\n3\n")
-    evaluation = read(write("t.csv", content), systems=["A", "B"], cluster=str(labels))
-    assert (evaluation.ids, evaluation.clusters) == (("x", "y"), ("1", "3"))
-
-
-def test_labels_come_from_a_column_before_a_file(write, here):
-    table = write("t.csv", "id,A,B,doc\nx,1,,d\ny,1,1,d\nz,0,1,e\n")
-    write("doc", "1\n2\n3\n")
-    write("groups.gz", gzip.compress(b"1\r\n2\r\n3"))
-    evaluation = read(table, cluster="doc", strata="groups.gz", missing="drop")
-    assert (evaluation.clusters, evaluation.strata) == (("d", "e"), ("2", "3"))
-
-
 def test_npz_arrays(write, tmp_path):
     counts = np.array([[1, 2, 3], [0, 1, 1]])
     np.savez(tmp_path / "t.npz", B=counts, A=counts, ids=["x", "y"], clusters=[5, 5], other=[1, 2], seg=["p", "q"])
@@ -181,13 +155,6 @@ def test_a_saved_evaluation_comes_back(tmp_path, metric):
         for field in ("systems", "ids", "clusters", "strata", "notes"):
             assert getattr(loaded, field) == getattr(saved, field)
     assert read(tmp_path / "e.npz", systems=["A", "B"]).systems == ("A", "B")
-
-
-def test_a_saved_evaluation_serves_metrics_of_the_same_statistics(tmp_path):
-    Evaluation.from_arrays({"A": np.ones((2, 3)), "B": np.ones((2, 3))}, metric="fscore").save(tmp_path / "e.npz")
-    assert read(tmp_path / "e.npz", metric="precision").metric.name == "precision"
-    with pytest.raises(InputError, match="holds statistics of 'fscore'"):
-        read(tmp_path / "e.npz", metric="accuracy")
 
 
 NAMES = st.text(alphabet="abXY019 _-.,;\"'üß漢", min_size=1, max_size=8).map(str.strip).filter(bool)

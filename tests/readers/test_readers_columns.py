@@ -164,19 +164,6 @@ def test_an_index_of_pandas_is_no_system(tmp_path, kind):
     assert made(pandas.RangeIndex(ROWS)).ids == repeated.ids
 
 
-def test_metadata_of_pandas_that_is_damaged_is_left_alone():
-    pyarrow = pytest.importorskip("pyarrow")
-    table = pyarrow.table(SCORES)
-    for metadata in (
-        b"{",
-        b"[]",
-        b'{"index_columns": 3}',
-        b'{"index_columns": [{"kind": "range"}, ["A"], null]}',
-        b"\xff",
-    ):
-        assert read(table.replace_schema_metadata({b"pandas": metadata})).systems == ("A", "B")
-
-
 LONG = [(system, f"q{i}", 10 + i, own[i]) for system, own in SCORES.items() for i in range(ROWS)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigjax import Evaluation, InputError, read
+from sigjax import InputError, read
 from sigjax.readers.frames import parquet_frame
 
 pytest.importorskip("narwhals")
@@ -31,22 +31,6 @@ def make(library, columns):
     """A data frame of a library."""
     module = pytest.importorskip(library)
     return (module.table if library == "pyarrow" else module.DataFrame)(columns)
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_wide_and_long_frames(library):
-    wide = make(library, {"id": ["x", "y", "z"], "A": [1, 0, 1], "B": [True, True, False]})
-    for evaluation in (Evaluation.from_dataframe(wide, metric="accuracy"), read(wide, metric="accuracy")):
-        assert (evaluation.systems, evaluation.ids) == (("A", "B"), ("x", "y", "z"))
-        assert evaluation.stats[:, :, 0].tolist() == [[1, 0, 1], [1, 1, 0]]
-        assert evaluation.stats.dtype == np.int64
-    long = Evaluation.from_dataframe(make(library, LONG), metric="fscore", cluster="doc", lower_is_better=True)
-    assert long.stats.tolist() == [[[1, 2, 3], [0, 0, 1]], [[2, 2, 3], [1, 1, 1]]]
-    assert (long.ids, long.clusters) == (("x", "y"), ("d1", "d2"))
-    assert not long.metric.higher_is_better
-    chosen = {name: LONG[name] for name in ("system", "id", "tp")}
-    counts = Evaluation.from_dataframe(make(library, chosen), counts={"value": "tp"}, systems=["B", "A"])
-    assert counts.stats[:, :, 0].tolist() == [[2, 1], [1, 0]]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -119,13 +103,6 @@ def test_particular_columns_of_pandas():
         read(pandas.DataFrame([[1, 0]], columns=["A", "A"]))
     with pytest.raises(InputError, match="column 'id': holds half a character"):
         read(pandas.DataFrame({"id": ["\ud800"], "A": [1], "B": [2]}, dtype=object))
-
-
-def test_a_grouped_frame_of_pandas_keeps_its_index():
-    pandas = pytest.importorskip("pandas")
-    rows = pandas.DataFrame({"system": list("AABB"), "id": list("xyyx"), "score": [1, 2, 3, 4]})
-    evaluation = read(rows.groupby(["system", "id"]).mean())
-    assert evaluation.stats[:, :, 0].tolist() == [[1, 2], [4, 3]]
 
 
 def test_lazy_frames_and_other_things_are_no_frames():
@@ -206,19 +183,3 @@ def test_missing_libraries_say_what_to_install(monkeypatch, write):
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(InputError, match=r'run: pip install "sigjax\[dataframe\]"'):
         read(object())
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-@pytest.mark.parametrize("count", [1, 4])
-def test_empty_rows_at_the_end_are_left_out_as_in_files(library, count):
-    """As pandas.read_excel reads cells that were cleared; a row that has its id alone is one that lacks results."""
-    rows = {"id": ["x", "y", "z"], "A": [1.0, None, 0.0], "B": [0.0, 1.0, 1.0]}
-    made = pytest.importorskip(library)
-    frame = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[library]
-    padded = getattr(made, frame)({name: column + [None] * count for name, column in rows.items()})
-    found = read(padded, missing="drop")
-    assert (found.systems, found.ids) == (("A", "B"), ("x", "z"))
-    with pytest.raises(InputError, match="'A' lacks 1 of 3"):
-        read(padded)
-    with pytest.raises(InputError, match="has no rows"):
-        read(getattr(made, frame)({name: [None] * count for name in rows}))

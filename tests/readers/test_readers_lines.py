@@ -40,20 +40,6 @@ def test_two_and_four_numbers_are_ratios_of_sums(write):
     assert scores(evaluation) == pytest.approx([float(each) for each in expected], rel=1e-15)
 
 
-@pytest.mark.parametrize("between", [",", "\t", " , "])
-def test_both_systems_in_one_file(write, between):
-    (path,) = write(t="8,6\n3,4\n0,0\n".replace(",", between))
-    evaluation = read(path, reader="paired-perm")
-    assert (evaluation.systems, evaluation.stats[:, :, 0].tolist()) == (("A", "B"), [[8, 3, 0], [6, 4, 0]])
-    (path,) = write(u="8,1,6,2\n3,0,2,2\n".replace(",", between))
-    evaluation = read(path, reader="paired-perm")
-    assert (evaluation.metric.name, scores(evaluation)) == ("fscore-errors", [22 / 23, 16 / 20])
-
-
-def test_numbers_are_found_by_themselves(write):
-    assert read(*write(**{"a.score": "8\n6\n", "b.score": "8\n6\n"})).systems == ("a", "b")
-
-
 BAD = [
     ({"A": "1\nx\n", "B": "1\n2\n"}, {}, r"A, line 2: expected a number, got 'x'"),
     ({"A": "1\n2\n", "B": "1\nnan\n"}, {}, r"B, line 2: expected a finite number, got 'nan'"),

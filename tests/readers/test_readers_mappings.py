@@ -1,6 +1,5 @@
 """Numbers given by id, and arrays of other libraries than NumPy."""
 
-import numpy as np
 import pytest
 
 from sigjax import Evaluation, InputError
@@ -17,17 +16,6 @@ def test_numbers_by_id_are_joined():
     assert (evaluation.clusters, evaluation.strata) == (("1", "2", "1"), ("s", "s", "s"))
     positions = Evaluation.from_arrays({"A": [0.5, 1, 0], "B": [1, 0, 0.25]}, ids="xyz")
     assert Evaluation.from_arrays(NUMBERS).stats.tolist() == positions.stats.tolist()
-
-
-def test_counts_by_id_and_missing_results():
-    counts = {"A": {1: (1, 2, 3), 2: (0, 1, 1)}, "B": {2: np.array([1, 1, 1])}}
-    with pytest.raises(InputError, match="'B' lacks 1 of 2 .first: '1'"):
-        Evaluation.from_arrays(counts, metric="fscore")
-    assert Evaluation.from_arrays(counts, metric="fscore", missing="drop").stats.tolist() == [[[0, 1, 1]], [[1, 1, 1]]]
-    filled = Evaluation.from_arrays(counts, metric="fscore", missing="zero")
-    assert filled.stats[1].tolist() == [[0, 0, 3], [1, 1, 1]]
-    assert filled.notes == ("counted 1 missing result as 0: 'B' lacks 1 of 2 (first: '1')",)
-    assert Evaluation.from_arrays({"A": {"x": 1}, "B": {}}, missing="zero").stats[:, 0, 0].tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -68,9 +56,3 @@ def test_arrays_of_jax(dtype):
     assert evaluation.stats[:, :, 0].tolist() == [[1, 0, 1, 1], [0, 0, 1, 1]]
     by_id = Evaluation.from_arrays({"A": dict(zip("wxyz", a, strict=True)), "B": dict(zip("wxyz", b, strict=True))})
     assert by_id.stats[:, :, 0].tolist() == [[1, 0, 1, 1], [0, 0, 1, 1]]
-
-
-def test_series_are_taken_by_position():
-    pandas = pytest.importorskip("pandas")
-    a, b = pandas.Series([1, 2, 3], index=[2, 1, 0]), pandas.Series([1.5, 2, 3])
-    assert Evaluation.from_arrays({"A": a, "B": b}).stats[:, :, 0].tolist() == [[1, 2, 3], [1.5, 2, 3]]

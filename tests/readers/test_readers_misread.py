@@ -124,16 +124,6 @@ def test_a_column_that_all_systems_have_alike_is_no_score(given, refused):
     assert read(*given(**{"a.csv": one, "b.csv": changed})).stats[:, 0, 0].tolist() == [difficulty[0], 9]
 
 
-@pytest.mark.parametrize("name", ["score", "correct", "exact_match", "is_correct", "A", "hops"])
-def test_systems_without_any_difference_are_read(given, name):
-    """Where outputs differ, the name says that these are scores; else all columns are the same."""
-    texts = {"text": IDS} if name in ("A", "hops") else {}
-    numbers = reals(3) if name == "A" else bits(3) if texts == {} else classes(3)
-    files = [{"id": IDS, name: numbers} | (texts or {"text": [f"{x}{i}" for i in IDS]}) for x in "ab"]
-    evaluation = read(*given(**{"a.csv": files[0], "b.csv": files[1]}))
-    assert evaluation.stats[:, :, 0].tolist() == [numbers, numbers]
-
-
 # Predictions as the scores of one file per system.
 
 
@@ -170,25 +160,6 @@ def test_predictions_are_no_scores(given, refused, name, numbers, said):
     assert read(*files, score=name).systems == ("a", "b")
 
 
-def test_probabilities_beside_gold_labels_are_no_scores(given, refused):
-    files = {f"{x}.csv": {"id": IDS, "label": bits(1), "prob": reals(x)} for x in "ab"}
-    assert refused(*given(**files)).startswith("a.csv: column 'prob' looks like predictions")
-    alone = {f"{x}.csv": {"id": IDS, "prob": reals(x)} for x in "ab"}  # those of the right answers, say
-    assert read(*given(**alone)).systems == ("a", "b")
-
-
-@pytest.mark.parametrize(
-    ("one", "two"),
-    [
-        ("A", "B"),
-        *((name, name) for name in ("acc", "resolved", "isCorrect", "passed", "hit@1", "EM", "score", "helpful", "F1")),
-    ],
-)
-def test_right_and_wrong_of_one_file_per_system_are_read(given, one, two):
-    files = {"a.csv": {"PassengerId": IDS, one: bits(1)}, "b.csv": {"PassengerId": IDS, two: bits(2)}}
-    assert read(*given(**files)).stats[:, :, 0].tolist() == [bits(1), bits(2)]
-
-
 def test_the_command_of_the_refusals_compares_labels(given, compared):
     """Against accuracy counted here, for both ways to write a submission."""
     gold, one, two = classes(1, 2), classes(2, 2), classes(3, 2)
@@ -220,15 +191,6 @@ def test_gold_labels_and_predictions_are_no_systems(given, refused, gold, predic
         assert said.endswith(f"; {AS_FILES}; give --systems {gold!r} {predicted!r} if they are systems")
         wide(said, columns)
         assert read("t.csv", systems=[gold, predicted]).stats[:, :, 0].tolist() == [numbers(1), numbers(2)]
-
-
-def test_labels_in_words_and_probabilities_are_no_systems(given, refused):
-    columns = {"True_Label": LETTERS, "Predicted_Label": LETTERS[::-1], "Probability": reals(1)}
-    said = refused(*given(**{"t.csv": columns}))
-    assert said.startswith("t.csv: columns 'True_Label', 'Predicted_Label', 'Probability' look like gold labels and pr")
-    wide(said, columns)
-    numbers = columns | {"True_Label": bits(1), "Predicted_Label": bits(2)}
-    wide(refused(*given(**{"t.csv": numbers})), numbers)
 
 
 @pytest.mark.parametrize(
@@ -274,12 +236,6 @@ def test_systems_with_such_names_are_read(given, columns):
         assert (evaluation.systems, evaluation.notes[1:]) == (tuple(columns), ())
         assert of_frame(more | columns).systems == tuple(columns)
     assert Evaluation.from_arrays(columns).systems == tuple(columns)
-
-
-@pytest.mark.parametrize("text", [("target", "output"), ("answer", "prediction"), ("gold", "response")])
-def test_texts_beside_systems_are_left_out(given, text):
-    columns = {"id": IDS, text[0]: LETTERS, text[1]: LETTERS, "A": bits(1), "B": bits(2)}
-    assert read(*given(**{"t.csv": columns})).systems == ("A", "B")
 
 
 @pytest.mark.parametrize(
@@ -363,16 +319,6 @@ def test_files_of_games_are_no_systems(given, refused, name, rows):
         assert evaluation.stats[:, :, 0].T.tolist() == [own["Value"] for own in games.values()]
 
 
-def test_a_column_of_each_files_own_system_is_read(given):
-    for names in (("DQN", "IQN"), ("DQN", "DQN")):
-        files = {
-            f"{x}.csv": {"id": IDS, "agent": [own] * ROWS, "score": bits(x)} for x, own in zip("ab", names, strict=True)
-        }
-        assert read(*given(**files)).stats[:, :, 0].tolist() == [bits("a"), bits("b")]
-    words = {f"{x}.csv": {"id": IDS, "framework": [f"{x}{i % 3}" for i in range(ROWS)], "score": bits(x)} for x in "ab"}
-    assert read(*given(**words)).systems == ("a", "b")
-
-
 def test_agents_of_one_table_are_its_systems(given):
     columns = {"Agent": AGENTS * 5, "game": [f"g{i // 4}" for i in range(ROWS)], "Value": reals(1)}
     assert read(*given(**{"t.csv": columns})).systems == of_frame(columns).systems == tuple(AGENTS)
@@ -390,8 +336,6 @@ def test_a_column_of_systems_is_not_ignored_where_each_file_is_one(given, refuse
 
 
 # Rows that sum up the others.
-
-AN_INSTANCE = ", and would count as an instance; delete it"
 
 
 @pytest.mark.parametrize(
@@ -419,29 +363,6 @@ def test_a_row_of_means_or_sums_is_no_instance(given, refused, name, what, digit
             Evaluation.from_arrays({"A": dict(zip(ids, one, strict=True)), "B": dict(zip(ids, two, strict=True))})
 
 
-def test_rows_of_describe_are_told_together(given, refused):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"A": reals(1), "B": reals(2)}, index=IDS)
-    both = pandas.concat([frame, frame.describe()])
-    both.to_csv("t.csv", index_label="id")
-    said = refused("t.csv")
-    assert said.startswith(
-        "t.csv, line 23: 'mean' is the mean of the other rows, and would count as an instance; delete"
-    )
-    assert said.endswith("and 'count', 'std', 'min', '25%', '50%', '75%', 'max'")
-
-
-@pytest.mark.parametrize("metric", ["fscore", "precision"])
-def test_a_row_of_the_sums_of_counts_is_no_instance(given, refused, metric):
-    counts = {
-        "tp": [*classes(1), sum(classes(1))],
-        "predicted": [9] * ROWS + [9 * ROWS],
-        "gold": [8] * ROWS + [8 * ROWS],
-    }
-    files = {f"{x}.csv": {"id": [*IDS, "total"], **counts} for x in "ab"}
-    assert "'total' is the sum of the other rows" in refused(*given(**files), metric=metric)
-
-
 def test_a_row_that_is_only_named_so_is_a_warning(given, compared):
     """The overall accuracy weighs unequal tasks, say; a word may be called so, too."""
     ids, numbers = [*IDS, "overall"], [*reals(1), 0.9]
@@ -452,13 +373,6 @@ def test_a_row_that_is_only_named_so_is_a_warning(given, compared):
     for words in (["total", *IDS], [*IDS, "meaning"], [*IDS[:10], "mean", *IDS[10:]]):
         evaluation = read(*given(**{"t.csv": {"word": words, "A": [*bits(1), 1], "B": [*bits(2), 0]}}))
         assert (evaluation.num_instances, len(evaluation.notes)) == (21, 1)
-
-
-@pytest.mark.parametrize("right", [0, 1])
-def test_the_last_of_many_words_may_be_total(given, right):
-    """Nearly all systems are right, or wrong, on nearly all words: still no mean."""
-    columns = {"word": [*IDS, "total"], "A": [1 - right, *[right] * ROWS], "B": [right, 1 - right, *[right] * 19]}
-    assert read(*given(**{"t.csv": columns})).num_instances == 21
 
 
 # Folds.
@@ -492,15 +406,6 @@ def test_folds_are_warned_of(capsys, given, compared, name):
     assert FOLD.format(name) in read(*given(**{"t.csv": ids}), id=name).notes
 
 
-@pytest.mark.parametrize("cells", [["a.1.1", "b.2.3"] * 10, ["alpha/beta", "beta"] * 10, [1] * ROWS, IDS])
-def test_other_folds_are_not_warned_of(given, cells):
-    """Of proteins, of one test set, or ids."""
-    columns = {"id": IDS, "fold": [f"{IDS[0]}/{i}" for i in range(ROWS)] if cells is IDS else cells}
-    columns |= {"A": bits(1), "B": bits(2)}
-    evaluation = read(*given(**{"t.csv": columns}), systems=["A", "B"])
-    assert len(evaluation.notes) == 1
-
-
 # Ids of two columns.
 
 DOCUMENTS, SENTENCES = [i // 4 for i in range(ROWS)], [i % 4 for i in range(ROWS)]
@@ -523,25 +428,6 @@ def test_ids_of_two_columns_are_told_together(given, refused, one, two):
         of_frame(columns)
     joined = columns | {"key": [f"{d}/{s}" for d, s in zip(DOCUMENTS, SENTENCES, strict=True)]}
     assert read(*given(**{"t.csv": joined}), id="key", systems=["A", "B"]).num_instances == ROWS
-
-
-@pytest.mark.parametrize("name", ["seed", "run", "trial", "epoch", "annotator"])
-def test_trials_are_told_by_their_name(given, refused, name):
-    columns = {"id": [f"d{i}" for i in DOCUMENTS], name: SENTENCES, "score": reals(1)}
-    files = {f"{x}.csv": columns | {"score": reals(x)} for x in "ab"}
-    said = refused(*given(**files))
-    assert said.endswith(f"ids must be unique in each run; with --runs {name!r} those of column 'id' are")
-    assert read(*files, runs=name).num_instances == ROWS
-
-
-def test_what_may_be_either_is_told_so(given, refused):
-    columns = {"id": [f"d{i}" for i in DOCUMENTS], "turn": [f"t{i}" for i in SENTENCES], "A": bits(1), "B": bits(2)}
-    said = refused(*given(**{"t.csv": columns}))
-    assert said.endswith("; or give --runs 'turn' if it tells trials apart")
-    assert read("t.csv", runs="turn").num_instances == ROWS
-    twice = {"id": ["x", "x", "y", "z"], "text": [*"abcd"], "A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}
-    said = refused(*given(**{"t.csv": twice}))
-    assert said.endswith("ids must be unique in each run (column 'id'; see --id, and --runs for trials)")
 
 
 # Judges.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sigjax import Evaluation, InputError, compare, read
+from sigjax import InputError, compare, read
 
 LONG = "system,id,epoch,value\n" + "".join(
     f"{system},{id},{epoch},{(3 * i + j * j + k) % 7}\n"
@@ -51,9 +51,3 @@ def test_runs_of_an_instance_are_kept_together(tmp_path, write, content):
 def test_runs_that_cannot_be_used(write, content, options, message):
     with pytest.raises(InputError, match=message):
         read(write("t.csv", content), **options)
-
-
-def test_runs_mean_nothing_for_formats_without_columns(tmp_path):
-    Evaluation.from_arrays({"A": [1, 0], "B": [0, 1]}).save(tmp_path / "e.npz")
-    with pytest.raises(InputError, match="runs means nothing for the format npz"):
-        read(tmp_path / "e.npz", runs="epoch")

@@ -75,22 +75,6 @@ def test_one_table_per_system(write, kind, packed):
     assert [name.partition(".")[0] for name in read(*files).systems] == ["big", "small"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_missing_results_and_damage_of_one_table_per_system(write, kind):
-    files = given(write, kind, holes=("q3", "q7"))
-    with pytest.raises(InputError, match=r"'big.*' lacks 2 of 20 .first: 'q3'.*; use missing=.drop. or missing=.zero."):
-        read(*files)
-    kept = [i for i in range(20) if i not in (3, 7)]
-    evaluation = read(*files, missing="drop")
-    np.testing.assert_array_equal(evaluation.stats[:, :, 0], [own[kept] for own in SCORES.values()])
-    content = files[1].read_bytes()
-    for cut in (len(content) // 2 - 3, len(content) // 3):
-        files[1].write_bytes(content[:cut])
-        with pytest.raises(InputError, match="small") as caught:
-            read(*files)
-        assert "\n" not in str(caught.value)
-
-
 WIDE = {"id": ["x", "y"], "A": [0.5, 1.0], "B": [1.0, 0.25]}
 
 
@@ -115,21 +99,6 @@ def test_wide_and_long_tables_as_people_have_them(write, name, content):
     evaluation = read(write(name, content))
     assert (evaluation.systems, evaluation.ids) == (("A", "B"), ("x", "y"))
     assert evaluation.stats[:, :, 0].tolist() == [WIDE["A"], WIDE["B"]]
-
-
-def test_tables_of_systems_without_ids_with_counts_and_with_names_of_their_own(write):
-    def both(one, other, **options):
-        evaluation = read(write("a.csv", one), write("b.csv", other), **options)
-        return evaluation.stats[:, :, : len(evaluation.metric.inputs)].tolist(), evaluation.ids
-
-    assert both("score\n1\n0\n", "score\n0\n0\n") == ([[[1], [0]], [[0], [0]]], None)
-    assert both("id,A\nx,1\ny,0\n", "id,B\ny,1\nx,1\n") == ([[[1], [0]], [[1], [1]]], ("x", "y"))
-    assert both("n,ms\n1,120\n2,99\n", "n,ms\n2,95\n1,102\n") == ([[[120], [99]], [[102], [95]]], ("1", "2"))
-    assert both("model,id,v\nA,x,1\n", "model,id,v\nB,x,0\n") == ([[[1]], [[0]]], ("x",))
-    counts = ("id,tp,predicted,gold\nx,1,2,2\n", "id,tp,predicted,gold\nx,0,1,2\n")
-    assert both(*counts, metric="fscore")[0] == [[[1, 2, 2]], [[0, 1, 2]]]
-    assert both(*counts, score="predicted")[0] == [[[2]], [[1]]]
-    assert both(*counts, counts={"value": "tp"})[0] == [[[1]], [[0]]]
 
 
 ONE = "id,score\nx,1\ny,0\n"

@@ -98,19 +98,6 @@ def test_two_instances_as_columns_are_refused_and_can_be_meant(tmp_path, content
         assert read(tmp_path / "t.csv", systems=names).systems == tuple(names)
 
 
-@pytest.mark.parametrize("digits", [5, 18, 19, 4300, 4301, 9000])
-def test_names_that_end_in_numbers_of_any_length_are_read(tmp_path, digits):
-    """Python makes no number of more than 4,300 digits, and counts up no time stamps of more than 18."""
-    names = [f"q{10 ** (digits - 1) + k}" if digits < 4300 else f"q{'1' * (digits - 1)}{k}" for k in range(3)]
-    path = tmp_path / "t.csv"
-    path.write_text(f"id,{','.join(names)}\nx,1,0,1\ny,1,1,0\n")
-    if digits > 18:
-        assert read(path).systems == tuple(names)
-    else:
-        with pytest.raises(InputError, match="numbered like instances"):
-            read(path)
-
-
 SENTENCES = 447
 
 

@@ -9,7 +9,6 @@ import pytest
 from sigjax import Evaluation, InputError, compare, read
 from sigjax.__main__ import main
 from sigjax.records.corrections import adjust
-from sigjax.report import Report
 
 SAME = ("score_a", "score_b", "delta", "better", "p_value", "log10_p", "p_interval", "method", "exceed", "error_bound")
 SAME += ("standard_error", "standard_error_unclustered", "interval", "interval_kind")
@@ -80,12 +79,6 @@ def test_each_system_is_scored_on_what_it_has(options):
             assert getattr(system, field) == getattr(expected, field), (system.name, field)
 
 
-def test_without_missing_results_nothing_changes():
-    data = {name: own for name, own in numbers("right").items() if name < "C"}
-    with_option, without = (both(data, metric="accuracy", missing=missing) for missing in ("pairwise", "error"))
-    assert with_option.to_json() == without.to_json()
-
-
 def test_distributions_are_those_of_the_two_systems_alone():
     data = numbers("counts")
     report = both(data, metric="fscore", missing="pairwise", test=["permutation", "bootstrap"])
@@ -117,24 +110,6 @@ def test_the_family_is_all_pairs_also_where_tests_stop_by_themselves():
     exact = both(data, metric="fscore", missing="pairwise", method="exact", budget=600.0)
     for one, true in zip(stopped, exact, strict=True):
         assert not one.settled or (one.p_adjusted < 0.05) == (true.p_adjusted < 0.05)
-
-
-def test_several_metrics_may_lack_different_results():
-    data = [numbers("counts"), numbers("counts", seed=1)]
-    metrics = ("fscore", "recall")
-    evaluations = [
-        Evaluation.from_arrays(each, metric=metric, missing="pairwise")
-        for each, metric in zip(data, metrics, strict=True)
-    ]
-    for test in ("permutation", "bootstrap"):
-        report = compare(evaluations, family="report", test=test, resamples=500, method="montecarlo", device="numpy")
-        alone = [
-            both(each, metric=metric, missing="pairwise", test=test, resamples=500, method="montecarlo")
-            for each, metric in zip(data, metrics, strict=True)
-        ]
-        p = np.concatenate([own.comparisons.values("p_value") for own in alone])
-        np.testing.assert_array_equal(report.comparisons.values("p_value"), p)
-        np.testing.assert_array_equal(report.comparisons.values("p_adjusted"), adjust(p, "holm"))
 
 
 @pytest.mark.parametrize(
@@ -184,18 +159,6 @@ def test_a_system_without_any_instance_is_named(tmp_path, content):
         assert read(path, missing="pairwise", systems=["A", "B"]).systems == ("A", "B")
 
 
-def test_a_run_goes_on_from_its_checkpoint_and_is_read_back(tmp_path):
-    options = {"metric": "fscore", "missing": "pairwise", "method": "montecarlo", "test": ["permutation", "bootstrap"]}
-    whole = both(numbers("counts"), **options)
-    path = tmp_path / "run"
-    for _ in range(2):
-        assert both(numbers("counts"), checkpoint=path, **options).to_json() == whole.to_json()
-    assert both(numbers("counts", seed=1), **options).data != whole.data
-    back = Report.from_json(whole.to_json())
-    assert back == whole
-    assert len({back[i].score_a for i in range(4)}) == 3  # of A with B, with C and D, with E
-
-
 def table(tmp_path, data) -> str:
     path = tmp_path / "scores.tsv"
     ids = [f"i{i}" for i in range(90)]
@@ -231,9 +194,3 @@ def test_the_commands_say_what_is_missing(tmp_path, capsys):
         code, said = run(*command, "-m", "accuracy", "--missing", "pairwise")
         assert (code, said.err.count("\n")) == (2, 1), (command, said.err)
         assert "pairwise" in said.err, (command, said.err)
-
-
-def test_few_missing_instances_are_no_warning():
-    data = {"A": {i: i % 2 for i in range(20)}, "B": {i: 1 for i in range(18)}}
-    (note,) = Evaluation.from_arrays(data, missing="drop").notes
-    assert note == "dropped 2 of 20 instances that some system lacks"

@@ -9,7 +9,7 @@ import pytest
 import statsmodels.api as sm
 from oracles import random_counts
 
-from sigjax import Evaluation, Report, SampleMetric, compare, read
+from sigjax import Evaluation, Report, compare, read
 
 KEY = "Std. error: of clusters; unclustered: if instances were independent"
 
@@ -129,41 +129,6 @@ def test_the_bootstrap_of_instances_says_the_same(metric):
     for one in alone.systems:
         assert found[one.name] == pytest.approx(one.standard_error, rel=0.03)
     assert found["s0", "s1"] == pytest.approx(alone.comparisons[0].standard_error, rel=0.03)
-
-
-def test_what_does_not_vary_has_none():
-    """Everything that is found is right, so that precision is 1 on every resample; and two systems are identical."""
-    tables = random_counts(np.random.default_rng(5), 2, 40)
-    tables["s0"][:, 1] = tables["s0"][:, 0]
-    tables["s2"] = tables["s1"]
-    found = errors(run(clustered(tables, metric="precision")))
-    assert (found["s0"], found["s1", "s2"]) == (0.0, 0.0)
-    assert found["s1"] == pytest.approx(found["s0", "s1"], rel=1e-8)
-    constant = errors(run(clustered({"a": [0.1] * 12, "b": [0.1, 0.3] * 6})))
-    assert constant["a"] == 0.0
-
-
-MEAN = SampleMetric("own", np.mean, ("value",))
-
-
-@pytest.mark.parametrize(
-    ("evaluation", "options"),
-    [
-        (Evaluation.from_arrays({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}), {}),
-        (clustered({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}, size=2), {"interval": "none"}),
-        (clustered({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}), {}),
-        (clustered({"a": [1, 0, 1, 1], "b": [0, 0, 1, 0]}, metric=MEAN, size=2), {}),
-    ],
-    ids=["no clusters", "no bootstrap", "one cluster", "no metric of sums"],
-)
-def test_where_there_is_none(evaluation, options):
-    report = run(evaluation, **options)
-    assert set(errors(report).values()) == {None}
-    parsed = json.loads(report.to_json())
-    assert {row["standard_error_unclustered"] for row in (*parsed["systems"], *parsed["pairs"])} == {None}
-    for text in (str(report), report.to_html(), report.to_markdown(), report.to_latex(), report.to_csv()):
-        assert "unclustered" not in text
-    assert "standard_error_unclustered" not in report.to_dataframe()
 
 
 def two_or_three(count) -> Report:

@@ -122,13 +122,6 @@ def test_a_report_keeps_them_in_json():
     assert len(report.with_distributions().distributions) == 6
 
 
-def test_of_many_pairs_those_of_the_best_are_kept():
-    report = compare({f"s{i}": RNG.random(9) for i in range(14)})
-    kept = report.with_distributions().distributions
-    assert len({frozenset((each.a, each.b)) for each in kept}) == 10
-    assert all(report.systems[0].name in (each.a, each.b) for each in kept)
-
-
 def test_what_is_not_there_is_refused():
     with pytest.raises(InputError, match="no system 'D'; did you mean"):
         compare(REAL).distribution("A", "D")

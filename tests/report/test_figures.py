@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from reports import SIGNATURE, STRANGE, make_report, without_intervals
+from reports import SIGNATURE, make_report, without_intervals
 
 from sigjax import InputError, Report, compare
 from sigjax.cli import _run
@@ -54,20 +54,6 @@ def test_panels_of_two_tests_stand_beside_each_other_or_below(kind):
     wide = KINDS[kind].size(next(iter(_panels(report, next(iter(blocks(report))), kind, None, None))))[0]
     assert (other.y1 < one.y0) == (2 * wide > TWO_COLUMNS)
     assert (one.x1 < other.x0) == (2 * wide <= TWO_COLUMNS)
-
-
-@pytest.mark.parametrize("kind", ["null", "forest"])
-def test_figures_of_one_pair_fit_into_a_column(kind):
-    """Of 3.5 inches (IEEE); ACM has 3.33."""
-    assert 3.0 < REPORTS[2].plot(kind).get_size_inches()[0] <= 3.5
-
-
-def test_the_gain_with_the_largest_p_is_drawn_above_the_axis():
-    axes = REPORTS[9].plot("gain").axes[0]
-    lowest = 1.0 - max(one.p_value for one in REPORTS[9] if one.delta)
-    low, high = axes.get_ylim()
-    assert lowest - 0.05 < low < lowest
-    assert 1.0 < high < 1.05
 
 
 def test_a_law_is_drawn_as_far_as_it_can_be_seen():
@@ -165,13 +151,6 @@ def test_a_heat_map_has_a_shade_and_a_number_for_every_pair():
             assert image[i, j].tolist() == list(to_rgba(colors[shade]))
 
 
-def test_a_one_sided_heat_map_is_full():
-    (axes,) = compare(right(3), metric="accuracy", alternative="greater").plot().axes
-    assert not list(axes.images)  # scores suit so few systems
-    (axes,) = compare(right(3), metric="accuracy", alternative="greater").plot("heatmap").axes
-    assert (np.asarray(axes.images[0].get_array())[..., 3] > 0).sum() == 3
-
-
 def test_bars_of_groups_join_those_that_share_a_letter():
     report = REPORTS[30]
     (axes,) = report.plot("groups").axes
@@ -207,24 +186,10 @@ def test_a_distribution_is_shaded_where_it_is_as_extreme():
     assert "as far on the other side" not in [text.get_text() for text in one_sided.findobj(Text)]
 
 
-def test_gains_are_those_of_all_pairs():
-    axes = REPORTS[9].plot("gain").axes[0]
-    drawn = {(x, y) for line in axes.lines[:2] for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
-    assert drawn == {(abs(one.delta), 1.0 - one.p_value) for one in REPORTS[9]}
-
-
 def test_the_kind_suits_the_report():
     kinds = [kind_of(report) for report in (REPORTS[2], make_report(2), REPORTS[9], REPORTS[30])]
     assert kinds == ["null", "forest", "scores", "heatmap"]
     assert kind_of(make_report(25, settings=Settings(baseline="system-3"))) == "forest"
-
-
-def test_strange_names_are_drawn_as_they_are():
-    report = make_report(STRANGE[4:] + STRANGE[:2])
-    for kind in ("scores", "forest", "heatmap", "groups"):
-        (axes,) = report.plot(kind).axes
-        axes.figure.draw_without_rendering()
-        assert any("[bold]" in label.get_text() for label in axes.get_yticklabels()), kind
 
 
 def test_a_row_per_metric_and_a_panel_per_test():

@@ -19,7 +19,7 @@ from sigjax import Comparison, Evaluation, InputError, Interval, compare
 from sigjax.cli import _run
 from sigjax.comparison import checks as workload_module
 from sigjax.comparison.checks import workload
-from sigjax.records import Column, Comparisons, Settings
+from sigjax.records import Comparisons, Settings
 from sigjax.report import (
     csv_pieces,
     json_pieces,
@@ -105,29 +105,6 @@ def test_json_is_that_of_the_records_and_alike_in_pieces_of_any_size(report, mon
     assert "".join(csv_pieces(report)) == whole
 
 
-@pytest.mark.parametrize("name", ["both tests", "two metrics"])
-def test_pairs_are_grouped_by_metric_and_test_and_joined(name):
-    comparisons = REPORTS[name].comparisons
-    groups = comparisons.groups()
-    assert {key: list(part) for key, part in groups.items()} == {
-        key: [one for one in comparisons if (one.metric, one.test) == key]
-        for key in {(one.metric, one.test) for one in comparisons}
-    }
-    assert len(groups) == 2
-    assert Comparisons.joined(list(groups.values())) == comparisons
-    mixed = Comparisons.of(list(comparisons)[::-1])
-    assert {key: list(part)[::-1] for key, part in mixed.groups().items()} == {k: list(v) for k, v in groups.items()}
-    assert comparisons[:0].groups() == {}
-    assert Column.of("abca").distinct() == ("a", "b", "c")
-    assert Column.of("abca").at(slice(1, 3)).distinct() == ("b", "c")
-    assert Column.of(["a", None]).at([1]).tolist() == [None]
-
-
-def test_no_number_is_none_where_there_is_always_one():
-    """NaN stands for None only in fields that may be None."""
-    assert math.isnan(Comparisons.of([with_pair(make_report(2), delta=math.nan).comparisons[0]])[0].delta)
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(2, 6), st.integers(1, 12), st.integers(0, 10**6))
 def test_problems_computed_once_have_the_p_values_of_sign_tests(systems, instances, seed):
@@ -175,12 +152,6 @@ def test_what_is_not_told_apart_by_counting_is_not_shared():
     linear = Evaluation.from_arrays(data, metric=lambda sums: sums[..., 0] / sums[..., 1])
     p_values = [[one.p_value for one in quick(each, interval="none")] for each in (bent, linear)]
     assert p_values[0] == pytest.approx(p_values[1], rel=1e-12)  # squares of means have the order of the means
-
-
-def test_a_budget_counts_problems_and_not_pairs():
-    """20 systems on 8 units: 190 pairs, of which all are exact where the budget has time for their problems."""
-    report = quick(Evaluation.from_arrays(two_valued(20, 8), metric="accuracy"), interval="none", budget=0.005)
-    assert set(report.comparisons.values("method")) == {"exact"}
 
 
 def test_more_pairs_than_the_memory_holds_are_refused_before_anything_is_made():

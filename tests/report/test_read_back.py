@@ -1,6 +1,5 @@
 """Reports read back from JSON: every value to the bit, the same renderings, the schema, and refusals of damage."""
 
-import gzip
 import json
 import math
 import re
@@ -10,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from reports import STRANGE, make_report, with_pair, without_intervals
+from reports import make_report, with_pair
 from test_load import REPORTS
 
 from sigjax import Evaluation, InputError, Report, compare, read
@@ -129,29 +128,6 @@ def test_what_is_no_report_is_refused_in_one_line(text, message, tmp_path, capsy
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
     assert re.match(f"sigjax: error: {re.escape(str(path))}: ", err)
-
-
-def test_a_path_may_be_packed(tmp_path):
-    report = without_intervals(make_report(list(STRANGE)))
-    path = tmp_path / "out.json.gz"
-    path.write_bytes(gzip.compress(report.to_json().encode()))
-    assert Report.from_json(path) == Report.from_json(str(path)) == report
-    with pytest.raises(InputError, match=r"none\.json: no such file"):
-        Report.from_json("none.json")
-
-
-def test_versions_are_those_that_computed_the_numbers():
-    text = GOOD.replace('"numpy": "', '"numpy": "1.')
-    assert Report.from_json(text).to_json() == text
-
-
-def test_it_can_be_extended_with_the_data():
-    evaluation = Evaluation.from_arrays({"A": [1, 1, 0, 1, 1, 0], "B": [0, 0, 1, 0, 1, 0]})
-    options = {"device": "numpy", "progress": False, "method": "montecarlo"}
-    old = Report.from_json(compare(evaluation, resamples=300, **options).to_json())
-    assert compare(evaluation, resamples=500, extend=old, **options) == compare(evaluation, resamples=500, **options)
-    with pytest.raises(InputError, match="this report has no data any more"):
-        old.extend(500)
 
 
 def test_show_writes_what_compare_writes(tmp_path, monkeypatch, capsys):

@@ -81,10 +81,3 @@ def test_systems_against_a_baseline():
 def test_p_near_alpha_is_shown_with_the_digits_that_tell_its_side(alpha, p, shown):
     text = format_p(p, threshold=alpha)
     assert (text, Decimal(text) < Decimal(repr(alpha))) == (shown, p < alpha)
-
-
-def test_one_sided_pairs():
-    one_sided = Settings(alternative="greater")
-    assert sentence(NAMES[:3], beyond(1), settings=one_sided) == (
-        "a beats b and c; no other pair shows a significant difference in the tested direction."
-    )

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from reports import NOTE, SIGNATURE, make_report, with_pair, without_intervals
+from reports import NOTE, SIGNATURE, make_report, with_pair
 from rich.cells import cell_len
 
 import sigjax
@@ -35,13 +35,6 @@ def test_text_stays_within_the_width_and_names_every_system(count, prefix, width
         assert short == name or ("…" in short and short[-2:] == name[-2:])
 
 
-def test_text_is_plain_unless_colours_are_asked_for(monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "\x1b" not in to_text(make_report(5))
-    assert "\x1b[" in to_text(make_report(5), color=True)
-    assert re.sub(r"\x1b\[[\d;]*m", "", to_text(make_report(5), color=True)) == to_text(make_report(5))
-
-
 def test_text_of_a_pair_that_differs():
     text = unwrapped(to_text(make_report(["A", "B"], p_of=lambda i, j: 0.0123)))
     assert "1 A 0.9000 0.0092 [0.8820, 0.9175]" in text
@@ -52,34 +45,6 @@ def test_text_of_a_pair_that_differs():
     )
     assert expected in text
     assert "method: exact (whole numbers)" in text
-
-
-def test_text_of_a_pair_where_lower_is_better():
-    report = with_pair(make_report(["A", "B"], p_of=lambda i, j: 0.001), better="B")
-    text = unwrapped(to_text(replace(report, lower_is_better=("accuracy",), num_units=24)))
-    assert "accuracy: 1,000 instances, resampled as 24 clusters; lower is better" in text
-    assert "B is better than A" in text
-
-
-@pytest.mark.parametrize(
-    ("alternative", "wording"),
-    [("two-sided", "at least this large"), ("greater", "at least this high"), ("less", "at least this low")],
-)
-def test_text_of_a_pair_that_may_be_chance(alternative, wording):
-    settings = Settings(alternative=alternative)
-    text = unwrapped(to_text(make_report(["A", "B"], p_of=lambda i, j: 0.2345, settings=settings)))
-    assert "No significant difference between A and B" in text
-    assert wording in text
-    assert "with probability 0.234 (not below 0.05" in text or "with probability 0.235 (not below 0.05" in text
-
-
-@pytest.mark.parametrize(
-    ("error", "wording"),
-    [(0.0, "have the same score on every resample (p = 1)"), (0.01, "have the same score: there is no difference")],
-)
-def test_text_tells_identical_systems_from_equal_scores(error, wording):
-    report = with_pair(make_report(2, p_of=lambda i, j: 1.0, step=0.0), standard_error=error)
-    assert wording in unwrapped(to_text(report))
 
 
 FORMATS = [to_text, to_html, to_markdown, to_latex]
@@ -154,14 +119,6 @@ def test_text_says_how_far_systems_are_behind_the_best():
         ]
 
 
-def test_text_grid_of_numbers():
-    p_of = {(0, 1): 0.5, (0, 2): 0.004, (1, 2): 0.0}
-    lines = to_text(make_report(["A", "B", "C"], p_of=lambda i, j: p_of[i, j])).splitlines()
-    assert "permutation test, two-sided; p adjusted by Holm over 3 pairs" in lines
-    assert [line.split() for line in lines if line.startswith("1  A")][2] == ["1", "A", "1", "0.012*"]
-    assert [line.split() for line in lines if line.startswith("2  B")][2] == ["2", "B", "3.2e-411*"]
-
-
 def test_text_grid_of_symbols():
     chosen = {1: 0.0005, 2: 0.005, 3: 0.03, 4: 0.5, 5: 1.0}
     report = make_report(
@@ -174,65 +131,6 @@ def test_text_grid_of_symbols():
     assert " 1 system-1  █ ▓ ▒ · = · · · ·" in lines
     assert "█ p < 0.001   ▓ p < 0.01   ▒ p < 0.05   · not significant   ? not settled   = equal scores" in lines
     assert "permutation test, two-sided; p not adjusted for 45 pairs" in lines
-
-
-def test_text_symbols_follow_a_stricter_level():
-    settings = Settings(level=0.999, correction="none")
-    text = to_text(make_report(9, p_of=lambda i, j: 0.002, settings=settings))
-    assert "█ p < 0.001   · not significant" in text
-    assert "1 system-1 · · · · · · · ·" in text
-
-
-def test_text_of_many_systems_shows_the_first_sixty_pairwise():
-    text = to_text(make_report(80), width=100)
-    assert "The grid shows the first 60 of 80 systems; --output FILE has every pair." in text
-    assert "80  system-80" in text
-
-
-@pytest.mark.parametrize("width", [1, 20, 45])
-def test_text_in_a_narrow_terminal_breaks_no_row(width):
-    text = to_text(make_report(12), width=width)
-    assert len(re.findall(r"^ *\d+ +system-\d+ .*\[0\.\d{4}, 0\.\d{4}\]$", text, flags=re.MULTILINE)) == 12
-
-
-def test_text_against_a_baseline_has_the_delta_of_every_other_system():
-    text = to_text(make_report(["A", "B", "C"], settings=Settings(baseline="B")))
-    rows = [unwrapped(line) for line in text.splitlines()]
-    assert "1 A +0.0100 [-0.0060, +0.0263] 0.100 0.200" in rows
-    assert "2 B baseline" in rows
-    assert "3 C -0.0100 [-0.0260, +0.0063] 0.100 0.200" in rows
-
-
-def test_text_has_one_grid_a_test_and_counts_the_methods():
-    report = make_report(3)
-    sampled = tuple(replace(one, test="bootstrap", method="montecarlo", resamples=2000) for one in report)
-    text = to_text(replace(report, comparisons=(*report.comparisons, *sampled)))
-    assert text.count("columns are numbered like the rows") == 2
-    assert text.index("permutation test, two-sided") < text.index("bootstrap test, two-sided")
-    assert "method: exact (3 pairs)" in text
-    assert "method: Monte Carlo (3 pairs, 2,000 resamples)" in text
-
-
-def test_text_has_a_section_a_metric():
-    report = make_report(2)
-    systems = report.systems + tuple(replace(one, metric="bleu", score=31.234) for one in report.systems)
-    text = to_text(replace(report, systems=systems))
-    assert "accuracy: 1,000 instances" in text
-    assert "bleu: 1,000 instances" in text
-    assert "31.23" in text
-
-
-def test_text_shows_a_dash_for_a_missing_interval():
-    rows = [unwrapped(line) for line in to_text(without_intervals(make_report(["A", "B"]))).splitlines()]
-    assert "1 A 0.9000 – –" in rows
-    assert "95% interval of delta –" in rows
-
-
-def test_text_spells_control_characters_out():
-    text = to_text(make_report(["a\nb", "c\x1b[31m"]))
-    assert r"a\nb" in text
-    assert r"c\x1b[31m" in text
-    assert "\x1b" not in text
 
 
 def ranked(report):
@@ -280,16 +178,6 @@ def test_no_word_is_broken_and_no_two_names_look_alike():
     for width in (3, 8, 12, 40):
         assert len(set(short_names(names, width))) == 2
     assert short_names(["a-b", "a-c"], 40) == ["a-b", "a-c"]
-
-
-def test_what_matters_stands_on_top():
-    report = replace(make_report(3), notes=("a detail", "warning: 3 pairs cannot become significant"))
-    first, second, *_, detail, _ = [line for line in to_text(report).splitlines() if line]
-    assert first == "warning: 3 pairs cannot become significant"
-    assert second.startswith("accuracy: ")
-    assert detail == "note: a detail"
-    lines = to_text(make_report(["A", "B"], p_of=lambda i, j: 0.0123)).splitlines()
-    assert lines[1].startswith("A is better than B")
 
 
 def test_middle_cut_counts_wide_characters():

@@ -17,7 +17,6 @@ from test_report_markup import Page
 
 from sigjax import Evaluation, Report, audit, classical_tests, compare, equivalence, power
 from sigjax.cli import _run, main
-from sigjax.cli.output import encodable
 from sigjax.records.display import visible
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 from sigjax.report.plots import plain
@@ -236,10 +235,6 @@ def test_standard_output_of_any_encoding_gets_the_report(tmp_path, monkeypatch, 
     if format == "text" and encoding == "ascii":
         assert max(map(len, written.splitlines()[:-2])) <= 120  # a line of names is longer for its escapes
         assert "-----" in written
-
-
-def test_plain_signs_take_as_much_room():
-    assert encodable("─–…·█▓▒", "ascii", "text") == "--~.#%+"
 
 
 def test_a_closed_standard_output_is_refused_before_the_work(tmp_path, monkeypatch, capsys):

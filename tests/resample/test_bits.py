@@ -46,18 +46,6 @@ def test_words_are_equal_in_numpy_and_jax():
     np.testing.assert_array_equal(words(rows, 700), np.asarray(drawn))
 
 
-def test_rows_do_not_depend_on_their_company():
-    alone = words(row_keys(5, np.array([2000])), 6)
-    among = words(row_keys(5, np.arange(1990, 2010)), 6)
-    np.testing.assert_array_equal(alone[0], among[10])
-
-
-def test_seeds_and_blocks_differ():
-    first = words(row_keys(0, np.arange(2 * BLOCK)), 4)
-    other = words(row_keys(1, np.arange(2 * BLOCK)), 4)
-    assert len(np.unique(np.concatenate([first, other]), axis=0)) == 4 * BLOCK
-
-
 def test_bits_are_fair_and_independent_of_their_neighbours():
     drawn = words(row_keys(3, np.arange(4096)), 8)
     bits = np.unpackbits(drawn.view(np.uint8), axis=1).astype(float)

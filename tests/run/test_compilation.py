@@ -79,16 +79,6 @@ def test_similar_sizes_trace_a_kernel_once(kernel, test, monkeypatch):
         run("fscore", 12, num_instances, test=test, interval="none" if test == "permutation" else "percentile")
 
 
-def test_each_metric_takes_one_program_a_test(programs):
-    """At most: the next data of similar size take none, nor do fewer resamples, another level or another correction."""
-    metrics = ["precision", "recall", "fscore"]
-    run(metrics, 3, 970)
-    assert 0 < len(programs) <= len(metrics) * len(TESTS), programs
-    programs.clear()
-    run(metrics, 3, 1000, resamples=2500, level=0.9, correction="bh")
-    assert programs == []
-
-
 def test_padding_takes_no_words_from_the_units(programs):
     """The report is that of NumPy, which pads no draws, for all numbers of units about the ends of a width."""
     for num_instances in (63, 64, 65, 127, 128):
@@ -173,9 +163,3 @@ def test_the_compilation_cache_of_the_user_is_used(tmp_path):
     assert len(entries) == 2
     assert in_own_process(home, **variables) == [[0, 2], counts]
     assert sorted(cache.glob("*-cache")) == entries
-
-
-def test_without_a_cache_of_the_user_none_is_written(tmp_path):
-    found, _ = in_own_process(tmp_path)
-    assert found == [0, 0]
-    assert list(tmp_path.iterdir()) == []

@@ -2,14 +2,12 @@
 
 import json
 import math
-import pickle
 
 import pytest
 from runs import COUNTS, FSCORE, OTHERS, RUNS, TWO
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
-from sigjax.run.checkpoint import difference
 from sigjax.testing import permutation as permutation
 from sigjax.testing.uncertainty import PILOT
 
@@ -39,18 +37,6 @@ def test_more_resamples_give_the_report_of_a_fresh_run(name, device, tmp_path):
     assert compare(evaluation, resamples=7001, extend=old, checkpoint=tmp_path / "c", **options) == fresh
 
 
-def test_what_is_counted_is_not_counted_again(monkeypatch):
-    """The counts of the old report are taken as they are."""
-    old = compare(FSCORE, resamples=3000, method="montecarlo")
-    started = []
-    count = permutation.count_swaps
-    monkeypatch.setattr(
-        permutation, "count_swaps", lambda *args, **options: started.append(args[2].start) or count(*args, **options)
-    )
-    assert old.extend(5000) == compare(FSCORE, resamples=5000, method="montecarlo")
-    assert started == [3000, 0]
-
-
 @pytest.mark.parametrize("message", [each for each in OTHERS if not each.startswith("resamples")])
 def test_a_report_of_other_data_and_settings_is_not_extended(message, tmp_path):
     old = tmp_path / "old.json"
@@ -60,18 +46,6 @@ def test_a_report_of_other_data_and_settings_is_not_extended(message, tmp_path):
         compare(evaluation, resamples=1000, **options, extend=old)
     assert str(old) in str(caught.value)
     assert message in str(caught.value)
-
-
-def test_a_setting_that_is_newer_than_the_report_had_its_default(tmp_path):
-    path, old = tmp_path / "old.json", compare(FSCORE, resamples=500)
-    report = json.loads(old.to_json())
-    del report["settings"]["design"]
-    path.write_text(json.dumps(report))
-    assert compare(FSCORE, resamples=1000, extend=path) == compare(FSCORE, resamples=1000)
-    report["settings"]["design"] = "crossed"
-    path.write_text(json.dumps(report))
-    with pytest.raises(InputError, match="design is crossed there and together here"):
-        compare(FSCORE, resamples=1000, extend=path)
 
 
 def test_another_version_is_refused(tmp_path, monkeypatch):
@@ -185,13 +159,6 @@ def test_a_report_that_was_changed_by_hand_is_refused(name, tmp_path):
         compare(FSCORE, resamples=1000, method="montecarlo", interval="none", extend=path)
 
 
-def test_a_pickled_report_has_left_its_data_behind():
-    old = pickle.loads(pickle.dumps(compare(FSCORE, resamples=500)))
-    with pytest.raises(InputError, match="has no data any more"):
-        old.extend(1000)
-    assert compare(FSCORE, resamples=1000, extend=old) == compare(FSCORE, resamples=1000)
-
-
 def test_the_command_extends(tmp_path, capsys):
     table, old = tmp_path / "table.tsv", tmp_path / "old.json"
     table.write_text("id\tA\tB\n" + "".join(f"{i}\t{i % 3}\t{i * i % 7}\n" for i in range(50)))
@@ -225,9 +192,3 @@ def test_a_system_that_is_added_leaves_the_counts_of_others_alone(options):
         found.append([(c.test, c.exceed) for c in every if (c.a, c.b) == ("s0", "s1")])
     assert found[0] == found[1] == found[2]
     assert len(found[0]) == len(every) // 3
-
-
-def test_reports_from_before_the_setting_go_on():
-    """A report without the setting was adjusted within each metric."""
-    assert difference({"seed": 1}, {"seed": 1, "family": "metric"}) is None
-    assert difference({"seed": 1}, {"seed": 1, "family": "report"}) == "family is metric there and report here"

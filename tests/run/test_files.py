@@ -10,24 +10,11 @@ import threading
 import numpy as np
 import pytest
 
-from sigjax.cli import _run
 from sigjax.formats import read, read_metrics
 from sigjax.records import InputError
 from sigjax.run import files as opening
 
 WIDE = b"id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
-
-
-def test_gzip_of_several_members_is_one_file(write):
-    parts = [b"", WIDE[:9], b"", WIDE[9:]]
-    evaluation = read(write("t", b"".join(gzip.compress(part) for part in parts)))
-    assert (evaluation.systems, evaluation.ids) == (("A", "B"), ("x", "y", "z"))
-
-
-def test_systems_are_named_before_their_files(tmp_path, here):
-    for name in ("one", "two", "a=three"):
-        (tmp_path / name).write_text("1\n0\n")
-    assert read("A=one", "B=two", "a=three").systems == ("A", "B", "a=three")
 
 
 def test_a_gzip_bomb_is_refused(write, monkeypatch):
@@ -111,13 +98,6 @@ def test_a_dash_is_standard_input(tmp_path, kind, arguments, content, systems):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, **given)
     assert done.returncode == 0, done.stderr
     assert sorted(each["name"] for each in json.loads(done.stdout)["systems"]) == systems
-
-
-def test_a_dash_is_no_value_of_options(tmp_path, capsys):
-    (tmp_path / "t.csv").write_bytes(WIDE)
-    for option in ("-o", "--output", "--id"):
-        assert _run(["compare", str(tmp_path / "t.csv"), option, "-"], debug=False) == 2
-        assert f"parameter {option} requires an argument" in capsys.readouterr().err
 
 
 def test_a_million_columns_are_refused_in_one_line(tmp_path):

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from oracles import random_counts
 
-from sigjax import Evaluation, compare, unpaired
+from sigjax import Evaluation, compare
 from sigjax.exact import distributions as spectrum
-from sigjax.exact.distributions import Points, plane_probabilities, plane_sums
 from sigjax.resample import engine
 from sigjax.run import context
 from sigjax.run.backend import Backend, jax_scope, program
@@ -73,40 +72,6 @@ def test_draws_of_many_systems_multiply_bytes_and_add_whole_words(lowered, facto
     assert scatters(text) == {"ui32"}
 
 
-@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
-def test_few_systems_need_no_weights(lowered, test):
-    text = lower(lowered, test, 2)
-    assert not products(text)
-    assert not scatters(text)
-
-
-@pytest.mark.parametrize("lengths", [(640,), (96, 80)])
-def test_exact_tests_gather_the_spectrum_and_scatter_nothing(lowered, lengths):
-    axes = len(lengths)
-    rows = np.array([[1, 2], [3, 1], [1, -1]])[:, :axes]
-    plane_probabilities(rows, np.array([40, 30, 20]), np.full(axes, 0.01), lengths, np.zeros(axes, np.int64), "gpu")
-    text = lowered["_inverted"]
-    assert "stablehlo.fft" in text
-    assert "f32" not in text
-    assert not scatters(text)
-    assert not products(text)
-
-
-def test_pairs_with_two_statistics_are_added_up_together(lowered):
-    one = np.array([[1, 2], [3, 1], [1, -1]]), np.array([40, 30, 20]), np.full(2, 0.01), np.zeros(2, np.int64)
-    points = Points(np.ones((50, 60), np.int8), np.zeros(50), np.zeros(60), 0.0, (0, 0))
-    plane_sums([one] * 5, (96, 80), [points] * 5, "gpu")
-    text = lowered["_inverted"]
-    assert re.search(r"@main.*-> \(?tensor<5x6xf64>", text)  # six numbers of a pair go back
-    assert "f32" not in text
-    assert not scatters(text)
-    assert not products(text)
-
-
-def test_numbers_of_more_than_four_bytes_are_multiplied_in_float64(lowered):
-    assert products(lower(lowered, "permutation", 12, factor=10**11)) == {"f64"}
-
-
 @pytest.mark.parametrize("factor", [1, 10**6])
 @pytest.mark.parametrize(("design", "test"), [("crossed", "permutation"), ("nested", "bootstrap")])
 def test_designs_of_repeated_runs_multiply_bytes(lowered, design, test, factor):
@@ -114,12 +79,3 @@ def test_designs_of_repeated_runs_multiply_bytes(lowered, design, test, factor):
     text = lower(lowered, test, 4, factor=factor, design=design, ids=ids, runs=runs)
     assert products(text) == {"i8"}
     assert scatters(text) == (set() if design == "crossed" else {"ui32"})
-
-
-def test_choices_of_units_are_added_up_as_they_are_made(lowered):
-    counts = random_counts(np.random.default_rng(4), 2, 700)
-    unpaired(counts, metric="fscore", method="montecarlo", resamples=2**15, device="gpu")
-    text = lowered["_sums_tile"]
-    assert not products(text)
-    assert not scatters(text)
-    assert not re.search(r"tensor<(1400x\d+|\d+x1400)x(i1|f64)>", text)  # no masks of all units

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from sigjax import Evaluation, InputError, Report, classical_tests, compare, diff, power
+from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
 from sigjax.run.files import check_place, remove_leftovers, replacing
 
@@ -107,14 +107,6 @@ def test_modes_are_kept_and_links_are_followed(tmp_path):
     assert (missing.is_symlink(), (tmp_path / "made").read_text()) == (True, "content")
     assert stat.S_IMODE(new.stat().st_mode) == 0o666 & ~before
     assert len(os.listdir(tmp_path)) == 5
-
-
-def test_names_as_long_as_file_systems_take(tmp_path):
-    path = tmp_path / ("é" * 127)
-    check_place(path)
-    with replacing(path) as file:
-        file.write(b"content")
-    assert (len(os.listdir(tmp_path)), path.read_bytes()) == (1, b"content")
 
 
 def test_a_file_that_must_not_be_written_stays(tmp_path, monkeypatch):
@@ -238,24 +230,6 @@ def test_devices_and_named_pipes_are_not_read(tmp_path, monkeypatch, file, optio
         compare(evaluation, **{option: file})
 
 
-KEPT = """
-import resource, signal, sys
-from sigjax import cli
-from sigjax.run.checkpoint import CheckpointFile, State
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-kept = CheckpointFile("run\x1b.ckpt", {}, {})
-resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
-cli._run = lambda tokens, debug: kept.save(("a",), State(1, {}), finished=True) or 0
-cli.main([])
-"""
-
-
-def test_a_warning_is_one_line(tmp_path):
-    done = subprocess.run([sys.executable, "-c", KEPT], cwd=tmp_path, capture_output=True, text=True, check=True)
-    message = r"run\x1b.ckpt: the checkpoint cannot be written (File too large); the run goes on without"
-    assert done.stderr == f"sigjax: warning: {message}\n"
-
-
 def test_streams_that_the_shell_has_closed_do_not_end_in_files(tmp_path):
     """The first file that is opened would be descriptor 1 or 2, to which libraries write."""
     table, output = tmp_path / "t.tsv", tmp_path / "out.json"
@@ -265,44 +239,3 @@ def test_streams_that_the_shell_has_closed_do_not_end_in_files(tmp_path):
     command = f'{sys.executable} -c "{code}" compare {table} --device numpy --format json -o {output}'
     subprocess.run(["bash", "-c", f"{command} <&- >&- 2>&-"], check=True, env=os.environ)
     assert output.read_text() == compare(table, device="numpy").to_json()
-
-
-PAIR = Evaluation.from_arrays({"A": [1, 1, 0, 1, 1, 0], "B": [0, 0, 1, 0, 1, 0]})
-QUICK = {"device": "numpy", "progress": False}
-WRITERS = {
-    **{f"to_{name}": lambda: compare(PAIR, **QUICK) for name in ("json", "csv", "text", "markdown", "latex", "html")},
-    **{f"to_{name}": lambda: compare(PAIR, **QUICK) for name in ("methods", "sentences")},
-    "to_github": lambda: diff(PAIR, PAIR, margin=0.1),
-}
-STUDIES = {
-    "power": lambda: power(PAIR, instances=[6], repetitions=9, device="numpy"),
-    "classical": lambda: classical_tests(PAIR, device="numpy"),
-    "diff": lambda: diff(PAIR, PAIR),
-}
-
-
-@pytest.mark.parametrize(
-    ("method", "make"), [*WRITERS.items(), *(("to_json", each) for each in STUDIES.values())], ids=[*WRITERS, *STUDIES]
-)
-def test_renderings_write_files(tmp_path, method, make):
-    write = getattr(make(), method)
-    text, path = write(), tmp_path / "out"
-    assert isinstance(text, str)
-    assert (write(path), write(str(path))) == (str(path), str(path))
-    assert path.read_text() == text.rstrip("\n") + "\n"
-    assert os.listdir(tmp_path) == ["out"]
-    with pytest.raises(InputError, match=r"none/out: cannot be written \(No such .*\); give another file"):
-        write(tmp_path / "none" / "out")
-
-
-def test_files_of_python_are_those_of_the_command_line(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    names = {"json": "r.json", "text": "r.txt", "markdown": "r.md", "latex": "r.tex", "csv": "r.csv"}
-    names |= {"methods": "r.methods.tex", "sentences": "r.sentences.txt"}
-    assert _run(["demo", *(word for name in names.values() for word in ("-o", name))], debug=True) == 0
-    report = Report.from_json("r.json")
-    for name, file in names.items():
-        getattr(report, f"to_{name}")(f"python.{name}")
-        assert (tmp_path / f"python.{name}").read_bytes() == (tmp_path / file).read_bytes()
-    report.to_csv("systems.csv", of="systems")
-    assert (tmp_path / "systems.csv").read_text() == report.to_csv(of="systems")

@@ -13,7 +13,6 @@ from statsmodels.stats.proportion import proportions_ztest
 import sigjax
 from sigjax import Evaluation, InputError, classical_tests
 from sigjax.cli import _run
-from sigjax.studies.tests import dependence
 
 # Yeh (2000), section 3.3: relations found by both, by method I only and by method II only.
 CORRECT, SPURIOUS, GOLD = (19, 28, 6), (5, 43, 9), 103
@@ -154,18 +153,6 @@ def test_a_constant_difference_has_no_t_and_no_factor():
     assert result["Wilcoxon signed rank"].p_value == 2 / 2**4
 
 
-@pytest.mark.parametrize("exponent", [-700, 700])
-def test_the_dependence_of_very_small_and_very_large_numbers(exponent):
-    """Their squares are no doubles; a power of two changes no digit."""
-    a, b = np.array([1.5, 2.25, 5.0, 3.0]), np.array([2.0, 2.0, 1.0, 1.25])
-    plain, scaled = dependence(a, b), dependence(np.ldexp(a, exponent), np.ldexp(b, exponent))
-    assert plain[0] == pytest.approx(np.corrcoef(a, b)[0, 1], rel=1e-12)
-    assert scaled == plain
-    result = classical_tests(np.ldexp(a, exponent), np.ldexp(b, exponent))
-    assert result.correlation == pytest.approx(plain[0], rel=1e-9)
-    assert result.factor == pytest.approx(plain[1], rel=1e-9)
-
-
 def test_rounded_reals_keep_their_ties():
     """scipy#7882: ranks decided by rounding. Thirds differ by the same amount, as real numbers."""
     a = np.array([1 / 3, 2 / 3, 1.0, 4 / 3, 2.0])
@@ -274,11 +261,6 @@ def test_the_command(capsys, table, tmp_path):
         assert test.name in text
     assert "permutation (exact)" in text
     assert max(map(len, str(result).splitlines()[:-1])) <= 100
-
-
-def test_the_command_takes_two_systems(capsys, table):
-    assert _run(["tests", str(table)], debug=False) == 2
-    assert "choose two (--systems A B)" in capsys.readouterr().err
 
 
 def test_real_pairs_of_many_systems(data):

@@ -11,7 +11,6 @@ from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.metrics.columns import MEDIAN
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
-from sigjax.studies import trials
 from sigjax.studies.formulas import uniformity
 from sigjax.studies.trials import make_pilot, swapped
 
@@ -113,46 +112,6 @@ def test_trials_swap_whole_units_and_share_no_bits_with_tests():
     assert np.abs(shares - 0.5).max() < 4.5 * 0.5 / 20
     tested = swap(row_keys(7, np.arange(400)), draws_from_strata(np.zeros(64, int)), np.bool_)[:, :64]
     assert not (tested[:, None, differ] == changed[None, :, differ]).all(axis=-1).any()
-
-
-def test_clusters_are_swapped_whole():
-    clusters = [f"c{i // 4}" for i in range(64)]
-    scores = few_reals(64)
-    evaluation = Evaluation.from_arrays(scores, clusters=clusters)
-    study = sigjax.audit(evaluation, test="permutation", repetitions=20, resamples=99)
-    assert (study.num_instances, study.num_units) == (64, 16)
-    summed = {name: values.reshape(16, 4).sum(axis=1) for name, values in scores.items()}
-    alone = sigjax.audit(Evaluation.from_arrays(summed), test="permutation", repetitions=20, resamples=99)
-    assert alone.tests[0].p_values == pytest.approx(study.tests[0].p_values)
-
-
-@pytest.mark.parametrize("device", ["numpy", "cpu"])
-def test_same_seed_same_audit_whatever_the_device_and_the_groups(device, monkeypatch):
-    evaluation = counts(70)
-    options = {"repetitions": 50, "resamples": 199, "seed": 0}
-    known = sigjax.audit(evaluation, **options, device="numpy")
-    monkeypatch.setattr(trials, "_GROUP_VALUES", 70 * 6 * 17)
-    assert sigjax.audit(evaluation, **options, device=device) == known
-    assert sigjax.audit(evaluation, **(options | {"seed": 1})).tests != known.tests
-
-
-@pytest.mark.parametrize("strata", [None, ["x", "y", "z", "x", "y", "z"]])
-def test_signatures_tell_data_with_strata_apart(strata):
-    evaluation = Evaluation.from_arrays(few_reals(6), strata=strata)
-    studies = (
-        sigjax.audit(evaluation, repetitions=2, resamples=99),
-        sigjax.power(evaluation, instances=[6], repetitions=2, resamples=99),
-    )
-    assert [("|strata:3|" in study.signature) for study in studies] == [strata is not None] * 2
-
-
-def test_long_names_stay_within_the_figure():
-    names = ("a-name-of-a-system-that-is-much-too-long-for-a-title", "another-name-of-such-a-system-2025-05-14")
-    figure = sigjax.audit(counts(9, names=names), repetitions=2, resamples=99).plot()
-    figure.draw_without_rendering()
-    box = figure.axes[0].title.get_window_extent()
-    assert box.x0 >= 0
-    assert box.x1 <= figure.bbox.width / 2
 
 
 def test_bad_input():

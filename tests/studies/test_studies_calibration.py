@@ -84,32 +84,6 @@ def test_tests_are_those_of_separate_comparisons(test):
     assert sum(one.tests for one in study.ranges[1:]) == len(found)
 
 
-def test_one_sided_p_is_half_of_two_sided_where_tests_are_exact():
-    rng = np.random.default_rng(2)
-    answers = {name: rng.random(300) < chance for name, chance in (("A", 0.7), ("B", 0.75), ("C", 0.62))}
-    evaluation = Evaluation.from_arrays(answers, metric="accuracy")
-    some = {"instances": 50, "repetitions": 100, "test": "permutation", "resamples": 999}
-    two = calibration(evaluation, alternative="two-sided", p_range=(0.08, 0.12), **some)
-    one = calibration(evaluation, p_range=(0.04, 0.06), **some)
-    assert one.methods == {"accuracy, permutation": {"exact": 300}}
-    assert one.ranges[0].tests == two.ranges[0].tests > 5
-    assert one.ranges[0].right == two.ranges[0].right
-    assert one.ranges[0].nominal == pytest.approx(two.ranges[0].nominal)
-
-
-def test_lower_is_better_makes_no_difference_and_equal_systems_are_left_out():
-    values = population(400).stats[:, :, 0].round(1) + 5.0
-    study = calibration(
-        Evaluation.from_arrays({"A": values[0], "B": values[2], "C": values[0]}),
-        instances=40,
-        repetitions=20,
-        resamples=199,
-    )
-    assert (study.num_pairs, study.pairs) == (3, {"mean": 2})
-    assert sum(one.tests for one in study.ranges[1:9]) >= 2 * 20 - 2
-    assert "mean: 1 pair with equal scores left out" in str(study)
-
-
 def test_clusters_are_drawn_whole_and_strata_keep_their_shares():
     groups = [f"c{i // 4}" for i in range(400)]
     study = calibration(population(400, clusters=groups), instances=30, repetitions=10, resamples=99)

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,15 +25,6 @@ def answers(size, seed, best=0.75, **labels):
 
 
 NEWS, MAIL, CODE = answers(150, 1), answers(200, 2), answers(90, 3, best=0.62)
-
-OTHERS = Evaluation.from_arrays({"s0": [1], "z": [1]}, metric="accuracy")
-
-
-def test_as_many_instances_of_each_test_set_are_taken_as_asked_for():
-    first = {name: (each, 120) for name, each in (("news", NEWS), ("mail", MAIL))}
-    parts = {name: replace(each, stats=each.stats[:, :size]) for name, (each, size) in first.items()}
-    options = {"resamples": 200, "p_range": (0.05, 0.3)}
-    assert domain({"news": NEWS, "mail": MAIL}, first=120, **options).ranges == domain(parts, **options).ranges
 
 
 @pytest.mark.parametrize("alternative", ["one-sided", "two-sided"])
@@ -66,19 +56,6 @@ def test_shares_are_those_counted_one_by_one(test, alternative):
     assert counted.items() <= own.items()
 
 
-def test_winners_win_less_often_where_the_systems_are_ranked_otherwise():
-    study = domain({"news": NEWS, "mail": MAIL, "code": CODE}, test="permutation", p_range=(1e-9, 0.01))
-    mail, code = (one for one in study.ranges if one.low == 1e-9)
-    assert mail.share > 0.9
-    assert code.share < 0.3
-
-
-def test_the_range_asked_for_may_be_one_of_the_table():
-    text = str(domain({"news": NEWS, "mail": MAIL}, resamples=1000, p_range=(0.04, 0.08)))
-    (row,) = (line for line in text.splitlines() if line.lstrip().startswith("0.04 to 0.08"))
-    assert len(row.split()) == 5  # the range, its pairs and one share
-
-
 def test_strata_are_test_sets():
     both = {name: np.concatenate([NEWS.stats[i, :, 0], MAIL.stats[i, :, 0]]) for i, name in enumerate(NAMES)}
     strata, clusters = ["news"] * 150 + ["mail"] * 200, [f"c{i // 3}" for i in range(350)]
@@ -88,27 +65,6 @@ def test_strata_are_test_sets():
     news = answers(150, 1, clusters=clusters[:150])
     mail = answers(200, 2, clusters=clusters[150:])
     assert clustered.to_json() == domain({"news": news, "mail": mail}, resamples=999).to_json()
-
-
-def test_another_source_and_the_first_instances():
-    study = domain({"news": NEWS, "mail": MAIL}, source="mail", first=80)
-    assert list(study.test_sets.items()) == [("mail", 80), ("news", 80)]
-    assert {one.other for one in study.ranges} == {"news"}
-    again = Evaluation.from_arrays(dict(zip(NAMES, MAIL.stats[:, :80, 0], strict=True)), metric="accuracy")
-    scores = again.stats[:, :, 0].mean(axis=1)
-    gains = {(one.winner, one.loser): one.gain for one in study.pairs if one.test_set == "mail"}
-    for (winner, loser), gain in gains.items():
-        assert gain == pytest.approx(scores[NAMES.index(winner)] - scores[NAMES.index(loser)])
-
-
-def test_lower_is_better():
-    """The same shares by errors as by right answers."""
-    wrong = {}
-    for name, each in (("news", NEWS), ("mail", MAIL)):
-        stats = each.stats * (-1, 1) + (1, 0)
-        wrong[name] = replace(each, stats=stats, metric=replace(each.metric, higher_is_better=False))
-    right = domain({"news": NEWS, "mail": MAIL}, test="permutation")
-    assert domain(wrong, test="permutation").ranges == right.ranges
 
 
 def test_the_interval_is_that_of_pairs_that_share_systems():
@@ -164,16 +120,6 @@ def test_the_interval_covers_the_share_of_infinitely_many_systems():
 def test_what_is_refused(sets, options, message):
     with pytest.raises(InputError, match=message):
         domain(sets, **options)
-
-
-@pytest.mark.parametrize("names", [[str(i) for i in range(40)], [f"{'x' * 60} {i}" for i in range(9)]])
-def test_the_tables_of_many_test_sets_or_long_names_fit(names):
-    study = domain({name: MAIL for name in names}, method="exact", test="permutation")
-    tables = str(study).split("shares by p")[1].split("win:")[0].splitlines()
-    assert max(map(len, tables)) <= 80
-    shares = [line.split()[4:] for line in tables if line.strip().startswith("0.08 to 1")]
-    rows = [one for one in study.ranges if one.high == 1.0]
-    assert [float(each.rstrip("%")) for line in shares for each in line] == [round(100 * one.share) for one in rows]
 
 
 def test_the_command_takes_one_file_per_test_set_or_strata(capsys, tmp_path, as_in_python):

@@ -5,7 +5,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from rich.cells import cell_len
 from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
@@ -75,19 +74,6 @@ def test_percentile_and_standard_error_are_those_of_the_bootstrap_test():
     assert (found.delta, found.interval, found.standard_error) == (known.delta, known.interval, known.standard_error)
 
 
-@pytest.mark.parametrize("method", ["auto", "bootstrap"])
-def test_exchanged_systems_exchange_the_tests(method):
-    a, b = np.array([3, 2, 4, 1, 5, 2]), np.array([2, 2, 3, 2, 3, 1])
-    one, other = (sigjax.equivalence_test(*pair, margin=0.7, method=method, resamples=999) for pair in ((a, b), (b, a)))
-    assert (one.p_lower, one.p_upper, one.p_value) == (other.p_upper, other.p_lower, other.p_value)
-
-
-def test_wide_names_leave_columns_under_each_other():
-    evaluation = Evaluation.from_arrays({"数学数学": [3, 2, 4, 1, 5], "B": [2, 2, 3, 2, 3]})
-    rule, row = equivalence_text(sigjax.equivalence(evaluation, margin=1.0)).splitlines()[3:5]
-    assert cell_len(rule) == cell_len(row)
-
-
 @pytest.mark.parametrize("size", [6, 15, 500])
 @pytest.mark.parametrize("margin", [0.1, 0.5, 2.0])
 def test_means_have_t_tests_of_statsmodels(size, margin):
@@ -125,14 +111,6 @@ def test_non_inferiority_knows_which_score_is_better():
     mean = sigjax.Metric("cost", lambda s: s[..., 0], ("x",), lambda x: x[:, None], ("x",), higher_is_better=False)
     cheap = sigjax.equivalence_test(a / 200, b / 200, metric=mean, **claim)
     assert (cheap.holds, cheap.p_value) == (True, cheap.p_upper)
-
-
-def test_identical_systems_are_equivalent_by_the_bootstrap_and_ties_count():
-    options = {"method": "bootstrap", "resamples": 99}
-    found = sigjax.equivalence_test([1, 2, 3], [1, 2, 3], margin=1e-9, **options)
-    assert (found.p_value, found.holds) == (0.01, True)
-    tied = sigjax.equivalence_test([2, 1, 1], [1, 0, 0], margin=1.0, **options)
-    assert (tied.p_value, tied.p_upper, tied.p_lower) == (1.0, 1.0, 0.01)
 
 
 def test_units_that_differ_alike_show_nothing_by_t():
@@ -182,12 +160,6 @@ def test_a_mean_of_whole_columns_is_the_mean_of_sums():
         assert ours.interval == pytest.approx(known.interval)
 
 
-def test_a_score_that_is_not_finite_is_refused_with_the_name():
-    bad = SampleMetric("inverse spread", lambda values: 1.0 / np.ptp(values), ("value",))
-    with np.errstate(all="ignore"), pytest.raises(InputError, match="'inverse spread' is not a finite number for 'a'"):
-        sigjax.equivalence_test([1.0, 2.0, 4.0], [1.0, 3.0, 9.0], margin=1.0, metric=bad, resamples=999)
-
-
 def test_pairs_are_adjusted_and_compared_with_a_baseline():
     rng = np.random.default_rng(5)
     evaluation = Evaluation.from_arrays({name: rng.normal(size=40) for name in "ABC"})
@@ -199,14 +171,6 @@ def test_pairs_are_adjusted_and_compared_with_a_baseline():
     assert max(each.p_adjusted for each in found) >= max(p_values)
     toward = sigjax.equivalence(evaluation, margin=0.6, resamples=999, baseline="B")
     assert [(each.a, each.b) for each in toward] == [("A", "B"), ("C", "B")]
-
-
-def test_same_seed_same_result_on_every_device():
-    evaluation = Evaluation.from_arrays({name: np.random.default_rng(ord(name)).normal(size=70) for name in "AB"})
-    options = {"margin": 0.4, "method": "bootstrap", "resamples": 3000}
-    assert sigjax.equivalence(evaluation, **options, device="cpu") == sigjax.equivalence(
-        evaluation, **options, device="numpy"
-    )
 
 
 def test_bad_input():

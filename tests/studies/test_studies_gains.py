@@ -9,7 +9,6 @@ from scipy import stats
 
 import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.cli import _run
 from sigjax.readers.options import system_groups
 from sigjax.studies import gains
 from sigjax.studies.thresholds import PairsOptions, difference_of, make_threshold, system_draws
@@ -199,18 +198,6 @@ def test_coverage(systems, least):
     assert hits / trials >= least - 3 * math.sqrt(least * (1 - least) / trials)
 
 
-def test_no_pair_and_few_pairs():
-    evaluation = Evaluation.from_arrays({"a": [1, 2, 3] * 20, "b": [5, 6, 7] * 20, "c": [1, 2, 3] * 20})
-    study = gains(evaluation, groups={"a": "x", "b": "y", "c": "x"})
-    assert [each.gain for one in study.thresholds for each in one.thresholds] == [None] * 6
-    assert study.thresholds[0].difference is None
-    assert [note for note in study.notes if "no threshold where no pair has a p in the range" in note]
-    assert {pair.p_value for pair in study.pairs if pair.gain == 0.0} == {1.0}
-    few = gains(tagged(), resamples=2_000, p_range=[0.001, 0.5], device="numpy")
-    assert [note for note in few.notes if note.startswith("a threshold of fewer than 72 effective pairs")]
-    assert few.thresholds[0].thresholds[0].high is None
-
-
 def test_designs_and_clusters_are_those_of_compare():
     clusters = np.repeat(np.arange(20), 4).tolist()
     evaluation = tagged(clusters=clusters)
@@ -251,18 +238,6 @@ def test_refusals(options, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("g.tsv", "a\tx\nb\ty, z\n"),
-        ("g.tsv", "System\tGroup\na\tx\nb\ty, z\n"),
-        ("g.csv", 'system,group\na,x\nb,"y, z"\n'),
-    ],
-)
-def test_group_files(write, name, content):
-    assert system_groups(str(write(name, content)), ["a", "b"]) == {"a": "x", "b": "y, z"}
-
-
-@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("g.tsv", "a,x\n", r"g.tsv, line 1: expected a system, a tab and its group, got 'a,x'"),
@@ -276,18 +251,6 @@ def test_group_files(write, name, content):
 def test_refused_group_files(write, name, content, message):
     with pytest.raises(InputError, match=message):
         system_groups(str(write(name, content)), ["a", "b"])
-
-
-def test_command(capsys, table, write, as_in_python):
-    groups = write("g.tsv", "A\tx\nB\tx\nC\ty\n")
-    common = ["study", "gains", str(table), "-m", "accuracy", "--groups", str(groups), "--p-range", "0.01", "0.4"]
-    known = gains(sigjax.read(table, metric="accuracy"), groups=groups, p_range=[0.01, 0.4])
-    *lines, signature = as_in_python(common, known).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert "alt:one-sided" in signature
-    assert known.to_frame()["gain"].tolist() == [pair.gain for pair in known.pairs]
-    assert _run([*common, "-o", str(groups)], debug=False) == 2
-    assert "g.tsv: is read and would be written over" in capsys.readouterr().err
 
 
 def test_figure():

@@ -145,17 +145,6 @@ def test_one_system_may_be_split_alone_and_clusters_stay_whole():
     assert "of random halves of the units of B: neither is better, and they are independent" in str(study)
 
 
-def test_swaps_alone_are_what_they_were_and_the_same_on_every_device():
-    evaluation = Evaluation.from_arrays(correlated(0.5, 30))
-    options = {"repetitions": 20, "resamples": 99}
-    both = sigjax.audit(evaluation, null=["swaps", "splits"], classical=True, device="numpy", **options)
-    alone = sigjax.audit(evaluation, **options)
-    assert both.tests[:2] == alone.tests
-    assert "null" not in alone.signature
-    assert "|null:swaps+splits|" in both.signature
-    assert sigjax.audit(evaluation, null=["swaps", "splits"], classical=True, device="cpu", **options) == both
-
-
 def test_bad_input():
     evaluation = Evaluation.from_arrays({"A": [1.0, 2.0, 4.0], "B": [2.0, 2.0, 1.0]})
     with pytest.raises(InputError, match="null must be one or more of swaps, splits"):

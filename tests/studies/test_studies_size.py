@@ -134,11 +134,3 @@ def test_refusals():
         size(normal(4, 50), gain=0)
     with pytest.raises(InputError, match="p_range must be the lowest"):
         size(normal(4, 50), p_range=[0.1])
-
-
-def test_command(table, as_in_python):
-    command = ["study", "size", str(table), "-m", "accuracy", "--sizes", "30", "60", "--p-range", "0.01", "0.4"]
-    known = size(sigjax.read(table, metric="accuracy"), sizes=[30, 60], p_range=[0.01, 0.4])
-    *lines, _ = as_in_python(command, known).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert known.to_frame()["size"].tolist() == [at.size for at in known.points]

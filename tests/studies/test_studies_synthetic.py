@@ -68,12 +68,6 @@ def test_the_lowest_correlation_that_is_named_can_be_had_and_no_lower_one():
         assert 0.5 <= mixing_share(x, y, least * 1.001, ("A", "B")) < 1.0
 
 
-def test_a_system_that_is_always_right_is_copied():
-    evaluation = Evaluation.from_arrays({"A": [1] * 50, "B": [0, 1] * 25}, metric="accuracy")
-    for correlation in (0.4, 0.5, 0.7, 0.9):
-        assert np.all(synthetic(evaluation, count=2, correlation=correlation).stats[:2, :, 0] == 1)
-
-
 @pytest.mark.parametrize("correlation", [0.8, 0.9, 0.97])
 def test_mixtures_have_the_correlation_asked_for(correlation):
     evaluation = taggers()

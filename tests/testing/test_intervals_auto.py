@@ -3,7 +3,6 @@ and the matrices of Pustejovsky and Tipton (2018)."""
 
 import json
 import math
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from scipy import optimize, stats
 from sigjax import Evaluation, compare
 from sigjax.metrics import MEAN
 from sigjax.metrics.columns import MEDIAN
-from sigjax.records import IntervalKind, Settings
+from sigjax.records import Settings
 from sigjax.resample.units import Units
 from sigjax.testing.intervals import KINDS
 from sigjax.testing.jackknife import closed_spreads, degrees_of_freedom, tango_interval, wilson_interval
@@ -225,35 +224,6 @@ def test_the_report_names_the_kinds(metric, labels, options, kinds):
     assert [one["interval_kind"] for one in (record["systems"][1], record["pairs"][0])] == list(kinds)
 
 
-def test_other_numbers_than_answers_have_t():
-    two = {"A": [0, 1, 2, 1], "B": [0, 1, 1, 0]}
-    for values, metric in ((two, "mean"), ({name: [[x, 2] for x in row] for name, row in two.items()}, "ratio")):
-        assert (
-            compare(Evaluation.from_arrays(values, metric=metric), **OPTIONS).comparisons[0].interval_kind == "wide-t"
-        )
-
-
-def test_notes_say_where_units_are_few_or_unequal():
-    rng = np.random.default_rng(7)
-    few = compare(Evaluation.from_arrays({"A": rng.normal(size=12), "B": rng.normal(size=12)}), **OPTIONS)
-    assert any(note.startswith("12 units are few") for note in few.notes)
-    thousands = compare(Evaluation.from_arrays({"A": rng.normal(size=3004), "B": rng.normal(size=3004)}), **OPTIONS)
-    assert ", 3,003 degrees of freedom;" in thousands.notes[-1]
-    many = compare(Evaluation.from_arrays({"A": rng.normal(size=40), "B": rng.normal(size=40)}), **OPTIONS)
-    assert many.notes[-1].startswith("mean: intervals are Student's t by the jackknife, 39 degrees of freedom")
-    codes = clusters_of(np.array([200, *[1] * 39])).tolist()
-    values = rng.normal(size=(2, len(codes)))
-    unequal = compare(Evaluation.from_arrays(dict(zip("AB", values, strict=True)), clusters=codes), **OPTIONS)
-    assert any("40 say as much as" in note for note in unequal.notes)
-
-
-def test_no_stratum_of_two_units_has_no_interval():
-    report = compare(Evaluation.from_arrays({"A": [1, 2, 4], "B": [3, 1, 5]}, strata=["x", "y", "z"]), **OPTIONS)
-    assert [one.interval for one in (*report, *report.systems)] == [None] * 3
-    assert [one.interval_kind for one in (*report, *report.systems)] == [None] * 3
-    assert any("no stratum has two units" in note for note in report.notes)
-
-
 def test_few_unequal_clusters_are_held():
     """30 clusters of 1 to 200 instances whose size goes with their difficulty, two systems alike: the intervals of 400
     deltas hold 0 within binomial error (percentile intervals of such data miss it in 9%); they may be too long."""
@@ -266,10 +236,6 @@ def test_few_unequal_clusters_are_held():
         _, (of_delta,) = closed_spreads(Case.of(units, MEAN, np.array([[0, 1]]), Settings()))
         missed += not of_delta.interval.low <= 0.0 <= of_delta.interval.high
     assert missed <= stats.binom.ppf(0.999, 400, 0.05)
-
-
-def test_every_kind_of_interval_is_registered():
-    assert tuple(KINDS) == get_args(IntervalKind)
 
 
 @pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.needs == "replicates"])

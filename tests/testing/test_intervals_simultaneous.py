@@ -161,15 +161,6 @@ def test_pairs_that_do_not_vary_are_left_out():
     assert nothing.interval == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("memory", [1.0, 6e-3])
-def test_devices_agree(memory):
-    """With all replicates, and by drawing them twice."""
-    evaluation = nested_counts()
-    options = SAMPLED | {"design": "nested", "resamples": 140_001, "memory": memory}
-    found = [compare(evaluation, **(options | {"device": device})).to_json() for device in ("numpy", "cpu")]
-    assert found[0] == found[1]
-
-
 def test_replicates_that_are_drawn_twice_give_the_same_intervals():
     """But for standard errors, which a summary has right to 1e-5 of themselves."""
     options = SAMPLED | {"design": "nested", "resamples": 140_001}

@@ -57,14 +57,6 @@ def test_an_outlier_among_few_units_does_not_stretch_an_interval_without_limit()
     assert one.interval.high == pytest.approx(0.858, abs=5e-4)
 
 
-def test_skewness_of_many_units_has_no_bounds():
-    values = np.random.default_rng(2).lognormal(size=400)
-    g, error, t = stats.skew(values) / 20.0, stats.sem(values), stats.t.ppf(0.975, 399)
-    ends = interval_of(values).interval
-    assert cubic((values.mean() - ends.low) / error, g) == pytest.approx(t, rel=1e-9)
-    assert cubic((values.mean() - ends.high) / error, g) == pytest.approx(-t, rel=1e-9)
-
-
 @pytest.mark.parametrize("nearer", [True, False])
 @pytest.mark.parametrize("degrees", [0.7, 1.0, 4.0, 29.0, 1e4])
 def test_intervals_grow_with_the_level_around_the_score_and_invert_the_test(degrees, nearer):
@@ -139,26 +131,6 @@ def test_shares_are_from_0_to_1(data, kind):
     assert max(one.interval.high for one in report.systems) == 1.0
     (pair,) = report
     assert -1.0 < pair.interval.low < pair.delta < pair.interval.high == 1.0
-
-
-def test_numbers_without_bounds_are_not_cut():
-    """Ratings from 1, and 0 or 1 beside other ratings."""
-    assert interval_of(RIGHT + 1.0, data=TWO).interval.high > 2.0
-    numbers = {"A": [1, 1, 0], "B": [4, 3, 5]}
-    assert one_sample(numbers, against=3, device="numpy")[0].interval.high > 1.0
-
-
-def test_f1_of_two_documents_is_from_0_to_1():
-    counts = {"A": [[9, 10, 10], [50, 80, 70]], "B": [[3, 10, 10], [40, 80, 70]]}
-    report = compare(Evaluation.from_arrays(counts, metric="fscore"), **OPTIONS)
-    assert all(0.0 <= one.interval.low < one.score < one.interval.high <= 1.0 for one in report.systems)
-    (pair,) = report
-    assert -1.0 <= pair.interval.low < pair.delta < pair.interval.high <= 1.0
-
-
-def test_error_rates_end_at_0_only():
-    report = compare(Evaluation.from_arrays({"A": [[1, 10], [9, 8]], "B": [[3, 10], [9, 8]]}, metric="wer"), **OPTIONS)
-    assert all(one.interval.low == 0.0 and one.interval.high > 1.0 for one in report.systems)
 
 
 def test_p_is_that_of_the_interval():

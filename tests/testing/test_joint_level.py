@@ -132,14 +132,6 @@ def level_of(end, found):
     return middle
 
 
-def test_the_seed_says_which_draws():
-    evaluation = with_covariance(np.eye(4), 20, 9)
-    one, again, other = (compare(evaluation, seed=seed, **OPTIONS).comparisons[0] for seed in (1, 1, 2))
-    assert one == again
-    assert one.interval != other.interval
-    assert one.standard_error == other.standard_error
-
-
 def test_draws_are_standard_normal():
     """Of one target the largest is its size: half-normal; and independent of how many targets there are."""
     moves = np.random.default_rng(10).normal(size=(3, 50))

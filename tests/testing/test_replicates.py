@@ -142,25 +142,3 @@ def test_a_small_memory_gives_a_summary(device):
         assert near.standard_error == pytest.approx(expected.standard_error, rel=1e-5)
         assert list(near.interval) == pytest.approx(list(expected.interval), abs=0.02 * expected.standard_error)
         assert near.interval != expected.interval
-
-
-def test_systems_that_do_not_vary_have_no_spread():
-    values = np.stack([np.full(PILOT, 0.5), np.full(PILOT, 0.25), *np.ones((2, PILOT))])
-    told = summary(values, wanted(), NUMPY, 4096)
-    assert [spread.standard_error for spread in told.spreads] == [0.0] * 7
-    assert told.spreads[4].interval == (0.25, 0.25)
-
-
-@pytest.mark.parametrize("memory", [1.0, 1e-6])
-def test_very_large_and_very_small_numbers_vary_as_others_do(memory):
-    """A power of two rounds nothing, so that all scale with it; squares would leave the range of a double."""
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=30)
-    y = x + rng.normal(size=30)
-    options = {"method": "montecarlo", "test": "bootstrap", "resamples": 40_000, "device": "numpy", "memory": memory}
-    found = []
-    for scale in (1.0, 2.0**-700, 2.0**700):
-        (each,) = compare(Evaluation.from_arrays({"a": scale * x, "b": scale * y}), **options)
-        found.append((each.p_value, each.standard_error / scale, *(end / scale for end in each.interval or ())))
-    assert found[0] == found[1] == found[2]
-    assert found[0][1] > 0.0
