@@ -100,7 +100,7 @@ def test_p_is_enumeration(groups, alternative, variant, shift):
     sums, x = enumerate_sums(groups), sum(map(sum, groups)) + shift
     null = sums - x if variant == "shift" else x - sums
     extreme = {"two-sided": np.abs(null) >= abs(x), "greater": null >= x, "less": null <= x}[alternative]
-    p_value, log10_p, error_bound, _ = bootstrap_p(lattice_of(*groups), x, alternative, variant)
+    p_value, log10_p, error_bound, *_ = bootstrap_p(lattice_of(*groups), x, alternative, variant)
     assert p_value == pytest.approx(extreme.mean(), rel=error_bound + 1e-15, abs=0)
     assert log10_p == pytest.approx(math.log10(extreme.mean()) if extreme.any() else -math.inf, rel=1e-12, abs=1e-12)
     assert error_bound < 1e-11
@@ -184,7 +184,7 @@ def test_only_one_unit_reaches_the_tail(size, reach):
     """The sum is not positive only when that unit fills the resample; with a wide gap to the next sum, or with none."""
     others = reach + np.random.default_rng(0).integers(0, reach, size - 1)
     lattice, expected = lattice_of(np.r_[-(reach // size), others]), -size * math.log(size)
-    _, log10_p, error_bound, _ = bootstrap_p(lattice, lattice.total, "greater", "flip")
+    _, log10_p, error_bound, *_ = bootstrap_p(lattice, lattice.total, "greater", "flip")
     assert log10_p * math.log(10) == pytest.approx(expected, rel=0, abs=error_bound)
 
 

@@ -77,7 +77,8 @@ def report(names=NAMES):
     return make_report(names, step=1e-3, notes=notes, signature=signature)
 
 
-FORMATS = {each.__name__: each for each in (to_text, Report.to_json, to_markdown, to_latex, Report.to_csv, to_html)}
+FORMATS = {"to_text": to_text, "to_json": Report.to_json, "to_markdown": to_markdown}
+FORMATS |= {"to_latex": to_latex, "to_csv": Report.to_csv, "to_html": to_html}
 ALL = FORMATS | {"notebook": Report._repr_html_}
 
 
