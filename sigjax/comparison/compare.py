@@ -182,7 +182,9 @@ def _binned(case: Case | SampleCase, found: Law, test: Test) -> tuple[np.ndarray
     settings, (delta, tolerance) = case.settings, case.question.observed([(0, 1)])
     if isinstance(case, SampleCase) and test == "permutation":
         tolerance = np.array([4.0 * pair_rounding(case.metric, *case.units.columns)])
-    nulls = found.deltas if test == "permutation" else null_replicates(found.deltas, delta, settings.variant)
+    nulls = (
+        found.deltas if test == "permutation" else np.asarray(null_replicates(found.deltas, delta, settings.variant))
+    )
     asked = Criterion(delta, tolerance, settings.alternative)
     weights = found.chances * asked.met(nulls[None])[0]
     if settings.mid_p and test == "permutation" and found.resamples is None:

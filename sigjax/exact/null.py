@@ -422,7 +422,7 @@ class Criterion(NamedTuple):
 
     def met(self, delta: np.ndarray) -> np.ndarray:
         """Whether differences `[pair, value]` are extreme."""
-        return extreme(delta, self.delta[:, None], self.tolerance[:, None], self.alternative)
+        return np.asarray(extreme(delta, self.delta[:, None], self.tolerance[:, None], self.alternative))
 
     def tied(self, delta: np.ndarray) -> np.ndarray:
         """Whether extreme differences `[pair, value]` are no more extreme than observed."""

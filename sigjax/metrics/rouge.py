@@ -127,7 +127,7 @@ def sari_score(sums: Array) -> Array:
         >>> float(sari_score(np.array([1.0, 2.0, 2.0] * 6 + [1.0, 1.0, 1.0] * 6)))
         75.0
     """
-    total = 0.0
+    total: Any = 0.0
     for first in range(0, sums.shape[-1], 3):
         match, hyp, ref = (sums[..., first + i] for i in range(3))
         total = total + divide(match + match, hyp + ref)

@@ -5,7 +5,7 @@ strata: every resample draws within each task, and the variance of the score is 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import lcm
 
@@ -13,10 +13,9 @@ import numpy as np
 
 from sigjax.metrics.origins import origins
 from sigjax.metrics.ratios import MEAN, mean_score
-from sigjax.records import Array, Evaluation, InputError, Metric, Note
+from sigjax.records import Array, Evaluation, InputError, Metric, Note, Score
 
 SUITE = "suite"
-Score = Callable[[Array], Array]
 _LARGEST = 2**40
 """Weighted sums up to here are whole numbers, so that exact tests have a grid; beyond, weights are fractions."""
 

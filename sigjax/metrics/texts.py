@@ -16,7 +16,7 @@ import json
 import operator
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -220,7 +220,7 @@ def _from_workers(
 
 
 @contextmanager
-def _worker(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[IO[bytes]]:
+def _worker(recipe: Recipe, references: Texts, systems: Texts) -> Generator[IO[bytes], None, None]:
     """The stdout of a process that works on a request; it does not outlive this context."""
     import subprocess
 

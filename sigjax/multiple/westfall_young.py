@@ -177,7 +177,8 @@ def _standardised(case: Case, metric: int = 0) -> tuple[np.ndarray, np.ndarray, 
         )
     with np.errstate(divide="ignore"):
         scale = np.where(varies, 1.0 / deviations, 0.0)
-    return statistic(question.deltas, case.settings.alternative) * scale, scale, question.rounding * scale
+    observed = np.asarray(statistic(question.deltas, case.settings.alternative))
+    return observed * scale, scale, question.rounding * scale
 
 
 def _deviation(case: Case, pair: Pair) -> float:

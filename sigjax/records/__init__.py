@@ -35,6 +35,7 @@ from sigjax.records.settings import Match as Match
 from sigjax.records.settings import Method as Method
 from sigjax.records.settings import Missing as Missing
 from sigjax.records.settings import Resamples as Resamples
+from sigjax.records.settings import Score as Score
 from sigjax.records.settings import Settings as Settings
 from sigjax.records.settings import Test as Test
 from sigjax.records.settings import Unit as Unit

@@ -12,7 +12,7 @@ import numpy as np
 from sigjax.records.comparison import Count
 from sigjax.records.display import Brief
 from sigjax.records.options import Hint, InputError
-from sigjax.records.settings import Array, Unit
+from sigjax.records.settings import Score, Unit
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Metric:
     """
 
     name: str
-    score: Callable[[Array], Array]
+    score: Score
     stat_names: tuple[str, ...]
     extract: Callable[..., np.ndarray]
     inputs: tuple[str, ...]
@@ -109,7 +109,7 @@ class SampleMetric:
         return self.inputs
 
 
-AnyMetric = str | Metric | SampleMetric | Callable[[Array], Array]
+AnyMetric = str | Metric | SampleMetric | Score
 """What is taken for a metric: a name, a record, or a function of sums `[..., stat] -> [...]`."""
 
 

@@ -1,15 +1,23 @@
 """The options that determine a report: each is declared here, once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sigjax.records.corrections import CORRECTIONS, Correction
 from sigjax.records.options import Hint, option
 
-Array = Any
-"""An array of NumPy or of JAX (possibly traced): whatever has `__array_namespace__`."""
+if TYPE_CHECKING:
+    import jax
+    import numpy as np
+
+    Array = np.ndarray | jax.Array
+else:
+    Array = Any  # JAX takes long to import
+"""An array of NumPy or of JAX (possibly traced)."""
+Score = Callable[[Any], Any]
+"""Sums `[..., stat]` -> scores `[...]`, arrays of NumPy or of JAX (possibly traced)."""
 
 Test = Literal["permutation", "bootstrap"]
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]

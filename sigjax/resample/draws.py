@@ -1,18 +1,16 @@
-"""Random words by (seed, block, row, lane): the same in NumPy, on CPU and on GPU, in any order and grouping.
+"""Random words by (seed, block, row, lane), and the weights of a resample that are made of them.
 
 The generator is threefry2x32 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"), the one behind
 `jax.random`. Resample k belongs to block k // BLOCK; the block's key is `jax.random.fold_in(jax.random.key(seed),
 block)`; the words of the resample are the cipher of the counters (k % BLOCK, lane). A word therefore depends only
-on its counters: not on the number of instances or resamples, nor on tiles, devices or processes.
-
-Plans: random words -> the weights of a resample.
+on its counters: not on the number of instances or resamples, nor on tiles, devices or processes, and NumPy, CPU and GPU
+give the same.
 
 `swap` gives each unit's pair of outputs a fair coin: under the null hypothesis of the permutation test, system names
 carry no information within a unit. `bootstrap` counts how often each unit is drawn: as many draws as units, with
 replacement, within each stratum. Both are `(rows, draws, dtype) -> weights [row, padded unit]`.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,7 +76,7 @@ def row_keys(seed: int, resamples: np.ndarray) -> np.ndarray:
         >>> row_keys(0, np.array([0, 1, 2000]))[:, 2]
         array([  0,   1, 976], dtype=uint32)
     """
-    return rows_of(seed_key(seed), resamples)
+    return np.asarray(rows_of(seed_key(seed), resamples))
 
 
 def lane_pair(rows: Array, lane: Array) -> tuple[Array, Array]:
@@ -104,8 +102,12 @@ def words(rows: Array, num_words: int) -> Array:
     expect(rows, (None, 3), np.uint32)
     xp = rows.__array_namespace__()
     lanes = xp.arange(num_words // 2, dtype=xp.uint32)[None, :]
-    if xp is np:
-        return in_cache(partial(_write_words, lanes), rows, np.empty((len(rows), num_words), np.uint32), _CACHED_WORDS)
+    if isinstance(rows, np.ndarray):
+
+        def write(rows: np.ndarray, out: np.ndarray) -> None:
+            out[:, : lanes.size], out[:, lanes.size :] = lane_pair(rows[:, None, :], lanes)
+
+        return in_cache(write, rows, np.empty((len(rows), num_words), np.uint32), _CACHED_WORDS)
     # Both halves come straight from the cipher: XLA on CPU may fail to vectorize words taken apart from 64 bits (up to
     # twenty times slower). The barrier keeps a GPU from drawing a word anew for each use, or each half by itself.
     return xp.concatenate(barrier(lane_pair(rows[:, None, :], lanes)), axis=1)
@@ -126,10 +128,6 @@ def words_by_lane(rows: Array, num_lanes: int) -> tuple[Array, Array]:
     return both[:, : len(rows)], both[:, len(rows) :]
 
 
-def _write_words(lanes: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
-    out[:, : lanes.size], out[:, lanes.size :] = lane_pair(rows[:, None, :], lanes)
-
-
 class Draws(NamedTuple):
     """For each draw, the range of units it chooses from."""
 
@@ -144,8 +142,10 @@ class Draws(NamedTuple):
         return len(self.size)
 
     def drawn(self, rows: Array) -> Array:
-        """`drawn_units`."""
-        return drawn_units(rows, self)
+        """The unit of each draw, `[row, draw]` int32."""
+        num_units = len(self.size)
+        random = words(rows, num_units + num_units % 2)[:, :num_units]
+        return scaled(random, self.size).astype(np.int32) + self.start
 
 
 def draws_from_strata(strata: np.ndarray) -> Draws:
@@ -176,18 +176,16 @@ def padded_draws(draws: Draws) -> Draws:
     """
     num_units = len(draws.size)
     lanes = padded_units(num_units) // 2
-    return Draws(
-        *(by_word(part, of_nobody, lanes).ravel() for part, of_nobody in zip(draws, (num_units, 0), strict=True))
-    )
+    return Draws(start=by_word(draws.start, num_units, lanes).ravel(), size=by_word(draws.size, 0, lanes).ravel())
 
 
-def by_word(of_draws: np.ndarray, of_nobody: Any, lanes: int) -> np.ndarray:
+def by_word(values: np.ndarray, padding: Any, lanes: int) -> np.ndarray:
     """Values of draws `[draw, ...]` -> `[word of a lane, lane, ...]`; draws take the first words of lanes first."""
-    first = -(-len(of_draws) // 2)
-    values = np.empty((2, lanes, *of_draws.shape[1:]), of_draws.dtype)
-    values[:] = of_nobody
-    values[0, :first], values[1, : len(of_draws) - first] = of_draws[:first], of_draws[first:]
-    return values
+    first = -(-len(values) // 2)
+    by_lane = np.empty((2, lanes, *values.shape[1:]), values.dtype)
+    by_lane[:] = padding
+    by_lane[0, :first], by_lane[1, : len(values) - first] = values[:first], values[first:]
+    return by_lane
 
 
 def swap(rows: Array, draws: Draws, dtype: Any) -> Array:
@@ -209,14 +207,6 @@ def bootstrap(rows: Array, draws: Draws, dtype: Any) -> Array:
     """
     # No unit is drawn 256 times: among more units the chance is below 1e-500.
     return counts(draws.drawn, rows, padded_units(len(draws.size)), dtype)
-
-
-def drawn_units(rows: Array, draws: Draws) -> Array:
-    """The unit of each draw, `[row, draw]` int32."""
-    xp = rows.__array_namespace__()
-    num_units = len(draws.size)
-    random = words(rows, num_units + num_units % 2)[:, :num_units]
-    return scaled(random, draws.size).astype(xp.int32) + draws.start
 
 
 def scaled(words: Array, sizes: Array) -> Array:

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Alternative, Array
+from sigjax.records import Alternative, Array, Score
 from sigjax.resample.draws import rows_of, seed_key
-from sigjax.resample.projection import Places, Projection
+from sigjax.resample.projection import ColumnIndices, Projection
 from sigjax.resample.tally import Ladder, Pairs, in_blocks, replicate_scores, swap_exceed, swapped_deltas
 from sigjax.run.backend import Backend, compiled, on_each, out_of_memory
 from sigjax.run.context import Run
@@ -43,12 +43,12 @@ class Task(NamedTuple):
     """[2] uint32: of the seed."""
     resamples: np.ndarray
     """[] int64: rows of later resamples are padding."""
-    data: tuple
+    data: tuple[Any, ...]
     """Arguments of the kernel after rows and valid."""
 
 
 def stream(
-    kernel: Kernel, static: Static, data: tuple, run: Run, *, size: int
+    kernel: Kernel, static: Static, data: tuple[Any, ...], run: Run, *, size: int
 ) -> Iterator[tuple[int, tuple[np.ndarray, ...]]]:
     """Yield (first resample, results `[tile, ...]`) in order; a resample holds `size` numbers to be scored.
 
@@ -122,8 +122,6 @@ def _tiles(first: Array, task: Task, *, kernel: Kernel, rows_per_tile: int, **st
     return map_items(of_tile, first)
 
 
-Score = Callable[[Array], Array]
-
 _PAIR_STATS = 2048
 """Statistics of pairs that are scored together."""
 
@@ -157,8 +155,8 @@ def count_swaps(
 class Scored(NamedTuple):
     """What to make of the sums of a resample: the scores of all systems by one metric."""
 
-    places: Places
-    """Where the statistics of each system are."""
+    indices: ColumnIndices
+    """The columns of each system's statistics."""
     divisors: np.ndarray | None
     """As in `Problem`."""
     score: Score
@@ -176,8 +174,8 @@ def replicates(
         The first resample of a piece, and for each metric scores `[system, resample]` (float64).
     """
     in_kernel = tuple(None if each.on_host else each.score for each in metrics)
-    size = sum(0 if each.on_host else each.places.column.size for each in metrics)
-    data = Problem(projection, None), tuple((each.places, each.divisors) for each in metrics)
+    size = sum(0 if each.on_host else each.indices.column.size for each in metrics)
+    data = Problem(projection, None), tuple((each.indices, each.divisors) for each in metrics)
     for start, outputs in stream(_scores_tile, (("scores", in_kernel),), data, run, size=size):
         scored = (
             _on_host(each, tiles) if each.on_host else tiles for each, tiles in zip(metrics, outputs, strict=True)
@@ -187,7 +185,9 @@ def replicates(
 
 def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
-        return [replicate_scores(sums, metric.places, metric.divisors, score=metric.score) for sums in tiles]
+        return [
+            np.asarray(replicate_scores(sums, metric.indices, metric.divisors, score=metric.score)) for sums in tiles
+        ]
 
 
 def _swap_tile(
@@ -203,8 +203,8 @@ def _scores_tile(
     del valid  # rows that are padding come last and are cut off by `replicates`
     sums = problem.projection.sums(rows)
     return tuple(
-        sums if score is None else replicate_scores(sums, places, divisors, score=score)
-        for score, (places, divisors) in zip(scores, metrics, strict=True)
+        sums if score is None else replicate_scores(sums, indices, divisors, score=score)
+        for score, (indices, divisors) in zip(scores, metrics, strict=True)
     )
 
 
@@ -217,13 +217,11 @@ def swapped_sums(problem: Problem, run: Run) -> np.ndarray:
     return np.concatenate(pieces, axis=1).astype(np.float64, copy=False)
 
 
-def deltas_of(
-    sums: np.ndarray, pairs: Pairs, index: int, divisors: np.ndarray | None, score: Callable[[Array], Array]
-) -> np.ndarray:
+def deltas_of(sums: np.ndarray, pairs: Pairs, index: int, divisors: np.ndarray | None, score: Score) -> np.ndarray:
     """Delta `[resample]` of one of the pairs, from sums `[column, resample]`; scored by NumPy, so alike everywhere."""
     one = Pairs(*(part[index : index + 1] for part in pairs))
     with np.errstate(all="ignore"):  # what is not finite is refused with the systems' names
-        return swapped_deltas(sums, one, divisors, score)[0]
+        return np.asarray(swapped_deltas(sums, one, divisors, score)[0])
 
 
 def _sums_tile(rows: Array, valid: Array, problem: Problem) -> tuple[Array, ...]:

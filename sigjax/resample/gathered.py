@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sigjax.records import Array
-from sigjax.resample.draws import bootstrap, drawn_units, draws_from_strata, row_keys, swap
+from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.units import Sample
-from sigjax.run.backend import check_callable, compiled, host_scope, is_traceable
+from sigjax.run.backend import check_callable, compiled, host_scope, imported_jax, is_traceable
 from sigjax.run.host import ahead, num_cores
 from sigjax.run.loops import expect, over_rows
 
@@ -52,8 +52,7 @@ class Function(NamedTuple):
 
 def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *, vectorized: bool) -> bool:
     """Whether a function of arrays `[instance]` can be compiled for the CPU, and mapped over resamples if needed."""
-    import jax
-
+    jax = imported_jax()
     check_callable()
     try:
         jax.local_devices(backend="cpu")
@@ -66,8 +65,7 @@ def can_compile(call: Callable[..., Any], num_arrays: int, num_instances: int, *
 
 def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) -> bool:
     """Whether a function is slower when compiled, since it sorts long columns for every resample."""
-    import jax
-
+    jax = imported_jax()
     if num_instances < _LONG_SORT:
         return False
     columns = (np.zeros(num_instances),) * num_arrays
@@ -129,7 +127,7 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
         if function.weighted:
             kernel, choice = _weighed, bootstrap(keys, draws, np.int32)[:, sample.unit]
         else:
-            drawn = drawn_units(keys, draws)
+            drawn = np.asarray(draws.drawn(keys))
             ends = np.cumsum(sample.sizes[drawn].sum(axis=1))
             instances = np.split(sample.instances(drawn.ravel()), ends[:-1])
             kernel, choice = _gathered, np.array(instances) if alike else instances
@@ -190,5 +188,5 @@ def _run(kernel: Callable[..., Array], function: Function, *arrays: Any) -> np.n
     if not function.compiled:
         # What is not finite is refused later, with the systems' names.
         with np.errstate(all="ignore"):
-            return kernel(*arrays, function=function)
+            return np.asarray(kernel(*arrays, function=function))
     return np.asarray(compiled(kernel, (("function", function),), "cpu")(*arrays))  # whatever the device

@@ -1,35 +1,30 @@
-"""Few columns: the sums of a resample without its weights, word by word as they are drawn.
-
-A matrix product needs the weights of all units in memory, which for one pair of systems costs more than the sums. Here
-the sums are added up while the random words are still in registers. Several columns share a word, each in a field that
-its sum cannot leave, so one addition serves all of them. Resamples are the last axis: operations are on long vectors.
-
-Swap: whole numbers are split into binary digits; the sum of a digit over the units in a mask is the number of bits that
-mask and digit share. Bootstrap: the statistics of each drawn unit are looked up.
-
-Columns of statistics as matrices: in floating point, or as bytes, whose products 32-bit integers add up.
-
-Plans within units that have several outputs (runs) per system, and random choices of units.
-
-`crossed` gives each of two systems a random half of all their outputs of a unit; `choice` chooses units likewise.
-`nested_draws` draw units with replacement, then outputs of each drawn unit with replacement. Words belong to units and
-runs, so padding changes nothing. For a mean over n units with R outputs each, nested draws have the variance between
-unit means over n, plus the mean variance within units over n R. Unit means already vary with their outputs, so
-whole-unit draws hold both; nested draws err on the safe side by the second term. References: Davison and Hinkley
-(1997), "Bootstrap methods and their application", section 3.8; for runs that affect all units alike, Owen (2007), "The
-pigeonhole bootstrap".
-
-Projection: weights of all resamples times statistics of all systems, exactly.
+"""Projection: weights of all resamples times statistics of all systems, exactly.
 
 Statistics are whole numbers (see `units`), so sums are exact in any order while they stay within the whole numbers of
-the type, which is chosen from that bound. Few columns are added up as weights are drawn (see `fused`);
-for many, weights are multiplied with all columns at once. A projection has `sums`, and a `width`: how many numbers one
-row holds at a time, from which tiles get their size.
+the type, which is chosen from that bound. A projection has `sums`, and a `width`: how many numbers one row holds at a
+time, from which tiles get their size.
+
+*Few columns* are added up as words are drawn. A matrix product needs the weights of all units in memory, which for one
+pair of systems costs more than the sums. Here several columns share a word, each in a field that its sum cannot leave,
+so one addition serves all of them. Resamples are the last axis: operations are on long vectors. Swap: whole numbers are
+split into binary digits; the sum of a digit over the units in a mask is the number of bits that mask and digit share.
+Bootstrap: the statistics of each drawn unit are looked up.
+
+*Many columns* are multiplied with the weights at once: in floating point, or as bytes, whose products 32-bit integers
+add up.
+
+*Several outputs (runs) per system and unit.* `crossed` gives each of two systems a random half of all their outputs of
+a unit; `choice` chooses units likewise. `nested_draws` draw units with replacement, then outputs of each drawn unit
+with replacement. Words belong to units and runs, so padding changes nothing. For a mean over n units with R outputs
+each, nested draws have the variance between unit means over n, plus the mean variance within units over n R. Unit means
+already vary with their outputs, so whole-unit draws hold both; nested draws err on the safe side by the second term.
+References: Davison and Hinkley (1997), "Bootstrap methods and their application", section 3.8; for runs that affect all
+units alike, Owen (2007), "The pigeonhole bootstrap".
 """
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -67,6 +62,19 @@ _UNROLLED = 8
 """Lanes per step of a loop: enough work to pay for the step."""
 
 
+class Projection(Protocol):
+    """A kernel: what rows of random words draw -> sums of columns."""
+
+    @property
+    def width(self) -> int:
+        """Numbers of 32 bits (or more) that a row holds at a time."""
+        ...
+
+    def sums(self, rows: Array) -> Array:
+        """Sums `[column, row]` (a type of floats) over what each row `[row, 3]` draws."""
+        ...
+
+
 class Fields(NamedTuple):
     """The bits of each column's sum in words of 32 or 64 bits, the type of `shift` and `mask`."""
 
@@ -102,17 +110,17 @@ def make_fields(lowest: np.ndarray, highest: np.ndarray) -> Fields | None:
     """
     needed = [int(high - low).bit_length() for low, high in zip(lowest, highest, strict=True)]
     dtype, length = (np.uint32, 32) if sum(needed) <= 32 else (np.uint64, 64)
+    if max(needed) > length:
+        return None
     used: list[int] = []
-    fields = []
-    for width in needed:
+    words, shifts, masks = np.zeros(len(needed), np.int32), np.zeros(len(needed), dtype), np.zeros(len(needed), dtype)
+    for column, width in enumerate(needed):
         word = next((i for i, taken in enumerate(used) if taken + width <= length), len(used))
         used += [0] * (word == len(used))
-        fields.append((word, min(used[word], length - 1), 2**width - 1))  # no shift by a whole word
+        # No shift by a whole word.
+        words[column], shifts[column], masks[column] = word, min(used[word], length - 1), 2**width - 1
         used[word] += width
-    if max(needed) > length or len(used) > MOST_WORDS:
-        return None
-    word, shift, mask = zip(*fields, strict=True)
-    return Fields(np.array(word, np.int32), np.array(shift, dtype), np.array(mask, dtype), lowest.astype(np.float64))
+    return None if len(used) > MOST_WORDS else Fields(words, shifts, masks, lowest.astype(np.float64))
 
 
 class FusedSwap(NamedTuple):
@@ -171,7 +179,7 @@ def fused_swap(columns: np.ndarray, *, compiled: bool = True) -> FusedSwap | Non
     fields = make_fields(lowest, highest)
     if fields is None or not (compiled or fields.word.max() == 0):
         return None
-    digits, worth = [], []
+    digits, worth = list[np.ndarray](), list[np.ndarray]()
     for index, column in enumerate(columns):
         # The last digit, of the sign, counts negative.
         count = int(max(column.max(), -1 - column.min())).bit_length() + 1
@@ -196,22 +204,22 @@ def fused_draws(columns: np.ndarray, draws: Draws) -> FusedDraws | None:
     if fields is None:
         return None
     values = columns - least[:, None]
-    start, size = (part.astype(np.uint64) for part in draws)
-    nobody = np.array([num_units, 0], np.uint64)
-    lanes = by_word(np.stack([start, size], axis=1), nobody, lanes=-(-num_units // 2)).swapaxes(0, 1)
-    steps, number = _in_steps(lanes, nobody)
+    padding = np.array([num_units, 0], np.uint64)
+    ranges = np.stack([draws.start.astype(np.uint64), draws.size.astype(np.uint64)], axis=1)
+    lanes = by_word(ranges, padding, lanes=-(-num_units // 2)).swapaxes(0, 1)
+    steps, number = _in_steps(lanes, padding)
     table = 2 * math.prod(steps.shape[:2]) + 1
     return FusedDraws(fields.pack(np.pad(values, [(0, 0), (0, table - num_units)])), steps, number, fields)
 
 
-def _in_steps(lanes: np.ndarray, nothing: Any) -> tuple[np.ndarray, np.ndarray]:
+def _in_steps(lanes: np.ndarray, padding: Any) -> tuple[np.ndarray, np.ndarray]:
     """Values of lanes `[lane, ...]` as `[step, lane, ...]`, and the number of steps `[]` (int32) that are not padding.
 
-    `nothing` pads them to a power of two of steps, so that few programs are compiled.
+    `padding` fills them up to a power of two of steps, so that few programs are compiled.
     """
     count = -(-len(lanes) // _UNROLLED)
     padded = np.empty((2 ** (count - 1).bit_length() * _UNROLLED, *lanes.shape[1:]), lanes.dtype)
-    padded[: len(lanes)], padded[len(lanes) :] = lanes, nothing
+    padded[: len(lanes)], padded[len(lanes) :] = lanes, padding
     return padded.reshape(-1, _UNROLLED, *lanes.shape[1:]), np.array(count, np.int32)
 
 
@@ -332,8 +340,8 @@ def bytes_of(columns: np.ndarray, most: int, *, largest: int, padded: int) -> By
         >>> bytes_of(np.array([[1, 300], [-2, 128]]), 2, largest=1, padded=64).matrix[[0, 1, 4, 5], :2].tolist()
         [[1, 44], [-2, -128], [0, 1], [0, 1]]
     """
-    digits, rest = [], columns
-    while rest.any() or not digits:
+    digits, rest = list[np.ndarray](), columns
+    while np.any(rest) or not digits:
         digits.append((rest + 128) % 256 - 128)
         rest = (rest - digits[-1]) // 256
         if len(digits) > most or largest * np.abs(digits[-1]).sum(axis=1).max() >= _LAST_SUM:
@@ -351,9 +359,9 @@ def floats_of(columns: np.ndarray, bound: int, padded: int) -> Floats:
 
 def _padded(columns: np.ndarray, dtype: Any, padded: int) -> np.ndarray:
     count, num_units = columns.shape
-    found = np.zeros((-(-count // _COLUMN_MULTIPLE) * _COLUMN_MULTIPLE, padded), dtype)
-    found[:count, :num_units] = columns
-    return found
+    matrix = np.zeros((-(-count // _COLUMN_MULTIPLE) * _COLUMN_MULTIPLE, padded), dtype)
+    matrix[:count, :num_units] = columns
+    return matrix
 
 
 _UNROLLED_OUTPUTS = 16
@@ -381,9 +389,25 @@ class NestedDraws(NamedTuple):
         """Random words of a row."""
         return 2 * self.lanes * len(self.draws.size)
 
+    @property
+    def padded_outputs(self) -> int:
+        """Width of the counts: all slots of all units and at least one padding output."""
+        return padded_units(len(self.draws.size) * len(self.slots) + 1)
+
     def drawn(self, rows: Array) -> Array:
-        """`drawn_outputs`."""
-        return drawn_outputs(rows, self)
+        """The output of each draw, `[row, draw]` int32: each drawn unit has as many draws as the largest has outputs.
+
+        Padding draws choose the first padding output. Whatever the sizes, an output is drawn 256 times with a chance
+        below 1e-155, by Chernoff's bound exp(e^(u - 1) - 1 - 256 log u), with u = 4.95.
+        """
+        xp, draws, lanes = rows.__array_namespace__(), self.draws, self.lanes
+        random = words(rows, 2 * len(draws.size) * lanes).reshape(len(rows), 2, len(draws.size), lanes)
+        random = xp.transpose(random, (0, 2, 1, 3)).reshape(len(rows), len(draws.size), 2 * lanes)
+        unit = (scaled(random[..., 0], draws.size) + draws.start.astype(np.uint64)).astype(xp.int32)
+        sizes = self.sizes[unit][..., None]
+        chosen = self.first[unit][..., None] + scaled(random[..., 1 : 1 + len(self.slots)], sizes)
+        chosen = xp.where(self.slots < sizes, chosen, self.first[-1])
+        return chosen.reshape(len(rows), -1).astype(xp.int32)
 
 
 def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
@@ -402,13 +426,13 @@ def outputs_left(sizes: np.ndarray, num_units: int) -> np.ndarray:
 def nested_draws(draws: Draws, sizes: np.ndarray, num_units: int) -> NestedDraws:
     """`draws` of units with `sizes` `[unit]` outputs, padded to `num_units` draws and units."""
     count, more = len(sizes), num_units - len(sizes)
-    nobody = sizes.sum()
+    padding = sizes.sum()
     return NestedDraws(
         Draws(
             np.concatenate([draws.start, np.full(more, count, draws.start.dtype)]),
             np.concatenate([draws.size, np.zeros(more, draws.size.dtype)]),
         ),
-        np.concatenate([np.cumsum(sizes) - sizes, np.full(more + 1, nobody)]).astype(np.uint64),
+        np.concatenate([np.cumsum(sizes) - sizes, np.full(more + 1, padding)]).astype(np.uint64),
         np.concatenate([sizes, np.zeros(more + 1, sizes.dtype)]).astype(np.uint64),
         np.arange(sizes.max(), dtype=np.uint64),
     )
@@ -460,7 +484,7 @@ class Choice(NamedTuple):
         none = (rows[:, 0] ^ rows[:, 0]).astype(xp.uint64)
         carry = none + self.size, none.astype(xp.float64) + xp.zeros_like(self.values[0, 0])[:, None]
 
-        def step(carry: tuple[Array, Array], of_unit: tuple[Array, ...]) -> tuple[tuple[Array, Array], tuple[()]]:
+        def step(carry: tuple[Array, Array], of_unit: tuple[Array, Array, Array]) -> tuple[tuple[Array, Array], Any]:
             (needed, sums), (word, left, values) = carry, of_unit
             chosen = _joins(word, left, needed)
             return (needed - chosen.astype(xp.uint64), sums + chosen.astype(xp.float64) * values[:, None]), ()
@@ -505,43 +529,21 @@ def _joins(word: Array, left: Array, needed: Array) -> Array:
     return (scaled(word, left) < needed) & (left > 0)
 
 
-def padded_outputs(drawn: NestedDraws) -> int:
-    """Width of the counts: all slots of all units and at least one padding output."""
-    return padded_units(len(drawn.draws.size) * len(drawn.slots) + 1)
-
-
-def drawn_outputs(rows: Array, drawn: NestedDraws) -> Array:
-    """The output of each draw, `[row, draw]` int32: each drawn unit has as many draws as the largest unit has outputs.
-
-    Padding draws choose the first padding output. Whatever the sizes, an output is drawn 256 times with a chance below
-    1e-155, by Chernoff's bound exp(e^(u - 1) - 1 - 256 log u), with u = 4.95.
-    """
-    xp = rows.__array_namespace__()
-    draws, lanes = drawn.draws, drawn.lanes
-    random = words(rows, 2 * len(draws.size) * lanes).reshape(len(rows), 2, len(draws.size), lanes)
-    random = xp.transpose(random, (0, 2, 1, 3)).reshape(len(rows), len(draws.size), 2 * lanes)
-    unit = (scaled(random[..., 0], draws.size) + draws.start.astype(np.uint64)).astype(xp.int32)
-    sizes = drawn.sizes[unit][..., None]
-    chosen = drawn.first[unit][..., None] + scaled(random[..., 1 : 1 + len(drawn.slots)], sizes)
-    chosen = xp.where(drawn.slots < sizes, chosen, drawn.first[-1])
-    return chosen.reshape(len(rows), -1).astype(xp.int32)
-
-
 Matrix = Floats | Bytes
 
 
-class Places(NamedTuple):
-    """The column of each system's statistics."""
+class ColumnIndices(NamedTuple):
+    """The column of each statistic of each system."""
 
     column: np.ndarray
-    """[system, stat] int32: the column of each statistic of each system."""
+    """[system, stat] int32."""
     offset: np.ndarray
     """[system, stat] float64: added to the column's sum."""
 
-
-def places_in(column: np.ndarray) -> Places:
-    """Columns `[system, stat]` without offsets."""
-    return Places(column, np.zeros(column.shape))
+    @classmethod
+    def of(cls, column: np.ndarray) -> "ColumnIndices":
+        """Columns `[system, stat]` without offsets."""
+        return cls(column, np.zeros(column.shape))
 
 
 class SwapProduct(NamedTuple):
@@ -596,39 +598,35 @@ class CrossedProduct(NamedTuple):
         return xp.concatenate([self.matrix.sums(mask.astype(self.matrix.dtype)) for mask in masks]).astype(np.float64)
 
 
-Projection = SwapProduct | DrawsProduct | Choice | CrossedProduct | FusedSwap | FusedDraws
-
-
-def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
-    """Distinct columns `[column, unit]` of statistics `[system, unit, stat]` (int64), and where each system's are.
+def distinct_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
+    """Distinct columns `[column, unit]` of statistics `[system, unit, stat]` (int64), and which are each system's.
 
     Equal ones (gold sizes, equal systems) are kept once.
     """
     seen: dict[bytes, int] = {}
-    places = np.empty((len(values), values.shape[2]), np.int32)
-    kept = []
-    for system, stat in np.ndindex(*places.shape):
+    indices = np.empty((len(values), values.shape[2]), np.int32)
+    kept: list[np.ndarray] = []
+    for system, stat in np.ndindex(*indices.shape):
         column = np.ascontiguousarray(values[system, :, stat])
-        index = seen.setdefault(column.tobytes(), len(kept))
+        indices[system, stat] = index = seen.setdefault(column.tobytes(), len(kept))
         if index == len(kept):
             kept.append(column)
-        places[system, stat] = index
-    return np.stack(kept), places_in(places)
+    return np.stack(kept), ColumnIndices.of(indices)
 
 
-def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, Places]:
+def drawn_columns(values: np.ndarray) -> tuple[np.ndarray, ColumnIndices]:
     """Distinct columns `[column, unit]` for draws of a known number: columns that differ by a constant are one.
 
     So are the n-gram totals of all orders if no text is shorter than the order.
 
     Example:
-        >>> columns, places = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
-        >>> columns.tolist(), places.column.tolist(), places.offset.tolist()
+        >>> columns, indices = drawn_columns(np.array([[[3, 2], [5, 4]], [[1, 0], [7, 6]]]))
+        >>> columns.tolist(), indices.column.tolist(), indices.offset.tolist()
         ([[0, 2], [0, 6]], [[0, 0], [1, 1]], [[6.0, 4.0], [2.0, 0.0]])
     """
     least = values.min(axis=1)
-    columns, places = distinct_columns(values - least[:, None])
-    return columns, places._replace(offset=least.astype(np.float64) * values.shape[1])
+    columns, indices = distinct_columns(values - least[:, None])
+    return columns, ColumnIndices(indices.column, least.astype(np.float64) * values.shape[1])
 
 
 def swap_projection(
@@ -675,7 +673,7 @@ def nested_projection(
     count = len(sizes)
     drawn = nested_draws(draws, sizes, padded_units(count) if compiled else count)
     most = count * int(sizes.max())
-    return DrawsProduct(drawn, _count_matrix(columns, most_bytes, padded_outputs(drawn), most=most))
+    return DrawsProduct(drawn, _count_matrix(columns, most_bytes, drawn.padded_outputs, most=most))
 
 
 def _mask_matrix(columns: np.ndarray, most_bytes: int, padded: int) -> Matrix:

@@ -4,14 +4,13 @@ With U the projected sums and T the totals, a swap gives a* = T_a - U_a + U_b an
 systems never touch the instances.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sigjax.records import Alternative, Array, Variant
-from sigjax.resample.projection import Places
-from sigjax.run.loops import counted, expect, map_items, running_maximum, scan, stack_last
+from sigjax.records import Alternative, Array, Score, Variant
+from sigjax.resample.projection import ColumnIndices
+from sigjax.run.loops import count_hits, expect, map_items, running_maximum, scan, stack_last
 
 _LANES = 64
 """Counts added up side by side: a few vectors, and no memory in between."""
@@ -50,13 +49,13 @@ class Ladder(NamedTuple):
     """[pair] float64: maxima from here on are at least as extreme as the observed statistic."""
 
 
-def scores(score: Callable[[Array], Array], sums: Array, divisors: Array | None) -> Array:
+def scores(score: Score, sums: Array, divisors: Array | None) -> Array:
     """Scores `[...]` of fixed-point sums `[..., stat]` (float64) in units of 1 / divisors `[stat]`; None means 1."""
     values = score(sums if divisors is None else sums / divisors)
     return np.asarray(values, np.float64) if isinstance(sums, np.ndarray) else values
 
 
-def extreme(delta: Array, observed: Array, tolerance: Array, alternative: Alternative) -> Array:
+def extreme(delta: Array, observed: Array | float, tolerance: Array | float, alternative: Alternative) -> Array:
     """Whether `delta` is at least as extreme as `observed`; ties, within the tolerance, count.
 
     The null distribution of `delta` is centred at 0 (centre a bootstrap delta first). Shapes broadcast.
@@ -88,7 +87,7 @@ def swap_exceed(
     pairs: Pairs | Ladder,
     divisors: Array | None,
     *,
-    score: Callable[[Array], Array],
+    score: Score,
     alternative: Alternative,
 ) -> tuple[Array, Array]:
     """Count the swaps at least as extreme as the observed delta; on a ladder, those whose largest statistic is.
@@ -119,16 +118,14 @@ def swap_exceed(
             largest, hit = maxima[-1], maxima >= block.limit[:, None]
         else:
             hit = extreme(delta, block.delta[:, None], block.tolerance[:, None], alternative)
-        return largest, counted(hit & valid[None, :], delta)
+        return largest, count_hits(hit & valid[None, :], delta)
 
     # Made of the sums, as JAX wants what begins a loop on the same devices.
     largest = xp.minimum(sums[0], -xp.inf) if isinstance(pairs, Ladder) else ()
     return scan(of_block, largest, pairs)[1]
 
 
-def swapped_deltas(
-    sums: Array, pairs: Pairs | Ladder, divisors: Array | None, score: Callable[[Array], Array]
-) -> Array:
+def swapped_deltas(sums: Array, pairs: Pairs | Ladder, divisors: Array | None, score: Score) -> Array:
     """Delta `[pair, row]` of each pair on each swap, from sums `[column, row]`."""
     shifts = [sums[left] - sums[right] for left, right in zip(pairs.left.T, pairs.right.T, strict=True)]
     swapped_a = stack_last([total[:, None] - shift for total, shift in zip(pairs.totals_a.T, shifts, strict=True)])
@@ -143,11 +140,11 @@ def in_blocks(parts: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...
     return tuple(part[index] for part in parts)
 
 
-def replicate_scores(sums: Array, places: Places, divisors: Array | None, *, score: Callable[[Array], Array]) -> Array:
+def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None, *, score: Score) -> Array:
     """Score `[system, row]` (float64) of every system on every resample, from sums `[column, row]`."""
     expect(sums, (None, None), float)
-    expect(places.column, (None, None), np.int32)
-    expect(places.offset, places.column.shape, np.float64)
+    expect(indices.column, (None, None), np.int32)
+    expect(indices.offset, indices.column.shape, np.float64)
     xp = sums.__array_namespace__()
 
     def of_systems(column: Array, offset: Array) -> Array:
@@ -155,13 +152,13 @@ def replicate_scores(sums: Array, places: Places, divisors: Array | None, *, sco
         stats = [sums[of_stat].astype(xp.float64) + added[:, None] for of_stat, added in by_stat]
         return scores(score, stack_last(stats), divisors)
 
-    if xp is not np:
-        return of_systems(*places)
-    blocks = [slice(start, start + _CACHED_SYSTEMS) for start in range(0, len(places.column), _CACHED_SYSTEMS)]
-    return np.concatenate([of_systems(places.column[block], places.offset[block]) for block in blocks])
+    if not isinstance(sums, np.ndarray):
+        return of_systems(*indices)
+    blocks = [slice(start, start + _CACHED_SYSTEMS) for start in range(0, len(indices.column), _CACHED_SYSTEMS)]
+    return np.concatenate([of_systems(indices.column[block], indices.offset[block]) for block in blocks])
 
 
-def null_replicates(replicates: Array, delta: Array, variant: Variant) -> Array:
+def null_replicates(replicates: Array, delta: Array | float, variant: Variant) -> Array:
     """Bootstrap replicates of delta, centred at 0 by one or the other variant."""
     return replicates - delta if variant == "shift" else delta - replicates
 
@@ -216,7 +213,7 @@ def count_at_most(steps: Array, targets: Array, thresholds: Array) -> Array:
     def of_target(of: tuple[Array, Array]) -> Array:
         target, limits = of
         delta = columns[target[0]] - columns[target[1]]
-        counts = []
+        counts: list[Array] = []
         for start in range(0, thresholds.shape[1], 4):
             fields = [
                 xp.where(delta <= limit, xp.uint32(1 << (8 * i)), xp.uint32(0))

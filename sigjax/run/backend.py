@@ -14,11 +14,11 @@ import platform as machine
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -97,8 +97,7 @@ def driver_in(text: str) -> str:
 
 def facts() -> Facts:
     """The facts of this machine."""
-    import jax
-
+    jax = imported_jax()
     try:
         error = f"there is {jax.local_devices(backend='cuda')[0]}"
     except UNUSABLE as failure:
@@ -120,8 +119,7 @@ def facts() -> Facts:
 def devices() -> dict[str, str]:
     """What `--device` can be, what auto takes, and why there is no GPU: name -> text."""
     try:
-        import jax
-
+        jax = imported_jax()
         found = jax.local_devices()
     except (ImportError, *UNUSABLE) as error:
         no_jax, why = f"numpy; JAX cannot be used ({first_line(error)})", "JAX cannot be imported"
@@ -164,6 +162,13 @@ _AXIS = "device"
 _process = {"forked": False}
 
 
+def imported_jax() -> Any:
+    """JAX, which takes long to import, and whose types are partial."""
+    import jax
+
+    return jax
+
+
 class Backend(NamedTuple):
     """NumPy (no devices) or the devices of one JAX platform."""
 
@@ -195,9 +200,8 @@ def reason_against() -> str | None:
     """Why JAX cannot be called here, and what to do; None where it can."""
     if _process["forked"]:
         return "this process was forked after JAX had started; start processes by spawn"
-    from jax import core, device_put
-
-    if isinstance(device_put(np.zeros(())), core.Tracer):
+    jax = imported_jax()
+    if isinstance(jax.device_put(np.zeros(())), jax.core.Tracer):
         return "the call is inside a function that JAX traces, as jax.jit does; call sigjax outside of it"
     return None
 
@@ -213,10 +217,9 @@ def check_callable() -> None:
 
 
 @contextmanager
-def jax_scope() -> Iterator[None]:
+def jax_scope() -> Generator[None, None, None]:
     """Within it, JAX computes in float64 on this thread, compiles, and takes NumPy arrays, whatever the user set."""
-    import jax
-
+    jax = imported_jax()
     with (
         jax.enable_x64(True),  # noqa: FBT003
         jax.disable_jit(False),  # noqa: FBT003
@@ -228,7 +231,7 @@ def jax_scope() -> Iterator[None]:
 
 
 @contextmanager
-def host_scope() -> Iterator[None]:
+def host_scope() -> Generator[None, None, None]:
     """`jax_scope` for functions called on the host, which may be written with `jax.numpy`; nothing without JAX.
 
     It words the errors of a device whose memory is too small.
@@ -252,8 +255,7 @@ def program(
     function = partial(kernel, **dict(static))
     if not devices:
         return function
-    import jax
-
+    jax = imported_jax()
     split, whole = sharding(devices, split=True), sharding(devices, split=False)
 
     def on_device(*arrays: Array) -> Any:
@@ -292,8 +294,7 @@ def compiled(
         >>> np.asarray(compiled(lambda x, power: x**power, (("power", 3),))(np.arange(3.0)))
         array([0., 1., 8.])
     """
-    import jax
-
+    jax = imported_jax()
     home = jax.local_devices(backend=platform)[0] if platform and not devices else None
     options = _OPTIONS.get(devices[0].platform if devices else platform) if _is_ours((kernel, static)) else None
     run = jax.jit(program(kernel, static, devices, summed=summed), compiler_options=options)
@@ -309,9 +310,10 @@ def compiled(
 def _is_ours(given: Any) -> bool:
     """Whether all functions in it, and in their closures, are of sigjax."""
     if isinstance(given, tuple):
-        return all(map(_is_ours, given))
+        return all(map(_is_ours, cast("tuple[Any, ...]", given)))
     if isinstance(given, partial):
-        return _is_ours((given.func, given.args, *given.keywords.values()))
+        bound = cast("partial[Any]", given)
+        return _is_ours((bound.func, bound.args, *bound.keywords.values()))
     if not callable(given) or isinstance(given, type):
         return True
     closure = tuple(cell.cell_contents for cell in getattr(given, "__closure__", None) or ())
@@ -327,16 +329,14 @@ def sharding(devices: tuple[Any, ...], *, split: bool) -> Any:
 
 def on_each(devices: tuple[Any, ...], data: Any) -> Any:
     """Arrays, alone or in tuples, whole on each device."""
-    import jax
-
+    jax = imported_jax()
     with jax_scope():
         return jax.device_put(data, sharding(devices, split=False))
 
 
 def is_traceable(function: Callable[..., Any], *shapes: tuple[int, ...]) -> bool:
     """Whether JAX can compile a function of float64 arrays of these shapes."""
-    import jax
-
+    jax = imported_jax()
     try:
         with jax_scope():
             jax.eval_shape(function, *(jax.ShapeDtypeStruct(shape, np.float64) for shape in shapes))
@@ -357,8 +357,7 @@ def choose_backend(device: Device, *, numpy_seconds: float) -> Backend:
     try:
         reason = reason_against()
         if reason is None:
-            import jax
-
+            jax = imported_jax()
             if device == "auto":
                 platform = "cpu" if jax.default_backend() == "cpu" else "gpu"
                 return Backend(platform, tuple(jax.local_devices()))

@@ -18,9 +18,9 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -92,13 +92,17 @@ def difference(there: Identity, here: Identity) -> str | None:
             continue
         if name == "data":
             return "the data (numbers, ids, clusters, strata, or the order of the systems) are others"
-        if isinstance(old, list) and isinstance(new, list):
-            sides = (old, new, "there"), (new, old, "here")
-            apart = (([each for each in one if each not in other], where) for one, other, where in sides)
-            only = [f"{', '.join(map(repr, more[:3]))} only {where}" for more, where in apart if more]
+        if type(old) is type(new) is list:
+            only = [*_only_in(old, new, "there"), *_only_in(new, old, "here")]
             return f"{name} differ: {' and '.join(only) or 'their order'}"
         return f"{name} is {old} there and {new} here"
     return None
+
+
+def _only_in(values: list[Any], others: list[Any], where: str) -> Iterator[str]:
+    """The first values that the others lack, in words, if there are any."""
+    if more := [value for value in values if value not in others]:
+        yield f"{', '.join(map(repr, more[:3]))} only {where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,8 +351,9 @@ def states_of_report(earlier: Any, identity: Identity, pairs: Sequence[tuple[str
     """
     name = "the earlier report"
     if isinstance(earlier, str | os.PathLike):
-        name = str(earlier)
-        report = parse_report(name, read_bytes(earlier))
+        path = cast("str | os.PathLike[str]", earlier)
+        name = str(path)
+        report = parse_report(name, read_bytes(path))
     elif hasattr(earlier, "to_json"):
         report = json.loads(earlier.to_json())
     else:
@@ -368,10 +373,10 @@ def parse_report(name: str, content: str | bytes) -> dict[str, Any]:
         InputError: it is not JSON, or JSON of something else.
     """
     try:
-        report = json.loads(content)
+        report: Any = json.loads(content)
     except (ValueError, RecursionError):
         raise InputError(f"{name}: not JSON; give a report that was written as JSON") from None
-    schema = report.get("schema") if isinstance(report, dict) else None
+    schema = report.get("schema") if hasattr(report, "get") else None
     if schema != SCHEMA:
         of = "no schema" if schema is None else f"the schema {schema!r}"
         raise InputError(f"{name}: has {of}, expected {SCHEMA!r}: the JSON of `sigjax compare`")

@@ -12,7 +12,7 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -146,7 +146,9 @@ class Context:
         return None
 
     @contextmanager
-    def run(self, name: str, resamples: int, seed: int, *, compiles: Metric | None = None) -> Iterator[Run]:
+    def run(
+        self, name: str, resamples: int, seed: int, *, compiles: Metric | None = None
+    ) -> Generator[Run, None, None]:
         """A run, with a progress bar.
 
         Args:
@@ -179,7 +181,9 @@ class Context:
 
 
 @contextmanager
-def progress_bar(label: str, total: int, *, shown: bool, compiles: bool = False) -> Iterator[Callable[[int], object]]:
+def progress_bar(
+    label: str, total: int, *, shown: bool, compiles: bool = False
+) -> Generator[Callable[[int], object], None, None]:
     """Yield a function that takes how many are done so far; the bar is drawn in a terminal (stderr) or a notebook.
 
     It says "compiling" until something is done, where that `compiles`.
@@ -207,7 +211,7 @@ def _in_notebook() -> bool:
 
 def _notebook_bar(label: str, total: int) -> Iterator[Callable[[int], object]]:
     """The bar of a notebook, redrawn a few times per second at most and removed at the end; needs no widgets."""
-    from IPython.display import HTML, display  # pyright: ignore[reportMissingImports]
+    from IPython.display import HTML, display  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
 
     handle: Any = display(HTML(""), display_id=True)
     drawn = -math.inf

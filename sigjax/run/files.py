@@ -12,7 +12,7 @@ import shutil
 import stat
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from glob import escape
@@ -37,7 +37,7 @@ _PIPES: ContextVar[dict[str, bytes] | None] = ContextVar("pipes", default=None)
 
 
 @contextmanager
-def naming(file: str) -> Iterator[None]:
+def naming(file: str) -> Generator[None, None, None]:
     """Put the name of the file before the refusals of code that does not know it."""
     try:
         yield
@@ -46,7 +46,7 @@ def naming(file: str) -> Iterator[None]:
 
 
 @contextmanager
-def keeping_pipes() -> Iterator[None]:
+def keeping_pipes() -> Generator[None, None, None]:
     """A pipe can be read only once: within, its content is kept for all who read it again."""
     known = _PIPES.get()
     token = _PIPES.set({} if known is None else known)
@@ -231,7 +231,7 @@ _ABANDONED = 3600.0
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing(path: str | os.PathLike[str]) -> Generator[IO[bytes], None, None]:
     """A file to write, which takes the place of `path` once all is written, and is removed if anything goes wrong.
 
     Links are followed, and an existing file keeps its mode. Standard output, devices, and files in a folder that cannot
@@ -257,7 +257,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def refusing_unwritable(path: str | os.PathLike[str]) -> Iterator[None]:
+def refusing_unwritable(path: str | os.PathLike[str]) -> Generator[None, None, None]:
     """Refuse a file that cannot be written in one line; nobody has to hear of a pipe that was closed."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""The host: its threads, its memory, its terminal or notebook, and what is installed on it.
+"""The host: its threads, its memory, and what is installed on it.
 
 Threads serve work that releases the interpreter lock, as NumPy and compiled programs do. They change no order.
 """
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 _MANY = 32
 """Items from which threads pay."""
 
-Given = TypeVar("Given")
-Found = TypeVar("Found")
-_SHARE = 0.5
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_FRACTION = 0.5
+"""Of the memory, that replicates may take."""
 _MISSING = "not installed"
 _EXTRAS = {
     "mt": "sacrebleu",
@@ -52,7 +53,7 @@ def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(num_cores(), "sigjax")
 
 
-def ahead(function: Callable[[Given], Found], items: Iterable[Given], workers: int) -> Iterator[Found]:
+def ahead(function: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     """The function of each item, in order, while `workers` threads work ahead; without threads for one worker.
 
     Example:
@@ -62,7 +63,7 @@ def ahead(function: Callable[[Given], Found], items: Iterable[Given], workers: i
     if workers == 1:
         yield from map(function, items)
         return
-    waiting: deque[Future[Found]] = deque()
+    waiting: deque[Future[Result]] = deque()
     try:
         for item in items:
             waiting.append(_pool(os.getpid()).submit(function, item))
@@ -76,25 +77,30 @@ def ahead(function: Callable[[Given], Found], items: Iterable[Given], workers: i
             future.cancel()
 
 
-def in_threads(function: Callable[[Given], Found], items: Sequence[Given]) -> list[Found]:
+def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
     """The function of each item, on all cores if there are many items."""
     cores = num_cores()
     if cores == 1 or len(items) < _MANY:
         return [function(item) for item in items]
-    share = -(-len(items) // cores)
-    parts = [items[start : start + share] for start in range(0, len(items), share)]
-    shares = _pool(os.getpid()).map(lambda part: [function(item) for item in part], parts)
-    return [found for part in shares for found in part]
+    size = -(-len(items) // cores)
+
+    def of_block(start: int) -> list[Result]:
+        return [function(item) for item in items[start : start + size]]
+
+    return [result for block in _pool(os.getpid()).map(of_block, range(0, len(items), size)) for result in block]
 
 
-def shared_out(kernel: Callable[..., Array], values: np.ndarray, *items: np.ndarray) -> np.ndarray:
+def on_all_cores(kernel: Callable[..., Array], values: np.ndarray, *items: np.ndarray) -> np.ndarray:
     """A compiled `kernel(values, *items [item, ...]) -> [item, ...]`, in one call per core."""
     count, cores = len(items[0]), num_cores()
     if not count:
         return np.zeros(0, np.int64)
     index = np.minimum(np.arange(-(-count // cores) * cores), count - 1).reshape(cores, -1)
-    parts = _pool(os.getpid()).map(lambda part: np.asarray(kernel(values, *(item[part] for item in items))), index)
-    return np.concatenate(list(parts))[:count]
+
+    def of_block(block: np.ndarray) -> np.ndarray:
+        return np.asarray(kernel(values, *(item[block] for item in items)))
+
+    return np.concatenate(list(_pool(os.getpid()).map(of_block, index)))[:count]
 
 
 def gib(shape: tuple[int, int]) -> float:
@@ -109,7 +115,7 @@ def gib(shape: tuple[int, int]) -> float:
 
 def fits(needed: float, settings: Settings) -> bool:
     """Whether replicates of this many GiB may be kept."""
-    return needed <= _SHARE * settings.memory
+    return needed <= _FRACTION * settings.memory
 
 
 def memory_for(needed: float) -> float:
@@ -119,7 +125,7 @@ def memory_for(needed: float) -> float:
         >>> memory_for(0.123)
         0.25
     """
-    return math.ceil(100.0 * needed / _SHARE) / 100.0
+    return math.ceil(100.0 * needed / _FRACTION) / 100.0
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 
 from sigjax.records import Array, Hint, InputError
-from sigjax.run.backend import compiled, jax_scope, sharding
+from sigjax.run.backend import compiled, imported_jax, jax_scope, sharding
 
 _EXCHANGED = 2**22
 """Numbers exchanged at a time."""
@@ -63,8 +63,7 @@ class Shard:
         """
         if self.count == 1:
             return numbers
-        import jax
-
+        jax = imported_jax()
         first = {device.process_index: device for device in reversed(jax.devices("cpu"))}
         devices = tuple(first[index] for index in range(self.count))
         try:
@@ -165,7 +164,7 @@ _WRITTEN_BY_JAX = b"distributed service detected fatal errors"
 
 
 @contextmanager
-def joined(coordinator: str | None, num_processes: int | None, process_id: int | None) -> Iterator[Shard]:
+def joined(coordinator: str | None, num_processes: int | None, process_id: int | None) -> Generator[Shard, None, None]:
     """Join the other processes of a run for a while: those given, or else those that srun or mpirun started.
 
     If there are others, only Python can write to stdout and stderr from here on, and the program must end by `end`.
@@ -182,8 +181,7 @@ def joined(coordinator: str | None, num_processes: int | None, process_id: int |
         teller := _Teller(f"not all processes of the run have come within {_START_SECONDS} seconds; start all of them")
     )
     _initialize(address)
-    import jax
-
+    jax = imported_jax()
     # JAX treats SIGTERM as mere notice, and Python would act on Ctrl-C only after waiting for the others.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
@@ -239,8 +237,7 @@ def _checked(coordinator: str | None, num_processes: int | None, process_id: int
 
 
 def _initialize(address: tuple[str, int, int] | None) -> None:
-    import jax
-
+    jax = imported_jax()
     initialize = partial(
         jax.distributed.initialize,
         heartbeat_timeout_seconds=_HEARTBEAT_SECONDS,

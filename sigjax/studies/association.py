@@ -192,7 +192,7 @@ def shuffled(labels: np.ndarray, rows: np.ndarray) -> np.ndarray:
     Each code ends a 64-bit key of random bits, and the keys are sorted. Ties are too rare to matter.
     """
     size, bits = len(labels), np.uint64(int(labels.max()).bit_length())
-    random = words(rows, 2 * size).astype(np.uint64)
+    random = np.asarray(words(rows, 2 * size), np.uint64)
     keys = random[:, :size] << np.uint64(32) | random[:, size:]
     keys = keys >> bits << bits | labels.astype(np.uint64)
     keys.sort(axis=1)

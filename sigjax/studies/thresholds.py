@@ -25,7 +25,7 @@ from sigjax.records import Alternative, Column, Design, Device, Evaluation, Inpu
 from sigjax.records.options import option, same, values
 from sigjax.report import Report
 from sigjax.report.words import DASH, percent
-from sigjax.resample.draws import Draws, drawn_units, row_keys
+from sigjax.resample.draws import Draws, row_keys
 from sigjax.studies.study import WIDTH
 from sigjax.studies.trials import select
 
@@ -92,7 +92,7 @@ class ThresholdDifference:
 def system_draws(seed: int, num_systems: int, count: int) -> np.ndarray:
     """How often each system is drawn, `[draw, system]`: as many draws with replacement as there are systems."""
     draws = Draws(np.zeros(num_systems, np.int32), np.full(num_systems, num_systems, np.uint64))
-    drawn = drawn_units(row_keys(seed, _FIRST_ROW + np.arange(count)), draws)
+    drawn = draws.drawn(row_keys(seed, _FIRST_ROW + np.arange(count)))
     rows = np.arange(count)[:, None] * num_systems
     return np.bincount((rows + drawn).ravel(), minlength=count * num_systems).reshape(count, num_systems)
 

@@ -21,7 +21,7 @@ from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import check_score, less, origins
 from sigjax.records import Alternative, Comparisons, Device, Evaluation, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same
-from sigjax.resample.draws import Draws, drawn_units, row_keys, swap, words
+from sigjax.resample.draws import Draws, row_keys, swap, words
 from sigjax.resample.units import Units, make_units, observed_scores
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
@@ -164,7 +164,7 @@ def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
     draws = Draws(start.astype(np.int32), (np.searchsorted(own, strata, side="right") - start).astype(np.uint64))
 
     def make(trials: np.ndarray) -> np.ndarray:
-        chosen = drawn_units(row_keys(seed, _FIRST_ROW + trials), draws)
+        chosen = draws.drawn(row_keys(seed, _FIRST_ROW + trials))
         return pilot.units.values[:, chosen].swapaxes(0, 1)
 
     return make

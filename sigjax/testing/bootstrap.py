@@ -43,8 +43,8 @@ from sigjax.records import Column, Comparisons, Interval, Settings
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
 from sigjax.resample.projection import (
+    ColumnIndices,
     DrawsProduct,
-    Places,
     Projection,
     distinct_columns,
     drawn_columns,
@@ -56,7 +56,7 @@ from sigjax.resample.units import total
 from sigjax.run.backend import Backend, compiled, most_bytes
 from sigjax.run.checkpoint import State
 from sigjax.run.context import Run
-from sigjax.run.host import fits, gib, in_threads, shared_out
+from sigjax.run.host import fits, gib, in_threads, on_all_cores
 from sigjax.run.shards import Shard
 from sigjax.testing.intervals import KINDS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
@@ -208,15 +208,14 @@ class _Summary:
         return Told(self.counts["exceed"].tolist(), spreads)
 
     def _products(self, coarse: np.ndarray) -> np.ndarray:
-        if self.backend.devices and coarse.shape[1] == PIECE:
-            # A library with threads of its own would wait long for cores on which JAX computes.
-            return np.asarray(compiled(products, (), self.backend.platform)(coarse))
-        return products(coarse)
+        # A library with threads of its own would wait long for cores on which JAX computes.
+        on_device = self.backend.devices and coarse.shape[1] == PIECE
+        return np.asarray((compiled(products, (), self.backend.platform) if on_device else products)(coarse))
 
     def _count_at_most(self, steps: np.ndarray) -> np.ndarray:
         members, thresholds = self.wanted.intervals.targets.members, self.thresholds
         if len(members) and self.backend.devices and steps.shape[1] == PIECE:
-            return shared_out(compiled(count_at_most, (), self.backend.platform), steps, members, thresholds)
+            return on_all_cores(compiled(count_at_most, (), self.backend.platform), steps, members, thresholds)
 
         def of_target(place: int) -> list[int]:
             a, b = members[place]
@@ -379,7 +378,7 @@ def _joined(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
     metrics, start = [], 0
     for each in cases:
         stats = slice(start, start := start + each.units.values.shape[2])
-        places, on_host = Places(column[:, stats], offset[:, stats]), not rounds_alike(each)
+        places, on_host = ColumnIndices(column[:, stats], offset[:, stats]), not rounds_alike(each)
         metrics.append(Scored(places, each.units.divisors, each.metric.score, on_host))
     return projection, metrics
 

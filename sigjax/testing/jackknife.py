@@ -85,7 +85,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.metrics.ratios import mean_score
-from sigjax.records import Alternative, Array, Interval
+from sigjax.records import Alternative, Interval, Score
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
 from sigjax.testing.p_values import normal_quantile, t_quantile, t_tail
@@ -335,7 +335,7 @@ def slope(score: Callable[[np.ndarray], np.ndarray], at: np.ndarray, stat: int, 
 
 
 def delta_method_errors(
-    values: np.ndarray, strata: np.ndarray, score: Callable[[Array], Array], pairs: Sequence[Pair]
+    values: np.ndarray, strata: np.ndarray, score: Score, pairs: Sequence[Pair]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Standard errors of the scores of systems `[system]`, and of the deltas of pairs `[pair]`.
 
@@ -357,9 +357,7 @@ def delta_method_errors(
     return of_systems, np.array([_error(apart[a] - apart[b], largest[a] + largest[b]) for a, b in pairs])
 
 
-def two_way_influences(
-    values: np.ndarray, strata: np.ndarray, score: Callable[[Array], Array]
-) -> tuple[np.ndarray, np.ndarray]:
+def two_way_influences(values: np.ndarray, strata: np.ndarray, score: Score) -> tuple[np.ndarray, np.ndarray]:
     """The influence of each unit on each score, `[system, unit]`; and the 2-norm of each row if no terms cancelled."""
     starts = np.searchsorted(strata, np.arange(int(strata[-1]) + 1))
     # Relative to the first unit of each stratum, what does not vary is exactly 0.
@@ -372,7 +370,7 @@ def two_way_influences(
     with np.errstate(all="ignore"):
         for system, at in enumerate(totals[:, :, None]):
             for stat in np.flatnonzero(steps[system]).tolist():
-                gradient = slope(lambda sums: score(sums.T), at, stat, float(steps[system, stat]))
+                gradient = slope(lambda sums: np.asarray(score(sums.T)), at, stat, float(steps[system, stat]))
                 term = gradient * apart[system, :, stat]
                 found[system] += term
                 bounds[system] += np.abs(term)
@@ -410,9 +408,7 @@ def two_way_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
 
 
 @np.errstate(all="ignore")
-def two_way_errors(
-    units: Units, score: Callable[[Array], Array], pairs: Sequence[Pair]
-) -> tuple[list[Error], list[Error]]:
+def two_way_errors(units: Units, score: Score, pairs: Sequence[Pair]) -> tuple[list[Error], list[Error]]:
     """The errors of the scores of all systems, and of the deltas of pairs; every unit has every run.
 
     An error is not finite where the slope of the score is not.

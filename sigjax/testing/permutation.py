@@ -214,7 +214,7 @@ def sample_counter(case: SampleCase, plan: SamplePlan, tested: np.ndarray, run: 
             for begin, scores in _advancing(scored, part):
                 found = scores[:, 0] - scores[:, 1]
                 check_finite(found, pairs)
-                yield begin, extreme(found, delta, tolerance, case.settings.alternative).sum(axis=1)
+                yield begin, np.asarray(extreme(found, delta, tolerance, case.settings.alternative)).sum(axis=1)
 
         return add_up(pieces, len(pairs), start, end, run)
 

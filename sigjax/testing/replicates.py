@@ -31,12 +31,12 @@ from sigjax.metrics import sample_scores
 from sigjax.records import Alternative, Hint, InputError, Interval, Settings, Variant
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
-from sigjax.resample.projection import draws_projection, places_in
+from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.resample.units import total
 from sigjax.run.backend import Backend, compiled, most_bytes
 from sigjax.run.context import Run
-from sigjax.run.host import fits, gib, in_threads, memory_for, shared_out
+from sigjax.run.host import fits, gib, in_threads, memory_for, on_all_cores
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
 from sigjax.testing.problem import Case, SampleCase, check_finite
@@ -175,7 +175,7 @@ def count_against(values: np.ndarray, wanted: Wanted, backend: Backend) -> np.nd
     kernel = (("alternative", wanted.alternative), ("variant", wanted.variant))
     for start in range(0, whole, PIECE):
         piece = values[:, start : start + PIECE]
-        counts += shared_out(compiled(count_extreme, kernel, backend.platform), piece, *wanted.tested)
+        counts += on_all_cores(compiled(count_extreme, kernel, backend.platform), piece, *wanted.tested)
     return counts
 
 
@@ -465,7 +465,7 @@ class Studentized(Percentile):
         columns, units = self.layout.columns, self.case.units
         draws, in_bytes = draws_from_strata(units.strata), most_bytes(run.backend, counts=True)
         projection = draws_projection(columns, draws, compiled=bool(run.backend.devices), most_bytes=in_bytes)
-        places = places_in(np.arange(len(columns), dtype=np.int32)[:, None])
+        places = ColumnIndices.of(np.arange(len(columns), dtype=np.int32)[:, None])
         metric, size = Scored(places, None, _the_sum, on_host=True), max(_FEWEST_ROWS, _NUMBERS // len(columns))
         for first in range(run.start, run.resamples, size):
             part = replace(run, start=first, resamples=min(first + size, run.resamples))

@@ -11,7 +11,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from sigjax import Evaluation, InputError, Report, SampleMetric, compare, equivalence
 from sigjax.cli import main
-from sigjax.resample.draws import drawn_units, draws_from_strata, rows_of, seed_key, swap
+from sigjax.resample.draws import draws_from_strata, rows_of, seed_key, swap
 
 K = 999
 RNG = np.random.default_rng(4)
@@ -40,7 +40,7 @@ class OurDraws:
 
     def choice(self, count, *, size, replace):
         assert (count, size, replace) == (len(GOLD), (K, len(GOLD)), True)
-        return drawn_units(self.rows, self.draws)
+        return self.draws.drawn(self.rows)
 
     def integers(self, high, *, size, dtype):
         assert (high, size, dtype) == (2, (K, len(GOLD)), bool)

@@ -11,7 +11,7 @@ from samples import ORACLES, RANGE, exchanged, make, make_columns, numbers, run
 
 from sigjax import Evaluation, SampleMetric, bootstrap_test, compare, permutation_test
 from sigjax.metrics.columns import CORRELATION, VARIANCE
-from sigjax.resample.draws import bootstrap, drawn_units, draws_from_strata, row_keys, swap
+from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.gathered import can_compile
 from sigjax.testing import permutation as sample
 
@@ -139,7 +139,7 @@ def test_replicates_are_those_of_the_draws(name):
     """Counts and draws are two views of the same words."""
     evaluation, draws = make(name), draws_from_strata(np.zeros(30, int))
     keys = row_keys(12345, np.arange(1500))
-    drawn = drawn_units(keys, draws)
+    drawn = draws.drawn(keys)
     assert (np.apply_along_axis(np.bincount, 1, drawn, minlength=30) == bootstrap(keys, draws, np.int32)[:, :30]).all()
     scores = np.array([[ORACLES[name][1](*table[each].T) for each in drawn] for table in evaluation.stats])
     for c in run(evaluation, test="bootstrap"):

@@ -14,7 +14,7 @@ from sigjax.metrics.ratios import FSCORE
 from sigjax.resample import engine
 from sigjax.resample import engine as sampling
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
-from sigjax.resample.projection import Bytes, Floats, draws_projection, places_in
+from sigjax.resample.projection import Bytes, ColumnIndices, Floats, draws_projection
 from sigjax.run.backend import NUMPY, choose_backend
 from sigjax.run.context import Run, progress_bar
 from sigjax.testing import permutation as permutation
@@ -169,7 +169,9 @@ def test_progress_is_told(evaluation):
     run = Run(5000, 0, NUMPY, done.append)
     list(
         sampling.replicates(
-            projection, [sampling.Scored(places_in(np.zeros((2, 3), int)), None, FSCORE.score, on_host=False)], run
+            projection,
+            [sampling.Scored(ColumnIndices.of(np.zeros((2, 3), int)), None, FSCORE.score, on_host=False)],
+            run,
         )
     )
     assert done == sorted(done)

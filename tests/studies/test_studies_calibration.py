@@ -7,7 +7,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.resample.draws import Draws, drawn_units, row_keys
+from sigjax.resample.draws import Draws, row_keys
 from sigjax.studies import calibration
 from sigjax.studies.formulas import clustered_share
 from sigjax.studies.trials import _FIRST_ROW, make_pilot, winners
@@ -68,7 +68,7 @@ def test_tests_are_those_of_separate_comparisons(test):
     (method,) = study.methods["mean, permutation" if test == "permutation" else "mean, bootstrap flip"]
     truth = winners(make_pilot(evaluation))
     any_of = Draws(np.zeros(size, np.int32), np.full(size, 60, np.uint64))
-    chosen = drawn_units(row_keys(12345, _FIRST_ROW + np.arange(draws)), any_of)
+    chosen = any_of.drawn(row_keys(12345, _FIRST_ROW + np.arange(draws)))
     found = []
     for index in chosen:
         part = Evaluation.from_arrays(dict(zip(evaluation.systems, evaluation.stats[:, index, 0], strict=True)))
