@@ -91,7 +91,7 @@ def _format_of(path: Path, asked: str | None, known: Collection[str]) -> str:
     return chosen
 
 
-FIGURES = (".png", ".pdf", ".svg")
+FIGURE_ENDINGS = (".png", ".pdf", ".svg")
 
 
 def figure_kind(path: Path) -> FigureKind | None:
@@ -104,14 +104,14 @@ def figure_kind(path: Path) -> FigureKind | None:
         >>> [figure_kind(Path(name)) for name in ("forest.pdf", "paper/deltas.forest.svg", "figure1.png")]
         ['forest', 'forest', None]
     """
-    from sigjax.report.plots import KINDS
+    from sigjax.report.plots import FIGURES
 
-    if path.suffix.lower() not in FIGURES:
-        raise InputError(f"{path}: no format of figures; expected a name that ends in {', '.join(FIGURES)}")
+    if path.suffix.lower() not in FIGURE_ENDINGS:
+        raise InputError(f"{path}: no format of figures; expected a name that ends in {', '.join(FIGURE_ENDINGS)}")
     _, dot, name = path.stem.rpartition(".")
-    if name in KINDS:
+    if name in FIGURES:
         return name
-    if dot and (close := meant(name, KINDS)):
+    if dot and (close := meant(name, FIGURES)):
         raise InputError(f"{path}: no kind of figure {name!r}; did you mean {close[0]!r}?")
     return None
 
@@ -157,10 +157,10 @@ class Figures:
     def draw(self, report: Report) -> None:
         """Draw the figures; the pair is for the kinds that show one."""
         for path in self.figure:
-            from sigjax.report.plots import KINDS, kind_of
+            from sigjax.report.plots import DISTRIBUTIONS, default_figure
 
-            kind = figure_kind(path) or kind_of(report)
-            pair = (self.pair[0], self.pair[1]) if self.pair and KINDS[kind].law else None
+            kind = figure_kind(path) or default_figure(report)
+            pair = (self.pair[0], self.pair[1]) if self.pair and kind in DISTRIBUTIONS else None
             write_figure(report.plot(kind, pair=pair), path)
 
 

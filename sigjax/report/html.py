@@ -21,7 +21,7 @@ from sigjax.report.sections import (
     MAX_GRID,
     MAX_NUMBERS,
     SIGNS,
-    Family,
+    PairFamily,
     Section,
     Table,
     blocks,
@@ -45,36 +45,11 @@ from sigjax.report.words import (
     short_names,
 )
 
-# The class stands twice, so that these rules are stronger than those of Jupyter and nbconvert; the background of what
-# stays while scrolling is that of the notebook's theme.
-STYLE = """<style>
-.sigjax.sigjax .scroll { overflow: auto; max-height: 32em; margin: 0.3em 0 0.8em; }
-.sigjax.sigjax table { margin: 0; border: 0; border-collapse: separate; border-spacing: 0; table-layout: auto;
-  font-size: inherit; font-variant-numeric: tabular-nums; }
-.sigjax.sigjax caption { caption-side: top; padding: 0.3em 0; text-align: left; color: inherit; font-weight: 600; }
-.sigjax.sigjax :is(th, td) { padding: 0.15em 0.6em; border: 0; text-align: right; white-space: nowrap; }
-.sigjax.sigjax th { background: var(--jp-layout-color0, var(--vscode-editor-background, Canvas)); color: inherit; }
-.sigjax.sigjax thead th { position: sticky; top: 0; z-index: 2; box-shadow: inset 0 -1px rgba(128, 128, 128, 0.6); }
-.sigjax.sigjax table tbody tr { background: none; }
-.sigjax.sigjax tbody th { font-weight: normal; }
-.sigjax.sigjax .name { text-align: left; }
-.sigjax.sigjax .grid .name { position: sticky; left: 0; z-index: 1; max-width: 18em; overflow: hidden;
-  text-overflow: ellipsis; }
-.sigjax.sigjax .grid thead .name { z-index: 3; }
-.sigjax.sigjax .grid :is(td, thead th:not(.name)) { min-width: 2em; padding: 0.15em 0.3em; text-align: center; }
-.sigjax.sigjax .grid td { border: 1px solid transparent; background-clip: padding-box; }
-.sigjax.sigjax .small { font-size: 85%; opacity: 0.8; overflow-wrap: anywhere; }
-.sigjax.sigjax .legend { font-size: 85%; }
-.sigjax.sigjax .key { padding: 0 0.5em; margin-right: 0.4em; }
-.sigjax.sigjax .p0 { background-color: rgba(60, 120, 216, 0.7); }
-.sigjax.sigjax .p1 { background-color: rgba(60, 120, 216, 0.45); }
-.sigjax.sigjax .p2 { background-color: rgba(60, 120, 216, 0.22); }
-</style>"""
-
 
 def to_fragment(report: ReportRecord) -> str:
     """A part of a page: systems, then the grid of pairs, shaded by p; each cell has its numbers as a tooltip."""
-    parts = ['<div class="sigjax">', STYLE]
+    # In its rules the class stands twice, so that they are stronger than those of Jupyter and nbconvert.
+    parts = ['<div class="sigjax">', f"<style>\n{_data('notebook.css')}</style>"]
     parts += [line for note in filter(is_warning, report.notes) for line in paragraph(note)]
     sections = list(blocks(report))
     if len(sections) > 1:
@@ -110,16 +85,16 @@ def systems_lines(section: Section) -> list[str]:
     return [*parts, table_html(section.table, section.caption, "systems"), *paragraph(section.key, "small")]
 
 
-def method_lines(family: Family) -> list[str]:
+def method_lines(family: PairFamily) -> list[str]:
     """How p-values were computed, and what the tests of other programs say."""
     return [part for line in (family.method, *peer_lines(family)) for part in paragraph(line, "small method")]
 
 
-def pairs_lines(family: Family) -> list[str]:
+def pairs_lines(family: PairFamily) -> list[str]:
     """The table or the grid of the pairs, and what its shades mean."""
-    shaded = family.kind == "grid" and len(family.systems) > MAX_NUMBERS
-    caption = family.heading if shaded or family.kind == "pair" else f"{family.heading}; {family.star}"
-    if family.kind != "grid":
+    shaded = family.layout == "grid" and len(family.systems) > MAX_NUMBERS
+    caption = family.heading if shaded or family.layout == "pair" else f"{family.heading}; {family.star}"
+    if family.layout != "grid":
         return [table_html(family.table, caption, "pairs")]
     parts = [_grid(family, caption, shaded=shaded), _legend(family.settings, shaded=shaded)]
     if len(family.systems) > MAX_GRID:
@@ -167,7 +142,7 @@ def table_html(table: Table, caption: str, kind: str) -> str:
     return _scrolling(kind, caption, "".join(head) if any(table.header) else "", rows)
 
 
-def _grid(family: Family, caption: str, *, shaded: bool) -> str:
+def _grid(family: PairFamily, caption: str, *, shaded: bool) -> str:
     size = min(len(family.systems), MAX_GRID)
     numbers = (f'<th scope="col">{number}</th>' for number in range(family.first_column + 1, size + 1))
     rows = []
@@ -214,7 +189,7 @@ _SIGNS = {"·": "-", "?": "?", "=": "="}
 def to_html(report: ReportRecord) -> str:
     """The report as a whole page for browsers, light or dark as they are set."""
     sections = list(blocks(report))
-    style, script = (files("sigjax.report").joinpath(name).read_text("ascii") for name in ("page.css", "page.js"))
+    style, script = _data("page.css"), _data("page.js")
     data = [
         _family_data(family, section.table, report.distributions) for section in sections for family in section.families
     ]
@@ -237,6 +212,11 @@ def to_html(report: ReportRecord) -> str:
         before += len(section.families)
     parts += [*_reproduce(report), "</main>", f'<script type="application/json" id="data">{_json(data)}</script>']
     return "\n".join([*parts, f"<script>{script}</script>", "</body>\n</html>\n"])
+
+
+def _data(name: str) -> str:
+    """A file beside this one."""
+    return files("sigjax.report").joinpath(name).read_text("ascii")
 
 
 def _size(report: ReportRecord, sections: list[Section]) -> str:
@@ -276,9 +256,9 @@ def _section(section: Section, number: int, before: int, *, titled: bool) -> lis
     for at, family in enumerate(section.families, before):
         parts += [f'<section class="family" data-family="{at}">', f"<h3>{escape(family.heading)}</h3>"]
         parts += method_lines(family)
-        if family.kind == "grid" and len(family.systems) > MAX_DRAWN:
+        if family.layout == "grid" and len(family.systems) > MAX_DRAWN:
             parts += paragraph(left_out("page", MAX_DRAWN, len(family.systems), every_pair="to_json() gives"))
-        if family.kind == "pair":
+        if family.layout == "pair":
             parts.append(table_html(family.table, "Difference", "pairs"))
         else:
             parts += ["<noscript>", *pairs_lines(family), "</noscript>"]
@@ -300,9 +280,9 @@ def _reproduce(report: ReportRecord) -> list[str]:
     return [*parts, "<details open>\n<summary>Signature</summary>", signature, "</details>\n</section>"]
 
 
-def _family_data(family: Family, systems: Table, distributions: Sequence[Distribution]) -> dict[str, Any]:
+def _family_data(family: PairFamily, systems: Table, distributions: Sequence[Distribution]) -> dict[str, Any]:
     """What the script draws of a family: texts as people read them, columns of pairs joined by spaces."""
-    size = len(family.systems) if family.kind != "grid" else min(len(family.systems), MAX_DRAWN)
+    size = len(family.systems) if family.layout != "grid" else min(len(family.systems), MAX_DRAWN)
     shown, settings = family.systems[:size], family.settings
     rank = {system.name: i for i, system in enumerate(shown)}
     methods: dict[str, int] = {}
@@ -318,7 +298,7 @@ def _family_data(family: Family, systems: Table, distributions: Sequence[Distrib
         "short": short_names(list(rank), MAX_NAME),
         "scores": [row[at] for row in systems.rows[:size]],
         "methods": list(methods),
-        "kind": family.kind,
+        "kind": family.layout,
         "reference": rank[settings.baseline or (family.only.b if family.only else shown[0].name)],
         "turns": settings.alternative == "two-sided",
         "level": percent(settings.level),
@@ -340,7 +320,7 @@ def _method(one: Comparison) -> str:
     return METHODS[one.method] + drawn
 
 
-def _belongs(one: Distribution, family: Family, rank: Container[str]) -> bool:
+def _belongs(one: Distribution, family: PairFamily, rank: Container[str]) -> bool:
     """Whether a distribution is of a pair and the test of a family, or of a test that the report does not have."""
     pair = family.comparisons[0]
     is_ours = one.test == pair.test or one.test not in family.settings.tests

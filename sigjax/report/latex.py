@@ -13,7 +13,7 @@ from typing import Any
 
 from sigjax.records import Comparison, ReportRecord
 from sigjax.records.display import visible
-from sigjax.report.sections import Family, Section, Table, blocks, grid_table, paper_table, peer_lines
+from sigjax.report.sections import PairFamily, Section, Table, blocks, grid_table, paper_table, peer_lines
 from sigjax.report.words import DASH, format_adjusted_p, is_significant
 
 MARKS = {"†": r"\dagger", "‡": r"\ddagger"}
@@ -59,7 +59,7 @@ def to_latex(report: ReportRecord) -> str:
     for section, label in zip(sections, _labels(sections), strict=True):
         parts += tables(section.table, section.caption, [section.key], label)
         for family in section.families:
-            parts += _family(family, section, f"{label}-{family.comparisons[0].test}")
+            parts += _family(family, section, f"{label}-{family.test}")
     parts += [f"% note: {visible(note)}" for note in report.notes]
     parts.append(f"% {visible(report.signature)}")
     return "\n".join(parts) + "\n"
@@ -71,11 +71,11 @@ def _labels(sections: Sequence[Section]) -> list[str]:
     return [f"tab:{name}" if name and names.index(name) == i else f"tab:{name}{i + 1}" for i, name in enumerate(names)]
 
 
-def _family(family: Family, section: Section, label: str) -> list[str]:
+def _family(family: PairFamily, section: Section, label: str) -> list[str]:
     if family.not_listed():
         sentences = (f"{section.metric}, {family.heading}", family.not_listed(), family.conclusion, family.warning)
         return [f"% {visible(sentence)}" for sentence in sentences if sentence]
-    table = grid_table(family, _short_p) if family.kind == "grid" else family.table
+    table = grid_table(family, _short_p) if family.layout == "grid" else family.table
     notes = [f"{family.star}; {family.method}", family.conclusion, family.warning, *peer_lines(family)]
     return tables(table, f"{section.metric}, {family.heading}", notes, label)
 

@@ -1,12 +1,8 @@
-"""What all figures share: sizes of one and two columns, colours that everyone can tell apart, and rows of systems.
+"""Figures of reports: which kinds there are, which suits a report, and how each is drawn.
 
-Figures with one row per system: scores, differences to one system, and groups that cannot be told apart.
-
-The heat map: adjusted p-values of all pairs, systems from best to worst.
-
-Figures of one pair, its null and bootstrap distribution, and of the gains of all pairs against their p-values.
-
-What of a report is drawn: distributions, and figures: which kinds there are, which suits it, and their panels.
+Sizes are those of one and two columns of a paper, and colours those that everyone can tell apart. A row per system:
+scores, differences to one system, groups that cannot be told apart. All pairs: a heat map of adjusted p-values, and
+gains against p-values. One pair: its null and bootstrap distribution.
 """
 
 from __future__ import annotations
@@ -31,7 +27,7 @@ from sigjax.records import (
     Test,
 )
 from sigjax.records.display import meant, visible
-from sigjax.report.sections import MAX_NUMBERS, Family, Section, blocks, decided, mark, thresholds, turned_delta
+from sigjax.report.sections import MAX_NUMBERS, PairFamily, Section, blocks, decided, mark, thresholds, turned_delta
 from sigjax.report.words import (
     ALTERNATIVES,
     count,
@@ -55,9 +51,9 @@ if TYPE_CHECKING:
 ONE_COLUMN, TWO_COLUMNS = 3.35, 6.9
 """Inches of one and of both columns of the usual classes."""
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "0.55"
+"""Of Okabe and Ito (2008): they differ for all kinds of colour vision."""
 UNSETTLED = "#F3C98B"
 """Of pairs that more resamples could decide."""
-"""Of Okabe and Ito (2008): they differ for all kinds of colour vision."""
 BLUES = (BLUE, "#6FB1D6", "#C5E0EE")
 """Shades that differ in lightness, too."""
 FONT = 7
@@ -143,7 +139,7 @@ def clear_sides(axes: Axes, *sides: str) -> None:
         spine.set_linewidth(0.6)
 
 
-def say(axes: Axes, title: str, label: str, *, width: float, side: Literal["center", "right"] = "center") -> None:
+def set_words(axes: Axes, title: str, label: str, *, width: float, side: Literal["center", "right"] = "center") -> None:
     """The title of a panel of so many inches, and what is below it, in lines that fit; names leave room on the left."""
     letters = int(width * (15 if side == "right" else 14))
     above, below = (
@@ -187,9 +183,9 @@ class Panel(NamedTuple):
     """What is drawn: a metric and, for kinds that show a test, a test; or one pair."""
 
     section: Section
-    family: Family
+    family: PairFamily
     lower_is_better: bool
-    law: tuple[Distribution, Comparison | None] | None = None
+    distribution: tuple[Distribution, Comparison | None] | None = None
     """How the delta of the pair varies, and what its test says, if the report has this test."""
 
     @property
@@ -221,14 +217,9 @@ def direction(panel: Panel) -> str:
     return "" if panel.lower_is_better else "; higher is better"
 
 
-def test_of(family: Family) -> Test:
-    """The test of all its pairs."""
-    return family.comparisons.column("test").distinct()[0]
-
-
 def tested(panel: Panel) -> str:
     """The test and its alternative."""
-    return f"{test_of(panel.family)} test, {ALTERNATIVES[panel.settings.alternative]}"
+    return f"{panel.family.test} test, {ALTERNATIVES[panel.settings.alternative]}"
 
 
 def draw_scores(axes: Axes, panel: Panel) -> None:
@@ -247,7 +238,7 @@ def draw_scores(axes: Axes, panel: Panel) -> None:
     label += f"\nopen: no significant difference to {what}"
     label += _key_of_unsettled([others[one.name] for one in systems if one.name in others])
     label += "\nsame letter: no significant difference" * lettered
-    say(axes, panel.caption, label, width=ONE_COLUMN, side="right")
+    set_words(axes, panel.caption, label, width=ONE_COLUMN, side="right")
 
 
 def draw_forest(axes: Axes, panel: Panel) -> None:
@@ -269,7 +260,7 @@ def draw_forest(axes: Axes, panel: Panel) -> None:
     label += f"\n{percent(panel.settings.level)} interval{direction(panel)}"
     label += f"\n{f'right: {p}; ' * directed}filled: significant (p < {panel.settings.alpha:g})"
     label += _key_of_unsettled(list(shown.values()))
-    say(axes, f"{panel.caption}\n{tested(panel)}", label, width=ONE_COLUMN, side="right")
+    set_words(axes, f"{panel.caption}\n{tested(panel)}", label, width=ONE_COLUMN, side="right")
 
 
 def _fill(comparison: Comparison | None) -> str:
@@ -311,8 +302,8 @@ def draw_groups(axes: Axes, panel: Panel) -> None:
     axes.set_xticks([])
     axes.spines["bottom"].set_visible(False)
     p = f"{'' if panel.settings.correction == 'none' else 'adjusted '}p < {panel.settings.alpha:g}"
-    label = f"on a bar: no two differ significantly\n({test_of(panel.family)} test, {p})"
-    say(axes, panel.caption, label, width=min(ONE_COLUMN, groups_size(panel)[0]), side="right")
+    label = f"on a bar: no two differ significantly\n({panel.family.test} test, {p})"
+    set_words(axes, panel.caption, label, width=min(ONE_COLUMN, groups_size(panel)[0]), side="right")
 
 
 def _groups(panel: Panel) -> list[list[int]]:
@@ -390,7 +381,7 @@ def draw_heatmap(axes: Axes, panel: Panel) -> None:
     _label(axes, [one.name for one in panel.systems], first)
     _legend(axes, panel, colors, seen)
     title = f"{panel.caption}\n{family.heading}"
-    say(axes, title, "", width=heatmap_size(panel)[0], side="right")
+    set_words(axes, title, "", width=heatmap_size(panel)[0], side="right")
 
 
 def _label(axes: Axes, names: list[str], first: int) -> None:
@@ -430,65 +421,55 @@ MANY = 1000
 """More points are drawn as an image, and faint."""
 
 
-def draw_law(axes: Axes, panel: Panel) -> None:
+def draw_distribution(axes: Axes, panel: Panel) -> None:
     """A histogram whose shaded part is as extreme as the observed delta."""
-    assert panel.law is not None
-    law, one = panel.law
-    edges, shares, extreme = (np.array(each) for each in (law.edges, law.shares, law.extreme))
+    assert panel.distribution is not None
+    (drawn, comparison), settings = panel.distribution, panel.settings
+    edges, shares, extreme = (np.array(each) for each in (drawn.edges, drawn.shares, drawn.extreme))
     axes.stairs(shares, edges, fill=True, color=BLUES[1], linewidth=0)
-    axes.stairs(extreme, edges, fill=True, color=VERMILION, linewidth=0, label=_tail(law, one, panel.settings))
+    axes.stairs(extreme, edges, fill=True, color=VERMILION, linewidth=0, label=_tail(drawn, comparison, settings))
     top = 1.12 * shares.max()
-    axes.axvline(law.observed, color="black", linewidth=1.0)
-    if law.test == "bootstrap":
+    axes.axvline(drawn.observed, color="black", linewidth=1.0)
+    if drawn.test == "bootstrap":
         axes.axvline(0.0, color=GREY, linewidth=0.8, linestyle=":", label="no difference")
-        if one is not None and one.interval is not None:
-            name = f"{percent(panel.settings.level)} interval of delta"
-            axes.hlines(0.94 * top, *one.interval, color=BLUE, linewidth=2.0, label=name)
-    elif panel.settings.alternative == "two-sided" and law.observed:
-        axes.axvline(-law.observed, color="black", linewidth=0.8, linestyle="--", label="as far on the other side")
-    _finish(axes, panel, law, top)
-
-
-def _finish(axes: Axes, panel: Panel, law: Distribution, top: float) -> None:
-    low, high = _range(law)
-    axes.set_xlim(low, high)
+        if comparison is not None and comparison.interval is not None:
+            name = f"{percent(settings.level)} interval of delta"
+            axes.hlines(0.94 * top, *comparison.interval, color=BLUE, linewidth=2.0, label=name)
+    elif settings.alternative == "two-sided" and drawn.observed:
+        axes.axvline(-drawn.observed, color="black", linewidth=0.8, linestyle="--", label="as far on the other side")
+    axes.set_xlim(*_range(drawn))
     axes.set_ylim(0.0, top)
     axes.locator_params(axis="x", nbins=5)
     axes.tick_params(labelsize=FONT - 1, length=2, width=0.6)
-    axes.set_ylabel("share of resamples" if law.resamples else "probability", fontsize=FONT)
-    above = axes.secondary_xaxis("top")
-    above.set_xticks([law.observed], [f"observed {law.observed:{_spec(law)}}".replace("-", "−")], fontsize=FONT)
+    axes.set_ylabel("share of resamples" if drawn.resamples else "probability", fontsize=FONT)
+    above, spec = axes.secondary_xaxis("top"), f"+{number_spec([drawn.observed, drawn.edges[-1]])}"
+    above.set_xticks([drawn.observed], [f"observed {drawn.observed:{spec}}".replace("-", "−")], fontsize=FONT)
     above.tick_params(length=2)
     above.spines["top"].set_visible(False)
     clear_sides(axes, "right", "top")
-    how = f"first {law.resamples:,} resamples" if law.resamples else "exact"
-    what = "null hypothesis" if law.test == "permutation" else "bootstrap"
-    a, b = (middle_cut(name, NAME) for name in (law.a, law.b))
-    label = f"{a} − {b}\n{what}, {how}"
-    say(axes, panel.caption, label, width=ONE_COLUMN)
+    how = f"first {drawn.resamples:,} resamples" if drawn.resamples else "exact"
+    what = "null hypothesis" if drawn.test == "permutation" else "bootstrap"
+    a, b = (middle_cut(name, NAME) for name in (drawn.a, drawn.b))
+    set_words(axes, panel.caption, f"{a} − {b}\n{what}, {how}", width=ONE_COLUMN)
     legend_below(axes)
 
 
-def _spec(law: Distribution) -> str:
-    return f"+{number_spec([law.observed, law.edges[-1]])}"
-
-
-def _range(law: Distribution) -> tuple[float, float]:
+def _range(drawn: Distribution) -> tuple[float, float]:
     """From where to where there is something to see."""
-    shares = np.array(law.shares)
+    shares = np.array(drawn.shares)
     seen = np.flatnonzero(shares > 2e-4 * shares.max())
-    points = [law.edges[seen[0]], law.edges[seen[-1] + 1], law.observed]
-    points += [-law.observed] if law.test == "permutation" else [0.0]
+    points = [drawn.edges[seen[0]], drawn.edges[seen[-1] + 1], drawn.observed]
+    points += [-drawn.observed] if drawn.test == "permutation" else [0.0]
     margin = 0.04 * (max(points) - min(points))
     return min(points) - margin, max(points) + margin
 
 
-def _tail(law: Distribution, one: Comparison | None, settings: Settings) -> str:
-    away = law.test == "bootstrap" and settings.alternative == "two-sided"
+def _tail(drawn: Distribution, one: Comparison | None, settings: Settings) -> str:
+    away = drawn.test == "bootstrap" and settings.alternative == "two-sided"
     what = "as far from observed as 0" if away else "as extreme as observed"
     if one is None:
-        return f"{what}: {sum(law.extreme):.3g}" if sum(law.extreme) else f"{what}: none"
-    return f"{what} ({law.test} test: p = {format_raw_p(one)})".replace("p = <", "p < ").replace("p = >", "p > ")
+        return f"{what}: {sum(drawn.extreme):.3g}" if sum(drawn.extreme) else f"{what}: none"
+    return f"{what} ({drawn.test} test: p = {format_raw_p(one)})".replace("p = <", "p < ").replace("p = >", "p > ")
 
 
 def draw_gain(axes: Axes, panel: Panel) -> None:
@@ -497,8 +478,8 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
     decided = adjusted < panel.settings.alpha
     by = "" if panel.settings.correction == "none" else f" ({panel.settings.correction})"
     points = {
-        Look(VERMILION, "^", f"significant{by}"): (np.abs(delta[decided]), p[decided]),
-        Look(BLUE, "o", "not significant"): (np.abs(delta[~decided]), p[~decided]),
+        (VERMILION, "^", f"significant{by}"): (np.abs(delta[decided]), p[decided]),
+        (BLUE, "o", "not significant"): (np.abs(delta[~decided]), p[~decided]),
     }
     draw_points(axes, points)
     limit_gains(axes, np.abs(delta), p)
@@ -507,24 +488,20 @@ def draw_gain(axes: Axes, panel: Panel) -> None:
     axes.set_ylabel("1 − p", fontsize=FONT)
     clear_sides(axes, "right", "top")
     title = f"{panel.caption}\n{tested(panel)}, {count(len(delta), 'pair')}"
-    say(axes, title, f"gain of the better system ({panel.section.metric})", width=ONE_COLUMN)
+    set_words(axes, title, f"gain of the better system ({panel.section.metric})", width=ONE_COLUMN)
     legend_below(axes, ncols=2)
 
 
-class Look(NamedTuple):
-    """How points of one kind are drawn."""
-
-    color: str
-    marker: str
-    name: str
+Look = tuple[str, str, str]
+"""The colour, the marker and the name of points."""
 
 
 def draw_points(axes: Axes, points: Mapping[Look, tuple[Any, Any]]) -> None:
     """Gains and p-values `[pair]` of each kind as points, the smaller set on top."""
     every = sum(len(gains) for gains, _ in points.values())
-    for look, (gains, p_values) in points.items():
+    for (color, marker, name), (gains, p_values) in points.items():
         if len(gains):
-            style = {"color": look.color, "marker": look.marker, "label": look.name, "rasterized": every > MANY}
+            style = {"color": color, "marker": marker, "label": name, "rasterized": every > MANY}
             style |= {"alpha": 0.25 if len(gains) > MANY else 0.7, "markersize": 3.5, "markeredgewidth": 0}
             axes.plot(gains, 1.0 - np.asarray(p_values), linewidth=0, zorder=2.5 - len(gains) / every, **style)
 
@@ -549,27 +526,18 @@ MANY_SYSTEMS = 12
 MAX_HEIGHT = 150.0  # inches; beyond, the file would be larger than viewers open
 
 
-class Kind(NamedTuple):
-    """How a kind of figure is made."""
-
-    size: Callable[[Panel], tuple[float, float]]
-    """Inches."""
-    draw: Callable[[Axes, Panel], None]
-    law: Test | None = None
-    """The distribution that it shows."""
-    tests: bool = True
-    """Whether each test has a panel."""
-
-
-KINDS: dict[FigureKind, Kind] = {
-    "scores": Kind(lambda panel: rows_size(len(panel.systems)), draw_scores, tests=False),
-    "forest": Kind(lambda panel: rows_size(len(panel.systems) - 1), draw_forest),
-    "heatmap": Kind(heatmap_size, draw_heatmap),
-    "groups": Kind(groups_size, draw_groups),
-    "null": Kind(lambda panel: (ONE_COLUMN, 2.6), draw_law, law="permutation", tests=False),
-    "bootstrap": Kind(lambda panel: (ONE_COLUMN, 2.6), draw_law, law="bootstrap", tests=False),
-    "gain": Kind(lambda panel: (ONE_COLUMN, 2.7), draw_gain),
+DISTRIBUTIONS: dict[str, Test] = {"null": "permutation", "bootstrap": "bootstrap"}
+"""The kinds that show a pair, and the test whose distribution it is."""
+FIGURES: dict[FigureKind, tuple[Callable[[Panel], tuple[float, float]], Callable[[Axes, Panel], None]]] = {
+    "scores": (lambda panel: rows_size(len(panel.systems)), draw_scores),
+    "forest": (lambda panel: rows_size(len(panel.systems) - 1), draw_forest),
+    "heatmap": (heatmap_size, draw_heatmap),
+    "groups": (groups_size, draw_groups),
+    "null": (lambda panel: (ONE_COLUMN, 2.6), draw_distribution),
+    "bootstrap": (lambda panel: (ONE_COLUMN, 2.6), draw_distribution),
+    "gain": (lambda panel: (ONE_COLUMN, 2.7), draw_gain),
 }
+"""The inches of a panel of each kind, and what draws it."""
 
 
 def plot(
@@ -581,11 +549,11 @@ def plot(
     ax: Axes | None,
 ) -> Figure:
     """The report as a figure; see `Report.plot`."""
-    chosen = kind_of(report) if kind is None else check_kind(kind)
-    if pair is not None and KINDS[chosen].law is None:
+    chosen = default_figure(report) if kind is None else check_figure(kind)
+    if pair is not None and chosen not in DISTRIBUTIONS:
         raise InputError(f"figure {chosen}: shows all systems, not a pair; {Hint('pair')} is for null and bootstrap")
     panels = [_panels(report, section, chosen, test, pair) for section in _sections(report, metric)]
-    draw, size = KINDS[chosen].draw, KINDS[chosen].size
+    size, draw = FIGURES[chosen]
     if ax is not None:
         if sum(map(len, panels)) != 1:
             raise InputError(
@@ -607,7 +575,7 @@ def plot(
     return figure
 
 
-def kind_of(report: ReportRecord) -> FigureKind:
+def default_figure(report: ReportRecord) -> FigureKind:
     """What suits a report: the distribution of a pair, scores, differences to a baseline, or all pairs."""
     if len(report.comparisons.groups()) == len(report.comparisons):
         return "null" if report.laws is not None or report.distributions else "forest"
@@ -616,7 +584,7 @@ def kind_of(report: ReportRecord) -> FigureKind:
     return "scores" if len({one.name for one in report.systems}) <= MANY_SYSTEMS else "heatmap"
 
 
-def check_kind(kind: str) -> FigureKind:
+def check_figure(kind: str) -> FigureKind:
     """Refuse an unknown kind."""
     known = get_args(FigureKind)
     if kind not in known:
@@ -636,20 +604,17 @@ def _sections(report: ReportRecord, metric: str | None) -> Iterator[Section]:
 def _panels(
     report: ReportRecord, section: Section, kind: FigureKind, test: Test | None, pair: tuple[str, str] | None
 ) -> list[Panel]:
-    families = [each for each in section.families if test in (None, test_of(each))]
+    families = [each for each in section.families if test in (None, each.test)]
     if not families:
-        tests = ", ".join(map(test_of, section.families))
+        tests = ", ".join(family.test for family in section.families)
         raise InputError(
             f"the report has no {test} test of {section.metric}; it has {tests}" if tests else "the report has no pairs"
         )
-    law = KINDS[kind].law
-    of_pair = None
-    if law is not None:
+    of_pair, shown = None, DISTRIBUTIONS.get(kind)
+    if shown is not None:
         a, b = report.first_pairs(section.metric)[0] if pair is None else pair
-        found = report.distribution(a, b, metric=section.metric, test=law)
-        tested = law in report.settings.tests
-        of_pair = found, report.comparisons[a, b, section.metric, law] if tested else None
-        families = [each for each in section.families if test_of(each) == law] or families
-    lower = section.metric in report.lower_is_better
-    shown = families if KINDS[kind].tests else families[:1]
-    return [Panel(section, family, lower, of_pair) for family in shown]
+        comparison = report.comparisons[a, b, section.metric, shown] if shown in report.settings.tests else None
+        of_pair = report.distribution(a, b, metric=section.metric, test=shown), comparison
+        families = [each for each in section.families if each.test == shown] or families
+    lower, single = section.metric in report.lower_is_better, kind == "scores" or shown is not None
+    return [Panel(section, family, lower, of_pair) for family in (families[:1] if single else families)]

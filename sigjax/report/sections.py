@@ -26,6 +26,7 @@ from sigjax.records import (
     ReportRecord,
     Settings,
     SystemScore,
+    Test,
 )
 from sigjax.records.comparison import PeerTest
 from sigjax.report.words import (
@@ -66,7 +67,7 @@ def _line(peer: PeerTest, comparisons: Comparisons, settings: Settings) -> str:
     resamples = f" on {settings.fixed_resamples:,} resamples"
     if len(comparisons) == 1:
         verdict = "another decision" if others else "the same decision"
-        text = f"p = {_shown(peer.p_values[0], settings)}{resamples}, {verdict} at {settings.alpha:g}"
+        text = f"p = {_peer_p(peer.p_values[0], settings)}{resamples}, {verdict} at {settings.alpha:g}"
     elif not others:
         text = f"the same decision at {settings.alpha:g} for all {count(len(comparisons), 'pair')}{resamples}"
     else:
@@ -81,7 +82,7 @@ def _other(one: Comparison, p_value: float, settings: Settings) -> str:
     ours = format_p(one.p_value, threshold=settings.alpha)
     if one.p_adjusted is not None and one.p_adjusted != one.p_value:
         ours += f", adjusted {format_p(one.p_adjusted, threshold=settings.alpha)}"
-    return f"{one.a} - {one.b} (p {_shown(p_value, settings)}, here {ours})"
+    return f"{one.a} - {one.b} (p {_peer_p(p_value, settings)}, here {ours})"
 
 
 def _why(peer: PeerTest, others: Sequence[tuple[Comparison, float]], settings: Settings) -> str:
@@ -99,13 +100,13 @@ def _decides(p_value: float, settings: Settings) -> bool:
     return p_value < settings.alpha
 
 
-def _shown(p_value: float, settings: Settings) -> str:
+def _peer_p(p_value: float, settings: Settings) -> str:
     return format_p(p_value, digits=3, threshold=settings.alpha)
 
 
 def peer_columns(peers: Sequence[PeerTest], settings: Settings) -> dict[str, list[str]]:
     """The p-values of each test, `[pair]`, as cells."""
-    return {f"p ({peer.name})": [_shown(p, settings) for p in peer.p_values] for peer in peers}
+    return {f"p ({peer.name})": [_peer_p(p, settings) for p in peer.p_values] for peer in peers}
 
 
 def peers_of(report: ReportRecord, metric: str, test: str) -> tuple[PeerTest, ...]:
@@ -172,7 +173,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Family:
+class PairFamily:
     """The pairs of one metric and one test, adjusted together (or with those of the other metrics).
 
     Attributes:
@@ -198,7 +199,12 @@ class Family:
     peers: tuple[PeerTest, ...] = ()
 
     @property
-    def kind(self) -> Literal["pair", "baseline", "grid"]:
+    def test(self) -> Test:
+        """The test of all its pairs."""
+        return self.comparisons.column("test").distinct()[0]
+
+    @property
+    def layout(self) -> Literal["pair", "baseline", "grid"]:
         """Which table is drawn."""
         if self.only is not None:
             return "pair"
@@ -219,7 +225,7 @@ class Family:
         """The table of this kind; a grid has all systems."""
         if self.only is not None:
             return _pair_table(self.only, peer_columns(self.peers, self.settings))
-        return grid_table(self) if self.kind == "grid" else _baseline_table(self)
+        return grid_table(self) if self.layout == "grid" else _baseline_table(self)
 
     def against(self) -> tuple[str, dict[str, Comparison]]:
         """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
@@ -252,7 +258,7 @@ class Family:
     @cached_property
     def to_best(self) -> Table | None:
         """How far each system is behind the best; None for other kinds of tables, and for many systems."""
-        if self.kind != "grid" or len(self.systems) > MAX_NAMED:
+        if self.layout != "grid" or len(self.systems) > MAX_NAMED:
             return None
         best, pairs = self.against()
         rows = [("1", best, "best", "", "")]
@@ -270,7 +276,7 @@ class Family:
 
     def not_listed(self) -> str | None:
         """Where to find pairs that are too many for a list or a printed grid; None where they are not."""
-        if self.kind != "grid" or len(self.systems) <= MAX_NAMED:
+        if self.layout != "grid" or len(self.systems) <= MAX_NAMED:
             return None
         return f"The {len(self.comparisons):,} pairs are left out here; --format csv or json gives them all."
 
@@ -310,7 +316,7 @@ def _pair_table(one: Comparison, peers: Mapping[str, Sequence[str]]) -> Table:
     return Table(("", ""), [*rows, *((name, p_value) for name, (p_value,) in peers.items())], names=(0,))
 
 
-def pairs_table(families: Sequence[Family], settings: Settings) -> Table:
+def pairs_table(families: Sequence[PairFamily], settings: Settings) -> Table:
     """The pairs of one metric, one row per pair and test."""
     comparisons = Comparisons.joined([family.comparisons for family in families])
     spec = _delta_spec(comparisons)
@@ -319,7 +325,7 @@ def pairs_table(families: Sequence[Family], settings: Settings) -> Table:
     return Table(header, rows, names=(0, 1, 2))
 
 
-def _baseline_table(family: Family) -> Table:
+def _baseline_table(family: PairFamily) -> Table:
     """One row per system, from best to worst: its delta to the baseline."""
     header = ("#", "system", "delta to the baseline", f"{percent(family.settings.level)} interval", "p", "adjusted p")
     peers = peer_columns(family.peers, family.settings)
@@ -338,7 +344,7 @@ def _delta(one: Comparison, spec: str) -> tuple[str, ...]:
     return delta, interval, format_raw_p(one), format_adjusted_p(one, digits=3)
 
 
-def grid_table(family: Family, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:
+def grid_table(family: PairFamily, cell: Callable[[Comparison], str] = format_adjusted_p) -> Table:
     """Adjusted p-values of all pairs; rows have names, columns have the numbers of the rows."""
     size = len(family.systems)
     rows = [
@@ -422,7 +428,7 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
     return f"One {unit} can show nothing: swapped or not, it has a difference of the same size, and p says nothing."
 
 
-def board_sentence(
+def systems_sentence(
     comparisons: Comparisons, systems: Sequence[SystemScore], settings: Settings, *, lower_is_better: bool
 ) -> str:
     """What the test says of several systems.
@@ -548,7 +554,7 @@ class Section(NamedTuple):
     systems: tuple[SystemScore, ...]
     table: Table
     key: str | None
-    families: tuple[Family, ...]
+    families: tuple[PairFamily, ...]
 
 
 def blocks(report: ReportRecord) -> Iterator[Section]:
@@ -587,13 +593,13 @@ def _caption(metric: str, report: ReportRecord) -> str:
 
 def _family(
     metric: str, test: str, pairs: Comparisons, together: int, systems: tuple[SystemScore, ...], report: ReportRecord
-) -> Family:
+) -> PairFamily:
     """The pairs of a metric and test, adjusted over so many pairs, or over these alone if there are more."""
     settings, lower_is_better = report.settings, metric in report.lower_is_better
     only = pairs[0] if len(pairs) == 1 else None
     alone = lone_sentence(report.num_units, report.num_instances, settings)
-    said = pair_sentence(only) if only else board_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
-    return Family(
+    said = pair_sentence(only) if only else systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
+    return PairFamily(
         pairs,
         systems,
         settings,

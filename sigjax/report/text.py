@@ -14,7 +14,7 @@ from sigjax.records.display import visible
 from sigjax.report.sections import (
     MAX_GRID,
     SIGNS,
-    Family,
+    PairFamily,
     Section,
     Table,
     blocks,
@@ -55,6 +55,11 @@ class Page:
         """Add a line, which is not broken."""
         self.lines.append(self.styled(line, style) if line and style else line)
 
+    def sentence(self, line: str, style: str = "") -> None:
+        """Add a sentence in lines that fit; a word that is longer than a line is not broken."""
+        for part in filled(visible(line).split(" "), self.width, gap=" "):
+            self.add(part, style)
+
     def styled(self, text: str, style: str) -> str:
         """The text in a style, if the page has colours."""
         return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
@@ -65,14 +70,14 @@ def to_text(report: ReportRecord, *, width: int | None = None, color: bool = Fal
 
     def draw(page: Page) -> None:
         for note in filter(is_warning, report.notes):
-            say(page, note, style=BOLD)
+            page.sentence(note, style=BOLD)
             page.add()
         sections = list(blocks(report))
         for section in _tasks(page, sections) if report.measured and len(sections) > 1 else sections:
             _section(page, section)
         for note in report.notes:
             if not is_warning(note):
-                say(page, f"note: {note}")
+                page.sentence(f"note: {note}")
         page.add(visible(report.signature))
 
     return rendered(draw, width, color=color)
@@ -93,15 +98,15 @@ def room_for(width: int | None) -> int:
 
 def _section(page: Page, section: Section) -> None:
     """One metric: first what was decided, then the systems and the pairs."""
-    say(page, section.caption, style=BOLD)
+    page.sentence(section.caption, style=BOLD)
     for family in section.families:
         of_which = f"{family.heading.partition(',')[0]}: " if len(section.families) > 1 else ""
         for sentence in filter(None, (family.conclusion, family.warning)):
             names_test = family.only is not None and sentence == family.conclusion
-            say(page, sentence if names_test else of_which + sentence)
+            page.sentence(sentence if names_test else of_which + sentence)
     draw_table(page, section.table)
     if section.key:
-        say(page, section.key)
+        page.sentence(section.key)
         page.add()
     for family in section.families:
         _family(page, family)
@@ -112,19 +117,13 @@ def _tasks(page: Page, sections: list[Section]) -> list[Section]:
     every, longest = len(sections[0].systems), max(cell_len(visible(section.metric)) for section in sections)
     most = max(2, (page.room - min(longest, MAX_GRID_NAME)) // 8)  # a score and its gap
     of_all = f"the first {most} of {every}" if most < every else "the"
-    say(page, f"Scores of {of_all} systems, numbered as in the first table below", style=BOLD)
+    page.sentence(f"Scores of {of_all} systems, numbered as in the first table below", style=BOLD)
     draw_table(page, tasks_table(sections, most))
     if page.room == WHOLE or len(sections) <= MAX_SECTIONS:
         return sections
-    say(page, f"The sections of {len(sections) - 1} tasks are left out on this terminal; --output FILE has them.")
+    page.sentence(f"The sections of {len(sections) - 1} tasks are left out on this terminal; --output FILE has them.")
     page.add()
     return sections[:1]
-
-
-def say(page: Page, line: str, *, style: str = "") -> None:
-    """Print a sentence; a word that is longer than the line is not broken."""
-    for part in filled(visible(line).split(" "), page.width, gap=" "):
-        page.add(part, style)
 
 
 def draw_table(page: Page, table: Table) -> None:
@@ -135,7 +134,7 @@ def draw_table(page: Page, table: Table) -> None:
         page.add(" ".join(page.styled(cell, GREEN) if cell.endswith("*") else cell for cell in line.split(" ")))
     page.add()
     if dropped:
-        say(page, f"Left out on this terminal: {', '.join(dropped)}; --output FILE has all columns.")
+        page.sentence(f"Left out on this terminal: {', '.join(dropped)}; --output FILE has all columns.")
 
 
 def _fitting(page: Page, table: Table) -> tuple[Table, list[str]]:
@@ -184,24 +183,24 @@ def _right(cells: tuple[str, ...]) -> list[str]:
     return [cell.rjust(width) for cell in padded]
 
 
-def _family(page: Page, family: Family) -> None:
-    say(page, family.heading, style=BOLD)
+def _family(page: Page, family: PairFamily) -> None:
+    page.sentence(family.heading, style=BOLD)
     if family.to_best is not None:
         draw_table(page, family.to_best)
-        say(page, f"{'' if family.settings.correction == 'none' else 'adjusted '}p of all pairs:")
+        page.sentence(f"{'' if family.settings.correction == 'none' else 'adjusted '}p of all pairs:")
     numbers_fit = len(family.systems) <= MAX_NUMBERS and _width_of_names(page, family.table) >= MIN_NAME
-    if family.kind == "grid" and not numbers_fit:
+    if family.layout == "grid" and not numbers_fit:
         _draw_symbols(page, family)
     else:
         draw_table(page, family.table if family.only is None else _pair_table(page, family, family.only))
-        if family.kind != "pair":
-            say(page, family.star + ("; columns are numbered like the rows" if family.kind == "grid" else ""))
+        if family.layout != "pair":
+            page.sentence(family.star + ("; columns are numbered like the rows" if family.layout == "grid" else ""))
     for line in (family.method, *peer_lines(family)):
-        say(page, line)
+        page.sentence(line)
     page.add()
 
 
-def _pair_table(page: Page, family: Family, pair: Comparison) -> Table:
+def _pair_table(page: Page, family: PairFamily, pair: Comparison) -> Table:
     """The table of the only pair; long names are replaced by the numbers of the systems."""
     width, (label, delta), rows = _width_of_names(page, family.table), family.table.rows[0], family.table.rows[1:]
     if cell_len(visible(label)) <= width:
@@ -211,7 +210,7 @@ def _pair_table(page: Page, family: Family, pair: Comparison) -> Table:
     return replace(family.table, rows=[(label, delta), *rows])
 
 
-def _draw_symbols(page: Page, family: Family) -> None:
+def _draw_symbols(page: Page, family: PairFamily) -> None:
     """The grid with one symbol per pair: two columns a cell where they fit, else one, else fewer systems."""
     every, (most, widest) = len(family.systems), (WHOLE, WHOLE) if page.room == WHOLE else (MAX_GRID, MAX_GRID_NAME)
     digits = max(2, len(str(every)))
@@ -230,7 +229,7 @@ def _draw_symbols(page: Page, family: Family) -> None:
     for line in filled(_keys(family.settings), page.width, gap="   "):
         page.add(line)
     if size < every:
-        say(page, left_out("grid", size, every, every_pair="--output FILE has"))
+        page.sentence(left_out("grid", size, every, every_pair="--output FILE has"))
 
 
 def _symbol(comparison: Comparison | None) -> str:

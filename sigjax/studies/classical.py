@@ -31,7 +31,7 @@ from sigjax.records.metric import AnyMetric
 from sigjax.records.options import option, same, takes, values
 from sigjax.report import Report
 from sigjax.report.data import PAIR_KEYS
-from sigjax.report.text import BOLD, GAP, Page, rendered, say
+from sigjax.report.text import BOLD, GAP, Page, rendered
 from sigjax.report.words import ALTERNATIVES, METHODS, count, filled, format_number, format_p, format_raw_p, number_spec
 from sigjax.resample.units import Units, make_units, units_of_instances
 from sigjax.run.files import text_or_file
@@ -422,17 +422,17 @@ def to_text(result: ClassicalTests, *, width: int | None = None, color: bool = F
 
     def draw(page: Page) -> None:
         spec = number_spec([result.score_a, result.score_b])
-        say(page, f"{result.metric}: {count(result.num_units, 'unit')}", style=BOLD)
+        page.sentence(f"{result.metric}: {count(result.num_units, 'unit')}", style=BOLD)
         names = [visible(name) for name in (result.a, result.b)]
         widest = max(map(cell_len, names))
         for name, score in zip(names, (result.score_a, result.score_b), strict=True):
             page.add(f"{set_cell_size(name, widest)}  {format_number(score, spec)}")
-        say(page, f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
+        page.sentence(f"delta {format_number(result.delta, f'+{spec}')}, {ALTERNATIVES[result.alternative]}")
         page.add()
         _draw_table(page, result)
         page.add()
         for line in (_dependence_line(result), *_left_out(result), *(f"note: {note}" for note in result.notes)):
-            say(page, line)
+            page.sentence(line)
         page.add(visible(result.signature))
 
     return rendered(draw, width, color=color)

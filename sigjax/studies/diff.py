@@ -23,12 +23,12 @@ from sigjax.records.options import check, option, same, takes
 from sigjax.report.markup import MARKDOWN, escape_markdown, render_table
 from sigjax.report.report import Report
 from sigjax.report.sections import Table
-from sigjax.report.text import BOLD, Page, draw_table, rendered, say
+from sigjax.report.text import BOLD, Page, draw_table, rendered
 from sigjax.report.words import DASH, count, first_of, format_interval, format_p, number_spec, percent
 from sigjax.run.backend import host_scope
 from sigjax.run.files import text_or_file
 from sigjax.studies.equivalence import equivalence
-from sigjax.studies.study import Result
+from sigjax.studies.study import StudyResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
 
@@ -91,7 +91,7 @@ class ChangedDecision:
 
 
 @dataclass(frozen=True, repr=False)
-class Diff(Result):
+class Diff(StudyResult):
     """What changed between two reports, or two evaluations.
 
     Attributes:
@@ -500,7 +500,7 @@ def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> s
     """What changed, as text."""
 
     def draw(page: Page) -> None:
-        say(page, verdict_sentence(diff), style=BOLD)
+        page.sentence(verdict_sentence(diff), style=BOLD)
         parts = [*_scores(diff), *_details(diff)]
         for before, part in zip(["", *parts], parts, strict=False):
             if isinstance(part, Table):
@@ -508,7 +508,7 @@ def diff_text(diff: Diff, *, width: int | None = None, color: bool = False) -> s
                 continue
             if part.endswith(":") and isinstance(before, str):  # a heading; a table ends with a blank line already
                 page.add()
-            say(page, part)
+            page.sentence(part)
 
     return rendered(draw, width, color=color)
 

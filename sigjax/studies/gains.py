@@ -14,7 +14,7 @@ from sigjax.comparison.options import list_evaluations
 from sigjax.readers.options import check_groups, system_groups
 from sigjax.records import Evaluation, InputError, Settings, Test
 from sigjax.records.options import check, option, takes
-from sigjax.report.plots import BLUE, VERMILION, Look, draw_points, limit_gains
+from sigjax.report.plots import BLUE, VERMILION, draw_points, limit_gains
 from sigjax.report.words import count, format_number, number_spec, percent
 from sigjax.studies.study import Study, in_units, label, table_text
 from sigjax.studies.thresholds import (
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 _LOOKS = {
-    None: Look(BLUE, "o", "pair"),
-    True: Look(BLUE, "o", "same group"),
-    False: Look(VERMILION, "^", "different groups"),
+    None: (BLUE, "o", "pair"),
+    True: (BLUE, "o", "same group"),
+    False: (VERMILION, "^", "different groups"),
 }
 """By whether both systems have the same group."""
 
@@ -191,7 +191,7 @@ class Gains(Study):
         groups = (None,) if self.groups is None else (True, False)
         style, name = ("--", "threshold") if one.by == "range" else (":", "by the normal law")
         for same_group, each in zip(groups, one.thresholds[-len(groups) :], strict=True):
-            color = _LOOKS[same_group].color
+            color = _LOOKS[same_group][0]
             if each.gain is not None:
                 panel.axvline(each.gain, color=color, linewidth=1.2, linestyle=style, label=f"{name}: {each.gain:.3g}")
             if each.low is not None and each.high is not None:

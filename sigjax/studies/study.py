@@ -38,7 +38,7 @@ _LETTERS = 23
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Brief):
+class StudyResult(Brief):
     """The base of results that have a text and JSON."""
 
     def _repr_html_(self) -> str:
@@ -58,7 +58,7 @@ class Result(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Study(Result):
+class Study(StudyResult):
     """The base of all results of studies, which have a `signature` besides: one line that reproduces the numbers.
 
     Attributes:

@@ -14,7 +14,17 @@ from reports import SIGNATURE, make_report, without_intervals
 from sigjax import InputError, Report, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
-from sigjax.report.plots import BLUE, EQUAL, KINDS, NOT_SIGNIFICANT, TWO_COLUMNS, UNSETTLED, VERMILION, _panels, kind_of
+from sigjax.report.plots import (
+    BLUE,
+    EQUAL,
+    FIGURES,
+    NOT_SIGNIFICANT,
+    TWO_COLUMNS,
+    UNSETTLED,
+    VERMILION,
+    _panels,
+    default_figure,
+)
 from sigjax.report.sections import blocks, mark
 
 RNG = np.random.default_rng(5)
@@ -51,7 +61,7 @@ def test_panels_of_two_tests_stand_beside_each_other_or_below(kind):
     figure = report.plot(kind)
     one, other = (each.get_position() for each in figure.axes[:2])
     assert figure.get_size_inches()[0] <= TWO_COLUMNS
-    wide = KINDS[kind].size(next(iter(_panels(report, next(iter(blocks(report))), kind, None, None))))[0]
+    wide = FIGURES[kind].size(next(iter(_panels(report, next(iter(blocks(report))), kind, None, None))))[0]
     assert (other.y1 < one.y0) == (2 * wide > TWO_COLUMNS)
     assert (one.x1 < other.x0) == (2 * wide <= TWO_COLUMNS)
 
@@ -67,7 +77,7 @@ def test_a_law_is_drawn_as_far_as_it_can_be_seen():
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"), [*((kind, count) for kind in KINDS for count in (2, 9, 30)), ("heatmap", 143), ("scores", 143)]
+    ("kind", "count"), [*((kind, count) for kind in FIGURES for count in (2, 9, 30)), ("heatmap", 143), ("scores", 143)]
 )
 def test_texts_lie_within_the_figure_and_not_on_each_other(kind, count):
     figure = REPORTS[count].plot(kind)
@@ -187,9 +197,9 @@ def test_a_distribution_is_shaded_where_it_is_as_extreme():
 
 
 def test_the_kind_suits_the_report():
-    kinds = [kind_of(report) for report in (REPORTS[2], make_report(2), REPORTS[9], REPORTS[30])]
+    kinds = [default_figure(report) for report in (REPORTS[2], make_report(2), REPORTS[9], REPORTS[30])]
     assert kinds == ["null", "forest", "scores", "heatmap"]
-    assert kind_of(make_report(25, settings=Settings(baseline="system-3"))) == "forest"
+    assert default_figure(make_report(25, settings=Settings(baseline="system-3"))) == "forest"
 
 
 def test_a_row_per_metric_and_a_panel_per_test():
