@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sigjax.comparison.checks import check_evaluations, check_together
 from sigjax.comparison.options import list_evaluations
 from sigjax.records import Evaluation, InputError, Interval, Settings, Test
 from sigjax.records.display import Brief
-from sigjax.records.options import check, option, same, takes, values
+from sigjax.records.options import check, option, same, takes
 from sigjax.report.words import count, format_p, middle_cut, percent
 from sigjax.studies.classical import is_proportion
-from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, share_interval, uniformity
+from sigjax.studies.formulas import PROPORTION_LEVEL, proportion_interval, uniformity
 from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, study_signature, table_text
 from sigjax.studies.trials import (
     Maker,
     Pilot,
     StudyOptions,
+    checked_settings,
     dealt,
     make_pilot,
     num_strata,
@@ -235,10 +235,7 @@ def audit(evaluation: Evaluation | Sequence[Evaluation], options: AuditOptions) 
     evaluations = list_evaluations(evaluation)
     check(options)
     nulls: tuple[Null, ...] = (options.null,) if isinstance(options.null, str) else tuple(options.null)
-    settings = Settings(interval="none", **values(options, Settings))
-    check_together(settings)
-    check_resamples(settings.fixed_resamples, min(ALPHAS))
-    check_evaluations(evaluations, settings)
+    settings = checked_settings(evaluations, options, min(ALPHAS))
     chosen = [(select_pair if "swaps" in nulls else select)(each, options.systems) for each in evaluations]
     audited = tuple(one for each in chosen for one in _of_metric(each, nulls, settings, options))
     num_units = len(make_pilot(chosen[0]).units.strata)
@@ -300,7 +297,7 @@ def _audited(p_values: np.ndarray, **named: Any) -> AuditedTest:
     repetitions, errors = len(p_values), []
     for alpha in ALPHAS:
         rejected = int(np.count_nonzero(p_values <= alpha))
-        interval = share_interval(rejected, repetitions, SHARE_LEVEL)
+        interval = proportion_interval(rejected, repetitions, PROPORTION_LEVEL)
         errors.append(ErrorRate(alpha, rejected, rejected / repetitions, interval))
     excess, excess_p, deficit = uniformity(p_values)
     return AuditedTest(

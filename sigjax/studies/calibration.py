@@ -10,18 +10,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.comparison.checks import check_evaluations, check_together
 from sigjax.comparison.options import CompareOptions, list_evaluations
 from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test, Variant
-from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.words import count, format_interval
-from sigjax.studies.formulas import SHARE_LEVEL, check_resamples, clustered_share
-from sigjax.studies.study import COLORS, Study, draw_shares, label, study_signature, table_text, unit_of, with_numbers
+from sigjax.studies.formulas import PROPORTION_LEVEL, clustered_proportion
+from sigjax.studies.study import (
+    COLORS,
+    Study,
+    draw_proportions,
+    label,
+    study_signature,
+    table_text,
+    unit_of,
+    with_numbers,
+)
 from sigjax.studies.thresholds import SIDES, Side, TestedOptions, check_range, in_ranges
 from sigjax.studies.trials import (
     StudyOptions,
     Trials,
     allotted,
+    checked_settings,
     drawn,
     make_pilot,
     num_strata,
@@ -75,7 +84,7 @@ class CalibratedRange:
         tests: number of pairs on test sets with p in the range.
         right: how many of them have the same winner on the whole data.
         share: right / tests; None without tests.
-        interval: 95% interval of the share for infinitely many test sets; see `formulas.clustered_share`.
+        interval: 95% interval of the share for infinitely many test sets; see `formulas.clustered_proportion`.
         nominal: mean of 1 - p, p one-sided: the share that people expect who read 1 - p as the probability that the
             winner is better.
     """
@@ -250,13 +259,8 @@ def _checked(evaluations: Sequence[Evaluation], options: CalibrationOptions) -> 
     """
     check(options)
     check_range(options.p_range)
-    how = {"interval": "none", "variant": "shift", "alternative": SIDES[options.alternative]}
-    settings = Settings(**values(options, Settings, **how))
-    check_together(settings)
-    check_resamples(settings.fixed_resamples, options.p_range[0])
-    check_evaluations(evaluations, settings)
-    if evaluations[0].unit == "response":
-        raise InputError("calibration draws instances, but these are responses; read the files without unit response")
+    how = {"variant": "shift", "alternative": SIDES[options.alternative]}
+    settings = checked_settings(evaluations, options, options.p_range[0], drawing="calibration", **how)
     if options.systems is not None and len(options.systems) == 1:
         raise InputError("calibration needs two systems or more; name another one (systems)")
     return settings
@@ -305,7 +309,7 @@ def _ranges(
         share = interval = nominal = None
         if tests:
             share = hits / tests
-            interval = clustered_share((inside & right).sum(axis=1), inside.sum(axis=1), SHARE_LEVEL)
+            interval = clustered_proportion((inside & right).sum(axis=1), inside.sum(axis=1), PROPORTION_LEVEL)
             nominal = 1.0 - float(p_values[inside].mean()) / (2.0 if options.alternative == "two-sided" else 1.0)
         yield CalibratedRange(metric, test, variant, low, high, tests, hits, share, interval, nominal)
 
@@ -324,4 +328,4 @@ def _draw_test(axes: Axes, ranges: list[CalibratedRange], shift: float, sides: f
     at = [max(sides * (1.0 - (one.nominal or 0.0)), 0.3 * one.high) * shift for one in shown]
     color = COLORS[first.test]
     style = {"marker": _MARKERS[first.variant], "markerfacecolor": "white" if first.variant == "flip" else color}
-    draw_shares(axes, at, shown, _named(first.test, first.variant, " ({})"), color=color, **style)
+    draw_proportions(axes, at, shown, _named(first.test, first.variant, " ({})"), color=color, **style)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
@@ -152,50 +152,25 @@ _BOUNDS = (-1.0, 0.0, 1.0, 100.0)
 """Where intervals of metrics end."""
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The scores on both sides.
-
-    Attributes:
-        both: the old and the new score of each system by each metric, new - old, and what gives its limits.
-        added: those that are only on the new side.
-        removed: those that are only on the old side.
-        lower_is_better: metrics.
-        same_data: whether all results are the same.
-        paired: whether limits are by the paired test.
-    """
-
-    both: Mapping[Key, tuple[float, float, float, LimitsAt]]
-    added: Sequence[Key]
-    removed: Sequence[Key]
-    lower_is_better: tuple[str, ...]
-    same_data: bool
-    paired: bool
+Compared = dict[Key, tuple[float, float, float, LimitsAt]]
+"""The old and the new score of what is on both sides, new - old, and what gives its limits."""
 
 
-def report_scores(old: Report, new: Report) -> Scores:
-    """The scores of two reports, with limits of independent results.
+def _of_reports(old: Report, new: Report) -> tuple[Compared, bool]:
+    """The scores of two reports, with limits of independent results; and whether all results are the same.
 
     Raises:
         InputError: in one report lower scores of a metric are better, and not in the other.
     """
     before, after = ({(one.name, one.metric): one for one in report.systems} for report in (old, new))
     same = old.data == new.data and all(before[key].score == after[key].score for key in before.keys() & after.keys())
-    both = {}
-    for key, one in before.items():
-        if key in after:
-            _check_direction(key[1], *(key[1] in each.lower_is_better for each in (old, new)))
-            limits = partial(_unpaired, (one, old), (after[key], new))
-            old_score, new_score = one.score, after[key].score
-            both[key] = old_score, new_score, new_score - old_score, (lambda tail: _SAME) if same else limits
-    return Scores(
-        both,
-        added=[key for key in after if key not in before],
-        removed=[key for key in before if key not in after],
-        lower_is_better=tuple(dict.fromkeys([*old.lower_is_better, *new.lower_is_better])),
-        same_data=same and before.keys() == after.keys(),
-        paired=False,
-    )
+    compared = {}
+    for key in (key for key in before if key in after):
+        _check_direction(key[1], *(key[1] in report.lower_is_better for report in (old, new)))
+        limits = partial(_unpaired, (before[key], old), (after[key], new))
+        scores = before[key].score, after[key].score
+        compared[key] = *scores, scores[1] - scores[0], (lambda tail: _SAME) if same else limits
+    return compared, same
 
 
 def _check_direction(metric: str, *lower_is_better: bool) -> None:
@@ -233,35 +208,28 @@ def _arms(one: SystemScore, report: Report, tail: float) -> tuple[float, float] 
     return below * max(one.score - one.interval.low, 0.0), above * max(one.interval.high - one.score, 0.0)
 
 
-def paired_scores(old: Sequence[Evaluation], new: Sequence[Evaluation]) -> Scores:
-    """The scores of evaluations of the same instances, with limits by the paired test.
+def _of_evaluations(old: Sequence[Evaluation], new: Sequence[Evaluation]) -> tuple[Compared, bool]:
+    """The scores of evaluations of the same instances, with limits by the paired test; and whether all are the same.
 
     Raises:
         InputError: the instances, their clusters, strata or runs, or a metric differ.
     """
-    before, after = ({(name, each.metric.name): each for each in side for name in each.systems} for side in (old, new))
-    both, same = {}, before.keys() == after.keys()
-    aligned = {each.metric.name: each for each in new}
-    for each in old:
-        if each.metric.name in aligned:
-            aligned[each.metric.name] = _aligned(each, aligned[each.metric.name])
-    for key in (key for key in before if key in after):
-        pair = _pair(key[0], before[key], aligned[key[1]])
-        with host_scope():
-            case = make_case(pair, Settings(test="bootstrap", method="montecarlo"))
-            new_score, old_score = case.observed_scores
-        unchanged = bool((pair.stats[0] == pair.stats[1]).all())
-        limits = (lambda tail: _SAME) if unchanged else partial(_paired, pair)
-        both[key] = old_score, new_score, case.question.delta((0, 1)), limits
-        same = same and unchanged
-    return Scores(
-        both,
-        added=[key for key in after if key not in before],
-        removed=[key for key in before if key not in after],
-        lower_is_better=tuple(each.metric.name for each in old if not each.metric.higher_is_better),
-        same_data=same,
-        paired=True,
-    )
+    compared, same, by_metric = {}, True, {side.metric.name: side for side in new}
+    for before in old:
+        metric = before.metric.name
+        if metric not in by_metric:
+            continue
+        after = _aligned(before, by_metric[metric])
+        for name in (name for name in before.systems if name in after.systems):
+            pair = _pair(name, before, after)
+            with host_scope():
+                case = make_case(pair, Settings(test="bootstrap", method="montecarlo"))
+                new_score, old_score = case.observed_scores
+            unchanged = bool((pair.stats[0] == pair.stats[1]).all())
+            limits = (lambda tail: _SAME) if unchanged else partial(_paired, pair)
+            compared[name, metric] = old_score, new_score, case.question.delta((0, 1)), limits
+            same = same and unchanged
+    return compared, same
 
 
 def _pair(name: str, old: Evaluation, new: Evaluation) -> Evaluation:
@@ -363,26 +331,35 @@ def diff(old: Any, new: Any, options: DiffOptions) -> Diff:
     before, after = _side(old, "old"), _side(new, "new")
     of_reports: dict[str, Any] = {"decisions": (), "num_decisions": 0, "settings": {}, "versions": {}}
     if isinstance(before, Report) and isinstance(after, Report):
-        scores, of_reports = report_scores(before, after), _of_reports(before, after, options)
+        keys = [[(one.name, one.metric) for one in report.systems] for report in (before, after)]
+        lower = dict.fromkeys([*before.lower_is_better, *after.lower_is_better])
+        (compared, same), of_reports = _of_reports(before, after), _report_fields(before, after, options)
     elif isinstance(before, list) and isinstance(after, list):
-        scores = paired_scores(before, after)
+        keys = [[(name, each.metric.name) for each in side for name in each.systems] for side in (before, after)]
+        lower = [each.metric.name for each in before if not each.metric.higher_is_better]
+        compared, same = _of_evaluations(before, after)
     else:
         raise InputError("old is a report and new is not, or the other way round; give two reports, or two evaluations")
-    scores = _chosen(scores, options)
-    changes = _changes(scores, options)
+    _check_chosen(compared, options)
+    compared = {key: scores for key, scores in compared.items() if _is_chosen(key, options)}
+    added, removed = (
+        tuple(key for key in side if key not in other and _is_chosen(key, options))
+        for side, other in (keys[::-1], keys)
+    )
+    changes = _changes(compared, lower, options)
     verdicts: list[Verdict | None] = [each.verdict for each in changes]
-    if scores.removed and options.margin is not None:
+    if removed and options.margin is not None:
         verdicts.append("cannot tell")
     return Diff(
         verdict=next((each for each in ("worse", "cannot tell", "no worse") if each in verdicts), None),
         margin=options.margin,
         level=options.level,
-        paired=scores.paired,
-        same_data=scores.same_data,
+        paired=isinstance(before, list),
+        same_data=same and set(keys[0]) == set(keys[1]),
         changes=changes,
-        added=tuple(scores.added),
-        removed=tuple(scores.removed),
-        lower_is_better=scores.lower_is_better,
+        added=added,
+        removed=removed,
+        lower_is_better=tuple(lower),
         **of_reports,
     )
 
@@ -400,33 +377,27 @@ def _side(given: Any, name: str) -> Report | list[Evaluation]:
     return evaluations
 
 
-def _chosen(scores: Scores, options: DiffOptions) -> Scores:
-    """The scores of the systems and metrics that are asked for."""
-    for index, (what, asked) in enumerate((("system", options.systems), ("metric", options.metric))):
-        known = list(dict.fromkeys(key[index] for key in scores.both))
-        for name in asked or known[:0]:
+def _check_chosen(compared: Compared, options: DiffOptions) -> None:
+    """Refuse names that are not on both sides, or sides that have nothing in common."""
+    for index, (what, names) in enumerate((("system", options.systems), ("metric", options.metric))):
+        known = list(dict.fromkeys(key[index] for key in compared))
+        for name in names or ():
             if name not in known:
                 raise InputError(f"no {what} {name!r} on both sides; those on both are {listing(known)}")
-    if not scores.both:
+    if not compared:
         raise InputError("no system with a score by the same metric is on both sides; systems are known by their names")
 
-    def kept(key: Key) -> bool:
-        return key[0] in (options.systems or key) and key[1] in (options.metric or key)
 
-    return replace(
-        scores,
-        both={key: one for key, one in scores.both.items() if kept(key)},
-        added=list(filter(kept, scores.added)),
-        removed=list(filter(kept, scores.removed)),
-    )
+def _is_chosen(key: Key, options: DiffOptions) -> bool:
+    return key[0] in (options.systems or key) and key[1] in (options.metric or key)
 
 
-def _changes(scores: Scores, options: DiffOptions) -> tuple[Change, ...]:
+def _changes(compared: Compared, lower_is_better: Collection[str], options: DiffOptions) -> tuple[Change, ...]:
     """All changes, with limits and verdicts where there is a margin."""
-    alpha, many = 1.0 - options.level, len(scores.both)
+    alpha, many = 1.0 - options.level, len(compared)
     changes = []
-    for (name, metric), (old, new, change, limits_at) in scores.both.items():
-        sign = -1.0 if metric in scores.lower_is_better else 1.0
+    for (name, metric), (old, new, change, limits_at) in compared.items():
+        sign = -1.0 if metric in lower_is_better else 1.0
         limits = verdict = None
         if options.margin is not None:
             each, together = limits_at(alpha), limits_at(alpha / many)
@@ -444,7 +415,7 @@ def _verdict(limits: Interval | None, sign: float, margin: float) -> Verdict:
     return "no worse" if least > -margin else "worse" if most < -margin else "cannot tell"
 
 
-def _of_reports(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
+def _report_fields(old: Report, new: Report, options: DiffOptions) -> dict[str, Any]:
     """The fields of a `Diff` that only reports have; of pairs that hold one of the chosen systems."""
     decided = [_decisions(report) for report in (old, new)]
     chosen = options.systems or [one.name for one in old.systems]

@@ -15,8 +15,8 @@ from sigjax.records.options import check, option, same, takes
 from sigjax.report.plots import plain
 from sigjax.report.text import GAP
 from sigjax.report.words import DASH, count, format_interval, middle_cut, percent
-from sigjax.studies.formulas import paired_share
-from sigjax.studies.study import WIDTH, Study, draw_shares, label, table_text
+from sigjax.studies.formulas import paired_proportion
+from sigjax.studies.study import WIDTH, Study, draw_proportions, label, table_text
 from sigjax.studies.thresholds import (
     PairColumns,
     Side,
@@ -63,7 +63,7 @@ class DomainRange:
         pairs: number of pairs with p in the range on the source; pairs with equal scores there are left out.
         right: how many winners on the source have the better score on the other test set.
         share: right / pairs; None without pairs.
-        interval: of the share, for other systems like these; see `formulas.paired_share`.
+        interval: of the share, for other systems like these; see `formulas.paired_proportion`.
     """
 
     test: Test
@@ -141,7 +141,7 @@ class Domain(Study):
             of_sets = [list(some) for _, some in groupby(ranges, key=lambda one: one.other)]
             near = [_near_row(first) for first, *_ in of_sets]
             lines += ["", f"{test} test, p from {low:g} to {high:g}", "", *table_text(header, near, (0,))]
-            lines += ["", "shares by p", *_shares_lines([others for _, *others in of_sets])]
+            lines += ["", "shares by p", *_proportion_lines([others for _, *others in of_sets])]
         return [
             *lines,
             "",
@@ -170,7 +170,7 @@ class Domain(Study):
                 ranges = [one for one in self.ranges if (one.other, one.test) == (name, test)]
                 shown, shift = [one for one in ranges[1:] if one.pairs], 1.12 ** (index - (len(looks) - 2) / 2.0)
                 middles = [(max(one.low, _FEWEST_P) * one.high) ** 0.5 * shift for one in shown]
-                draw_shares(right, middles, shown, name, color=color, marker=marker)
+                draw_proportions(right, middles, shown, name, color=color, marker=marker)
             right.axhline(0.5, color="0.8", linewidth=1)
             right.set_xscale("log")
             right.set_ylim(-0.03, 1.03)
@@ -296,7 +296,7 @@ def _ranges(other: str, first: PairColumns, second: PairColumns, options: Domain
         inside = (first.gains > 0.0) & within
         pairs, hits = int(inside.sum()), int((inside & right).sum())
         share = hits / pairs if pairs else None
-        interval = paired_share(right[inside], first.members[inside], options.level) if pairs else None
+        interval = paired_proportion(right[inside], first.members[inside], options.level) if pairs else None
         yield DomainRange(first.test, other, low, high, pairs, hits, share, interval)
 
 
@@ -311,7 +311,7 @@ def _near_row(one: DomainRange) -> tuple[str, ...]:
     return one.other, f"{one.pairs:,}", f"{one.right:,}", share, format_interval(one.interval, ".3f")
 
 
-def _shares_lines(of_sets: list[list[DomainRange]]) -> list[str]:
+def _proportion_lines(of_sets: list[list[DomainRange]]) -> list[str]:
     """One row per range of p, one column per other test set: tables of as many as fit side by side."""
     heads = [middle_cut(visible(ranges[0].other), _SHORT) for ranges in of_sets]
     columns = [[DASH if one.share is None else f"{one.share:.0%}" for one in ranges] for ranges in of_sets]

@@ -25,7 +25,7 @@ from sigjax.report.words import format_interval, format_p, number_spec, percent
 from sigjax.resample.tally import extreme, null_replicates
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
-from sigjax.studies.formulas import share_interval
+from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import adjusted_p, joined_lines, results_json, signature_line, table_text
 from sigjax.testing.bootstrap import SharedDraws, all_replicates
 from sigjax.testing.intervals import in_closed_form, interval_kinds
@@ -367,7 +367,7 @@ def _record(
         p_lower=p_lower,
         p_upper=p_upper,
         p_value=p_value,
-        p_interval=None if extreme is None else share_interval(extreme, settings.fixed_resamples, settings.level),
+        p_interval=None if extreme is None else proportion_interval(extreme, settings.fixed_resamples, settings.level),
         p_adjusted=p_value,
         holds=p_value < settings.alpha,
         interval=interval,

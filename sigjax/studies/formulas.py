@@ -10,22 +10,22 @@ from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import clopper_pearson
 
 _NORMAL = NormalDist()
-SHARE_LEVEL = 0.95
+PROPORTION_LEVEL = 0.95
 """Level of the intervals of error rates and of power."""
 
 
-def share_interval(successes: int, trials: int, level: float) -> Interval:
+def proportion_interval(successes: int, trials: int, level: float) -> Interval:
     """Clopper-Pearson interval of a share of trials.
 
     Example:
-        >>> share_interval(0, 10, 0.95).high.__round__(4)
+        >>> proportion_interval(0, 10, 0.95).high.__round__(4)
         0.3085
     """
     low, high = clopper_pearson(np.array([successes]), trials, level)
     return Interval(float(low[0]), float(high[0]))
 
 
-def clustered_share(successes: np.ndarray, trials: np.ndarray, level: float) -> Interval:
+def clustered_proportion(successes: np.ndarray, trials: np.ndarray, level: float) -> Interval:
     r"""Wilson's score interval of a share $\sum s_d / \sum n_d$ whose trials depend on each other within clusters d.
 
     It takes the number of independent trials that would have the variance of the share over the D clusters that have
@@ -41,9 +41,9 @@ def clustered_share(successes: np.ndarray, trials: np.ndarray, level: float) -> 
     counts estimated from survey data", on numbers of independent trials.
 
     Example:
-        >>> [round(end, 3) for end in clustered_share(np.array([2, 0, 2, 2]), np.array([2, 2, 2, 2]), 0.95)]
+        >>> [round(end, 3) for end in clustered_proportion(np.array([2, 0, 2, 2]), np.array([2, 2, 2, 2]), 0.95)]
         [0.256, 0.963]
-        >>> [round(end, 3) for end in clustered_share(np.array([5, 5]), np.array([5, 5]), 0.95)]
+        >>> [round(end, 3) for end in clustered_proportion(np.array([5, 5]), np.array([5, 5]), 0.95)]
         [0.342, 1.0]
     """
     some = trials > 0
@@ -54,7 +54,7 @@ def clustered_share(successes: np.ndarray, trials: np.ndarray, level: float) -> 
     return _effective_interval(share, variance if clusters > 1 else 0.0, count, clusters, level)
 
 
-def paired_share(right: np.ndarray, members: np.ndarray, level: float) -> Interval:
+def paired_proportion(right: np.ndarray, members: np.ndarray, level: float) -> Interval:
     r"""Wilson's score interval of a share of pairs, for other systems like these: pairs share systems.
 
     It takes the number of independent pairs that would have the variance of the share, $\frac{S}{S - 1} \left(\sum_k
@@ -72,7 +72,7 @@ def paired_share(right: np.ndarray, members: np.ndarray, level: float) -> Interv
 
     Example:
         >>> right, members = np.array([True, True, False]), np.array([[0, 1], [2, 3], [4, 5]])
-        >>> [round(end, 3) for end in paired_share(right, members, 0.95)]
+        >>> [round(end, 3) for end in paired_proportion(right, members, 0.95)]
         [0.185, 0.946]
     """
     codes = np.unique(members, return_inverse=True)[1].reshape(-1, 2)

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sigjax.comparison.checks import check_evaluations, check_together
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import list_evaluations
 from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Test
-from sigjax.records.options import check, option, required, same, takes, values
+from sigjax.records.options import check, option, required, same, takes
 from sigjax.report.plots import BLUES
 from sigjax.report.words import DASH, count, format_interval, format_number, number_spec, percent
 from sigjax.studies.formulas import (
-    SHARE_LEVEL,
-    check_resamples,
+    PROPORTION_LEVEL,
     detectable_effect,
     is_attainable,
     normal_power,
-    share_interval,
+    proportion_interval,
     simulated_effect,
 )
 from sigjax.studies.study import COLORS, Study, in_methods, in_units, label, study_signature, table_text, unit_of
@@ -31,6 +29,7 @@ from sigjax.studies.trials import (
     StudyOptions,
     Trials,
     allotted,
+    checked_settings,
     drawn,
     make_pilot,
     num_strata,
@@ -238,12 +237,7 @@ def power(evaluation: Evaluation | Sequence[Evaluation], options: PowerOptions) 
     """
     evaluations = list_evaluations(evaluation)
     check(options)
-    settings = Settings(interval="none", **values(options, Settings))
-    check_together(settings)
-    check_resamples(settings.fixed_resamples, settings.alpha)
-    check_evaluations(evaluations, settings)
-    if evaluations[0].unit == "response":
-        raise InputError("power draws instances, but these are responses; read the files without unit response")
+    settings = checked_settings(evaluations, options, 1.0 - options.level, drawing="power")
     if not settings.alpha < options.target:
         raise InputError(f"target must be a number between {settings.alpha:g} and 1, got {options.target!r}")
     pairs = [select_pair(each, options.systems) for each in evaluations]
@@ -311,7 +305,7 @@ def _point(
         instances=size,
         rejected=rejected,
         power=rejected / repetitions,
-        interval=share_interval(rejected, repetitions, SHARE_LEVEL),
+        interval=proportion_interval(rejected, repetitions, PROPORTION_LEVEL),
         normal_power=normal_power(observed.delta, error, alpha, alternative),
         standard_error=error,
         simulated_error=float(standard_errors(trials.deltas[None])[0]),

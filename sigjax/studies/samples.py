@@ -32,6 +32,7 @@ from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
 from sigjax.report.words import (
     ALTERNATIVES,
+    DASH,
     METHODS,
     count,
     format_interval,
@@ -45,7 +46,7 @@ from sigjax.resample.units import make_units
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
 from sigjax.studies.equivalence import EquivalencePairsOptions
-from sigjax.studies.formulas import share_interval
+from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import WIDTH, adjusted_p, joined_lines, results_json, signature_line, table_text
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import on_instances
@@ -165,17 +166,17 @@ def notes_of(name: str, sample: Evaluation, num_units: int, interval: Interval |
     return notes
 
 
-def are_answers(samples: Iterable[Evaluation]) -> bool:
+def are_binary(samples: Iterable[Evaluation]) -> bool:
     """Whether all numbers of all systems are 0 or 1: beside other ratings, those of a system may all be 1.
 
     Example:
-        >>> are_answers(samples_of({"A": [1, 1], "B": [4, 2]}, None, what="a test").values())
+        >>> are_binary(samples_of({"A": [1, 1], "B": [4, 2]}, None, what="a test").values())
         False
     """
     return all(bool(np.isin(one.stats[0, :, 0], (0, 1)).all()) for one in samples)
 
 
-def spread_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple[Case, Spread]:
+def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple[Case, Spread]:
     """The units of a system with its score, and the standard error and default interval of that.
 
     `answers`: whether 0 and 1 are answers right or wrong.
@@ -207,14 +208,14 @@ TestFields = dict[str, Any]
 """Fields of `OneSample` that a test gives."""
 
 
-def takes_answers(samples: Iterable[Evaluation], against: float) -> bool:
+def is_right_or_wrong(samples: Iterable[Evaluation], against: float) -> bool:
     """Whether 0 and 1 are answers right or wrong, and not ratings that happen to be these."""
     samples = list(samples)
     if samples[0].metric.name == ACCURACY.name and not 0 < against < 1:
         raise InputError(
             f"{Hint('against')} must be above 0 and below 1 for answers right or wrong, got {float(against):g}"
         )
-    return are_answers(samples) and 0 < against < 1
+    return are_binary(samples) and 0 < against < 1
 
 
 def against_number(
@@ -224,7 +225,7 @@ def against_number(
     number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
     if answers and right_or_wrong(case):
         return _binomial(case, number)
-    if case.metric.score is not mean_score or (against != 0.5 and _are_shares(sample, answers=answers)):
+    if case.metric.score is not mean_score or (against != 0.5 and _are_proportions(sample, answers=answers)):
         return _by_t(case, spread, against)
     fields = _sign_flip(sample, number, case, device)
     return fields | {"notes": (*fields["notes"], *_doubts(sample, case, spread, against, fields["p_value"]))}
@@ -238,7 +239,7 @@ def distance(case: Case, against: float) -> float:
     return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
 
 
-def _are_shares(sample: Evaluation, *, answers: bool) -> bool:
+def _are_proportions(sample: Evaluation, *, answers: bool) -> bool:
     """Whether each unit has some of so many answers right."""
     numbers = sample.stats[0]
     if not answers and (numbers[:, 1] == 1).all():
@@ -281,7 +282,7 @@ def _sign_flip(sample: Evaluation, number: Fraction, case: Case, device: Device)
 def _doubts(sample: Evaluation, case: Case, spread: Spread, against: float, p_value: float) -> tuple[str, ...]:
     """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
     (name,), notes, alpha = sample.systems, (), case.settings.alpha
-    if are_answers([sample]) and not 0 <= against <= 1:
+    if are_binary([sample]) and not 0 <= against <= 1:
         notes = (f"warning: all numbers of {name!r} are 0 or 1: is {against:g} on this scale?",)
     if spread.standard_error:
         by_t = _by_t(case, spread, against)["p_value"]
@@ -437,7 +438,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
         data = {"a": data}
     settings = Settings(**values(options, Settings))
     samples = samples_of(data, options.metric, what=_WHAT)
-    answers = takes_answers(samples.values(), options.against)
+    answers = is_right_or_wrong(samples.values(), options.against)
     with host_scope():
         found = [_test(name, one, settings, options, answers=answers) for name, one in samples.items()]
     adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
@@ -447,7 +448,7 @@ def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
 def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
     against = float(options.against)
     with named_errors([sample], settings):
-        case, spread = spread_of(sample, settings, answers=answers)
+        case, spread = uncertainty_of(sample, settings, answers=answers)
         tested = against_number(sample, case, spread, against, options.device, answers=answers)
     units = len(case.units.strata)
     tested["notes"] = (*notes_of(name, sample, units, spread.interval), *tested["notes"])
@@ -626,12 +627,12 @@ def _unpaired_test(
     context: Context,
     notes: tuple[str, ...],
 ) -> Unpaired:
-    answers, offset = are_answers(samples), common_offset(samples)
+    answers, offset = are_binary(samples), common_offset(samples)
     near = [less(one, offset) if offset else one for one in samples]
     both = _both(names, near)
     with named_errors([both], settings):
         case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
-        spreads = [spread_of(one, settings, answers=answers) for one in near]
+        spreads = [uncertainty_of(one, settings, answers=answers) for one in near]
         first, second = (len(alone.units.strata) for alone, _ in spreads)
         test = two_sample_test(case, first, context)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
@@ -641,7 +642,7 @@ def _unpaired_test(
     names_of_columns = ("p_value", "log10_p", "method", "reason", "exceed")
     p_value, log10_p, method, reason, exceed = (test.column(name).tolist()[0] for name in names_of_columns)
     resamples = settings.fixed_resamples
-    ends = None if exceed is None else share_interval(exceed, resamples, settings.level)
+    ends = None if exceed is None else proportion_interval(exceed, resamples, settings.level)
     return Unpaired(
         *(*names, both.metric.name, first, second, score_a + offset, score_b + offset, score_a - score_b),
         *(p_value, log10_p, ends, p_value, method, reason, exceed),
@@ -692,58 +693,66 @@ _UNPAIRED = (
 
 def unpaired_text(results: Sequence[Unpaired]) -> str:
     """The pairs, and what the tests are."""
-    first = results[0]
-    settings = first.settings
+    first, settings = results[0], results[0].settings
     spec = number_spec([number for one in results for number in (one.score_a, one.score_b, one.delta)])
-    systems = {name: own for one in results for name, own in _systems(one).items()}
+    systems = {}
+    for one in results:
+        systems |= {one.a: (one.units_a, one.score_a), one.b: (one.units_b, one.score_b)}
     scores = [(name, f"{units:,}", format_number(score, spec)) for name, (units, score) in systems.items()]
-    header = ("a", "b", "delta", f"{percent(settings.level)} interval")
-    rows = [
-        (one.a, one.b, format(one.delta, f"+{spec}"), format_interval(one.interval, f"+{spec}"))
-        + (*_p_values(one, len(results)), _rank_sum(one))
-        for one in results
-    ]
-    lines = [
-        *_notes(results, warnings=True),
+    header = ("a", "b", "delta", f"{percent(settings.level)} interval", *_p_names(results), "rank-sum p")
+    rows = []
+    for one in results:
+        interval, ranks = format_interval(one.interval, f"+{spec}"), one.rank_sum
+        p_of_ranks = DASH if ranks is None else format_p(ranks.p_value, threshold=settings.alpha)
+        p_values = _p_values(one, len(results))
+        rows.append((one.a, one.b, format(one.delta, f"+{spec}"), interval, *p_values, p_of_ranks))
+    methods = dict.fromkeys(one.rank_sum.assumes.rsplit("; ", 1)[1] for one in results if one.rank_sum is not None)
+    return _text(
+        results,
         f"{first.metric}, systems on different instances: unpaired tests, {ALTERNATIVES[settings.alternative]}",
-        "",
-        *table_text(("system", "n", "score"), scores, (0,)),
-        "",
-        *table_text((*header, *_p_names(results), "rank-sum p"), rows, (0, 1)),
-        "",
-        *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
-        f"rank-sum: Wilcoxon-Mann-Whitney ({_ranked(results)})",
-        *_wrapped(_UNPAIRED),
-        *_notes(results),
+        [table_text(("system", "n", "score"), scores, (0,)), table_text(header, rows, (0, 1))],
+        [
+            *_wrapped(f"p: permutation of instances between the systems ({_methods(results)})"),
+            f"rank-sum: Wilcoxon-Mann-Whitney ({', '.join(methods) or 'of one number per instance only'})",
+            *_wrapped(_UNPAIRED),
+        ],
         _signature("unpaired", first.metric, settings, results),
-    ]
-    return joined_lines(lines)
+    )
 
 
 def one_sample_text(results: Sequence[OneSample]) -> str:
     """The systems, and what the tests are."""
-    first = results[0]
-    settings = first.settings
+    first, settings = results[0], results[0].settings
     spec = number_spec([number for one in results for number in (one.score, one.against, one.delta)])
     tests = {one.test: [each for each in results if each.test == one.test] for one in results}
-    header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta")
+    header = ("system", "n", "score", f"{percent(settings.level)} interval", "delta", *_p_names(results), "test")
     rows = [
         (one.system, f"{one.units:,}", format_number(one.score, spec), format_interval(one.interval, spec))
         + (format(one.delta, f"+{spec}"), *_p_values(one, len(results)), one.test)
         for one in results
     ]
-    lines = [
-        *_notes(results, warnings=True),
+    return _text(
+        results,
         f"{first.metric} against {first.against:g}, {ALTERNATIVES[settings.alternative]}",
-        "",
-        *table_text((*header, *_p_names(results), "test"), rows, (0,)),
-        "",
-        *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
-        f"{first.against:g} is taken for certain: it has no error of its own",
-        *_notes(results),
+        [table_text(header, rows, (0,))],
+        [
+            *(line for test in tests for line in _wrapped(_TESTS[test].format(_methods(tests[test])))),
+            f"{first.against:g} is taken for certain: it has no error of its own",
+        ],
         _signature("one-sample", first.metric, settings, results) + f"|against:{first.against!r}",
-    ]
-    return joined_lines(lines)
+    )
+
+
+def _text(
+    results: Sequence[Unpaired] | Sequence[OneSample],
+    title: str,
+    tables: Sequence[Sequence[str]],
+    explained: Sequence[str],
+    signature: str,
+) -> str:
+    """Warnings, the title, tables, what they mean, the notes and the signature."""
+    tabled = [line for table in tables for line in (*table, "")]
+    return joined_lines([*_notes(results, warnings=True), title, "", *tabled, *explained, *_notes(results), signature])
 
 
 unpaired_json = partial(results_json, "unpaired", "pairs")
@@ -760,16 +769,6 @@ def _p_values(one: Unpaired | OneSample, count: int) -> tuple[str, ...]:
     return (p,) if count == 1 else (p, format_p(one.p_adjusted, threshold=alpha))
 
 
-def _rank_sum(one: Unpaired) -> str:
-    if one.rank_sum is None:
-        return format_number(None, "")
-    return format_p(one.rank_sum.p_value, threshold=one.settings.alpha)
-
-
-def _systems(one: Unpaired) -> dict[str, tuple[int, float]]:
-    return {one.a: (one.units_a, one.score_a), one.b: (one.units_b, one.score_b)}
-
-
 def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
     """How p was computed, and the largest sampling error."""
     text = ", ".join(METHODS.get(method, method) for method in dict.fromkeys(one.method for one in results))
@@ -778,12 +777,6 @@ def _methods(results: Sequence[Unpaired] | Sequence[OneSample]) -> str:
         return text
     widest = max(max(ends.high - p, p - ends.low) for p, ends in drawn)
     return f"{text}, with a {percent(results[0].settings.level)} interval of p ±{format_p(widest)}"
-
-
-def _ranked(results: Sequence[Unpaired]) -> str:
-    """How the p-values of ranks were computed."""
-    ways = dict.fromkeys(one.rank_sum.assumes.rsplit("; ", 1)[1] for one in results if one.rank_sum is not None)
-    return ", ".join(ways) or "of one number per instance only"
 
 
 def _notes(results: Sequence[Unpaired] | Sequence[OneSample], *, warnings: bool = False) -> list[str]:

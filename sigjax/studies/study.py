@@ -206,7 +206,7 @@ def label(axes: Axes, x: str, y: str, title: str = "") -> None:
     axes.tick_params(labelsize=7)
 
 
-def draw_shares(axes: Axes, at: Sequence[float], ranges: Sequence[Any], name: str, **style: Any) -> None:
+def draw_proportions(axes: Axes, at: Sequence[float], ranges: Sequence[Any], name: str, **style: Any) -> None:
     """The `share` of each range of p, with its interval."""
     axes.plot(at, [one.share or 0.0 for one in ranges], linestyle="none", markersize=4, label=plain(name), **style)
     for x, one in zip(at, ranges, strict=True):

@@ -159,7 +159,9 @@ def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvalua
             partner = partners[number % len(partners)]
             if (base, partner) not in shares:
                 names_of = (systems[base], systems[partner])
-                shares[base, partner] = _share(counts[base], counts[partner], metric, options.correlation, names_of)
+                shares[base, partner] = _proportion(
+                    counts[base], counts[partner], metric, options.correlation, names_of
+                )
             own = rng.random(stats.shape[1]) < shares[base, partner]
             names.append(f"{systems[base]}~{number + 1}")
             mixed.append(np.where(own[:, None], stats[base], stats[partner]))
@@ -190,17 +192,19 @@ def added_scores(stats: np.ndarray, totals: np.ndarray, metric: Metric) -> np.nd
     return added
 
 
-def _share(first: np.ndarray, second: np.ndarray, metric: Metric, correlation: float, names: tuple[str, str]) -> float:
+def _proportion(
+    first: np.ndarray, second: np.ndarray, metric: Metric, correlation: float, names: tuple[str, str]
+) -> float:
     """The share of the first system: instances add to the score of the mixture, whose totals depend on the share."""
     sums, share = (first.sum(axis=0), second.sum(axis=0)), 1.0
     for _ in range(_ROUNDS):
         totals = share * sums[0] + (1.0 - share) * sums[1]
         x, y = (added_scores(each, totals, metric) for each in (first, second))
-        share = mixing_share(x, y, correlation, names)
+        share = mixing_proportion(x, y, correlation, names)
     return share
 
 
-def mixing_share(x: np.ndarray, y: np.ndarray, correlation: float, names: tuple[str, str]) -> float:
+def mixing_proportion(x: np.ndarray, y: np.ndarray, correlation: float, names: tuple[str, str]) -> float:
     r"""The share s of instances on which mixtures have the first system's output, for a correlation r of mixtures.
 
     It solves $v (1 - r) = r s (1 - s) m$ (see `synthetic`), which is quadratic in $t = (1 - s) / s$, and is the largest
@@ -214,7 +218,7 @@ def mixing_share(x: np.ndarray, y: np.ndarray, correlation: float, names: tuple[
 
     Example:
         >>> x, y = np.array([1.0, 0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 0.0])
-        >>> round(mixing_share(x, y, 0.8, ("A", "B")), 4)
+        >>> round(mixing_proportion(x, y, 0.8, ("A", "B")), 4)
         0.8873
     """
     (var_x, cov), (_, var_y) = np.cov(x, y, ddof=0)

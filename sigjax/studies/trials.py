@@ -16,16 +16,17 @@ from typing import Any
 import numpy as np
 
 from sigjax.comparison.analysis import kind_of, run_tests
-from sigjax.comparison.checks import check_units
+from sigjax.comparison.checks import check_evaluations, check_together, check_units
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import check_score, less, origins
 from sigjax.records import Alternative, Comparisons, Device, Evaluation, Hint, InputError, Metric, Settings, Test
-from sigjax.records.options import option, same
+from sigjax.records.options import option, same, values
 from sigjax.resample.draws import Draws, row_keys, swap, words
 from sigjax.resample.units import Units, make_units, observed_scores
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context, NotTraceable, progress_bar
 from sigjax.studies.classical import CLUSTER_T, PAIRED, UNPAIRED, tests_of_units
+from sigjax.studies.formulas import check_resamples
 from sigjax.studies.tests import ClassicalTest
 from sigjax.testing.exact import Plan, plan_exact
 from sigjax.testing.problem import Case, NotFinite
@@ -216,6 +217,23 @@ class StudyOptions:
     alternative: Alternative = same(Settings, "alternative")
     device: Device = same(CompareOptions, "device")
     progress: bool = same(CompareOptions, "progress")
+
+
+def checked_settings(
+    evaluations: Sequence[Evaluation], options: Any, least_p: float, *, drawing: str = "", **changes: Any
+) -> Settings:
+    """The settings of the tests of a study, whose p-values can be as small as `least_p`; each option has been checked.
+
+    Raises:
+        InputError: options or data cannot be used; responses, for a study that is `drawing` instances.
+    """
+    settings = Settings(interval="none", **values(options, Settings, **changes))
+    check_together(settings)
+    check_resamples(settings.fixed_resamples, least_p)
+    check_evaluations(evaluations, settings)
+    if drawing and evaluations[0].unit == "response":
+        raise InputError(f"{drawing} draws instances, but these are responses; read the files without unit response")
+    return settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def test_panels_of_two_tests_stand_beside_each_other_or_below(kind):
     figure = report.plot(kind)
     one, other = (each.get_position() for each in figure.axes[:2])
     assert figure.get_size_inches()[0] <= TWO_COLUMNS
-    wide = FIGURES[kind].size(next(iter(_panels(report, next(iter(blocks(report))), kind, None, None))))[0]
+    wide = FIGURES[kind][0](next(iter(_panels(report, next(iter(blocks(report))), kind, None, None))))[0]
     assert (other.y1 < one.y0) == (2 * wide > TWO_COLUMNS)
     assert (one.x1 < other.x0) == (2 * wide <= TWO_COLUMNS)
 

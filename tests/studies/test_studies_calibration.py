@@ -9,7 +9,7 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.resample.draws import Draws, row_keys
 from sigjax.studies import calibration
-from sigjax.studies.formulas import clustered_share
+from sigjax.studies.formulas import clustered_proportion
 from sigjax.studies.trials import _FIRST_ROW, make_pilot, winners
 
 
@@ -102,10 +102,10 @@ def test_the_interval_of_a_share_covers_it():
         trials = rng.integers(0, 9, 200)
         alone = rng.binomial(trials, share)
         together = trials * (rng.random(200) < share)
-        low, high = clustered_share(np.where(rng.random(200) < 0.5, alone, together), trials, 0.95)
+        low, high = clustered_proportion(np.where(rng.random(200) < 0.5, alone, together), trials, 0.95)
         held += low <= share <= high
     assert 0.92 < held / 2000 < 0.98
-    assert clustered_share(np.array([1, 0]), np.array([1, 0]), 0.95) == pytest.approx((0.2065, 1.0), abs=1e-4)
+    assert clustered_proportion(np.array([1, 0]), np.array([1, 0]), 0.95) == pytest.approx((0.2065, 1.0), abs=1e-4)
 
 
 def test_clusters_of_one_size_count_by_the_variance_of_their_shares():
@@ -114,7 +114,7 @@ def test_clusters_of_one_size_count_by_the_variance_of_their_shares():
     variance = np.var(successes / 6, ddof=1) / 5
     trials = 0.5 * 0.5 / variance
     expected = proportion_confint(trials / 2, trials, method="wilson")
-    assert clustered_share(successes, np.full(5, 6), 0.95) == pytest.approx(expected, rel=1e-12)
+    assert clustered_proportion(successes, np.full(5, 6), 0.95) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.studies import domain
-from sigjax.studies.formulas import _effective_interval, paired_share
+from sigjax.studies.formulas import _effective_interval, paired_proportion
 
 NAMES = [f"s{i}" for i in range(8)]
 
@@ -79,7 +79,7 @@ def test_the_interval_is_that_of_pairs_that_share_systems():
     ) / len(members) ** 2  # fmt: skip
     variance *= systems / (systems - 1)
     expected = _effective_interval(right.mean(), variance, len(members), systems // 2, 0.9)
-    assert paired_share(right, members, 0.9) == pytest.approx(expected)
+    assert paired_proportion(right, members, 0.9) == pytest.approx(expected)
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_the_interval_covers_the_share_of_infinitely_many_systems():
 
     share = np.mean([drawn(300)[0].mean() for _ in range(50)])
     for _ in range(1000):
-        low, high = paired_share(*drawn(25), 0.95)
+        low, high = paired_proportion(*drawn(25), 0.95)
         held += low <= share <= high
     assert 0.91 < held / 1000 < 0.98
 

@@ -10,7 +10,7 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.cli import _run
 from sigjax.studies import synthetic
-from sigjax.studies.synthetic import classifier_runs, mixing_share, tagged_words
+from sigjax.studies.synthetic import classifier_runs, mixing_proportion, tagged_words
 
 
 def taggers(size=40_000, **labels):
@@ -64,8 +64,8 @@ def test_the_lowest_correlation_that_is_named_can_be_had_and_no_lower_one():
         if least < 0.01:
             continue
         with pytest.raises(InputError, match=f"correlation of {least:.3g} or more"):
-            mixing_share(x, y, least * 0.999, ("A", "B"))
-        assert 0.5 <= mixing_share(x, y, least * 1.001, ("A", "B")) < 1.0
+            mixing_proportion(x, y, least * 0.999, ("A", "B"))
+        assert 0.5 <= mixing_proportion(x, y, least * 1.001, ("A", "B")) < 1.0
 
 
 @pytest.mark.parametrize("correlation", [0.8, 0.9, 0.97])
@@ -88,11 +88,11 @@ def test_the_share_solves_the_quadratic():
     rng = np.random.default_rng(0)
     for _ in range(50):
         x, y = rng.normal(size=(2, 30)) + rng.normal(size=30)
-        share = mixing_share(x, y, 0.95, ("A", "B"))
+        share = mixing_proportion(x, y, 0.95, ("A", "B"))
         v = np.var(share * x + (1 - share) * y)
         assert v / (v + share * (1 - share) * np.mean((x - y) ** 2)) == pytest.approx(0.95)
         assert 0.5 <= share <= 1.0
-        assert mixing_share(x, x, 0.5, ("A", "B")) == 1.0
+        assert mixing_proportion(x, x, 0.5, ("A", "B")) == 1.0
 
 
 def test_words_have_the_moments_of_the_paper():
