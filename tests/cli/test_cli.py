@@ -54,24 +54,6 @@ def test_json_by_the_contract(capsys, wide):
     assert report == json.loads(sigjax.compare(sigjax.read(wide, metric="accuracy"), resamples=500).to_json())
 
 
-def test_all_options(capsys, long, tmp_path):
-    output = tmp_path / "out.json"
-    code, out, err = run(
-        capsys, "compare", long, "--metric", "fscore", "precision", "--counts", "tp=ok", "predicted=sys", "gold=ref",
-        "--test", "permutation", "bootstrap", "--method", "montecarlo", "--resamples", "300", "--seed", "0",
-        "--alternative", "greater", "--baseline", "A", "--correction", "none", "--level", "0.9", "--interval",
-        "percentile", "--device", "cpu", "--missing", "drop", "--id", "id", "--systems", "A", "B", "--reader", "tsv",
-        "--format", "json", "-o", output,
-    )  # fmt: skip
-    assert (code, out, err) == (0, "", "")
-    report = json.loads(output.read_text())
-    assert len(report["pairs"]) == 4
-    assert {(p["a"], p["b"], p["metric"], p["test"]) for p in report["pairs"]} == {
-        ("B", "A", metric, test) for metric in ("fscore", "precision") for test in ("permutation", "bootstrap")
-    }
-    assert report["settings"]["seed"] == 0
-
-
 def test_the_ending_of_each_output_is_its_format(capsys, wide, tmp_path):
     files = {
         **{"r.json": "json", "r.txt": "text", "r.md": "markdown", "r.tex": "latex", "r.HTML": "html"},
@@ -245,14 +227,6 @@ def test_no_command_writes_over_what_it_reads(capsys, tmp_path, command):
     assert (code, out) == (2, "")
     assert "is read and would be written over" in err
     assert (table.read_bytes(), labels.read_bytes()) == before
-
-
-def test_a_figure_that_cannot_be_drawn_costs_no_results(capsys, wide):
-    command = ["audit", wide, "--systems", "A", "B", "--repetitions", "2", "--figure", "audit.strange"]
-    code, out, err = run(capsys, *command)
-    assert code == 2
-    assert "2 pairs by random swaps of the outputs of A and B" in out
-    assert "no format of figures" in err
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD.values(), ids=BAD)

@@ -9,12 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from oracles import extreme, f1, montecarlo_error, random_counts
-from scipy.stats import binom, chisquare, hypergeom
+from scipy.stats import chisquare, hypergeom
 from scipy.stats import permutation_test as scipy_test
 from test_laws import REGISTRY, make_arrays
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
-from sigjax.cli import _run
 from sigjax.exact.choices import find_patterns, sum_law
 from sigjax.resample.draws import draws_from_strata, row_keys
 from sigjax.resample.projection import (
@@ -80,11 +79,6 @@ def test_every_set_of_outputs_is_equally_likely(sizes):
     seen = np.unique(codes, return_counts=True)[1]
     assert len(seen) == cells
     assert chisquare(seen).pvalue > 1e-4
-
-
-def test_units_are_exchanged_independently():
-    goes = draw([3, 3, 2, 2])[0].sum(axis=2)
-    assert np.abs(np.corrcoef(goes.T) - np.eye(4)).max() < 5 / math.sqrt(NUM_ROWS)
 
 
 @pytest.mark.parametrize("sizes", [[3] * 9, [3, 1, 2, 5, 1], [1] * 7])
@@ -181,15 +175,6 @@ def test_right_and_wrong_answers_are_the_exact_test_of_stratified_tables(gap):
     assert half.p_value == pytest.approx(law[a.sum() :].sum() - 0.5 * law[a.sum()], rel=1e-10)
 
 
-def test_many_runs_of_one_instance():
-    """More sets than a double can count."""
-    a, b = np.arange(550) % 9 == 0, np.arange(550) % 12 == 0
-    evaluation = repeated({"A": a * 1, "B": b * 1}, [550])
-    (found,) = compare(evaluation, design="crossed", method="exact", alternative="greater", interval="none")
-    expected = hypergeom(1100, int(a.sum() + b.sum()), 550).sf(a.sum() - 1)
-    assert (found.method, found.p_value) == ("exact", pytest.approx(expected, rel=1e-9))
-
-
 @pytest.mark.parametrize("num_stats", [1, 2, 3])
 def test_lists_and_grids_hold_the_same_law(num_stats):
     rng = np.random.default_rng(num_stats)
@@ -220,22 +205,6 @@ def test_the_null_has_the_variance_of_draws_without_replacement():
     variance /= sizes.sum() ** 2
     assert abs(delta.mean()) < 5 * math.sqrt(variance / NUM_ROWS)
     assert delta.var() == pytest.approx(variance, rel=5 * math.sqrt(2 / NUM_ROWS))
-
-
-def test_outputs_that_all_runs_share_change_nothing():
-    """A constant of an instance, however large, leaves differences alone."""
-    rng = np.random.default_rng(1)
-    arrays, large = rng.integers(0, 9, (2, 24)), np.repeat(rng.integers(0, 10**9, 8), 3)
-    first, second = (
-        compare(
-            repeated({"A": arrays[0] + add, "B": arrays[1] + add}, [3] * 8),
-            design="crossed",
-            method="montecarlo",
-            resamples=5000,
-        )
-        for add in (0, large)
-    )
-    assert first.comparisons[0].exceed == second.comparisons[0].exceed
 
 
 def test_one_run_is_a_swap():
@@ -326,48 +295,6 @@ def test_clusters_exchange_and_draw_the_outputs_of_a_run_together():
         assert (p.exceed, s.exceed, s.standard_error) == (q.exceed, t.exceed, t.standard_error)
 
 
-def rejections(make, design, *, trials=400, seed=0):
-    """How many of so many tests without a difference have p <= 0.05."""
-    rng = np.random.default_rng(seed)
-    count = 0
-    for trial in range(trials):
-        a, b = make(rng)
-        evaluation = repeated({"A": a.ravel(), "B": b.ravel()}, [a.shape[1]] * len(a))
-        report = compare(
-            evaluation, design=design, method="montecarlo", resamples=199, seed=trial, interval="none", device="numpy"
-        )
-        count += report.comparisons[0].p_value <= 0.05
-    return count
-
-
-def own_runs(rng):
-    """Instances differ, and every output varies by itself, more on some instances than on others."""
-    scale = rng.gamma(1.0, 2.0, (12, 1))
-    return rng.normal(0, 3, (12, 1)) + scale * rng.standard_t(3, (2, 12, 3)).round(3)
-
-
-def shared_runs(rng):
-    """What a run has in common (a prompt, a seed) is the same of both systems."""
-    return rng.normal(0, 3, (12, 3)) + rng.normal(0, 1, (2, 12, 3)).round(3)
-
-
-def trained_models(rng):
-    """A run is a model, good or bad on all instances."""
-    return rng.normal(0, 3, (12, 1)) + rng.normal(0, 1, (2, 1, 3)) + rng.normal(0, 1, (2, 12, 3)).round(3)
-
-
-def test_crossed_keeps_its_level():
-    """Exactly where outputs vary by themselves, and more than that where runs are shared; see the last test."""
-    low, high = binom.ppf([1e-4, 1 - 1e-4], 400, 0.05)
-    assert low <= rejections(own_runs, "crossed") <= high
-    assert rejections(shared_runs, "crossed") <= high
-
-
-def test_crossed_is_not_for_models_that_are_trained_anew():
-    """The documentation warns of it."""
-    assert rejections(trained_models, "crossed", trials=100) > 25
-
-
 @pytest.mark.parametrize("design", ["crossed", "nested"])
 @pytest.mark.parametrize("name", ["fscore", "mean", "bleu", "function"])
 def test_designs_obey_the_laws(name, design):
@@ -406,42 +333,6 @@ def test_systems_without_any_variation_do_not_stop_a_leaderboard(sizes, alternat
     exact = compare(evaluation, method="exact", **options)
     expected = enumerate_crossed(same[:, None], other[:, None], sizes, lambda sums: sums[..., 0], alternative)
     assert [c.p_value for c in exact][1:] == pytest.approx([expected] * 2, rel=1e-12)
-
-
-def test_identical_systems_whose_outputs_vary_have_p_1_in_two_sided_tests_only():
-    """Both have the outputs 1, 0, 0: of 20 exchanges, 16 give the first system at least one of the two successes."""
-    evaluation = repeated({"A": [1, 0, 0], "B": [1, 0, 0]}, [3], metric="accuracy")
-    found = [compare(evaluation, design="crossed", alternative=each) for each in ("two-sided", "greater", "less")]
-    assert [report.comparisons[0].p_value for report in found] == pytest.approx([1.0, 0.8, 0.8], rel=1e-12)
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_units_with_equal_sums_have_p_1_whatever_differs_inside_them(alternative):
-    values = {"A": [1, 0, 0, 1, 1, 1], "B": [0, 1, 1, 0, 1, 1]}
-    clustered = Evaluation.from_arrays(values, metric="accuracy", clusters=list("xxyyzz"))
-    for evaluation in (clustered, repeated(values, [2, 2, 2], metric="accuracy")):
-        for mid_p in (False, True):
-            (found,) = compare(evaluation, method="exact", alternative=alternative, mid_p=mid_p)
-            assert (found.p_value, found.reason) == (1.0, "no unit differs")
-        assert not any("identical" in note for note in compare(evaluation).notes)
-
-
-def test_a_summary_of_nested_replicates_is_near_all_of_them():
-    evaluation = repeated(random_counts(np.random.default_rng(2), 2, 60), [4] * 15, metric="fscore")
-    (whole,), (summary,) = (
-        compare(evaluation, design="nested", resamples=100_000, memory=memory, device="numpy") for memory in (1.0, 1e-3)
-    )
-    assert summary.standard_error == pytest.approx(whole.standard_error, rel=1e-4)
-
-
-def test_until_settled():
-    rng = np.random.default_rng(3)
-    a = rng.integers(0, 9, 60)
-    evaluation = repeated({"A": a, "B": a + 3 - rng.integers(0, 2, 60), "C": rng.integers(0, 9, 60)}, [4] * 15)
-    options = {"design": "crossed", "method": "montecarlo", "interval": "none", "device": "numpy"}
-    report = compare(evaluation, resamples="auto", **options)
-    assert all(c.settled for c in report)
-    assert report.comparisons[0].p_value < 0.001
 
 
 ONCE = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 1, 1]})
@@ -487,34 +378,3 @@ def test_a_cluster_does_not_cut_through_the_runs_of_an_instance(design):
 def test_designs_that_cannot_be_had(evaluation, options, message):
     with pytest.raises(InputError, match=message):
         compare(evaluation, **options)
-
-
-def test_the_command_line(tmp_path, capsys):
-    cells = itertools.product(enumerate("AB"), range(8), range(3))
-    rows = [f"{system},{i},{run},{(3 * i + run * run + k * (i % 3)) % 7}" for (k, system), i, run in cells]
-    (tmp_path / "t.csv").write_text("\n".join(["system,id,run,value", *rows]) + "\n")
-    command = ["compare", str(tmp_path / "t.csv"), "--runs", "run", "--resamples", "2000", "--test", *TESTS]
-    assert _run([*command, "--design", "crossed"], debug=True) == 0
-    out = capsys.readouterr().out
-    assert "permutation test, two-sided, outputs exchanged within units" in out
-    assert "|design:crossed|" in out
-    assert _run([*command, "--design", "nested"], debug=True) == 0
-    out = capsys.readouterr().out
-    assert "bootstrap test, two-sided, runs drawn within units" in out
-    assert _run(command, debug=True) == 0
-    assert "design" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("budget", [1e-2, 3e-3])
-def test_exact_p_values_stand_beside_their_pairs_where_others_are_sampled(budget):
-    """Some pairs are over the budget, and they are not the first ones."""
-    rng = np.random.default_rng(0)
-    answers = rng.integers(0, 2, (2, 8, 3))
-    values = {"A": (rng.integers(0, 1000, (8, 3)) / 1000).ravel(), "B": answers[0].ravel(), "C": answers[1].ravel()}
-    ids, runs = np.indices((8, 3)).reshape(2, -1).tolist()
-    evaluation = Evaluation.from_arrays(values, ids=ids, runs=runs)
-    options = {"design": "crossed", "device": "numpy", "interval": "none"}
-    some, every = compare(evaluation, budget=budget, **options), compare(evaluation, method="exact", **options)
-    assert {one.method for one in some} == {"exact", "montecarlo"}
-    for one, exact in zip(some, every, strict=True):
-        assert one.p_value == pytest.approx(exact.p_value, abs=0.0 if one.method == "exact" else 0.02)

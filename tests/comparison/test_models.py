@@ -86,19 +86,6 @@ def test_a_mean_of_reals_is_scipys_test_of_run_scores(num_runs):
         assert found.p_value == pytest.approx(expected.pvalue, rel=1e-12)
 
 
-def test_ties_count_and_identical_systems_have_p_1():
-    values = np.random.default_rng(0).integers(0, 2, (1, 50, 4)).repeat(2, axis=0)
-    (found,) = compare(evaluation_of(values, "accuracy"), **QUICK)
-    assert (found.delta, found.p_value) == (0.0, 1.0)
-    same = np.zeros((2, 50, 4), int)
-    same[0, :10] = 1
-    (found,) = compare(evaluation_of(same, "accuracy"), **QUICK)
-    assert found.p_value == pytest.approx(2 / 70, rel=1e-12)
-    assert found.standard_error > 0.0
-    (half,) = compare(evaluation_of(same, "accuracy"), method="exact", mid_p=True, **QUICK)
-    assert half.p_value == pytest.approx(1 / 70, rel=1e-12)
-
-
 def errors(report):
     return [*(one.standard_error for one in report.systems), report.comparisons[0].standard_error]
 
@@ -194,58 +181,6 @@ def test_strata_have_variances_of_their_own():
     apart = (scores[0] - scores[1])[:, 0]
     variance = sum((strata == each).sum() * np.var(apart[strata == each], ddof=1) / 30**2 for each in np.unique(strata))
     assert found.standard_error**2 == pytest.approx(variance, rel=1e-7)
-
-
-def test_models_of_equal_procedures_are_not_told_apart():
-    """The default, which takes instances for all there is to chance, finds a difference in most."""
-    rng, p_values, covered = np.random.default_rng(9), [], 0
-    for trial in range(60):
-        evaluation = evaluation_of(trained(rng))
-        (found,) = compare(evaluation, **QUICK)
-        (default,) = compare(
-            evaluation, method="montecarlo", resamples=199, seed=trial, interval="none", device="numpy"
-        )
-        p_values.append((found.p_value, default.p_value))
-        covered += found.interval.low <= 0.0 <= found.interval.high
-    rejected = (np.array(p_values) <= 0.05).sum(axis=0)
-    assert rejected[0] <= stats.binom.ppf(1 - 1e-4, 60, 0.05)
-    assert covered >= stats.binom.ppf(1e-4, 60, 0.95)
-    assert rejected[1] > 30
-
-
-@pytest.mark.parametrize(
-    ("models", "tastes", "low", "high"),
-    [
-        ((0.15, 0.15), 0.0, 0.04, 12 / 252),
-        ((0.2, 1.0), 0.0, 0.07, 0.09),
-        ((0.15, 0.15), 0.3, 0.055, 0.075),
-        ((0.15, 0.15), 1.0, 0.2, 0.245),
-    ],
-)
-def test_few_instances_are_rejected_as_often_as_documented(models, tastes, low, high):
-    """60 instances and 5 runs, 5,000 data sets, by all 252 exchanges; p of the first few is that of `compare`.
-
-    Where laws of runs are equal, no more than the attainable 12 of 252; where one varies more, or the systems have
-    strengths of their own on these instances, runs cannot be exchanged.
-    """
-    rng, chosen = np.random.default_rng(11), np.zeros((252, 10))
-    for row, runs in zip(chosen, itertools.combinations(range(10), 5), strict=True):
-        row[list(runs)] = 1.0
-    p_values = []
-    for part in range(10):
-        values = rng.normal(size=(500, 1, 60, 1)) + rng.normal(size=(500, 2, 60, 5))
-        values += np.array(models)[:, None, None] * rng.normal(size=(500, 2, 1, 5))
-        values += tastes * rng.normal(size=(500, 2, 60, 1))
-        of_runs = values.mean(axis=2).reshape(500, 10)
-        deltas = 2.0 * of_runs @ chosen.T - of_runs.sum(axis=1, keepdims=True)
-        p_values.append((np.abs(deltas) >= np.abs(deltas[:, :1]) * (1.0 - 1e-12)).mean(axis=1))
-        if part == 0:
-            for data, known in zip(values[:3], p_values[0], strict=False):
-                (one,) = compare(evaluation_of(data), **QUICK)
-                assert one.p_value == pytest.approx(known, rel=1e-12)
-    share = (np.concatenate(p_values) <= 0.05).mean()
-    error = math.sqrt(high / 5000)
-    assert low - 3.0 * error < share < high + 3.0 * error
 
 
 WHOLE = evaluation_of(np.arange(12.0).reshape(2, 3, 2))

@@ -3,14 +3,11 @@
 import math
 from fractions import Fraction
 
-import jax
 import numpy as np
 import pytest
 from oracles import enumerate_swaps, f1, random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.exact import distributions as spectrum
-from sigjax.exact import planes
 from sigjax.exact.distributions import line_probabilities, plane_probabilities
 from sigjax.exact.lattice import Lattice
 from sigjax.exact.null import _grid_tails
@@ -109,56 +106,3 @@ def test_exact_tests_are_enumeration_on_jax(monkeypatch, alternative):
         for one in report:
             expected = enumerate_swaps(arrays[one.a], arrays[one.b], score, alternative)
             assert one.p_value == pytest.approx(expected, rel=1e-12), (metric, one.a, one.b)
-
-
-@pytest.mark.parametrize(
-    ("together", "accuracy", "options"),
-    [(1, 1e-9, {}), (2**24, 1e-9, {"alternative": "less", "mid_p": True}), (2**24, 1e-14, {})],
-)
-def test_pairs_with_two_statistics_are_those_of_numpy_on_jax(monkeypatch, together, accuracy, options):
-    """Tilts far out and near 0, one or several, windows and planes of several sizes, one at a time or together."""
-    monkeypatch.setattr(planes, "_ACCURACY", accuracy)
-    rng = np.random.default_rng(1)
-    gold = rng.poisson(3, 150) + 1
-    hits = [rng.binomial(gold, chance) for chance in (0.9, 0.7, 0.69, 0.1)]
-    arrays = {name: np.stack([tp, tp + rng.poisson(1, 150), gold], -1) for name, tp in zip("abcd", hits, strict=True)}
-    evaluation = Evaluation.from_arrays(arrays, metric="fscore")
-    expected = compare(evaluation, method="exact", interval="none", **options)
-    monkeypatch.setattr(Context, "gpu", lambda self: "cpu")
-    monkeypatch.setattr(planes, "_TOGETHER", together)
-    for one, other in zip(compare(evaluation, method="exact", interval="none", **options), expected, strict=True):
-        assert one.p_value == pytest.approx(other.p_value, rel=1e-12)
-        assert one.log10_p == pytest.approx(other.log10_p, rel=1e-12)
-        assert one.error_bound == pytest.approx(other.error_bound, rel=1e-6)
-
-
-@pytest.mark.parametrize("far", [0.0, 1.0])
-def test_sums_of_points_are_those_of_numpy(far):
-    """Also of points without probabilities."""
-    rng = np.random.default_rng(2)
-    probability, times = rng.random((1, 12, 10)), rng.integers(0, 3, (1, 9, 14)).astype(np.int8)
-    left, right, scale, begin = rng.normal(size=(1, 9)), rng.normal(size=(1, 14)), np.array([far]), np.array([[-2, 5]])
-    weight = np.exp(left[0, :, None] - right[0] - far) * times[0]
-    held = np.zeros((12, 10))
-    held[:7, 5:] = weight[2:, :5]
-    outside = weight.copy()
-    outside[2:, :5] = 0.0
-    expected = [np.linalg.norm(probability), (held * probability[0]).sum(), (held**2).sum(), held.max()]
-    expected += [outside.max(), outside.sum()]
-    arguments = probability, times, left, right, scale, begin
-    with jax.enable_x64(True):
-        for found in (spectrum.added_up(*arguments), jax.jit(spectrum.added_up)(*arguments)):
-            np.testing.assert_allclose(found[0], expected, rtol=1e-14)
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "less"])
-@pytest.mark.parametrize("most", [1, 2, 6, 300])
-def test_all_pairs_are_enumeration(most, alternative):
-    """Lattices of all pairs at once: 0/1, few values, a common divisor, and too many values to count."""
-    values = np.random.default_rng(most).integers(0, most + 1, (5, 11)) * (3 if most == 6 else 1)
-    values[4] = values[3]
-    arrays = {name: each[:, None] for name, each in zip("abcde", values, strict=True)}
-    report = compare(Evaluation.from_arrays(arrays), method="exact", interval="none", alternative=alternative)
-    for one in report:
-        expected = enumerate_swaps(arrays[one.a], arrays[one.b], lambda sums: sums[..., 0], alternative)
-        assert one.p_value == pytest.approx(expected, rel=1e-12), (one.a, one.b)

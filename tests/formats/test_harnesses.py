@@ -60,13 +60,6 @@ def test_terminal_bench_has_its_own_accuracy(data, number):
     assert list(means(read(*files)).values()) == pytest.approx(expected, rel=1e-14)
 
 
-def test_runs_of_terminal_bench_have_the_mean_of_their_accuracies(data):
-    published = [0.4, 0.4125, 0.4375, 0.4, 0.4125], [0.1375, 0.1125, 0.15, 0.1625, 0.075]
-    evaluation = read(data / "terminal_bench")
-    assert list(means(evaluation).values()) == pytest.approx([np.mean(own) for own in published], rel=1e-14)
-    assert evaluation.num_instances == 400
-
-
 def test_tau2_names_its_agents_and_refuses_other_domains(write):
     a, b = (
         write("a.json", logs.tau2([1, 0.5])),
@@ -242,15 +235,6 @@ def test_lm_eval_filters(write):
         read(*paths, filter="strikt")
 
 
-def test_lm_eval_documents_must_be_the_same(write):
-    a, b = (
-        write("a.jsonl", logs.lm_eval(A)),
-        write("b.jsonl", logs.lm_eval(B).replace('"h2"', '"other"')),
-    )
-    with pytest.raises(InputError, match=r"b.jsonl: instance '2' of 'b' has another document \(doc_hash\) than of 'a'"):
-        read(a, b)
-
-
 def test_lm_eval_results_beside_the_samples_are_a_check(write):
     name, _ = logs.TEXTS["lm-eval"]
     paths = [write(f"{k}/{name}", logs.lm_eval(v)) for k, v in (("a", A), ("b", B))]
@@ -419,15 +403,6 @@ def test_helm_splits_perturbations_and_trials(write):
     with pytest.raises(InputError, match="holds results of the splits 'test', 'valid'; say which with filter=.NAME."):
         read(*mixed)
     assert read(*mixed, strata="split").strata == ("test",) * 4 + ("valid",)
-
-
-def test_helm_systems_are_the_models_of_run_spec(write):
-    paths = [write(f"{k}/per_instance_stats.json", logs.helm(v)) for k, v in (("x", A), ("y", B))]
-    for k in "xy":
-        write(f"{k}/run_spec.json", json.dumps({"adapter_spec": {"model": f"org/{k}"}, "scenario_spec": {"class": k}}))
-    evaluation = read(*paths)
-    assert evaluation.systems == ("org/x", "org/y")
-    assert evaluation.notes[0].startswith("the systems differ in the scenario: ")
 
 
 def test_every_eval_has_models_evaluations_and_results(write):

@@ -1,7 +1,6 @@
 """Phrase structure, dependencies, segmentation, alignments, terms: published figures and second computations."""
 
 import functools
-import gzip
 import json
 import random
 
@@ -38,14 +37,6 @@ def test_the_sample_of_evalb(write):
     assert evaluation.notes[1] == (
         "two: left out 7 sentences with a Stat. other than 0, as evalb does: '11', '12', '13', '14', '16', '17', '20'"
     )
-
-
-def test_a_sentence_that_one_parser_failed_on(write):
-    one, two = write("one", evalb([(3, 4, 4), (2, 5, 3)])), write("two", evalb([(4, 4, 4), None]))
-    with pytest.raises(InputError, match=r"'two' lacks 1 of 2 \(first: '2'\); use missing=.drop. or missing=.zero."):
-        read(one, two)
-    assert read(one, two, missing="drop").stats.tolist() == [[[3, 4, 4]], [[4, 4, 4]]]
-    assert read(one, two, missing="zero").stats.tolist() == [[[3, 4, 4], [2, 3, 5]], [[4, 4, 4], [0, 0, 5]]]
 
 
 @pytest.fixture
@@ -300,19 +291,6 @@ def test_endless_multiword_tokens_are_refused(write):
         read(gold, input={"a": gold, "b": gold})
 
 
-def test_all_parsers_of_the_shared_task(data):
-    """Every count of every sentence is that of a table made with the official script's figures."""
-    folder = data / "conll18_en_ewt"
-    systems = sorted((folder / "systems").iterdir())
-    for metric in ("las", "uas", "upos"):
-        counts = {"tp": f"{metric}_correct", "predicted": "sys_words", "gold": "gold_words"}
-        expected = read(folder / "per_sentence_stats.tsv.gz", metric="fscore", counts=counts, cluster="doc_id")
-        found = read(folder / "gold.conllu.gz", input=systems, metric=metric, cluster="document")
-        assert (found.ids, found.clusters) == (expected.ids, expected.clusters)
-        order = [expected.systems.index(name) for name in found.systems]
-        np.testing.assert_array_equal(found.stats, expected.stats[order])
-
-
 def test_published_scores_by_the_command_line(data, compared):
     """LAS and CLAS of doc/results.md and doc/conll18_CLAS.md of UDParse; the others by the script, in udtools 0.2.9."""
     folder = data / "conll18_en_ewt"
@@ -380,19 +358,6 @@ def test_published_scores_of_segmentation(data, compared):
             for metric, name in (("fscore", "f_measure"), ("precision", "precision"), ("recall", "recall")):
                 assert 100 * scores.pop((each["system"], metric)) == pytest.approx(each[name], abs=1e-9)
     assert not scores
-
-
-def test_every_word_is_counted_as_in_the_derived_table(data):
-    folder = data / "sigmorphon22_seg_eng"
-    systems = [f"{name}={folder}/raw_{name}.eng.word.test.predictions.gz" for name in ("DeepSPIN-3", "CLUZH")]
-    found = read(folder / "eng.word.test.gold.tsv.gz", input=systems, strata="category")
-    with gzip.open(folder / "per_word_stats.tsv.gz", "rt", encoding="utf-8", newline="\n") as lines:
-        header, *rows = [line.rstrip("\n").split("\t") for line in lines]
-    assert found.strata == tuple(row[1] for row in rows)
-    for stats, name in zip(found.stats, found.systems, strict=True):
-        cells = [row[header.index(name)].split(",") for row in rows]
-        expected = [[int(tp), int(predicted), int(row[2])] for (tp, predicted, _), row in zip(cells, rows, strict=True)]
-        np.testing.assert_array_equal(stats, expected)
 
 
 def test_an_instance_is_a_term_of_any_list(write):

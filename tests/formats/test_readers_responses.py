@@ -130,17 +130,6 @@ def test_the_example_of_yeh_in_every_format(write, reader, metric):
         assert found.p_value == pytest.approx(expected, rel=5e-9)
 
 
-def test_the_example_of_yeh_by_shuffles(write):
-    """As in the paper, 1,048,576 shuffles; the interval of p is at the level 0.9999, so that one seed is no luck."""
-    gold, systems, size = yeh_marks()
-    evaluation = read_marks(write, "conll-gold", gold, systems, size, unit="response")
-    (found,) = compare(evaluation, method="montecarlo", resamples=2**20, alternative="greater", level=0.9999)
-    assert found.p_interval.low < YEH["fscore"][0] < found.p_interval.high
-    by_sentence = read_marks(write, "conll-gold", gold, systems, size)
-    (other,) = compare(by_sentence, alternative="greater", interval="none")
-    assert (other.delta, other.p_value == pytest.approx(found.p_value, rel=0.01)) == (found.delta, False)
-
-
 def every_assignment(a, b, gold, metric):
     """p over all ways to give each response of one system only to either; responses and gold are multisets."""
     moved = [each for each in {**a, **b} if a[each] != b[each]]

@@ -7,7 +7,6 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 from sigjax import Evaluation, InputError, read
-from sigjax.cli import _run
 from sigjax.metrics import METRICS
 
 GOLD = ["The cat sat on the mat.", "", "It rained all day .", "猫坐在垫子上。"]
@@ -51,13 +50,6 @@ def test_spellings_of_files(write, files, spell):
     assert read_files(spelled, metric="chrf").stats.tolist() == expected.stats.tolist()
 
 
-def test_only_line_feeds_end_a_line(write):
-    """Other separators stand within segments, as in the files of WMT; and the last segment of B is empty."""
-    texts = {"ref": "a\u2028b c\nd\x85e\rf\ng\n", "A": "a b c\nd e f\ng\n", "B": "a b\nd f\n\n"}
-    files = [write(f"{name}.txt", text) for name, text in texts.items()]
-    assert read_files(files, metric="wer").stats.tolist() == [[[0, 3], [0, 3], [0, 1]], [[1, 3], [1, 3], [1, 1]]]
-
-
 def test_a_byte_order_mark_is_scored_as_sacrebleu_does(write, files):
     marked = write("A.txt", files[1].read_text().encode("utf-8-sig"))
     found = read_files([files[0], marked, files[2]], metric="chrf")
@@ -89,11 +81,6 @@ def test_tokenizers_are_those_of_sacrebleu(files, tokenize, lowercase):
     assert found.notes[:-1] == (f"bleu: BLEU|{oracle.get_signature()}",)
 
 
-def test_lowercase_of_chrf(files):
-    expected = CHRF(lowercase=True).corpus_score(B, [GOLD]).score
-    assert scores(read_files(files, metric="chrf", lowercase=True))["B"] == pytest.approx(expected, abs=1e-9)
-
-
 def test_tokenizers_that_need_something(files, monkeypatch):
     def fail():
         raise RuntimeError("\n\nPlease install\n\n  pip install sacrebleu[ja]\n")
@@ -104,24 +91,6 @@ def test_tokenizers_that_need_something(files, monkeypatch):
 
 
 # The command line
-
-
-def test_several_metrics(capsys, files):
-    """The tokenizer is that of BLEU; the others leave it alone."""
-    options = ("-m", "bleu", "chrf", "ter", "wer", "--tokenize", "zh", "--lowercase", "--interval", "none")
-    assert _run(["compare", str(files[0]), "-i", *map(str, files[1:]), *options], debug=False) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    for line in ("bleu: 4 instances", "ter: 4 instances; lower is better", "wer: 4 instances; lower is better"):
-        assert line in out.splitlines()
-    notes = [line for line in out.splitlines() if line.startswith("note: ") and "too few" not in line]
-    assert "note: gold standard: ref.txt" in notes
-    notes.remove("note: gold standard: ref.txt")
-    assert len(notes) == 4
-    assert "case:lc|eff:no|tok:zh" in notes[0]
-    assert "chrf: chrF2|nrefs:1|case:lc|" in notes[1]
-    with pytest.raises(InputError, match="tokenize: chrf has its own tokens"):
-        read(files[0], input=files[1:], metric="chrf", tokenize="zh")
 
 
 def test_wmt23_scores_are_those_published(compared, data):

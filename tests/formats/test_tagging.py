@@ -1,7 +1,6 @@
 """Tagged tokens: spans of tags by conlleval, seqeval, nervaluate and sets; columns, gold files, MBT and HIPE tables."""
 
 import csv
-import gzip
 
 import numpy as np
 import pytest
@@ -253,28 +252,9 @@ def test_the_numbers_of_conlleval(compared, write):
     assert evaluation.stats.shape[1] == 9
 
 
-def test_gold_and_guess_of_each_sentence(write):
-    evaluation = read(write("a.txt", PAIRS), write("b.txt", PAIRS.replace("B-VP", "B-NP")))
-    assert evaluation.stats.tolist() == [[[0, 1, 2], [0, 1, 1]], [[0, 1, 2], [1, 1, 1]]]
-    accuracy = read("a.txt", "b.txt", metric="accuracy")
-    assert accuracy.stats.tolist() == [[[2, 3], [1, 2]], [[2, 3], [2, 2]]]
-    assert accuracy.metric.name == "accuracy"
-
-
 def by_line(change, text):
     """A text whose lines of tokens are changed."""
     return "\n".join(change(line.split()) if line else "" for line in text.split("\n"))
-
-
-def test_a_gold_file_and_tagged_files(write):
-    gold = write("gold.txt", TAGGED)
-    guess = write("a.conll", by_line(lambda fields: f"{fields[0]}\t{fields[-1]}", PAIRS))
-    perfect = write("b.iob.gz", gzip.compress(TAGGED.encode(), mtime=0))
-    pairs = write("p.txt", PAIRS), write("q.txt", by_line(lambda fields: " ".join([*fields, fields[-1]]), TAGGED))
-    for metric in ("fscore", "f2", "recall", "accuracy"):
-        by_gold = read(gold, input=[guess, perfect], metric=metric)
-        assert by_gold.systems == ("a", "b")
-        np.testing.assert_array_equal(by_gold.stats, read(*pairs, metric=metric).stats)
 
 
 @pytest.mark.parametrize(
@@ -312,17 +292,6 @@ def test_mbt(compared, write):
     blank = MBT.replace("<utt>", "")
     evaluation = read(write("gold", blank), input=["one.mbt", "two.mbt"], reader="mbt")
     assert evaluation.stats.tolist() == [[[1, 2], [1, 1]], [[2, 2], [1, 1]]]
-
-
-def test_other_annotation_is_no_guess(write):
-    """CoNLL-2003 before it is tagged: words, parts of speech, chunks, entities."""
-    files = (
-        write("gold.txt", "EU NNP B-NP B-ORG\nleft VBD B-VP O\n"),
-        write("a.txt", "EU NNP B-NP O\nleft VBD B-VP B-PER\n"),
-    )
-    with pytest.raises(InputError, match=r"gold.txt: the last column has types such as 'ORG', the one before it 'NP'"):
-        read(*files)
-    assert read(files[0], input=files).stats.tolist() == [[[1, 1, 1]], [[0, 1, 1]]]
 
 
 SMALL_HIPE = "TOKEN\tNE-COARSE-LIT\tMISC\nRome\tB-loc\t_\n"

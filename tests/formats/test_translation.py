@@ -7,7 +7,6 @@ import json
 import random
 import statistics
 
-import numpy as np
 import pytest
 
 from sigjax import InputError, compare, read
@@ -43,14 +42,6 @@ def test_files_of_several_annotators_are_refused_by_what_they_are(write):
     paths = [str(write(f"en-de.mqm-{k}.seg.score", SCORES)) for k in (1, 2)]
     with pytest.raises(InputError, match=r"mqm-2.seg.score: a .seg.score file has all systems in it; .*runs="):
         read(*paths)
-
-
-def test_large_files(write):
-    """14 systems on 57,755 segments: as many as WMT has ever had."""
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(14, 57_755)).round(6)
-    path = write("x.seg.score", "".join(f"s{k}\t{value}\n" for k, row in enumerate(values.tolist()) for value in row))
-    assert read(path).stats[:, :, 0].tolist() == values.tolist()
 
 
 # COMET

@@ -2,15 +2,12 @@
 
 import itertools
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import scipy.stats
-from oracles import enumerate_tables, extreme
-from samples import ORACLES, area, exchanged, make, make_columns, numbers, run
+from oracles import extreme
+from samples import ORACLES, area, make, make_columns, numbers, run
 
 from sigjax import Evaluation, InputError, SampleMetric, compare, permutation_test
 from sigjax.cli import _run
@@ -44,38 +41,6 @@ def test_tile_size_changes_no_count(monkeypatch):
     found = numbers(run(evaluation, test=["permutation", "bootstrap"]))
     assert found[0] == expected[0]
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
-
-
-@pytest.mark.usefixtures("compiling")
-def test_few_units_are_compiled_too():
-    evaluation = make("correlation", num_instances=12, seed=4)
-    tables = (exchanged("correlation", table) for table in evaluation.stats[:2])
-    with_numpy = enumerate_tables(*tables, lambda table: ORACLES["correlation"][1](*table.T), "two-sided")
-    assert compare(evaluation, interval="none").comparisons[0].p_value == with_numpy
-
-
-def test_devices_change_nothing():
-    """In processes of their own: the number of devices is fixed when JAX starts. Enough work to be compiled."""
-    code = (
-        "import numpy as np, sigjax, jax\n"
-        "x = np.random.default_rng(0).normal(size=(3, 70)).round(2)\n"
-        "def report(device):\n"
-        "    given = sigjax.Evaluation.from_arrays(dict(zip('ABC', x)), metric='variance')\n"
-        "    tests = ['permutation', 'bootstrap']\n"
-        "    return sigjax.compare(given, test=tests, resamples=20_000, device=device, progress=False).to_json()\n"
-        "assert report('numpy') == report('cpu') == report('auto')\n"
-        "print(jax.local_device_count(), report('cpu'))"
-    )
-    reports = []
-    for devices in ("1", "8"):
-        environment = os.environ | {"JAX_NUM_CPU_DEVICES": devices, "JAX_PLATFORMS": "cpu"}
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.startswith(f"{devices} ")
-        reports.append(done.stdout.removeprefix(devices))
-    assert reports[0] == reports[1]
 
 
 def test_what_jax_cannot_trace_is_called(compiling):

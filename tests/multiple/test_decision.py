@@ -126,18 +126,6 @@ def test_as_many_resamples_as_needed_settle_and_the_number_before_does_not(count
             assert (decided[0][place] == decided[1][place]) == expected
 
 
-def test_no_number_is_proposed_for_a_pair_at_the_threshold():
-    """3,001 of 60,001 with half a hit each way: p is 0.0500 to nine digits."""
-    (at,) = decide([sampled(2999, 59_989)], None, Settings(resamples=59_989))
-    assert at == (False, None)
-    (near,) = decide([sampled(2999, 59_000)], None, Settings(resamples=59_000))
-    assert near == (False, 1_000_000)
-
-
-def test_without_resamples_there_is_nothing_to_settle():
-    assert decide([exact(0.01), exact(0.7)], None, Settings()) == [(None, None)] * 2
-
-
 @settings(max_examples=40)
 @given(st.integers(10, 400), st.integers(0, 2**32), st.sampled_from(OF_P_VALUES))
 def test_close_intervals_of_the_open_pairs_alone_say_what_those_of_all_do(num_pairs, seed, correction):

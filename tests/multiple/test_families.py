@@ -1,23 +1,18 @@
 """Families over all metrics of a report: every correction against statsmodels or the definition, on shared masks."""
 
 import itertools
-import json
-import re
 
 import numpy as np
 import pytest
 from oracles import STATSMODELS, random_counts, swapped_deltas
 from statsmodels.stats.multitest import multipletests
 
-from sigjax import Evaluation, InputError, compare
-from sigjax.cli import main
-from sigjax.exact.null import ExactP
-from sigjax.multiple.adjustment import ERROR, LOOKS, bounds, count_until_settled, known_bounds
-from sigjax.records import Column, Comparisons, Metric, Settings
+from sigjax import Evaluation, compare
+from sigjax.multiple.adjustment import LOOKS, count_until_settled
+from sigjax.records import Column, Metric, Settings
 from sigjax.records.corrections import adjust
 from sigjax.resample import engine as sampling
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
-from sigjax.testing.p_values import exact_columns, sampled_columns
 
 pytestmark = pytest.mark.slow
 
@@ -157,14 +152,6 @@ def test_ranks_and_letters_follow_the_family():
     assert "family" not in within.signature
 
 
-def test_corrected_p_values_out_of_reach_are_told_for_the_family():
-    """18 hypotheses need 360 resamples, 6 pairs of one metric 120."""
-    (note,) = (note for note in run(evaluations(), resamples=300).notes if "cannot become significant" in note)
-    assert "18 pairs of all metrics cannot" in note
-    assert note.endswith("use --resamples 360")
-    assert not any("cannot" in note for note in run(evaluations(), resamples=300, family="metric").notes)
-
-
 def test_stopping_knows_what_is_not_known_yet_of_other_metrics():
     """p near 0.02 is settled alone, and not among three more that may be smaller or not; nor after too few looks."""
     seen = []
@@ -197,53 +184,3 @@ def test_resamples_auto_settles_the_decisions_of_the_family():
     p = np.array([one.p_value for one in auto])
     np.testing.assert_array_equal([one.p_adjusted for one in auto], adjust(p, "holm"))
     assert run(data, resamples="auto", device="cpu").to_json() == auto.to_json()
-
-
-def test_every_metric_has_its_part_of_the_error():
-    """Of the pairs of all metrics, those known exactly need none."""
-    reasons = Column.constant("", 1)
-    sampled = sampled_columns(np.array([1]), np.array([0.2]), 8192, reasons, np.array([[0.1, 0.3]]))
-    before = Comparisons.joined([sampled, exact_columns([ExactP(0.01, -2.0)])])
-    assert known_bounds(before).tolist() == [[0.1, 0.3], [0.01, 0.01]]
-    others = np.concatenate([known_bounds(before), np.tile([0.0, 1.0], (2, 1))])
-    found = count_until_settled(lambda places, start, end: np.zeros(1, int), reasons, np.zeros(0), Settings(), others)
-    alone = bounds(np.zeros(1, int), found.values("resamples")[0], 4, LOOKS)
-    assert found.values("p_interval")[0].high == alone[1][0]
-    assert bounds(np.zeros(1, int), 8192, 4, LOOKS)[1][0] == pytest.approx(
-        1 - (ERROR / 4 / len(LOOKS) / 2) ** (1 / 8192), rel=1e-6
-    )
-
-
-def test_functions_of_whole_columns_take_part_and_maxt_refuses_them():
-    rng = np.random.default_rng(3)
-    values = {name: rng.normal(size=20) for name in "abc"}
-    data = [Evaluation.from_arrays(values), Evaluation.from_arrays(values, metric="median")]
-    report = run(data, resamples=200)
-    p = np.array([one.p_value for one in report])
-    np.testing.assert_array_equal([one.p_adjusted for one in report], adjust(p, "holm"))
-    with pytest.raises(InputError, match="needs a metric of sums"):
-        run(data, correction="maxt")
-
-
-def test_a_score_that_is_not_finite_is_refused_with_its_metric():
-    values = {"a": [1, 0, 1, 1], "b": [0, 1, 0, 0]}
-    broken = Metric("broken", lambda s: s[..., 0] / (s[..., 0] != 4), ("x",), lambda x: x[:, None], ("x",))
-    data = [Evaluation.from_arrays(values), Evaluation.from_arrays(values, metric=broken)]
-    with pytest.raises(InputError, match="metric 'broken' is not a finite number"):
-        run(data, correction="maxt", resamples=100, device="numpy")
-
-
-def test_the_command_line_takes_the_family(tmp_path, capsys):
-    path = tmp_path / "table.csv"
-    rng = np.random.default_rng(0)
-    rows = [f"{s},{i},{rng.integers(0, 3)},{rng.integers(3, 5)},{rng.integers(3, 5)}" for s in "ab" for i in range(20)]
-    path.write_text("\n".join(["system,id,tp,predicted,gold", *rows]), encoding="utf-8")
-    with pytest.raises(SystemExit) as ended:
-        main(["compare", str(path), "-m", "precision", "recall", "--family", "report", "--format", "json"])
-    assert ended.value.code == 0
-    report = json.loads(capsys.readouterr().out)
-    assert report["settings"]["family"] == "report"
-    p = [pair["p_value"] for pair in report["pairs"]]
-    np.testing.assert_allclose([pair["p_adjusted"] for pair in report["pairs"]], multipletests(p, method="holm")[1])
-    with pytest.raises(InputError, match=re.escape("family must be one of metric, report")):
-        run(evaluations(), family="all")

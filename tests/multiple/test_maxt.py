@@ -10,8 +10,6 @@ from oracles import f1, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
 from sigjax.records import Metric
-from sigjax.resample import engine
-from sigjax.resample import engine as sampling
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
 
 pytestmark = pytest.mark.slow
@@ -102,17 +100,6 @@ def test_statistics_of_different_pairs_tie_where_they_are_equal_as_real_numbers(
     assert tied > 100  # another pair has just the observed statistic
 
 
-@pytest.mark.parametrize(
-    ("platform", "elements", "pair_stats"),
-    [("numpy", 64, 2048), ("numpy", 2**13, 1), ("numpy", 2**22, 12), ("cpu", 64, 12), ("cpu", 2**13, 1)],
-)
-def test_tiles_and_blocks_of_pairs_change_nothing(evaluation, platform, elements, pair_stats, monkeypatch):
-    expected = run(evaluation, device="numpy").to_json()
-    monkeypatch.setitem(engine._TILE_ELEMENTS, platform, elements)
-    monkeypatch.setattr(sampling, "_PAIR_STATS", pair_stats)
-    assert run(evaluation, device=platform).to_json() == expected
-
-
 def test_adjusted_p_values_come_near_those_of_all_swaps():
     """All 2^9 swaps of nine instances, with the binomial error of 100,000 resamples."""
     values = np.random.default_rng(8).integers(0, 9, (4, 9)) + np.array([0, 0, 2, 5])[:, None]
@@ -173,13 +160,6 @@ def test_exact_pairs_are_sampled_for_the_adjusted_p_alone(evaluation):
     assert text not in " ".join(str(run(evaluation)).split())
 
 
-def test_a_run_that_is_extended_or_resumed_gives_the_same_report(evaluation, tmp_path):
-    whole, half = run(evaluation), run(evaluation, resamples=1000)
-    assert run(evaluation, extend=half).to_json() == whole.to_json()
-    first = run(evaluation, checkpoint=tmp_path / "state")
-    assert run(evaluation, checkpoint=tmp_path / "state").to_json() == first.to_json() == whole.to_json()
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -191,15 +171,6 @@ def test_a_run_that_is_extended_or_resumed_gives_the_same_report(evaluation, tmp
 def test_what_has_no_maximum_on_each_resample_is_refused(evaluation, options, message):
     with pytest.raises(InputError, match=message):
         run(evaluation, **options)
-
-
-@pytest.mark.parametrize("exponent", [-700, -530, 520, 900])
-@pytest.mark.parametrize("family", ["metric", "report"])
-def test_adjusted_p_does_not_depend_on_the_unit_of_the_scores(exponent, family):
-    values = {name: np.random.default_rng(k).integers(-9, 9 + 4 * k, 30) / 4.0 for k, name in enumerate("abc")}
-    scaled = {name: np.ldexp(each, exponent) for name, each in values.items()}
-    expected, found = (run(Evaluation.from_arrays(each), family=family) for each in (values, scaled))
-    assert [one.p_adjusted for one in found] == [one.p_adjusted for one in expected]
 
 
 def test_metrics_without_sums_and_scores_in_steps_are_refused():

@@ -1,7 +1,5 @@
 """Ranks on bootstrap resamples: against SciPy, and a bootstrap by NumPy."""
 
-import re
-
 import numpy as np
 import pytest
 from oracles import f1, random_counts
@@ -10,7 +8,6 @@ from scipy.stats import rankdata
 from sigjax import Evaluation, compare
 from sigjax.multiple.ranks import rank_quantiles
 from sigjax.records import Metric
-from sigjax.report import to_html, to_latex, to_markdown, to_text
 from sigjax.testing import bootstrap as sampled
 
 
@@ -67,25 +64,6 @@ def test_where_lower_is_better_the_lowest_is_first():
     assert told(run(Evaluation.from_arrays(turned, metric=lower))) == told(run(Evaluation.from_arrays(values)))
 
 
-@pytest.mark.parametrize("metric", ["fscore", "median"])
-def test_the_same_on_every_device_and_resumed(metric, tmp_path):
-    counts = random_counts(np.random.default_rng(2), 4, 40)
-    given = counts if metric == "fscore" else {name: each[:, 0] for name, each in counts.items()}
-    data = Evaluation.from_arrays(given, metric=metric)
-    expected = run(data, device="numpy", resamples=1000).to_json()
-    assert run(data, device="cpu", resamples=1000, checkpoint=tmp_path / "state").to_json() == expected
-    assert run(data, resamples=1000, checkpoint=tmp_path / "state").to_json() == expected
-
-
-@pytest.mark.parametrize("exponent", [-700, -530, 520, 900])
-def test_positions_do_not_depend_on_the_unit_of_the_scores(exponent):
-    values = {name: np.random.default_rng(k).integers(-9, 9 + 4 * k, 30) / 4.0 for k, name in enumerate("abc")}
-    scaled = {name: np.ldexp(each, exponent) for name, each in values.items()}
-    expected = told(run(Evaluation.from_arrays(values)))
-    assert len(set(expected.values())) > 1
-    assert told(run(Evaluation.from_arrays(scaled))) == expected
-
-
 @pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "simultaneous"])
 @pytest.mark.parametrize("metric", ["fscore", "median"])
 def test_replicates_of_intervals_are_not_drawn_again(metric, interval, monkeypatch, tmp_path):
@@ -113,13 +91,3 @@ def test_one_unit_has_no_position():
     report = run(Evaluation.from_arrays({"a": [1], "b": [0], "c": [1]}))
     assert set(told(report).values()) == {None}
     assert report.notes[-1] == "one unit: no standard errors and no intervals"
-
-
-@pytest.mark.parametrize("format_", [to_text, to_markdown, to_html, to_latex])
-def test_formats_for_people_show_positions_where_they_are_asked_for(format_):
-    rng = np.random.default_rng(6)
-    values = {name: rng.normal(-k / 2, 1.0, 60) for k, name in enumerate("abcd")}
-    report = run(Evaluation.from_arrays(values), baseline="a")
-    words = " ".join(re.sub(r"<[^>]+>|[|&$\\]", " ", format_(report)).split())
-    assert "boot. ranks" in words
-    assert re.search("Boot. ranks: the middle 95 ?% of .* ranks on bootstrap resamples", words)

@@ -30,17 +30,6 @@ def test_standings_of_a_report(board):
     ]
 
 
-def test_where_lower_is_better_the_lowest_ranks_first():
-    errors = Evaluation.from_arrays({name: [1 - each for each in values] for name, values in RIGHT.items()})
-    flipped = replace(errors, metric=replace(errors.metric, higher_is_better=False))
-    assert [(one.name, one.rank_interval) for one in compare(flipped).systems] == [
-        ("top", (1, 2)),
-        ("near", (1, 2)),
-        ("mid", (3, 3)),
-        ("low", (4, 4)),
-    ]
-
-
 def test_standings_are_those_of_the_adjusted_p_values():
     """Counted from the comparisons, in both tests; the standing is that of the first one asked for."""
     generator = np.random.default_rng(5)
@@ -80,13 +69,6 @@ def test_the_top_group_promises_what_its_correction_does(board, format_, correct
     assert words.count("Top group") == 1
     assert f"Top group (no system is significantly better): top and near{promise if familywise else ''}." in words
     assert words.count("90% confidence") == 2 * familywise
-
-
-@pytest.mark.parametrize("option", [{"test": "bootstrap"}, {"test": ("bootstrap", "permutation")}, {"mid_p": True}])
-def test_tests_that_are_not_sure_of_their_level_promise_no_confidence(board, option):
-    words = " ".join(to_text(replace(board, settings=Settings(**option))).split())
-    assert "Top group (no system is significantly better): top and near." in words
-    assert "confidence" not in words
 
 
 def test_the_top_group_follows_from_the_decisions_alone():

@@ -1,6 +1,5 @@
 """`resamples="auto"`: its error and the validity of its p-values by exact computation, then whole reports."""
 
-import json
 import math
 from functools import partial
 from itertools import pairwise
@@ -13,7 +12,6 @@ from oracles import random_counts
 from scipy.stats import beta, betabinom, binom
 
 from sigjax import Evaluation, InputError, association_test, bootstrap_test, compare, permutation_test
-from sigjax.cli import main
 from sigjax.multiple import adjustment as stopping
 from sigjax.multiple.adjustment import CONFIDENCE, ERROR, LOOKS, agree, bounds, count_until_settled, valid_p
 from sigjax.records import CORRECTIONS, Column, Settings
@@ -24,13 +22,6 @@ pytestmark = pytest.mark.slow
 OF_P_VALUES = [name for name, each in CORRECTIONS.items() if not each.is_resampled]
 SHORT = (64, 128, 256, 512, 1024)
 CAP = LOOKS[-1]
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=12), st.sampled_from(OF_P_VALUES))
-def test_no_adjusted_p_value_falls_when_p_values_rise(pairs, correction):
-    low, high = np.sort(np.array(pairs), axis=1).T
-    assert np.all(adjust(low, correction) <= adjust(high, correction))
 
 
 @pytest.mark.parametrize("num_pairs", [1, 300])
@@ -242,11 +233,6 @@ def test_settled_decisions_are_those_of_exact_tests(correction):
     assert settled >= 20
 
 
-@pytest.mark.parametrize("device", ["numpy", "cpu"])
-def test_the_same_report_on_every_device(report, device):
-    assert report.to_json() == run(leaderboard(), device=device).to_json()
-
-
 def test_pairs_with_exact_p_values_take_part_in_the_correction():
     """Of a and b few units differ, so that they need no sampling; c differs from both everywhere."""
     rng = np.random.default_rng(1)
@@ -276,45 +262,6 @@ def test_a_pair_at_the_threshold_reaches_the_cap_and_the_report_says_so(monkeypa
     assert "99.9% interval of p" in str(report)
 
 
-def test_the_report_says_where_pairs_stopped(report):
-    numbers = {look: sum(c.resamples == look for c in report) for look in LOOKS}
-    where = ", ".join(f"{number} at {look:,}" for look, number in numbers.items() if number)
-    assert report.notes[-1] == f"product: resamples at which sampled pairs stopped: {where}"
-    assert f"|n:auto|cap:{CAP}|" in report.signature
-    assert json.loads(report.to_json())["settings"]["resamples"] == "auto"
-    assert [pair["settled"] for pair in json.loads(report.to_json())["pairs"]] == [c.settled for c in report]
-
-
-def test_identical_systems_have_p_1_and_are_settled_at_once(report):
-    (twins,) = [c for c in report if c.delta == 0.0]
-    assert (twins.p_value, twins.exceed, twins.resamples, twins.settled) == (1.0, LOOKS[0], LOOKS[0], True)
-
-
-def test_the_bootstrap_takes_the_default_number():
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(5), 2, 60), metric="fscore")
-    both = compare(evaluation, test=["permutation", "bootstrap"], resamples="auto", method="montecarlo")
-    fixed = compare(evaluation, test="bootstrap", method="montecarlo")
-    assert [(c.p_value, c.resamples, c.interval, c.settled) for c in both if c.test == "bootstrap"] == [
-        (c.p_value, 100_000, c.interval, c.settled) for c in fixed
-    ]
-
-
-def test_a_metric_of_whole_columns_stops_too():
-    rng = np.random.default_rng(3)
-    scores = {"a": rng.normal(0.0, 1.0, 60), "b": rng.normal(0.1, 1.0, 60), "c": rng.normal(3.0, 1.0, 60)}
-    evaluation = Evaluation.from_arrays(scores, metric="median")
-    found, fixed = run(evaluation, correction="none"), run(evaluation, LOOKS[0], correction="none")
-    assert [(c.resamples, c.settled) for c in found] == [(LOOKS[0], True)] * 3
-    assert [c.exceed for c in found] == [c.exceed for c in fixed]
-
-
-def test_a_run_goes_on_from_its_checkpoint(report, tmp_path):
-    """The second run finds all counts in the file, whichever pairs each of them is of."""
-    path = tmp_path / "run.ckpt"
-    for _ in range(2):
-        assert run(leaderboard(), checkpoint=path).to_json() == report.to_json()
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -326,20 +273,3 @@ def test_a_run_goes_on_from_its_checkpoint(report, tmp_path):
 def test_what_cannot_stop_by_itself_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_command_line(tmp_path, capsys):
-    path = tmp_path / "table.csv"
-    rng = np.random.default_rng(0)
-    rows = [f"{a},{b}" for a, b in zip(rng.integers(0, 2, 80), rng.integers(0, 2, 80), strict=True)]
-    path.write_text("\n".join(["A,B", *rows]), encoding="utf-8")
-    arguments = ["compare", str(path), "-m", "accuracy", "--method", "montecarlo", "--format", "json"]
-    with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--resamples", "auto"])
-    assert ended.value.code == 0
-    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
-    assert pair["settled"]
-    assert pair["resamples"] in LOOKS
-    with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--resamples", "many"])
-    assert ended.value.code == 2

@@ -95,18 +95,6 @@ def test_little_that_unpacks_to_gigabytes_is_refused(tmp_path, kind):
     assert int(memory) < 300
 
 
-def test_lists_are_not_decoded(tmp_path):
-    values = pyarrow.array([[0.5] * 10**6, [], None, [1.0]])
-    columns = {"id": list("wxyz"), "A": [1, 0, 1, 1], "B": [0, 0, 1, 1], "parts": values}
-    (tmp_path / "t.parquet").write_bytes(packed(columns))
-    for ignored in ([], ["parts"]):
-        evaluation = read(tmp_path / "t.parquet", ignore=ignored)
-        assert evaluation.systems == ("A", "B")
-        assert evaluation.stats[:, :, 0].tolist() == [[1, 0, 1, 1], [0, 0, 1, 1]]
-    with pytest.raises(InputError, match="column 'parts': expected names, got lists or objects"):
-        read(tmp_path / "t.parquet", cluster="parts")
-
-
 def test_text_that_is_not_utf8_is_refused_by_its_column(tmp_path):
     latin = pyarrow.array(["José".encode("latin-1"), b"x"]).view(pyarrow.string())
     table = pyarrow.table({"id": latin, "A": [1, 0], "B": [0, 1]})
@@ -128,15 +116,6 @@ def test_whole_numbers_in_decimals_stay_exact_or_are_refused(tmp_path):
                 read(tmp_path / "t.parquet")
         else:
             assert read(tmp_path / "t.parquet").stats[0, :, 0].tolist() == [2**53, 0]
-
-
-def test_metrics_of_lighteval_that_are_lists_are_refused_when_asked_for(tmp_path):
-    paths = [tmp_path / f"details_{name}.parquet" for name in "ab"]
-    for path in paths:
-        path.write_bytes(details(4, pyarrow.array(list("pqrs"))))
-    assert read(*paths, metric="acc").stats[:, :, 0].tolist() == [[0, 1, 0, 1]] * 2
-    with pytest.raises(InputError, match="field 'parts': expected a number for each document"):
-        read(*paths, metric="parts")
 
 
 @pytest.mark.parametrize(("limit", "refused"), [(500_000, True), (700_000, False)])

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from reports import SIGNATURE, make_report, without_intervals
+from reports import SIGNATURE, make_report
 
 from sigjax import InputError, Report, compare
 from sigjax.cli import _run
@@ -20,7 +20,6 @@ from sigjax.report.plots import (
     FIGURES,
     NOT_SIGNIFICANT,
     TWO_COLUMNS,
-    UNSETTLED,
     VERMILION,
     _panels,
     default_figure,
@@ -125,29 +124,6 @@ def test_scores_are_points_with_intervals_open_where_the_best_is_not_beaten():
     lower = replace(report, lower_is_better=("accuracy",)).plot("scores")
     assert lower.axes[0].get_title("right") == "accuracy: 300 instances; lower is better"
     assert "better" not in lower.axes[0].get_xlabel()
-
-
-@pytest.mark.parametrize("kind", ["scores", "forest"])
-def test_points_of_pairs_that_are_not_settled_are_orange(kind):
-    close = REPORTS[9]
-    pairs = [replace(one, p_adjusted=0.2, settled=False) for one in close.comparisons]
-    for report, expected in ((close, False), (replace(close, comparisons=tuple(pairs)), True)):
-        (axes,) = report.plot(kind).axes
-        fills = [line.get_markerfacecolor() for line in axes.lines if len(line.get_xdata()) == 1]
-        assert (fills.count(UNSETTLED) == 8) == expected
-        assert any("orange: not settled" in each.get_text() for each in axes.figure.findobj(Text)) == expected
-
-
-@pytest.mark.parametrize("baseline", [None, "team-3-of-2026"])
-def test_a_forest_has_the_deltas_to_the_best_or_the_baseline(baseline):
-    report = compare(right(9), metric="accuracy", baseline=baseline)
-    (axes,) = report.plot("forest").axes
-    names = [one.name for one in report.systems]
-    reference = baseline or names[0]
-    expected = [report[name, reference] for name in names if name != reference]
-    assert points(axes) == [(one.delta, row, one.p_adjusted < 0.05) for row, one in enumerate(expected)]
-    assert segments(axes) == [[[one.interval.low, row], [one.interval.high, row]] for row, one in enumerate(expected)]
-    assert without_intervals(report).plot("forest").axes
 
 
 def test_a_heat_map_has_a_shade_and_a_number_for_every_pair():

@@ -121,26 +121,6 @@ def test_problems_computed_once_have_the_p_values_of_sign_tests(systems, instanc
         assert num_problems(ones) == len(keys)
 
 
-@pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "none"])
-@pytest.mark.parametrize("strata", [None, "abcd" * 15])
-def test_pairs_that_share_a_problem_have_what_they_have_alone(interval, strata):
-    """Sixteen systems on ten units are 120 pairs of few problems."""
-    scores = two_valued(16, 10, seed=3)
-    scores = {name: np.tile(values, 6) for name, values in scores.items()}
-    together = quick(
-        Evaluation.from_arrays(scores, metric="accuracy", strata=strata), interval=interval, correction="none",
-        test=["permutation", "bootstrap"], budget=1e9,
-    )  # fmt: skip
-    rng = np.random.default_rng(0)
-    for place in rng.integers(len(together), size=6).tolist():
-        one = together.comparisons[place]
-        pair = Evaluation.from_arrays({x: scores[x] for x in (one.a, one.b)}, metric="accuracy", strata=strata)
-        alone = quick(pair, interval=interval, correction="none", test=["permutation", "bootstrap"], budget=1e9)
-        own = next(each for each in alone if each.test == one.test)
-        # Of a board one pair of which was sampled, all decisions are judged.
-        assert one == replace(own, settings=one.settings, settled=one.settled)
-
-
 def test_what_is_not_told_apart_by_counting_is_not_shared():
     """Three values, two statistics that differ, and a score that is not linear."""
     values = np.array([[0, 1, 2], [1, 1, 0]])

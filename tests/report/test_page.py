@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
@@ -128,28 +127,6 @@ def test_pages_fit_the_window_and_load_nothing(name, shown, tmp_path):
 
 
 @needs_chromium
-def test_systems_sort_by_numbers_and_names_and_are_searched(shown):
-    names = ["b10", "B2", "a1", "zeta", "b9", "c"]
-    page = shown(make_report(names))
-    head = "table.systems thead th:nth-child({}) button"
-    order = "table.systems tbody th"
-    assert texts(page, order) == names
-    page.click(head.format(2))
-    assert texts(page, order) == ["a1", "B2", "b9", "b10", "c", "zeta"]
-    page.click(head.format(2))
-    assert texts(page, order) == ["zeta", "c", "b10", "b9", "B2", "a1"]
-    assert page.evaluate("document.querySelector('table.systems [aria-sort]').ariaSort") == "descending"
-    page.evaluate(f"document.querySelector({json.dumps(head.format(4))}).focus()")
-    page.press("Enter")  # by score
-    assert texts(page, order) == names[::-1]
-    assert texts(page, "table.systems [aria-sort]") == ["score"]
-    page.click("input[type=search]")
-    page.type("B")
-    assert texts(page, order) == ["b9", "B2", "b10"]
-    assert texts(page, "output") == ["3 of 6 systems"]
-
-
-@needs_chromium
 def test_a_pair_is_chosen_by_mouse_keys_and_names(shown):
     report = make_report(5)
     page, cell = shown(report), "table.heat tbody tr:nth-child({}) td:nth-child({})"
@@ -213,38 +190,6 @@ def test_cells_of_the_heat_map_have_the_shade_of_their_pair(name, shown):
         assert page.evaluate(scrolled) == [True, True, True]
     page.click("input[value=delta]")
     assert page.evaluate("document.querySelectorAll('.heat .better5').length") > 0
-
-
-@needs_chromium
-def test_distributions_are_drawn(shown):
-    report = REPORTS["distributions"]()
-    null, others = report.distributions[0], [one for one in report.distributions if one.a != report.systems[0].name]
-    heights = """[...document.querySelector(".card .histogram").querySelectorAll("rect.{}")]
-      .map((bar) => parseFloat(bar.getAttribute("height")) / 92)"""
-    page, most = shown(report), max(null.shares)
-    caption = "Delta under the null hypothesis, exact. Dashed: observed; solid: as extreme as that,"
-    assert texts(page, ".card figcaption")[0].startswith(caption)
-    assert page.evaluate(heights.format("share")) == pytest.approx([share / most for share in null.shares], abs=1e-3)
-    assert page.evaluate(heights.format("extreme")) == pytest.approx([share / most for share in null.extreme], abs=1e-3)
-    page = shown(replace(report, distributions=tuple(others[:1])))  # a pair that has a histogram is chosen first
-    assert texts(page, ".card h4") == [f"{others[0].a} \u2212 {others[0].b}"]
-
-
-JUPYTER = """<style>.jp-RenderedHTMLCommon table { table-layout: fixed; margin-left: auto; font-size: 12px; }
-.jp-RenderedHTMLCommon td, .jp-RenderedHTMLCommon th { text-align: right; white-space: normal; padding: 0.5em; }
-.jp-RenderedHTMLCommon tbody tr:nth-child(odd) { background: rgb(1, 2, 3); }</style>"""
-
-
-@needs_chromium
-def test_styles_of_the_fragment_survive_those_of_jupyter(shown):
-    fragment = REPORTS["25"]()._repr_html_()
-    page = shown(f'<!DOCTYPE html><body>{JUPYTER}<div class="jp-RenderedHTMLCommon">{fragment}</div>', 500)
-    assert page.evaluate("document.documentElement.scrollWidth") == 500
-    style = "getComputedStyle(document.querySelector('.sigjax {}')).{}"
-    assert page.evaluate(style.format("tbody .name", "textAlign")) == "left"
-    assert page.evaluate(style.format("thead th", "position")) == "sticky"
-    assert page.evaluate(style.format("tbody tr", "backgroundColor")) == "rgba(0, 0, 0, 0)"
-    assert page.evaluate(style.format("td.p0", "backgroundColor")) == "rgba(60, 120, 216, 0.7)"
 
 
 def test_the_page_is_whole_and_names_are_data():

@@ -6,7 +6,6 @@ from decimal import Decimal
 import pytest
 from reports import make_report
 
-from sigjax.records import Settings
 from sigjax.report.sections import blocks
 from sigjax.report.words import format_p
 
@@ -52,16 +51,6 @@ def test_many_systems_are_counted():
     assert sentence(12, beyond(*range(1, 12))) == (
         "All 12 systems can be told apart, from system-1, the best, to system-12, the worst."
     )
-
-
-def test_systems_against_a_baseline():
-    expected = "a is better than c; e is worse than c; b and d cannot be told apart from c."
-    assert sentence(significant={(0, 2), (2, 4)}, settings=Settings(baseline="c")) == expected
-    one_sided = Settings(baseline="c", alternative="greater")
-    expected = "a is better than c; b, d and e are not shown to be better than c."
-    assert sentence(significant={(0, 2)}, settings=one_sided) == expected
-    expected = "a, b, d and e are not shown to be worse than c."
-    assert sentence(settings=one_sided, lower_is_better=("accuracy",)) == expected
 
 
 @pytest.mark.parametrize(

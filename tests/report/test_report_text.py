@@ -35,18 +35,6 @@ def test_text_stays_within_the_width_and_names_every_system(count, prefix, width
         assert short == name or ("…" in short and short[-2:] == name[-2:])
 
 
-def test_text_of_a_pair_that_differs():
-    text = unwrapped(to_text(make_report(["A", "B"], p_of=lambda i, j: 0.0123)))
-    assert "1 A 0.9000 0.0092 [0.8820, 0.9175]" in text
-    assert "delta (A - B) +0.0100" in text
-    assert "95% interval of delta [-0.0060, +0.0263]" in text
-    expected = (
-        "A is better than B: the difference is unlikely to be chance (p = 0.0123 < 0.05, two-sided permutation test"
-    )
-    assert expected in text
-    assert "method: exact (whole numbers)" in text
-
-
 FORMATS = [to_text, to_html, to_markdown, to_latex]
 
 
@@ -117,20 +105,6 @@ def test_text_says_how_far_systems_are_behind_the_best():
             f"{high:+.3f}]",
             p,
         ]
-
-
-def test_text_grid_of_symbols():
-    chosen = {1: 0.0005, 2: 0.005, 3: 0.03, 4: 0.5, 5: 1.0}
-    report = make_report(
-        10, p_of=lambda i, j: chosen.get(j, 0.9) if i == 0 else 0.9, settings=Settings(correction="none")
-    )
-    pair = next(one for one in report if one.p_value == 1)
-    equal = replace(pair, score_b=pair.score_a, delta=0.0, better=None)
-    comparisons = tuple(equal if one == pair else one for one in report)
-    lines = to_text(replace(report, comparisons=comparisons)).splitlines()
-    assert " 1 system-1  █ ▓ ▒ · = · · · ·" in lines
-    assert "█ p < 0.001   ▓ p < 0.01   ▒ p < 0.05   · not significant   ? not settled   = equal scores" in lines
-    assert "permutation test, two-sided; p not adjusted for 45 pairs" in lines
 
 
 def ranked(report):

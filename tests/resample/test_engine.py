@@ -2,7 +2,6 @@
 
 import io
 import sys
-import types
 from functools import partial
 
 import numpy as np
@@ -86,49 +85,6 @@ def test_replicates_are_those_of_the_counts(evaluation):
         assert c.interval == pytest.approx(np.quantile(delta, [0.025, 0.975]), rel=1e-12)
 
 
-def test_more_resamples_extend_the_list(evaluation):
-    first = run(evaluation, test="permutation", resamples=1000, interval="none")
-    more = run(evaluation, test="permutation", resamples=2000, interval="none")
-    mask = swap(row_keys(12345, np.arange(1000, 2000)), draws_from_strata(np.zeros(70, int)), np.dtype(np.float64))
-    for before, after in zip(first, more, strict=True):
-        a, b = (evaluation.stats[evaluation.systems.index(name)] for name in (before.a, before.b))
-        added = extreme(swapped_deltas(mask[:, :70], a, b, f1), before.delta, "two-sided").sum()
-        assert before.exceed + added == after.exceed
-
-
-def test_adding_a_system_leaves_old_pairs_alone(evaluation):
-    """Adding a system, also in front, changes no count: not even through the system that others are measured from."""
-    fewer = Evaluation.from_arrays(
-        {name: evaluation.stats[i] for i, name in enumerate(evaluation.systems) if i}, metric="fscore"
-    )
-    old = {(c.a, c.b, c.test): c.exceed for c in run(fewer)}
-    new = {(c.a, c.b, c.test): c.exceed for c in run(evaluation)}
-    assert old == {pair: new[pair] for pair in old}
-
-
-def test_other_seeds_give_other_counts(evaluation):
-    counts = [[c.exceed for c in run(evaluation, seed=seed)] for seed in (0, 1, 2**64 - 1)]
-    assert counts[0] != counts[1] != counts[2] != counts[0]
-
-
-def test_one_program_serves_all_tiles():
-    """The kernel is traced once (a and b are scored in it), however many tiles there are; another seed reuses it."""
-    import jax
-
-    compiled = []
-
-    def score(sums):
-        if isinstance(sums, jax.core.Tracer) and sums.ndim == 3:
-            compiled.append(sums.shape)
-        return sums[..., 0] / sums[..., 2]
-
-    arrays = {name: values + 1 for name, values in random_counts(np.random.default_rng(0), 3, 50).items()}
-    evaluation = Evaluation.from_arrays(arrays, metric=score)
-    for seed in (1, 2):
-        run(evaluation, test="permutation", interval="none", device="cpu", resamples=20_000, seed=seed)
-        assert len(compiled) == 2
-
-
 def test_the_global_setting_of_jax_is_left_alone(evaluation):
     import jax
 
@@ -150,11 +106,6 @@ def test_loading_jax_is_counted_where_it_is_not_loaded(monkeypatch):
     assert choose().platform == "cpu"
     monkeypatch.delitem(sys.modules, jax.__name__)
     assert choose() is NUMPY
-
-
-def test_a_platform_that_is_not_there_is_refused():
-    with pytest.raises(InputError, match="device 'gpu' cannot be used"):
-        choose_backend("gpu", numpy_seconds=1.0)
 
 
 def test_without_jax_numpy_is_used_and_said(monkeypatch):
@@ -188,19 +139,3 @@ def test_a_progress_bar_is_drawn_on_a_terminal_only(monkeypatch, terminal, shown
     with progress_bar("permutation", 10, shown=shown) as advance:
         advance(10)
     assert ("permutation" in stream.getvalue()) is drawn
-
-
-def test_a_notebook_draws_its_own_bar_and_removes_it(monkeypatch):
-    display = pytest.importorskip("IPython.display")
-    drawn = []
-    monkeypatch.setattr("IPython.get_ipython", lambda: types.SimpleNamespace(kernel=True))
-    handle = types.SimpleNamespace(update=lambda shown: drawn.append(shown.data))
-    monkeypatch.setattr(display, "display", lambda shown, display_id: handle)
-    with progress_bar("<b>", 2000, shown=True) as advance:
-        advance(1000)
-        advance(1001)  # too soon
-    bar = '<progress value="1000" max="2000" aria-label="&lt;b&gt;"></progress>'
-    assert drawn == [f"&lt;b&gt; {bar} 1,000 of 2,000", ""]
-    with progress_bar("hidden", 10, shown=False) as advance:
-        advance(10)
-    assert len(drawn) == 2

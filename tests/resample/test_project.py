@@ -1,7 +1,5 @@
 """Sums are exact: equal to Python's whole numbers, by products in the smallest type that holds the bound, or fused."""
 
-from functools import partial
-
 import jax
 import numpy as np
 import pytest
@@ -13,19 +11,11 @@ from sigjax.resample import projection as fused
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.projection import (
     Bytes,
-    DrawsProduct,
-    Floats,
-    FusedDraws,
-    FusedSwap,
-    SwapProduct,
     bytes_of,
-    crossed_projection,
-    distinct_columns,
     draws_projection,
     fused_draws,
     fused_swap,
     make_fields,
-    nested_projection,
     swap_projection,
 )
 
@@ -104,27 +94,6 @@ def test_products_are_exact(largest, dtype, num_units):
         assert on_both(projection)[:20].tolist() == by_whole_numbers(plan, values, draws)
 
 
-def test_the_type_follows_the_bound(monkeypatch):
-    monkeypatch.setattr(fused, "MOST_WORDS", 0)
-    column, draws = np.full((1, 2), 2**23 - 1), draws_from_strata(np.zeros(2, int))
-    for make in (partial(swap_projection, compiled=True), partial(draws_projection, compiled=True)):
-        assert make(column, draws).matrix.dtype == np.float32
-        assert make(column + 1, draws).matrix.dtype == np.float64
-
-
-@pytest.mark.parametrize("sizes", [[3, 3], [1, 4, 2]])
-def test_with_runs_the_type_follows_the_largest_sum_of_outputs(sizes):
-    """An exchange takes each output once at most, a nested draw all outputs from one output of the largest unit."""
-    count, draws = sum(sizes), draws_from_strata(np.zeros(len(sizes), int))
-    for most, make in (
-        (count, partial(crossed_projection, sizes=np.array(sizes))),
-        (len(sizes) * max(sizes), partial(nested_projection, draws=draws, sizes=np.array(sizes))),
-    ):
-        for value, dtype in (((2**24 - 1) // most, np.float32), (2**24 // most + 1, np.float64)):
-            column = np.full((1, count), -value)
-            assert make(column, compiled=True).matrix.dtype == make(column, compiled=False).matrix.dtype == dtype
-
-
 @pytest.mark.parametrize("num_units", [1, 50, 64, 65, 300])
 @pytest.mark.parametrize("count", [5, 8, 21])
 def test_products_of_bytes_are_exact(count, num_units):
@@ -140,16 +109,6 @@ def test_products_of_bytes_are_exact(count, num_units):
         found = np.asarray(jax.jit(lambda projection, rows: projection.sums(rows))(projection, ROWS))
     assert found[:count].tolist() == by_whole_numbers(swap, values, draws)
     assert not found[count:].any()
-
-
-@pytest.mark.parametrize(("value", "fits"), [(127, True), (128, False), (-128, True), (-129, False)])
-def test_bytes_are_taken_where_all_columns_fit(monkeypatch, value, fits):
-    monkeypatch.setattr(fused, "MOST_WORDS", 0)
-    columns, draws = np.ones((5, 70), int), draws_from_strata(np.zeros(70, int))
-    columns[3, 69] = value
-    projection = swap_projection(columns, draws, compiled=True, most_bytes=1)
-    assert isinstance(projection.matrix, Bytes if fits else Floats)
-    assert isinstance(swap_projection(columns, draws, compiled=True).matrix, Floats)
 
 
 @pytest.mark.parametrize("num_units", [1, 65])
@@ -204,24 +163,3 @@ def test_counts_of_draws_pass_the_largest_byte(most):
         found = jax.jit(lambda matrix, rows: matrix.drawn(lambda rows: rows, rows))(matrix, draws)
     counts = np.bincount(draws[0])[:5].tolist()
     assert found[:3, 0].tolist() == [sum(x * n for x, n in zip(row, counts, strict=True)) for row in columns.tolist()]
-
-
-def test_few_columns_are_fused():
-    draws = draws_from_strata(np.zeros(50, int))
-    values = np.random.default_rng(0).integers(0, 9, (60, 50))
-    assert isinstance(swap_projection(values[:4], draws, compiled=True), FusedSwap)
-    assert isinstance(swap_projection(values[:4], draws, compiled=False), FusedSwap)
-    assert isinstance(swap_projection(10_000 * values[:4], draws, compiled=True), FusedSwap)
-    assert isinstance(swap_projection(10_000 * values[:4], draws, compiled=False), SwapProduct)
-    assert isinstance(draws_projection(values[:4], draws, compiled=True), FusedDraws)
-    assert isinstance(draws_projection(values[:4], draws, compiled=False), DrawsProduct)
-    assert isinstance(swap_projection(values, draws, compiled=True), SwapProduct)
-    assert isinstance(draws_projection(values, draws, compiled=True), DrawsProduct)
-
-
-def test_equal_columns_are_kept_once():
-    values = np.stack([np.stack([np.arange(9), np.ones(9, int)], axis=-1)] * 4)
-    values[3, 0, 0] = 5
-    columns, places = distinct_columns(values)
-    assert places.column.tolist() == [[0, 1], [0, 1], [0, 1], [2, 1]]
-    assert columns.shape == (3, 9)

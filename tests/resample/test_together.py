@@ -5,8 +5,6 @@ import pytest
 from oracles import random_counts
 
 from sigjax import Evaluation, compare
-from sigjax.resample import engine as sampling
-from sigjax.testing import bootstrap as together
 
 RESAMPLES = 3001
 COUNTS = random_counts(np.random.default_rng(5), 3, 80)
@@ -40,32 +38,3 @@ def test_metrics_together_have_the_numbers_that_each_has_alone(device, options):
     alone = [numbers(compare(each, **options)) for each in METRICS]
     assert systems == [row for rows, _ in alone for row in rows]
     assert pairs == [row for _, rows in alone for row in rows]
-
-
-@pytest.mark.parametrize(("memory", "runs"), [(1.0, 1), (1e-4, 3)])
-def test_draws_are_made_once_where_replicates_fit_into_memory(monkeypatch, memory, runs):
-    calls = []
-
-    def counted(*arguments):
-        calls.append(arguments)
-        return sampling.replicates(*arguments)
-
-    monkeypatch.setattr(together, "replicates", counted)
-    metrics = [METRICS[0], METRICS[3], METRICS[4]]
-    options = {"method": "montecarlo", "interval": "percentile", "resamples": RESAMPLES, "device": "numpy"}
-    compare(metrics, memory=memory, **options)
-    assert len(calls) == runs
-
-
-def test_metrics_that_do_not_sample_are_not_waited_for(monkeypatch):
-    """The bootstrap of a mean needs no resamples."""
-    calls = []
-
-    def counted(projection, metrics, run):
-        calls.append(len(metrics))
-        return sampling.replicates(projection, metrics, run)
-
-    monkeypatch.setattr(together, "replicates", counted)
-    for places in ((1, 0), (0, 1)):
-        compare([METRICS[place] for place in places], interval="percentile", resamples=RESAMPLES, device="numpy")
-    assert calls == [1, 1]

@@ -1,6 +1,5 @@
 """A run that was killed goes on and gives the same report."""
 
-import contextlib
 import json
 import os
 import random
@@ -137,22 +136,6 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch, expected):
     assert not seen
 
 
-def test_states_are_written_every_few_seconds_only(tmp_path, monkeypatch):
-    clock, written = [0.0], []
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-
-    def save(*_, **__):
-        clock[0] += 0.7
-        written.append(clock[0])
-
-    kept = CheckpointFile(tmp_path / "c", {}, {})
-    monkeypatch.setattr(np, "savez", save)
-    for _ in range(1000):
-        clock[0] += 0.1
-        kept.save(("a",), checkpoint.State(1, {}), finished=False)
-    assert len(written) == pytest.approx(1000 * 0.1 / 7.0, abs=1)  # 0.7 s are a tenth of 7 s
-
-
 KILLED = """
 import os, random, signal, sys
 import numpy as np
@@ -214,37 +197,6 @@ def test_a_killed_command_goes_on(moment, tmp_path):
     assert kills > 2
     with open(plain, "rb") as one, open(output, "rb") as other:
         assert one.read() == other.read()
-
-
-SHARED = """
-import sys
-from sigjax.run import checkpoint
-from sigjax.cli import main
-checkpoint._SECONDS, checkpoint._FRACTION = 0.0, 1e9
-main(sys.argv[1:])
-"""
-
-
-def test_processes_that_run_the_same_may_share_a_checkpoint(tmp_path):
-    """Each writes a file of its own and renames it: the last one wins, and none writes into another's."""
-    table, path = tmp_path / "table.tsv", tmp_path / "run.ckpt"
-    rows = [f"i{i}\t{i * 7 % 11 / 3}\t{i * 5 % 13 / 7}\n" for i in range(200)]
-    table.write_text("id\tA\tB\n" + "".join(rows))
-    command = ["compare", str(table), "--device", "numpy", "--method", "montecarlo", "--resamples", "200000"]
-    outputs = [tmp_path / f"{k}.json" for k in range(6)]
-    arguments = [sys.executable, "-c", SHARED, *command, "--checkpoint", str(path), "-o"]
-    with contextlib.ExitStack() as stack:
-        processes = [
-            stack.enter_context(subprocess.Popen([*arguments, str(output)], stderr=subprocess.PIPE, text=True))
-            for output in outputs
-        ]
-        said = [process.communicate()[1] for process in processes]
-    assert [process.returncode for process in processes] == [0] * 6
-    assert not any("cannot be written" in each for each in said), said
-    assert len({output.read_bytes() for output in outputs}) == 1
-    assert header(path)["schema"] == "sigjax-checkpoint/1"
-    assert set(done(path).values()) - {0} == {200_000}
-    assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] == []
 
 
 def wait_for_a_write(path, process):

@@ -6,13 +6,11 @@ import subprocess
 import sys
 from functools import partial
 
-import chex
 import jax
 import numpy as np
 import pytest
 
 from sigjax import Evaluation, compare, permutation_test
-from sigjax.resample import engine as sampling
 from sigjax.run.backend import compiled
 
 TESTS = ["permutation", "bootstrap"]
@@ -49,34 +47,6 @@ def run(metric, num_systems, num_instances, **options):
     if isinstance(metric, list):
         return compare([make(each, num_systems, num_instances) for each in metric], **options)
     return compare(make(metric, num_systems, num_instances), **options)
-
-
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("num_systems", [2, 12])
-def test_one_program_serves_similar_sizes(test, num_systems, programs):
-    """Sums of 2 systems are added up as words are drawn; those of 12 systems are products."""
-
-    def score(sums):  # no other test has compiled anything for it
-        return (sums[..., 0] + 1) / (sums[..., 1] + 1)
-
-    interval = "none" if test == "permutation" else "percentile"
-    for num_instances in (705, 706, 731, 768):
-        run(score, num_systems, num_instances, test=test, interval=interval, seed=num_instances)
-        assert len(programs) == 1, programs
-    other = run(score, num_systems, 750, test=test, interval=interval, resamples=2999)
-    assert len(programs) == 1, programs
-    assert (
-        other.to_json()
-        == run(score, num_systems, 750, test=test, interval=interval, resamples=2999, device="numpy").to_json()
-    )
-
-
-@pytest.mark.parametrize(("kernel", "test"), [("_swap_tile", "permutation"), ("_scores_tile", "bootstrap")])
-def test_similar_sizes_trace_a_kernel_once(kernel, test, monkeypatch):
-    chex.clear_trace_counter()
-    monkeypatch.setattr(sampling, kernel, chex.assert_max_traces(getattr(sampling, kernel), n=1))
-    for num_instances in (833, 850, 896):
-        run("fscore", 12, num_instances, test=test, interval="none" if test == "permutation" else "percentile")
 
 
 def test_padding_takes_no_words_from_the_units(programs):

@@ -7,7 +7,6 @@ import pytest
 from runs import COUNTS, FSCORE, OTHERS, RUNS, TWO
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.cli import _run
 from sigjax.testing import permutation as permutation
 from sigjax.testing.uncertainty import PILOT
 
@@ -58,15 +57,6 @@ def test_another_version_is_refused(tmp_path, monkeypatch):
         compare(FSCORE, resamples=1000, extend=old)
 
 
-def test_a_report_of_another_numpy_or_jax_goes_on(tmp_path):
-    """Their versions are told, and nothing depends on them."""
-    report = json.loads(compare(FSCORE, resamples=500).to_json())
-    report["versions"] |= {"python": "3.9.0", "numpy": "1.0", "jax": None}
-    path = tmp_path / "old.json"
-    path.write_text(json.dumps(report))
-    assert compare(FSCORE, resamples=1000, extend=path).to_json() == compare(FSCORE, resamples=1000).to_json()
-
-
 def test_another_function_of_the_same_name_is_refused(tmp_path):
     def metric_over(stat):
         def metric(sums):
@@ -80,22 +70,6 @@ def test_another_function_of_the_same_name_is_refused(tmp_path):
     for again in ({"resamples": 500, "checkpoint": path}, {"resamples": 600, "extend": old}):
         with pytest.raises(InputError, match="'metric' gives other scores"):
             compare(Evaluation.from_arrays(COUNTS, metric=metric), **again)
-
-
-@pytest.mark.parametrize(("factor", "refused"), [(1 + 1e-7, True), (1 + 1e-12, False)])
-def test_scores_of_the_run_that_goes_on_may_differ_by_rounding_only(factor, refused):
-    def metric(sums):
-        return scale * sums[..., 0] / sums[..., 1]
-
-    scale = 1.0
-    data = Evaluation.from_arrays(COUNTS, metric=metric)
-    old = compare(data, resamples=500)
-    scale = factor
-    if refused:
-        with pytest.raises(InputError, match="'metric' gives other scores"):
-            compare(data, resamples=600, extend=old)
-    else:
-        assert compare(data, resamples=600, extend=old).settings.resamples == 600
 
 
 def test_there_must_be_something_to_add(tmp_path):
@@ -157,19 +131,6 @@ def test_a_report_that_was_changed_by_hand_is_refused(name, tmp_path):
     path.write_text(json.dumps(report))
     with pytest.raises(InputError, match=rf"old\.json: .*{message}"):
         compare(FSCORE, resamples=1000, method="montecarlo", interval="none", extend=path)
-
-
-def test_the_command_extends(tmp_path, capsys):
-    table, old = tmp_path / "table.tsv", tmp_path / "old.json"
-    table.write_text("id\tA\tB\n" + "".join(f"{i}\t{i % 3}\t{i * i % 7}\n" for i in range(50)))
-    command = ["compare", str(table), "--method", "montecarlo", "--format", "json"]
-    assert _run([*command, "--resamples", "300", "-o", str(old)], debug=True) == 0
-    assert _run([*command, "--resamples", "900"], debug=True) == 0
-    assert _run([*command, "--resamples", "900", "--extend", str(old)], debug=True) == 0
-    fresh, extended = capsys.readouterr().out.split('{\n  "schema"')[1:]
-    assert fresh == extended
-    assert _run([*command, "--resamples", "900", "--extend", str(old), "--seed", "1"], debug=False) == 2
-    assert "seed is 12345 there and 1 here" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from runs import report
 from test_checkpoint import done
 
 from sigjax.cli import _run
-from sigjax.run.shards import Shard, current_shard, launched
-from sigjax.testing.problem import NotFinite, raise_together
+from sigjax.run.shards import Shard, current_shard
 
 SECONDS = 60
 """A lost process is noticed within so long."""
@@ -90,18 +89,6 @@ def table(tmp_path_factory):
 def test_two_processes_give_the_report_of_one(table, options):
     """Five systems; the processes have another number of devices each, and parts of different sizes."""
     arguments = (table, "-m", "fscore", "--format", "json", *options)
-    both = start_two(*arguments)
-    assert [ends(process) for process in both] == [(0, of_one(*arguments), ""), (0, "", "")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("design", ["crossed", "nested"])
-def test_designs_of_repeated_runs(tmp_path, design):
-    values = np.random.default_rng(4).integers(0, 9, (2, 30, 3))
-    rows = [f"{'AB'[k]}\t{i}\t{run}\t{values[k, i, run]}" for k, i, run in np.ndindex(values.shape)]
-    (tmp_path / "runs.tsv").write_text("\n".join(["system\tid\trun\tvalue", *rows]) + "\n")
-    table = (tmp_path / "runs.tsv", "--runs", "run", "--design", design)
-    arguments = (*table, *BOTH, "--resamples", 3001, "--device", "cpu", "--format", "json")
     both = start_two(*arguments)
     assert [ends(process) for process in both] == [(0, of_one(*arguments), ""), (0, "", "")]
 
@@ -236,14 +223,6 @@ def test_a_run_of_two_processes_that_was_stopped_goes_on_in_two_or_in_one(name, 
     assert [(tmp_path / f"run.ckpt.{index}").read_text(encoding="utf-8") for index in (0, 1)] == [expected] * 2
 
 
-def test_a_checkpoint_of_another_run_is_refused_by_both(table, tmp_path):
-    arguments = (table, "-m", "fscore", "--resamples", 2000, "--method", "montecarlo", "--checkpoint", tmp_path / "a")
-    of_one(*arguments)
-    for code, out, err in map(ends, start_two(*arguments, "--seed", 7)):
-        assert (code, out) == (2, "")
-        assert "seed is 12345 there and 7 here" in err
-
-
 def test_other_options_are_refused_by_both(table):
     arguments = (table, "-m", "fscore", "--resamples", 2000)
     both = start_two(*arguments, others=(*arguments, "--seed", 1))
@@ -292,18 +271,3 @@ def test_shards_are_all_of_the_work_once():
         parts = [Shard(index, count).of(range(5, 105)) for index in range(count)]
         assert [each for part in parts for each in part] == list(range(5, 105))
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
-
-
-def test_alone_there_is_nothing_to_wait_for():
-    numbers = np.arange(3)
-    assert Shard().total(numbers) is numbers
-    raise_together(None, Shard())
-    with pytest.raises(NotFinite) as met:
-        raise_together(NotFinite((2, 0)), Shard())
-    assert met.value.systems == (2, 0)
-
-
-def test_only_several_processes_are_joined():
-    assert launched({"OMPI_MCA_orte_hnp_uri": "1.0;tcp://127.0.0.1:1", "OMPI_COMM_WORLD_SIZE": "4"})
-    assert not launched({"SLURM_STEP_NODELIST": "a", "SLURM_NTASKS": "1"})
-    assert not launched({"SLURM_NTASKS": "8", "KUBERNETES_SERVICE_HOST": "10.0.0.1"})

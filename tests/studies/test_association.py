@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import extreme, montecarlo_error
-from scipy.stats import binom, binomtest, chisquare, fisher_exact, permutation_test
+from scipy.stats import binomtest, chisquare, fisher_exact, permutation_test
 
 from sigjax import InputError
 from sigjax.cli import _run
@@ -187,20 +187,6 @@ def test_two_sided_is_that_of_scipy():
         )
 
 
-@pytest.mark.parametrize("rank", [0, 14, 180, 345, 358, 359, 361, 705])
-def test_two_sided_intervals_keep_their_level(rank):
-    """Also where the smaller tail is a toss-up. The 720 assignments have different values, so ranks tell p."""
-    weights = np.random.default_rng(0).random((6, 6))
-    order = sorted(itertools.permutations(range(6)), key=lambda labels: weights[range(6), labels].sum())
-    expected = min(2 * (rank + 1), 2 * (720 - rank), 720) / 720
-    test = partial(association_test, range(6), order[rank], alternative="two-sided")
-    test = partial(test, statistic=lambda counts: (counts * weights).sum(axis=(-2, -1)))
-    assert test(method="exact").p_value == expected
-    intervals = [test(method="montecarlo", resamples=299, seed=seed).p_interval for seed in range(200)]
-    missed = sum(not (interval and interval.low <= expected <= interval.high) for interval in intervals)
-    assert missed <= binom.isf(1e-6, 200, 0.05)
-
-
 def test_two_sided_with_a_tie_at_the_mean():
     test = partial(association_test, [-2, 0], [0, -2], statistic=lambda counts: counts[..., 0, 0])
     test = partial(test, alternative="two-sided")
@@ -217,14 +203,6 @@ def test_shuffles_are_uniform(labels):
     orders, counts = np.unique(drawn, axis=0, return_counts=True)
     assert {tuple(order) for order in orders.tolist()} == set(itertools.permutations(labels))
     assert chisquare(counts).pvalue > 1e-5
-
-
-def test_labels_may_be_any_text_or_numbers():
-    expected = association_test(CONTENTS, EXPERT)
-    places = [CONTENTS.index(name) for name in EXPERT]
-    assert association_test(np.array(CONTENTS), tuple(EXPERT)) == expected
-    assert association_test(np.arange(4), [float(place) for place in places]) == expected
-    assert association_test([10**400, -1, 0.5, True], [10**400, -1, True, 0.5]) == expected
 
 
 @pytest.mark.parametrize(

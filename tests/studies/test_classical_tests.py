@@ -104,17 +104,6 @@ def test_yeh_levels_beside_his_printed_counts(metric, printed, errors):
     assert exact < 0.05
 
 
-def test_a_second_run_with_the_next_seed_is_another_sample():
-    result = run("fscore", method="montecarlo", resamples=20_000, seed=0)
-    assert [(one.test, one.settings.seed) for one in result.second] == [("permutation", 1), ("bootstrap", 1)]
-    exact = exact_level(SCORES["fscore"], two_sided=True)
-    runs = [result.comparisons[0], result.second[0]]
-    assert runs[0].exceed != runs[1].exceed
-    for one in runs:
-        assert abs(one.p_value - exact) < 5 * np.sqrt(exact / 20_000)
-    assert [one.test for one in run("fscore", resamples=2000).second] == ["bootstrap"]  # the other was exact
-
-
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("metric", ["mean", "accuracy", "fscore", "recall", "precision", "ratio"])
 def test_identical_systems_give_one_everywhere(metric, alternative):
@@ -125,23 +114,6 @@ def test_identical_systems_give_one_everywhere(metric, alternative):
     assert result.tests
     assert {test.p_value for test in (*result, *result.comparisons, *result.second)} == {1.0}
     assert result.factor is None
-
-
-def test_one_instance():
-    result = classical_tests([1], [0], metric="accuracy")
-    assert [(test.name, test.p_value) for test in result if test.paired] == [
-        ("sign (exact)", 1.0),
-        ("Wilcoxon signed rank", 1.0),
-        ("McNemar (exact)", 1.0),
-        ("McNemar (mid-p)", 0.5),
-        ("McNemar (chi-square)", pytest.approx(scipy.stats.chi2.sf(1, 1))),
-        ("McNemar (chi-square, corrected)", 1.0),
-    ]
-    assert [one.test for one in result.comparisons] == ["permutation"]
-    assert {each.name for each in result.left_out} == {
-        *("paired t", "Wald z", "two-sample t", "bootstrap", "chi-square (relevant, spurious)")
-    }
-    assert (result.correlation, result.factor) == (None, None)
 
 
 def test_a_constant_difference_has_no_t_and_no_factor():
@@ -187,21 +159,6 @@ def test_paired_t_over_folds():
     result = classical_tests(a, b, alternative="greater")
     expected = scipy.stats.ttest_rel(a, b, alternative="greater")
     assert result["paired t"].p_value == pytest.approx(expected.pvalue, rel=1e-10)
-
-
-def test_clusters_may_be_folds():
-    """F1 has no paired t over instances, but over the F1 of each fold."""
-    rng = np.random.default_rng(4)
-    gold = rng.integers(1, 6, 60)
-    arrays = {name: np.stack([rng.binomial(gold, q), gold + rng.integers(0, 3, 60), gold], -1) for name, q in
-              (("A", 0.8), ("B", 0.7))}  # fmt: skip
-    fold = np.arange(60) % 6
-    evaluation = Evaluation.from_arrays(arrays, metric="fscore", clusters=[str(each) for each in fold])
-    result = classical_tests(evaluation, resamples=200)
-    sums = {name: np.array([x[fold == k].sum(axis=0) for k in range(6)]) for name, x in arrays.items()}
-    f1 = [2 * x[:, 0] / (x[:, 1] + x[:, 2]) for x in sums.values()]
-    assert result["paired t over clusters"].p_value == pytest.approx(scipy.stats.ttest_rel(*f1).pvalue, rel=1e-10)
-    assert "paired t" in {each.name for each in result.left_out}
 
 
 def test_a_score_that_falls_with_its_statistic_turns_the_tests():
@@ -286,14 +243,3 @@ def test_real_pairs_of_many_systems(data):
             assert result[name].p_value == pytest.approx(p_value, rel=1e-10), name
         assert result.correlation == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-9)
         assert result.comparisons[0].p_value == pytest.approx(expected["sign (exact)"], rel=1e-10)
-
-
-def test_yeh_by_the_command(data, capsys):
-    folder = data / "art_yeh2000"
-    files = [str(folder / name) for name in ("yeh.gold", "yeh.s1", "yeh.s2")]
-    command = ["tests", files[0], "-i", *files[1:], "--reader", "terms", "-m", *SCORES, "--format", "json"]
-    assert _run(command, debug=True) == 0
-    for found in json.loads(capsys.readouterr().out)["results"]:
-        ours = run(found["metric"])
-        assert found["correlation"] == pytest.approx(ours.correlation, rel=1e-12)
-        assert [test["p_value"] for test in found["tests"]] == pytest.approx([test.p_value for test in ours], rel=1e-12)

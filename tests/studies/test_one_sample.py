@@ -106,17 +106,6 @@ def test_a_probability_too_small_for_t_is_shown(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["systems"][0]["log10_p"] is None
 
 
-def test_systems_in_files_of_their_own_may_have_other_instances(capsys, tmp_path):
-    for name, count in (("a", 4), ("b", 6)):
-        rows = "".join(f"{name}{i},{i % 2}\n" for i in range(count))
-        (tmp_path / f"{name}.csv").write_text(f"id,score\n{rows}")
-    files = [str(tmp_path / f"{name}.csv") for name in "ab"]
-    assert _run(["one-sample", *files, "--against", "0.7", "-m", "accuracy"], debug=False) == 0
-    assert re.search(r"^a +4 +0\.5000 .*\nb +6 +0\.5000 ", capsys.readouterr().out, re.M)
-    assert _run(["compare", *files, "-m", "accuracy"], debug=False) == 2
-    assert "`sigjax unpaired` takes such systems" in capsys.readouterr().err
-
-
 REFUSED = {
     "whole columns": ([1, 2], {"metric": "median"}, "'median' is computed from whole columns"),
     "1": (
@@ -168,22 +157,3 @@ def test_the_command_takes_one_system(capsys, tmp_path, monkeypatch, arguments, 
     assert re.search(rf"^{name} +\d .* binomial$", capsys.readouterr().out, re.M)
     assert _run(["compare", *arguments, "-m", "accuracy"], debug=False) == 2
     assert "a comparison needs at least two systems, got 1" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_the_tests_keep_their_level():
-    """Of 2,000 samples whose mean, or F1, is the number, about 5% have p <= 0.05."""
-    rng = np.random.default_rng(4)
-    rejected = np.zeros(3)
-    for _ in range(2_000):
-        gold = rng.integers(1, 6, 60)
-        right = rng.binomial(gold, 0.7)
-        counts = np.stack([right, gold, gold], axis=1)
-        samples = (rng.normal(3.0, 1.0, 15).round(1), 3.0, "mean"), (rng.random(40) < 0.7, 0.7, "accuracy")
-        tests = [one_sample(own, against=number, metric=metric) for own, number, metric in samples]
-        tests.append(one_sample({"F": counts}, against=0.7, metric="fscore"))
-        rejected += [one.p_value <= 0.05 for (one,) in tests]
-    low, high = stats.binom.ppf([0.0001, 0.9999], 2_000, 0.05)
-    assert low <= rejected[0] <= high
-    assert rejected[1] <= high
-    assert rejected[2] <= stats.binom.ppf(0.9999, 2_000, 0.06)

@@ -8,7 +8,6 @@ from scipy import stats
 
 import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.cli import _run
 from sigjax.metrics.columns import MEDIAN
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
 from sigjax.studies.formulas import uniformity
@@ -131,21 +130,3 @@ def test_bad_input():
     with pytest.raises(InputError, match="'median' is computed from all instances"):
         sigjax.audit(Evaluation.from_arrays(few_reals(9), metric=MEDIAN))
     assert sigjax.audit(evaluation, systems=["C", "A"], repetitions=5, resamples=99).systems == ("C", "A")
-
-
-def test_a_score_that_is_not_finite_is_refused_with_the_name():
-    data = {"A": [[1, 1], [1, 0], [1, 0]], "B": [[1, 1], [2, 1], [2, 0]]}
-    evaluation = Evaluation.from_arrays(data, metric=lambda sums: sums[..., 0] / sums[..., 1])
-    with pytest.raises(InputError, match="not a finite number on a trial made from '[AB]'"):
-        sigjax.audit(evaluation, test="bootstrap", repetitions=10, resamples=99)
-
-
-def test_command(capsys, table, tmp_path, as_in_python):
-    common = ["audit", str(table), "-m", "accuracy", "--systems", "A", "C", "--repetitions", "40", "--resamples", "99"]
-    known = sigjax.audit(sigjax.read(table, metric="accuracy"), systems=["A", "C"], repetitions=40, resamples=99)
-    assert [one.test for one in known.tests] == ["permutation", "bootstrap"]
-    assert "audit of A and C: 60 instances" in as_in_python(common, known)
-    assert _run([*common, "--test", "bootstrap"], debug=False) == 0
-    assert "permutation" not in capsys.readouterr().out
-    assert _run([*common, "--figure", str(tmp_path / "f.nothing")], debug=False) == 2
-    assert "expected a name such as audit.png" in capsys.readouterr().err

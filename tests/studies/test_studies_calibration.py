@@ -131,13 +131,3 @@ def test_clusters_of_one_size_count_by_the_variance_of_their_shares():
 def test_what_is_refused(options, message):
     with pytest.raises(InputError, match=message):
         calibration(population(20), **({"instances": 10, "resamples": 99} | options))
-
-
-def test_the_command_and_its_formats(tmp_path, as_in_python):
-    evaluation = population(100)
-    evaluation.save(tmp_path / "all.npz")
-    options = ["--instances", "30", "--repetitions", "10", "--resamples", "199", "--p-range", "0.03", "0.07"]
-    study = calibration(evaluation, instances=30, repetitions=10, resamples=199, p_range=(0.03, 0.07))
-    *lines, _ = as_in_python(["study", "calibration", str(tmp_path / "all.npz"), *options], study).splitlines()
-    assert max(map(len, lines)) <= 80
-    assert len(study.ranges) == len(study.to_frame()) == 27

@@ -176,44 +176,6 @@ def test_thresholds_of_groups_that_differ():
     assert (found.low, found.differ) == (None, False)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("systems", "least"), [(12, 0.95), (50, 0.95), (100, 0.9)])
-def test_coverage(systems, least):
-    """Systems are random, and so are the standard errors of their pairs; the truth is that of 4,000 systems."""
-    rng = np.random.default_rng(systems)
-
-    def close_pairs(count):
-        means, spreads = rng.normal(0.0, 1.2, count), np.exp(0.3 * rng.normal(size=count))
-        a, b = np.triu_indices(count, 1)
-        values = np.abs(means[a] - means[b])
-        p_values = stats.norm.sf(values / np.sqrt((spreads[a] + spreads[b]) / 2))
-        chosen = np.flatnonzero((p_values >= 0.04) & (p_values <= 0.06))
-        order = chosen[np.argsort(values[chosen])]
-        return np.stack([a[order], b[order]], axis=1), values[order]
-
-    truth, hits, trials = np.quantile(close_pairs(4_000)[1], 0.95), 0, 200
-    for trial in range(trials):
-        one, _ = make_threshold("all", *close_pairs(systems), system_draws(trial, systems, 400), 0, PairsOptions())
-        hits += (one.low is None or one.low <= truth) and (one.high is None or truth <= one.high)
-    assert hits / trials >= least - 3 * math.sqrt(least * (1 - least) / trials)
-
-
-def test_designs_and_clusters_are_those_of_compare():
-    clusters = np.repeat(np.arange(20), 4).tolist()
-    evaluation = tagged(clusters=clusters)
-    how = {"resamples": 2_000, "device": "numpy"}
-    study = gains(evaluation, **how)
-    assert (study.num_instances, study.num_units) == (80, 20)
-    by_name = {frozenset((pair.winner, pair.loser)): pair.p_value for pair in study.pairs}
-    for one in sigjax.compare(evaluation, test="bootstrap", interval="none", alternative="greater", **how):
-        if one.delta > 0:
-            assert by_name[frozenset((one.a, one.b))] == one.p_value
-    with pytest.raises(InputError, match="design models has no bootstrap test"):
-        gains(evaluation, design="models")
-    with pytest.raises(InputError, match="every instance was run once"):
-        gains(evaluation, design="crossed", test="permutation")
-
-
 NAMES = ["s0", "s1", "s2", "s3", "s4"]
 
 

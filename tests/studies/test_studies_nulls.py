@@ -30,14 +30,6 @@ def sign_test_size(num_units, alpha):
     return stats.binom.pmf(above, num_units, 0.5)[p_values <= alpha].sum()
 
 
-def correlated(r, size, seed=0):
-    """Two systems with means of 0, variances of 1 and this correlation, just so."""
-    x, y = np.random.default_rng(seed).normal(size=(2, size))
-    x = (x - x.mean()) / x.std()
-    y -= y.mean() + x * (x @ y) / size
-    return {"A": x, "B": r * x + np.sqrt(1 - r * r) * y / y.std()}
-
-
 def test_a_split_deals_each_stratum_into_two_halves():
     strata = [f"s{i % 3}" for i in range(23)]
     ids = np.arange(1, 24)
@@ -70,37 +62,6 @@ def test_sizes_of_exact_tests_are_those_of_enumeration_whatever_the_data():
         for rate, alpha in zip(rates(study, "sign (exact)", system), ALPHAS, strict=True):
             assert agrees(rate, sign_test_size(12, alpha), repetitions)
     assert study.tests[0].methods == {"exact": repetitions}
-
-
-@pytest.mark.parametrize(("r", "verdict"), [(0.6, "conservative"), (-0.6, "too many false positives")])
-def test_tests_of_independent_systems_lose_their_level_under_swaps_alone(r, verdict):
-    """Their standard error is too large by 1 / sqrt(1 - r), or too small; halves of one system are independent."""
-    repetitions = 600
-    study = sigjax.audit(
-        Evaluation.from_arrays(correlated(r, 600)),
-        test="permutation",
-        null=["swaps", "splits"],
-        classical=True,
-        repetitions=repetitions,
-        resamples=199,
-        device="numpy",
-    )
-    for place, alpha in enumerate(ALPHAS):
-        size = 2 * stats.norm.sf(stats.norm.isf(alpha / 2) / np.sqrt(1 - r))
-        assert agrees(rates(study, "two-sample t")[place], size, repetitions)
-        assert agrees(rates(study, "paired t")[place], alpha, repetitions)
-        for system in ("A", "B"):
-            assert agrees(rates(study, "two-sample t", system)[place], alpha, repetitions)
-            assert agrees(rates(study, "paired t", system)[place], alpha, repetitions)
-    (line,) = [line for line in str(study).splitlines() if verdict in line and line.endswith(": two-sample t")]
-    assert "5%" in line
-    errors = study.plot().axes[1]
-    assert errors.get_yticklabels()[-1].get_text() == "two-sample t"
-    heights = [
-        y for line in errors.get_lines() if line.get_linestyle() == "-" for y in np.asarray(line.get_ydata()).tolist()
-    ]
-    low, high = sorted(errors.get_ylim())
-    assert low < min(heights) < 0 < len(errors.get_yticks()) - 1 < max(heights) < high
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "recall", "mean"])
@@ -155,12 +116,3 @@ def test_bad_input():
         sigjax.audit(evaluation, systems=["D"], null="splits")
     with pytest.raises(InputError, match="two systems, got 1"):
         sigjax.audit(evaluation, systems=["A"], null=["swaps", "splits"])
-
-
-def test_command(table, as_in_python):
-    common = ["audit", str(table), "-m", "accuracy", "--systems", "A", "B", "--repetitions", "20", "--resamples", "99"]
-    how = {"null": ["swaps", "splits"], "classical": True, "repetitions": 20, "resamples": 99}
-    known = sigjax.audit(sigjax.read(table, metric="accuracy"), systems=["A", "B"], **how)
-    as_in_python([*common, "--null", "swaps", "splits", "--classical"], known)
-    assert {(one.null, one.system) for one in known.tests} == {("swaps", None), ("splits", "A"), ("splits", "B")}
-    assert {"binomial z", "McNemar (exact)", "permutation"} <= {one.test for one in known.tests}

@@ -65,11 +65,6 @@ def test_the_simulated_effect_is_the_normal_one_for_normal_errors(alternative):
     )
 
 
-def test_power_without_an_effect_is_the_level():
-    study = sigjax.power(pilot(effect=0.0), instances=[60], repetitions=2000)
-    assert stats.binomtest(study.points[0].rejected, 2000, 0.05).pvalue > 1e-3
-
-
 def test_identical_systems_have_no_power():
     values = np.arange(20.0)
     (at,) = sigjax.power(Evaluation.from_arrays({"A": values, "B": values}), instances=[30], repetitions=20).points
@@ -85,24 +80,6 @@ def test_strata_keep_their_shares():
     assert chosen.shape == (50, 100)
     assert ((chosen < 30).sum(axis=1) == 75).all()
     assert stats.chisquare(np.bincount(chosen[chosen < 30], minlength=30)).pvalue > 1e-3
-
-
-@pytest.mark.parametrize(("one", "other"), [("greater", "less"), ("two-sided", "two-sided")])
-def test_a_pilot_turned_upside_down_has_the_same_power(one, other):
-    """Differences are skewed: what is detectable upwards is not what is detectable downwards."""
-    gain = np.random.default_rng(4).exponential(size=60) - 0.6
-    up, down = (
-        sigjax.power(
-            Evaluation.from_arrays({"A": sign * gain, "B": 0 * gain}),
-            instances=[30],
-            repetitions=400,
-            resamples=199,
-            alternative=alternative,
-        ).points[0]
-        for sign, alternative in ((1, one), (-1, other))
-    )
-    assert (up.power, up.detectable) == (down.power, down.detectable)
-    assert up.simulated_detectable == pytest.approx(down.simulated_detectable, rel=1e-9)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -171,14 +148,6 @@ def test_bad_input():
     ):
         with pytest.raises(InputError, match=message):
             sigjax.power(pilot(20), **wrong)
-
-
-def test_command(table, as_in_python):
-    command = ["power", str(table), "-m", "accuracy", "--instances", "40", "80", "--repetitions", "50"]
-    evaluation = sigjax.read(table, metric="accuracy")
-    known = sigjax.power(evaluation, systems=["A", "B"], instances=[40, 80], repetitions=50)
-    text = as_in_python([*command, "--systems", "A", "B"], known)
-    assert "power for A - B: pilot of 60 instances" in text
 
 
 def test_frame_and_axes_of_the_caller():

@@ -90,16 +90,6 @@ def test_a_size_is_the_study_of_its_instances(labels):
             assert (at.threshold, at.low, at.high, at.num_pairs) == (known.gain, known.low, known.high, known.num_pairs)
 
 
-def test_random_subsets_grow_and_differ():
-    how = {"resamples": 999, "device": "numpy", "draws": 50, "subsets": "random", "orders": 2}
-    study = size(normal(6, 120), sizes=[60, 120], **how)
-    found = {(at.order, at.size): at.threshold for at in study.points if at.by == "normal"}
-    assert sorted(found) == [(0, 60), (0, 120), (1, 60)]
-    assert found[0, 60] != found[1, 60]
-    assert study == size(normal(6, 120), sizes=[60, 120], **how)
-    assert f"units:{study.num_units} instances" in study.signature
-
-
 def test_random_words_of_studies_are_those_of_no_test_and_of_no_other_study(monkeypatch):
     """Each has room for 2^38 resamples, trials, draws or orders; 2^42 is the last that the cipher tells apart."""
     rows, rows_of = [], bits.rows_of

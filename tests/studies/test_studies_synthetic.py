@@ -31,29 +31,6 @@ def added_scores(evaluation):
     return score(totals) - score(totals - stats_)
 
 
-def unequal(metric, size=40_000):
-    """Three systems that differ in score and in how their instances vary: answers, counts or numbers."""
-    rng = np.random.default_rng(4)
-    ease, gold = rng.normal(size=size), rng.poisson(8.0, size) + 1
-    systems = {}
-    for name, skill, spread in (("A", 0.7, 1.0), ("B", 0.0, 1.6), ("C", 1.3, 0.7)):
-        value = skill + spread * (ease + 0.6 * rng.normal(size=size))
-        tp = rng.binomial(gold, 1.0 / (1.0 + np.exp(-value)))
-        counts = np.stack([tp, tp + rng.poisson(1.0, size), gold], axis=-1)
-        systems[name] = {"accuracy": (value > 0).astype(int), "mean": value.round(3), "fscore": counts}[metric]
-    return Evaluation.from_arrays(systems, metric=metric)
-
-
-@pytest.mark.parametrize("correlation", [0.8, 0.95])
-@pytest.mark.parametrize("metric", ["accuracy", "mean", "fscore"])
-def test_mixtures_of_systems_of_unequal_score_have_the_correlation_asked_for(metric, correlation):
-    mixed = synthetic(unequal(metric), count=4, correlation=correlation)
-    between = np.corrcoef(added_scores(mixed))
-    for base in (0, 4, 8):
-        for a, b in ((base, base + 2), (base + 1, base + 3)):
-            assert between[a, b] == pytest.approx(correlation, abs=0.01)
-
-
 def test_the_lowest_correlation_that_is_named_can_be_had_and_no_lower_one():
     rng = np.random.default_rng(6)
     for _ in range(30):
@@ -172,16 +149,6 @@ def test_every_command_takes_what_is_written(capsys, tmp_path, ending):
     assert families.read_text().split("\n")[:3] == ["system\tgroup", "A~1\tA", "A~2\tA"]
     assert _run(["study", "gains", str(made), "-m", "fscore", *labels, "--groups", str(families)], debug=False) == 0
     assert _run(["study", "synthetic", str(data), "-o", str(data)], debug=False) == 2
-
-
-def test_families_of_systems_with_a_tilde_in_their_names(capsys, tmp_path):
-    data, made, families = tmp_path / "data.npz", tmp_path / "made.npz", tmp_path / "families.tsv"
-    Evaluation.from_arrays({"v1~a": [1, 0, 1, 1, 0, 1], "v1~b": [0, 1, 1, 0, 1, 1]}).save(data)
-    command = ["study", "synthetic", str(data), "--count", "2", "-o", str(made), "--families", str(families)]
-    assert _run(command, debug=True) == 0
-    capsys.readouterr()
-    groups = [line.split("\t") for line in families.read_text().splitlines()]
-    assert groups == [["system", "group"], *([f"v1~{name}~{i}", f"v1~{name}"] for name in "ab" for i in (1, 2))]
 
 
 def test_generators_need_no_files(capsys, tmp_path):

@@ -38,17 +38,6 @@ def test_thousands_of_counts_in_one_call_are_as_in_scipy(trials, level):
     np.testing.assert_allclose(binom.cdf(counts[others], trials, high[others]), tail, rtol=1e-7)
 
 
-@pytest.mark.parametrize("trials", [7, 999, 1_048_576])
-def test_a_count_has_the_same_interval_whatever_others_are_there(trials):
-    counts = many(trials)
-    low, high = clopper_pearson(counts, trials, 0.95)
-    for place in range(0, len(counts), max(1, len(counts) // 40)):
-        alone = clopper_pearson(counts[place : place + 1], trials, 0.95)
-        assert (alone[0][0], alone[1][0]) == (low[place], high[place])
-    backwards = clopper_pearson(counts[::-3], trials, 0.95)
-    np.testing.assert_array_equal(backwards, [low[::-3], high[::-3]])
-
-
 @pytest.mark.parametrize("trials", [1, 10, 1000, 10**7, 10**9])
 def test_no_and_one_success_have_closed_forms(trials):
     low, high = clopper_pearson(np.array([0, 1, trials - 1, trials]), trials, 0.95)

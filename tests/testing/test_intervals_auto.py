@@ -11,13 +11,9 @@ from oracles import random_counts
 from scipy import optimize, stats
 
 from sigjax import Evaluation, compare
-from sigjax.metrics import MEAN
 from sigjax.metrics.columns import MEDIAN
-from sigjax.records import Settings
-from sigjax.resample.units import Units
 from sigjax.testing.intervals import KINDS
-from sigjax.testing.jackknife import closed_spreads, degrees_of_freedom, tango_interval, wilson_interval
-from sigjax.testing.problem import Case
+from sigjax.testing.jackknife import degrees_of_freedom
 
 OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}
 """No resample has a part in these intervals."""
@@ -165,35 +161,7 @@ def test_any_metric_of_sums_is_left_out_unit_by_unit():
     assert one.standard_error == pytest.approx(known, rel=1e-10)
 
 
-def test_what_does_not_vary_has_intervals_of_no_length_and_a_note():
-    """Units that are all alike say nothing of others. Thirds are no doubles: rounding must not look like variation."""
-    a = np.random.default_rng(6).integers(0, 9, 50) / 3
-    report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0}), **OPTIONS)
-    for one in report:
-        assert one.standard_error == 0.0
-        assert one.interval == (one.delta, one.delta)
-    said = "intervals of no length for {}: all units are alike, which says nothing of other units"
-    assert said.format("3 pairs") in report.notes
-    right = {"A": [1] * 20, "B": [0] * 3 + [1] * 17}
-    assert said.format("1 system") in compare(Evaluation.from_arrays(right, clusters=list("abcde") * 4)).notes
-    tiny = compare(Evaluation.from_arrays({"A": a * 1e-200, "B": a[::-1] * 1e-200}), **OPTIONS).comparisons[0]
-    large = compare(Evaluation.from_arrays({"A": a * 1e200, "B": a[::-1] * 1e200}), **OPTIONS).comparisons[0]
-    assert tiny.standard_error * 1e200 == pytest.approx(large.standard_error * 1e-200, rel=1e-9)
-
-
 RIGHT = {"A": [1] * 20, "B": [1] * 17 + [0] * 3, "C": [0, 1] * 10}
-
-
-def test_answers_right_or_wrong_have_score_intervals():
-    report = compare(Evaluation.from_arrays(RIGHT, metric="accuracy"), **OPTIONS)
-    low, high = wilson_interval(np.array([20, 17, 10]), 20, 0.95)
-    assert [tuple(one.interval) for one in by_name(report)] == list(zip(low, high, strict=True))
-    assert by_name(report)[0].interval.low < 0.85
-    low, high = tango_interval(np.array([3, 10, 9]), np.array([0, 0, 2]), 20, 0.95)
-    assert [tuple(one.interval) for one in report] == list(zip(low, high, strict=True))
-    assert {one.interval_kind for one in report} == {"tango"}
-    assert {one.interval_kind for one in report.systems} == {"wilson"}
-    assert any("Wilson's, those of deltas Tango's" in note for note in report.notes)
 
 
 IDS = {"ids": [str(i // 2) for i in range(20)], "runs": [str(i % 2) for i in range(20)]}
@@ -222,20 +190,6 @@ def test_the_report_names_the_kinds(metric, labels, options, kinds):
     assert found == [set() if kind is None else {kind} for kind in kinds]
     record = json.loads(report.to_json())
     assert [one["interval_kind"] for one in (record["systems"][1], record["pairs"][0])] == list(kinds)
-
-
-def test_few_unequal_clusters_are_held():
-    """30 clusters of 1 to 200 instances whose size goes with their difficulty, two systems alike: the intervals of 400
-    deltas hold 0 within binomial error (percentile intervals of such data miss it in 9%); they may be too long."""
-    rng, missed = np.random.default_rng(8), 0
-    for _ in range(400):
-        sizes = np.floor(np.exp(rng.uniform(0.0, math.log(201.0), 30))).astype(int)
-        chance = stats.norm.cdf(2.0 - 0.35 * np.log(sizes) + rng.normal(size=(2, 30)))
-        values = np.stack([rng.binomial(sizes, chance), np.tile(sizes, (2, 1))], axis=-1)
-        units = Units(values, None, np.zeros(30, int), sizes, 1e-14, exact=True)
-        _, (of_delta,) = closed_spreads(Case.of(units, MEAN, np.array([[0, 1]]), Settings()))
-        missed += not of_delta.interval.low <= 0.0 <= of_delta.interval.high
-    assert missed <= stats.binom.ppf(0.999, 400, 0.05)
 
 
 @pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.needs == "replicates"])

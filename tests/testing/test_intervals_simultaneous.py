@@ -139,67 +139,8 @@ def test_one_pair_of_symmetric_differences_has_a_normal_interval():
         assert list(ours.interval) == pytest.approx(list(other.interval), abs=2 * close)
 
 
-def test_one_pair_has_the_quantile_of_the_distance():
-    """Skewed: the interval is as long on both sides, and the level is that of both together."""
-    a, b = np.random.default_rng(6).gamma(0.5, size=(2, 20))
-    (ours,) = compare(Evaluation.from_arrays({"A": a, "B": b}, metric=MEAN), **SAMPLED)
-    apart = np.abs(counts_of(np.zeros(20, int)) @ (a - b) / 20 - np.mean(a - b))
-    assert ours.delta - ours.interval.low == pytest.approx(np.quantile(apart, 0.95), rel=1e-9)
-    assert ours.interval.high - ours.delta == pytest.approx(np.quantile(apart, 0.95), rel=1e-9)
-
-
-def test_pairs_that_do_not_vary_are_left_out():
-    """Equal systems, and one that is another and a constant, whose deltas vary by rounding alone."""
-    a, c = np.random.default_rng(7).gamma(0.5, size=(2, 30))
-    report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0, "C": c}, metric=MEAN), **SAMPLED)
-    alone = compare(Evaluation.from_arrays({"A": a, "C": c}, metric=MEAN), **SAMPLED).comparisons[0]
-    found = {(each.a, each.b): each for each in report}
-    assert found["A", "same"].interval == (0.0, 0.0)
-    assert list(found["A", "more"].interval) == pytest.approx([-1.0, -1.0], rel=1e-12)
-    assert list(found["A", "C"].interval) == pytest.approx(list(alone.interval), rel=1e-12)
-    nothing = compare(Evaluation.from_arrays({"A": a, "B": a}, metric=MEAN), **SAMPLED).comparisons[0]
-    assert nothing.interval == (0.0, 0.0)
-
-
-def test_replicates_that_are_drawn_twice_give_the_same_intervals():
-    """But for standard errors, which a summary has right to 1e-5 of themselves."""
-    options = SAMPLED | {"design": "nested", "resamples": 140_001}
-    kept, twice = (compare(nested_counts(), memory=gib, **options) for gib in (1.0, 6e-3))
-    for near, expected in zip([*twice.systems, *twice], [*kept.systems, *kept], strict=True):
-        assert near.standard_error != expected.standard_error
-        # Limits are some 3 standard errors away, and c moves by as much as each of them.
-        assert list(near.interval) == pytest.approx(list(expected.interval), abs=1e-4 * expected.standard_error)
-
-
 def test_without_enough_memory_it_is_refused():
     options = SAMPLED | {"design": "nested", "resamples": 400_000}
     with pytest.raises(InputError, match=r"two numbers a resample; give memory=0\.02 \(GiB\)"):
         compare(nested_counts(), memory=1e-3, **options)
     compare(nested_counts(), memory=0.02, **options)
-
-
-@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
-def test_the_kind_of_interval_changes_nothing_else(test):
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(9), 3, 30), metric=F1)
-    ours, plain = (compare(evaluation, test=test, **(SAMPLED | {"interval": kind})) for kind in ("simultaneous", "bca"))
-    for one, other in zip(ours, plain, strict=True):
-        assert (one.p_value, one.standard_error, one.exceed) == (other.p_value, other.standard_error, other.exceed)
-    assert [one.standard_error for one in ours.systems] == [one.standard_error for one in plain.systems]
-    assert any("those of the deltas of all pairs" in note for note in ours.notes)
-    assert "interval:simultaneous" in ours.signature
-
-
-def test_all_intervals_together_hold_at_the_level():
-    """150 samples of five systems that are alike: all ten intervals hold 0 in nine of ten, those one by one in far
-    fewer. Of 60 units the standard error of a mean is 1% too small, which takes off 0.005."""
-    rng = np.random.default_rng(11)
-    simulations = 150
-    together = {"simultaneous": 0, "percentile": 0}
-    for _ in range(simulations):
-        evaluation = Evaluation.from_arrays(dict(zip("ABCDE", rng.normal(size=(5, 60)), strict=True)), metric=MEAN)
-        for kind in together:
-            options = SAMPLED | {"interval": kind, "resamples": 300, "level": 0.9, "test": "bootstrap"}
-            report = compare(evaluation, **options)
-            together[kind] += all(one.interval.low <= 0.0 <= one.interval.high for one in report)
-    assert abs(together["simultaneous"] / simulations - 0.9) < 3.5 * math.sqrt(0.9 * 0.1 / simulations) + 0.01
-    assert together["percentile"] / simulations < 0.7

@@ -5,9 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from oracles import extreme, random_counts
+from oracles import extreme
 
-from sigjax import Evaluation, compare
 from sigjax.records import Settings
 from sigjax.resample.tally import Deltas
 from sigjax.run.backend import NUMPY, choose_backend
@@ -126,19 +125,3 @@ def test_grouping_and_device_change_no_bit_of_a_summary(monkeypatch):
     assert summary(values, wanted(), choose_backend("cpu", numpy_seconds=1.0), 8192) == expected
     monkeypatch.setattr(replicates, "_MANY", 1)
     assert summary(values, wanted(), NUMPY, 8192) == expected
-
-
-@pytest.mark.parametrize("device", ["numpy", "cpu"])
-def test_a_small_memory_gives_a_summary(device):
-    """The same on all devices; counts are those of all replicates."""
-    arrays = random_counts(np.random.default_rng(3), 4, 40)
-    evaluation = Evaluation.from_arrays(arrays, metric="fscore")
-    options = {"test": "bootstrap", "method": "montecarlo", "resamples": 140_000, "interval": "percentile"}
-    kept = compare(evaluation, device=device, **options)
-    small = compare(evaluation, device=device, memory=1e-3, **options)
-    assert small.to_json() == compare(evaluation, device="numpy", memory=1e-3, **options).to_json()
-    assert [c.exceed for c in small] == [c.exceed for c in kept]
-    for near, expected in zip(small, kept, strict=True):
-        assert near.standard_error == pytest.approx(expected.standard_error, rel=1e-5)
-        assert list(near.interval) == pytest.approx(list(expected.interval), abs=0.02 * expected.standard_error)
-        assert near.interval != expected.interval

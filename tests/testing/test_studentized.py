@@ -11,7 +11,6 @@ from sigjax import Evaluation, InputError, compare
 from sigjax.comparison.analysis import make_case
 from sigjax.records import Settings
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
-from sigjax.testing import replicates as studentized
 from sigjax.testing.replicates import Studentized
 from sigjax.testing.uncertainty import targets_of
 
@@ -110,39 +109,6 @@ def test_standard_errors_are_those_of_gradients_by_jax():
     assert errors_of(case) == pytest.approx(expected, rel=1e-8)
 
 
-def test_standard_errors_are_near_those_of_the_bootstrap():
-    """The score of many units is nearly linear: the rest is of the order of 1 / n."""
-    arrays = f1_counts(5, 2000)
-    evaluation = Evaluation.from_arrays(arrays, metric="fscore")
-    report = compare(evaluation, **(SAMPLED | {"resamples": 20_000}))
-    drawn = {one.name: one.standard_error for one in report.systems}
-    expected = [drawn["A"], drawn["B"], report.comparisons[0].standard_error]
-    found = errors_of(make_case(evaluation, Settings()))
-    assert found == pytest.approx(expected, rel=5 / math.sqrt(2 * 20_000) + 1e-3)
-
-
-def test_devices_agree_and_the_kind_of_interval_changes_nothing_else():
-    evaluation = Evaluation.from_arrays(f1_counts(6, 60), metric="fscore")
-    options = SAMPLED | {"test": ["permutation", "bootstrap"]}
-    found = [compare(evaluation, **(options | {"device": device})) for device in ("numpy", "cpu")]
-    assert found[0].to_json() == found[1].to_json()
-    plain = compare(evaluation, **(options | {"interval": "percentile"}))
-    for ours, expected in zip(found[0], plain, strict=True):
-        assert (ours.p_value, ours.exceed, ours.standard_error) == (
-            expected.p_value,
-            expected.exceed,
-            expected.standard_error,
-        )
-
-
-@pytest.mark.parametrize("device", ["numpy", "cpu"])
-def test_parts_that_fit_memory_change_no_bit(device, monkeypatch):
-    evaluation = Evaluation.from_arrays(f1_counts(6, 60), metric="fscore")
-    expected = compare(evaluation, **SAMPLED).to_json()
-    monkeypatch.setattr(studentized, "_NUMBERS", 10_007)
-    assert compare(evaluation, **(SAMPLED | {"device": device})).to_json() == expected
-
-
 def test_no_interval_where_many_resamples_do_not_vary():
     """One unit of 20 differs: a resample without it has no variance, and those are more than a third."""
     report = compare(Evaluation.from_arrays({"A": [1] * 20, "B": [1] * 19 + [0]}), **SAMPLED)
@@ -156,20 +122,3 @@ def test_without_enough_memory_it_is_refused():
     with pytest.raises(InputError, match=r"give memory=0\.01 \(GiB\)"):
         compare(evaluation, memory=1e-3, **(SAMPLED | {"resamples": 100_000}))
     compare(evaluation, memory=0.01, **(SAMPLED | {"resamples": 100_000}))
-
-
-def test_studentized_intervals_cover_the_mean_of_few_skewed_units():
-    """400 samples of 12 pairs whose difference is exponential with mean 1: the level is 0.9, and percentile intervals
-    have about 0.82."""
-    rng = np.random.default_rng(9)
-    covered = {"studentized": 0, "percentile": 0}
-    simulations = 400
-    for _ in range(simulations):
-        a = rng.exponential(size=12)
-        evaluation = Evaluation.from_arrays({"A": a, "B": np.zeros(12)})
-        for kind in covered:
-            (found,) = compare(evaluation, **(SAMPLED | {"resamples": 500, "interval": kind, "level": 0.9}))
-            covered[kind] += found.interval.low <= 1.0 <= found.interval.high
-    error = math.sqrt(0.9 * 0.1 / simulations)
-    assert abs(covered["studentized"] / simulations - 0.9) < 4 * error
-    assert covered["percentile"] / simulations < 0.9 - 2 * error
