@@ -85,8 +85,6 @@ def intervals() -> Iterator[Case]:
         yield Case(f"interval: percentile at {level}", compared(data.counts, **FEW, interval="percentile", level=level))
     for kind in ("percentile", "basic", "bca"):  # by the law of the bootstrap
         yield Case(f"interval: exact {kind}", compared(data.decimals, test="bootstrap", interval=kind))
-        summary = {"resamples": 140_000, "memory": 0.001, "interval": kind}
-        yield Case(f"interval: summary for {kind}", compared(data.counts, **SAMPLED | summary))
 
 
 def corrections() -> Iterator[Case]:

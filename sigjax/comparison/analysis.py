@@ -13,10 +13,10 @@ All tests of one evaluation: what can be exact, what is sampled, and the outcome
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -43,10 +43,10 @@ from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import (
     BootstrapPlan,
     Sampled,
-    SharedDraws,
     bootstrap_outcomes,
     linear_spreads,
     plan_bootstrap,
+    replicate_pieces,
     sampled_bootstrap,
 )
 from sigjax.testing.exact import exact_budget, exact_tests, exchanged_tests
@@ -170,7 +170,7 @@ class OfSums:
 
     @property
     def shares_draws(self) -> bool:
-        """Whether the bootstrap samples, and scores what it draws by `SharedDraws`."""
+        """Whether the bootstrap samples scores, which can be drawn with those of other metrics."""
         settings = self.case.settings
         interval = KINDS[settings.interval]
         if not self.bootstraps or interval.samples or interval.needs == "runs":
@@ -193,9 +193,9 @@ class OfSums:
         """Counts the swaps that are as extreme as observed, for the pairs at these positions."""
         return swap_counter(self.case, places, run)
 
-    def replicates(self, run: Run, draws: SharedDraws) -> Pieces:
+    def replicates(self, run: Run) -> Pieces:
         """Bootstrap scores of all systems, piece by piece."""
-        return draws.pieces(self.case, run)
+        return replicate_pieces(self.case, run)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,9 +226,8 @@ class OfColumns:
         """As `OfSums` has it."""
         return sample_counter(self.case, self.plan, places, run)
 
-    def replicates(self, run: Run, draws: SharedDraws) -> Pieces:
+    def replicates(self, run: Run) -> Pieces:
         """As `OfSums` has it."""
-        del draws
         return sample_replicates(self.case, run, self.plan if self.bootstraps else None)
 
 
@@ -391,14 +390,14 @@ class _Bootstrap(NamedTuple):
 
 
 def run_tests(
-    kind: MetricKind, context: Context, draws: SharedDraws | None = None, others: np.ndarray | None = None
+    kind: MetricKind, context: Context, drawn: np.ndarray | None = None, others: np.ndarray | None = None
 ) -> TestResults:
     """Run the tests that the settings ask for.
 
     Args:
         kind: the case, and what its kind of metric gives.
         context: how to run.
-        draws: of all metrics of the report; None to draw for this one alone.
+        drawn: bootstrap scores `[system, resample]`, where they have been drawn with those of other metrics.
         others: `[other, 2]` bounds of the p-values of other metrics that are adjusted together with these.
 
     Raises:
@@ -407,8 +406,7 @@ def run_tests(
         NotTraceable: the device cannot run the metric.
         InputError: there is no such device, or the memory is too small.
     """
-    case, draws = kind.case, draws or SharedDraws([])
-    settings = case.settings
+    case, settings = kind.case, kind.case.settings
     interval = KINDS[settings.interval]
     pairs_by: dict[Test, Comparisons] = {}
     exact: list[ExactP | NotEligible] = []
@@ -418,7 +416,8 @@ def run_tests(
         pairs_by["permutation"] = columns if which is None else columns.at(which)
     bootstrap = _without_sampling(kind)
     num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum()) if exact else 0
-    context = kind.sized(context, num_swapped, draws=bootstrap.sampled is not None)
+    context = kind.sized(context, num_swapped, draws=bootstrap.sampled is not None and drawn is None)
+    pieces = kind.replicates if drawn is None else lambda run: iter([(run.start, drawn)])
     if num_swapped:
         compiles = case.metric if isinstance(case, Case) else None
 
@@ -436,7 +435,7 @@ def run_tests(
         pairs_by["permutation"] = completed(pairs_by["permutation"], swapped)
     systems, pairs, sampled = bootstrap.systems, bootstrap.pairs, None
     if bootstrap.sampled is not None:
-        sampled = _sample(kind, context, draws, bootstrap, bootstrap.sampled.reason)
+        sampled = _sample(kind, context, pieces, bootstrap, bootstrap.sampled.reason)
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     if isinstance(case, Case) and len(case.units.strata) > 1:
         if interval.closed and (interval.needs == "runs" or in_closed_form(case.metric, settings)):
@@ -444,7 +443,7 @@ def run_tests(
     if "bootstrap" in settings.tests:
         columns = bootstrap.tested
         pairs_by["bootstrap"] = columns if sampled is None else completed(columns, lambda *_: sampled.tested)
-    ranks = _ranks(kind, context, draws, sampled) if settings.leaderboard else None
+    ranks = _ranks(kind, context, pieces, sampled) if settings.leaderboard else None
     if isinstance(case, Case) and case.alone is not None:
         systems = _alone(case.alone, context)
     by_test: dict[Test, Comparisons] = {test: pairs_by[test] for test in settings.tests}
@@ -497,17 +496,19 @@ def _without_sampling(kind: MetricKind) -> _Bootstrap:
     return found._replace(sampled=sampled)
 
 
-def _sample(kind: MetricKind, context: Context, draws: SharedDraws, exact: _Bootstrap, reason: str) -> Sampled:
+def _sample(
+    kind: MetricKind, context: Context, pieces: Callable[[Run], Pieces], exact: _Bootstrap, reason: str
+) -> Sampled:
     """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
     case, settings = kind.case, kind.case.settings
     tested = np.flatnonzero(~exact.tested.column("p_value").where_present & ("bootstrap" in settings.tests))
     spreads = draws_intervals(case.metric, settings) and exact.systems[0] == Spread()
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
-        return sampled_bootstrap(case, run, partial(kind.replicates, draws=draws), tested, reason, spreads=spreads)
+        return sampled_bootstrap(case, run, pieces, tested, reason, spreads=spreads)
 
 
 def _ranks(
-    kind: MetricKind, context: Context, draws: SharedDraws, sampled: Sampled | None
+    kind: MetricKind, context: Context, pieces: Callable[[Run], Pieces], sampled: Sampled | None
 ) -> list[tuple[int, int]] | None:
     """Intervals of the ranks of systems on bootstrap resamples; None with one unit, or too little memory."""
     if len(kind.case.units.strata) == 1:
@@ -515,4 +516,4 @@ def _ranks(
     drawn = None if sampled is None else sampled.replicates
     settings, context = kind.case.settings, kind.sized(context, 0, draws=True)
     with context.run("leaderboard", settings.fixed_resamples, settings.seed) as run:
-        return bootstrap_ranks(kind.case, run, drawn, partial(kind.replicates, draws=draws))
+        return bootstrap_ranks(kind.case, run, drawn, pieces)

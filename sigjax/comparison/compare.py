@@ -41,7 +41,7 @@ from sigjax.run.backend import host_scope
 from sigjax.run.checkpoint import data_hash, identity_of, open_checkpoint
 from sigjax.run.context import Context, Run
 from sigjax.run.shards import current_shard
-from sigjax.testing.bootstrap import SharedDraws, plan_bootstrap
+from sigjax.testing.bootstrap import plan_bootstrap, replicate_pieces
 from sigjax.testing.exact import Plan, exchanged_law, pair_deltas
 from sigjax.testing.permutation import plan_sample, sample_replicates, swap_problem
 from sigjax.testing.problem import (
@@ -258,7 +258,7 @@ def _bootstrap_scores(case: Case | SampleCase) -> np.ndarray:
         pieces = sample_replicates(case, _run(case))
     else:
         case = _affordable(case, draw_seconds(case))
-        pieces = SharedDraws([]).pieces(case, _run(case))
+        pieces = replicate_pieces(case, _run(case))
     return np.concatenate([scores for _, scores in pieces], axis=1)
 
 

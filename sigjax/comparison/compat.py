@@ -24,9 +24,9 @@ from sigjax.records.comparison import PeerName, PeerTest
 from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.run.context import Context
 from sigjax.run.host import fits, gib, memory_for
-from sigjax.testing.bootstrap import SharedDraws, all_replicates
 from sigjax.testing.permutation import swap_problem
 from sigjax.testing.problem import Case, check_finite, swap_seconds
+from sigjax.testing.replicates import all_replicates
 
 ABOUT: dict[PeerName, str] = {
     "sacrebleu --paired-ar": "it leaves out ties with the observed delta, so identical systems get 1 / (resamples + 1)",
@@ -99,7 +99,7 @@ def _of_draws(case: Case, context: Context) -> list[float]:
     shape, sums = (len(case.question.scores), case.settings.fixed_resamples), OfSums(case)
     _check_memory(shape[0], case.settings)
     with sums.sized(context, 0, draws=True).run("compat", shape[1], case.settings.seed) as run:
-        scores = all_replicates(lambda part: sums.replicates(part, SharedDraws([])), shape, run)
+        scores = all_replicates(sums.replicates, shape, run)
     pairs = zip(case.question.pairs, case.question.deltas.tolist(), strict=True)
     return [paired_bs(scores[a] - scores[b], delta) for (a, b), delta in pairs]
 

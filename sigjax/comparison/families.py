@@ -39,9 +39,9 @@ from sigjax.records import CORRECTIONS, Column, Comparisons, Evaluation, Hint, I
 from sigjax.records.corrections import adjust
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import Context
-from sigjax.testing.bootstrap import SharedDraws
+from sigjax.testing.bootstrap import draw_all
 from sigjax.testing.exact import exact_budget
-from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.problem import Case, SampleCase, draw_seconds
 
 CostIfExact = tuple[float, float] | None
 """Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
@@ -356,7 +356,7 @@ def _test_all(evaluations: Sequence[Evaluation], settings: Settings, context: Co
     parts = [parts_of(each, settings) for each in evaluations]
     kinds = [_kind(own[0], own[0].evaluation) if own[0].number is None else None for own in parts]
     shared = [kind.case for kind in kinds if isinstance(kind, OfSums) and kind.shares_draws]
-    draws = SharedDraws([] if is_part(evaluations[0]) else shared)  # tasks have other instances
+    drawn = {} if is_part(evaluations[0]) else _drawn(shared, settings, context)  # tasks have other instances
     tested: list[list[Tested]] = []
     for number, (own, kind) in enumerate(zip(parts, kinds, strict=True), 1):
         at = replace(context, label=f"({number} of {len(kinds)})" if len(kinds) > 1 else "")
@@ -366,8 +366,16 @@ def _test_all(evaluations: Sequence[Evaluation], settings: Settings, context: Co
             if settings.resamples == "auto":
                 family = (tested, parts) if settings.family == "report" else (tested[-1:], [own])
                 others = bounds_of_others(*family)
-            tested[-1].append(_tested(part, kind, at, draws, others))
+            tested[-1].append(_tested(part, kind, at, drawn.pop(part.whole.metric.name, None), others))
     return tested
+
+
+def _drawn(cases: Sequence[Case], settings: Settings, context: Context) -> dict[str, np.ndarray]:
+    """Bootstrap scores of these metrics, drawn together where that can be."""
+    if len(cases) < 2:
+        return {}
+    with context.sized(sum(map(draw_seconds, cases))).run("bootstrap", settings.fixed_resamples, settings.seed) as run:
+        return draw_all(cases, run)
 
 
 def _adjusted(
@@ -419,7 +427,7 @@ def _kind(part: Part, evaluation: Evaluation) -> MetricKind:
 
 
 def _tested(
-    part: Part, whole: MetricKind | None, context: Context, draws: SharedDraws, others: np.ndarray | None
+    part: Part, whole: MetricKind | None, context: Context, drawn: np.ndarray | None, others: np.ndarray | None
 ) -> Tested:
     """The tests of a part; `whole` is the case of the part that is a whole evaluation."""
     evaluation = part.evaluation
@@ -429,7 +437,7 @@ def _tested(
         context = context.at(f"instances {part.number + 1}")
     with named_errors([evaluation], part.settings):
         _check(evaluation, kind.case, context)
-        results = run_tests(kind, context, draws if whole else None, others)
+        results = run_tests(kind, context, drawn, others)
     return described(part, evaluation, kind.case, results)
 
 

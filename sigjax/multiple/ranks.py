@@ -17,9 +17,8 @@ import numpy as np
 
 from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads
-from sigjax.testing.bootstrap import all_replicates
 from sigjax.testing.problem import Case, SampleCase
-from sigjax.testing.replicates import Pieces
+from sigjax.testing.replicates import Pieces, all_replicates
 
 _CACHED = 2**18
 """Replicates that are compared together."""

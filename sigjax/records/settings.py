@@ -150,10 +150,9 @@ class Settings:
     memory: float = option(
         1.0,
         "GiB for the exact test of one pair; bootstrap replicates take half.",
-        'Beyond it, method "auto" samples and exact methods refuse. Of more bootstrap replicates a summary is kept, '
-        "and intervals and standard errors are near those of all (within a sixth of the standard error that a limit "
-        "has from sampling). Pairs whose results would take more (some 250 to 800 bytes each) are refused before "
-        "anything is computed.",
+        'Beyond it, method "auto" samples and exact methods refuse. Intervals whose bootstrap replicates would take '
+        "more than half of it are refused, and so are pairs whose results would take more than all of it (some 250 to "
+        "800 bytes each), before anything is computed.",
         above=0,
         rare=True,
     )

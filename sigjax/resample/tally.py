@@ -193,47 +193,6 @@ def count_extreme(replicates: Array, *deltas: Array, alternative: Alternative, v
     return map_items(of_pair, deltas)
 
 
-def count_at_most(steps: Array, targets: Array, thresholds: Array) -> Array:
-    """How many differences of two rows of `steps` are at most each threshold, for JAX.
-
-    Args:
-        steps: `[system, row]` int32; a multiple of 64 rows, at most 255 times 64.
-        targets: `[target, 2]`: two rows of `steps` each.
-        thresholds: `[target, threshold]` int32.
-
-    Returns:
-        `[target, threshold]` int64. Four counts are added up in one word: a sum for each would read its operands
-        from memory anew.
-    """
-    expect(steps, (None, None), np.int32)
-    expect(targets, (len(thresholds), 2), int)
-    expect(thresholds, (None, None), np.int32)
-    xp, columns = steps.__array_namespace__(), _in_lanes(steps)
-
-    def of_target(of: tuple[Array, Array]) -> Array:
-        target, limits = of
-        delta = columns[target[0]] - columns[target[1]]
-        counts: list[Array] = []
-        for start in range(0, thresholds.shape[1], 4):
-            fields = [
-                xp.where(delta <= limit, xp.uint32(1 << (8 * i)), xp.uint32(0))
-                for i, limit in enumerate(limits[start : start + 4])
-            ]
-            together = xp.sum(sum(fields[1:], fields[0]), axis=0, dtype=xp.uint32)
-            counts += [xp.sum(together >> (8 * i) & 0xFF, dtype=xp.int64) for i in range(len(fields))]
-        return xp.stack(counts)
-
-    return map_items(of_target, (targets, thresholds))
-
-
-def products(values: Array) -> Array:
-    """Products of all pairs of rows of `values` `[system, row]` (float64, whole numbers): `[system, system]`.
-
-    Exact where no sum of squares passes 2**53.
-    """
-    return values @ values.T
-
-
 def _in_lanes(values: Array) -> Array:
     """Values `[system, row]` as `[system, row of lanes, lane]`: counts of 32 bits, one a lane, fill wide vectors."""
     return values.reshape(len(values), -1, _LANES)

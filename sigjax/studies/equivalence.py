@@ -27,7 +27,6 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import adjusted_p, joined_lines, results_json, signature_line, table_text
-from sigjax.testing.bootstrap import SharedDraws, all_replicates
 from sigjax.testing.intervals import in_closed_form, interval_kinds
 from sigjax.testing.jackknife import (
     closed_spreads,
@@ -39,6 +38,7 @@ from sigjax.testing.jackknife import (
 )
 from sigjax.testing.p_values import montecarlo_p
 from sigjax.testing.problem import Case, Pair, SampleCase
+from sigjax.testing.replicates import all_replicates
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
 Claim = Literal["equivalence", "non-inferiority"]
@@ -104,7 +104,7 @@ def _bootstrap_tests(case: Case | SampleCase, margin: float, context: Context) -
     settings, kind, tests = case.settings, kind_of(case), []
     shape = len(case.question.scores), settings.fixed_resamples
     with kind.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
-        replicates = all_replicates(partial(kind.replicates, draws=SharedDraws([])), shape, run)
+        replicates = all_replicates(kind.replicates, shape, run)
     of_pairs = (part.tolist() for part in case.question.observed(case.question.members))
     for (a, b), delta, tolerance in zip(case.question.pairs, *of_pairs, strict=True):
         deltas = replicates[a] - replicates[b]

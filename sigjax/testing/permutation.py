@@ -222,7 +222,7 @@ def sample_counter(case: SampleCase, plan: SamplePlan, tested: np.ndarray, run: 
 
 
 def sample_replicates(case: SampleCase, run: Run, plan: SamplePlan | None = None) -> Pieces:
-    """Scores of all systems on the same bootstrap resamples, piece by piece, as `SharedDraws.pieces` gives them."""
+    """Scores of all systems on the same bootstrap resamples, piece by piece, as `replicate_pieces` gives them."""
     function = _function(case, float(_num_draws(case))) if plan is None else plan.function
     whole, mine = range(case.settings.fixed_resamples), range(run.start, run.resamples)
     return _advancing(drawn_scores(function, case.units, run.seed, whole, mine), run)

@@ -1,27 +1,27 @@
-r"""What bootstrap replicates say, where all of them fit into memory; simultaneous intervals, which need all at once.
+r"""Counts, standard errors and intervals from bootstrap replicates, all of which are kept.
 
-Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples. More
-replicates are summarised, see `summary`.
+Quantiles and standard errors are those of NumPy, the same on every device and for every grouping of the resamples.
+`summarize` makes them as a kind of intervals says; the kinds here need more than quantiles (for the others see
+`uncertainty`):
 
-BCa intervals: percentile intervals whose levels are corrected for bias and for a spread that changes with the score.
+- `Simultaneous` intervals hold together, so they need all pairs at once.
+- `Bca` intervals are percentile intervals whose levels are corrected for bias, and for a standard error that changes
+  with the score.
+- `Studentized` (bootstrap-t) intervals need standard errors by the delta method on every resample, of scores that are
+  functions of sums. The variance of a score is that of its linear part: with the gradient g of the score at the sums, a
+  unit with statistics s has the influence $g \cdot (s - \bar s_h)$ in its stratum h. Sums of products of statistics are
+  sums like others, so that the standard errors of all resamples come from the same product as their scores. Gradients
+  are central differences in NumPy, so that no number depends on the device.
 
-Reference: Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibshirani (1993), section 14.3.
-
-Studentized (bootstrap-t) intervals, and standard errors by the delta method, for scores that are functions of sums.
-
-The variance of a score is that of its linear part: with the gradient g of the score at the sums, a unit with statistics
-s has the influence $g \cdot (s - \bar s_h)$ in its stratum h. Sums of products of statistics are sums like others, so
-that the standard errors of all resamples come from the same product as their scores. Gradients are central differences
-in NumPy, so that no number depends on the device.
-
-Reference: Efron and Tibshirani (1993), sections 12.5 and 21; Davison and Hinkley (1997), sections 2.7.2 and 5.2.
+References: Efron (1987), "Better bootstrap confidence intervals"; Efron and Tibshirani (1993), sections 12.5, 14.3 and
+21; Davison and Hinkley (1997), sections 2.7.2 and 5.2.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, starmap
 from typing import NamedTuple, TypeVar
 
@@ -35,15 +35,20 @@ from sigjax.resample.projection import ColumnIndices, draws_projection
 from sigjax.resample.tally import Deltas, count_extreme, extreme, null_replicates
 from sigjax.resample.units import total
 from sigjax.run.backend import Backend, compiled, most_bytes
+from sigjax.run.checkpoint import NO_CHECKPOINT
 from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads, memory_for, on_all_cores
+from sigjax.run.shards import Shard
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
-from sigjax.testing.problem import Case, SampleCase, check_finite
+from sigjax.testing.permutation import add_up
+from sigjax.testing.problem import Case, NotFinite, SampleCase, check_finite, raise_together
 from sigjax.testing.uncertainty import Percentile, Pieces, Spread, Targets, quantiles, standard_errors, with_ends
 
-PIECE = 2**13
+_PIECE = 2**13
 """Resamples that compiled kernels count at a time."""
+_ALWAYS_KEPT = 2**15
+"""Fewer resamples are kept whatever the memory."""
 _MANY = 32
 """Items from which threads pay."""
 _COLUMNS = 2**11
@@ -54,52 +59,81 @@ _CACHED = 2**16
 Found = TypeVar("Found")
 
 
-class Wanted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BootstrapRequest:
     """What to find out from replicates."""
 
     tested: Deltas
+    """The pairs whose replicates are counted."""
     alternative: Alternative
     variant: Variant
     intervals: Percentile
-    """Their targets, and how spreads are made."""
+    """Their targets, and how standard errors and intervals are made."""
 
 
-class Told(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BootstrapSummary:
     """What replicates say."""
 
-    exceed: list[int]
-    """For each pair tested, how many replicates speak against the observed delta."""
+    exceed: np.ndarray
+    """[pair] int64: for each pair tested, how many replicates speak against the observed delta."""
     spreads: list[Spread]
     """For each target."""
     values: np.ndarray | None = None
     """The replicates themselves, `[row, resample]`, where all of them were kept in this run."""
 
 
-def packed(told: Told) -> dict[str, np.ndarray]:
-    """The numbers of a `Told`, as arrays."""
-    none = (math.nan, math.nan)
-    spreads = [(spread.standard_error, *(spread.interval or none)) for spread in told.spreads]
-    return {"exceed": np.array(told.exceed, np.int64), "spreads": np.array(spreads, np.float64).reshape(-1, 3)}
+def summarize(
+    pieces: Callable[[Run], Pieces], request: BootstrapRequest, run: Run, settings: Settings
+) -> BootstrapSummary:
+    """Counts, standard errors and intervals of replicates; from the checkpoint on.
+
+    All replicates are kept where they fit; else they are only counted, and intervals are refused.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+        InputError: the memory is too small for the replicates that intervals are made of.
+    """
+    by, state, none = request.intervals, run.checkpoint.state(), math.nan
+    if state is not None and state.done == run.resamples:
+        numbers = state.arrays["spreads"].tolist()
+        spreads = [Spread(error, None if low != low else Interval(low, high)) for error, low, high in numbers]
+        return BootstrapSummary(state.arrays["exceed"], spreads)
+    needed = gib((by.num_rows, run.resamples))
+    if run.resamples < _ALWAYS_KEPT or fits(needed, settings):
+        values = kept_replicates(pieces, by.num_rows, run)
+        spreads = by.with_all(of_targets(by.spreads, values, by.targets.members), values)
+        summary = BootstrapSummary(_count_against(values, request, run.backend), spreads, values)
+    elif len(by.targets.members):
+        raise InputError(
+            f"intervals by the bootstrap keep {run.resamples:,} replicates of {by.num_rows:,} scores; give "
+            f"{Hint('memory', f'{memory_for(needed):g}')} (GiB) or more, fewer resamples, or {Hint('interval', 'none')}"
+        )
+    else:
+
+        def counted(part: Run) -> Iterator[tuple[int, np.ndarray]]:
+            for start, piece in pieces(part):
+                check_finite(piece)
+                yield start, _count_against(piece, request, part.backend)
+
+        summary = BootstrapSummary(add_up(counted, len(request.tested.delta), 0, run.resamples, run), [])
+    numbers = [(spread.standard_error, *(spread.interval or (none, none))) for spread in summary.spreads]
+    run.checkpoint.finish(run.resamples, exceed=summary.exceed, spreads=np.array(numbers, np.float64).reshape(-1, 3))
+    return summary
 
 
-def unpacked(arrays: Mapping[str, np.ndarray]) -> Told:
-    """The `Told` whose numbers these are."""
-    found = arrays["spreads"].tolist()
-    spreads = [Spread(error, None if math.isnan(low) else Interval(low, high)) for error, low, high in found]
-    return Told(arrays["exceed"].tolist(), spreads)
-
-
-def kept_replicates(pieces: Callable[[range], Pieces], num_rows: int, run: Run) -> np.ndarray:
+def kept_replicates(pieces: Callable[[Run], Pieces], num_rows: int, run: Run) -> np.ndarray:
     """All replicates `[row, resample]` of a run, of which each process makes a part; from the checkpoint on.
 
-    `pieces` gives the share of this process of some resamples.
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
     """
     values, done = np.empty((num_rows, run.resamples)), 0
     if state := run.checkpoint.state():
         done = state.done
         values[:, :done] = state.arrays["values"]
     for part in run.rounds(range(done, run.resamples)):
-        for start, piece in pieces(part):
+        for start, piece in _finite(pieces(run.shard_of(part)), run.shard):
             run.save(start, values=values[:, :start])
             values[:, start : start + piece.shape[1]] = piece
         run.shard.complete(values[:, part.start : part.stop])
@@ -107,12 +141,29 @@ def kept_replicates(pieces: Callable[[range], Pieces], num_rows: int, run: Run) 
     return values
 
 
-def tell_all(pieces: Callable[[range], Pieces], wanted: Wanted, run: Run) -> Told:
-    """Keep all replicates, as above: standard errors (ddof = 1) and quantiles are those of NumPy."""
-    by = wanted.intervals
-    values = kept_replicates(pieces, by.num_rows, run)
-    spreads = by.with_all(of_targets(by.spreads, values, by.targets.members), values)
-    return Told(count_against(values, wanted, run.backend).tolist(), spreads, values)
+def all_replicates(pieces: Callable[[Run], Pieces], shape: tuple[int, int], run: Run) -> np.ndarray:
+    """The same without a state, for replicates `shape` [row, resample].
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    return kept_replicates(pieces, shape[0], replace(run, checkpoint=NO_CHECKPOINT))
+
+
+def _finite(pieces: Pieces, shard: Shard) -> Iterator[tuple[int, np.ndarray]]:
+    """The same pieces.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity, here or in another process.
+    """
+    error = None
+    try:
+        for start, piece in pieces:
+            check_finite(piece)
+            yield start, piece
+    except NotFinite as found:
+        error = found
+    raise_together(error, shard)
 
 
 def of_targets(
@@ -160,22 +211,22 @@ def bootstrap_exceed(
     return int(np.count_nonzero(extreme(null, np.float64(delta), np.float64(tolerance), alternative)))
 
 
-def count_against(values: np.ndarray, wanted: Wanted, backend: Backend) -> np.ndarray:
+def _count_against(values: np.ndarray, request: BootstrapRequest, backend: Backend) -> np.ndarray:
     """For each pair tested, how many replicates `[system, resample]` speak against its delta: `[pair]` int64."""
     # For few pairs NumPy has counted before threads have started.
-    compiles = bool(backend.devices) and len(wanted.tested.delta) >= _MANY
-    whole = values.shape[1] // PIECE * PIECE if compiles else 0
+    compiles = bool(backend.devices) and len(request.tested.delta) >= _MANY
+    whole = values.shape[1] // _PIECE * _PIECE if compiles else 0
     rest = values[:, whole:]
 
-    def count(place: int) -> int:
-        (a, b), delta, tolerance = (part[place] for part in wanted.tested)
-        return bootstrap_exceed(rest[a] - rest[b], delta, tolerance, wanted.alternative, wanted.variant)
+    def count(pair: int) -> int:
+        (a, b), delta, tolerance = (part[pair] for part in request.tested)
+        return bootstrap_exceed(rest[a] - rest[b], delta, tolerance, request.alternative, request.variant)
 
-    counts = np.array(in_threads(count, range(len(wanted.tested.delta))), np.int64)
-    kernel = (("alternative", wanted.alternative), ("variant", wanted.variant))
-    for start in range(0, whole, PIECE):
-        piece = values[:, start : start + PIECE]
-        counts += on_all_cores(compiled(count_extreme, kernel, backend.platform), piece, *wanted.tested)
+    counts = np.array(in_threads(count, range(len(request.tested.delta))), np.int64)
+    kernel = (("alternative", request.alternative), ("variant", request.variant))
+    for start in range(0, whole, _PIECE):
+        piece = values[:, start : start + _PIECE]
+        counts += on_all_cores(compiled(count_extreme, kernel, backend.platform), piece, *request.tested)
     return counts
 
 
@@ -187,26 +238,9 @@ class Simultaneous(Percentile):
     depend on each other and is smaller than Bonferroni's. The scores of all systems have a c of their own. What does
     not vary (s is 0, or rounding) is left out of the maximum.
 
-    Replicates that do not fit into memory are drawn twice: a summary of the first time gives standard errors (accurate
-    to 1e-5 of themselves), the second time gives the maxima, all of which are kept.
-
     References: Romano and Wolf (2005), "Exact and approximate stepdown methods for multiple hypothesis testing";
     Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
     """
-
-    def keeps(self, resamples: int, settings: Settings) -> bool:
-        """As for other kinds, but the maxima must fit.
-
-        Raises:
-            InputError: they do not.
-        """
-        kept, needed = super().keeps(resamples, settings), gib((2, resamples))
-        if not (kept or fits(needed, settings)):
-            raise InputError(
-                f"simultaneous intervals keep two numbers a resample; give {Hint('memory', f'{memory_for(needed):g}')} "
-                "(GiB) or more, or fewer resamples"
-            )
-        return kept
 
     def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
         """Standard errors alone."""
@@ -214,15 +248,16 @@ class Simultaneous(Percentile):
         return [Spread(error) for error in standard_errors(rows).tolist()]
 
     def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
-        """Intervals, from the standard errors and all replicates."""
-        return self.joined(spreads, self.largest_deviations(values, spreads))
+        """Intervals, from the standard errors and all replicates `[system, resample]` of the scores."""
+        errors = np.array([spread.standard_error for spread in spreads])
+        observed, factors = self.targets.observed, np.zeros(len(errors))
+        for maxima, group in zip(self._largest_deviations(values, errors), self._groups(), strict=True):
+            factors[group] = np.quantile(maxima, self.level)
+        return with_ends(errors, observed - factors * errors, observed + factors * errors)
 
-    def largest_deviations(self, values: np.ndarray, spreads: list[Spread]) -> np.ndarray:
-        r"""$\max_j |\theta^*_j - \hat\theta_j| / s_j$ `[group, resample]` over the systems, then over the pairs.
-
-        From replicates `[system, resample]` of the scores, and spreads with standard errors s of all targets.
-        """
-        errors, (members, observed, tolerance, _) = _errors(spreads), self.targets
+    def _largest_deviations(self, values: np.ndarray, errors: np.ndarray) -> np.ndarray:
+        r"""$\max_j |\theta^*_j - \hat\theta_j| / s_j$ `[group, resample]` over the systems, then over the pairs."""
+        members, observed, tolerance, _ = self.targets
 
         def of_piece(start: int) -> np.ndarray:
             piece = values[:, start : start + _COLUMNS]
@@ -236,21 +271,9 @@ class Simultaneous(Percentile):
 
         return np.concatenate(in_threads(of_piece, range(0, values.shape[1], _COLUMNS)), axis=1)
 
-    def joined(self, spreads: list[Spread], maxima: np.ndarray) -> list[Spread]:
-        """The same standard errors with simultaneous intervals, from `maxima` `[group, resample]`."""
-        errors, observed = _errors(spreads), self.targets.observed
-        factors = np.zeros(len(errors))
-        for of_group, group in zip(maxima, self._groups(), strict=True):
-            factors[group] = np.quantile(of_group, self.level)
-        return with_ends(errors, observed - factors * errors, observed + factors * errors)
-
     def _groups(self) -> tuple[slice, slice]:
         """Systems and pairs among the targets: each group's intervals hold together."""
         return slice(0, self.targets.num_systems), slice(self.targets.num_systems, len(self.targets.members))
-
-
-def _errors(spreads: list[Spread]) -> np.ndarray:
-    return np.array([spread.standard_error for spread in spreads])
 
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
@@ -264,21 +287,16 @@ class Bca(Percentile):
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
 
-    by_share = True
-
     def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
         super().__init__(case, targets)
         self.accelerations = accelerations(case, targets.members)
-
-    def levels(self, place: int, below: float) -> tuple[float, float] | None:
-        """The corrected levels."""
-        return bca_levels(below, self.accelerations[place], self.level)
 
     def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
         """Standard errors, and intervals except where all replicates are on one side of the observed score."""
         observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
         below = map(share_below, rows, observed.tolist(), tolerance.tolist())
-        levels = [self.levels(place, share) for place, share in enumerate(below, places.start)]
+        each = zip(below, self.accelerations[places], strict=True)
+        levels = [bca_levels(share, acceleration, self.level) for share, acceleration in each]
         found = []
         for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
             interval = ends and Interval(*(float(each[0]) for each in quantiles(row[None], ends)))

@@ -8,14 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.records import Interval, Settings
+from sigjax.records import Interval
 from sigjax.resample.units import variance
 from sigjax.run.context import Run
-from sigjax.run.host import fits, gib
 from sigjax.testing.problem import Case, Question, SampleCase
 
-PILOT = 2**15
-"""Fewer resamples are always kept. The summary of more takes its thresholds from so many: part of its definition."""
 _SAFE = 1e-140
 """Standard errors above this have squares that are as precise as any number."""
 
@@ -62,10 +59,10 @@ def targets_of(question: Question, *, systems: bool = True, pairs: bool = True) 
 class Percentile:
     """Percentile intervals of targets from replicates; the other kinds are subclasses that change parts of this.
 
-    Override `turned` for what follows from standard error and percentile interval (`Basic`), `levels` for other
-    quantiles (`Bca`), `pieces` and `with_all` for what needs more than scores (`Studentized`). Where a summary stands
-    for the replicates, only `levels` and `finished` are called. The exact bootstrap calls `turned`; a kind whose
-    quantiles it does not know needs `samples=True` in the registry.
+    Override `turned` for what follows from standard error and percentile interval (`Basic`), `spreads` for other
+    quantiles (`Bca`), `with_all` for what needs all pairs at once (`Simultaneous`), `pieces` and `finished` for what
+    needs more than scores (`Studentized`). The exact bootstrap calls `turned`; a kind whose quantiles it does not know
+    needs `samples=True` in the registry.
 
     Quantiles interpolate linearly between order statistics, as `numpy.quantile` and
     `scipy.stats.bootstrap(method="percentile")` do. Reference: Efron and Tibshirani (1993), chapter 13.
@@ -75,23 +72,12 @@ class Percentile:
         targets: what the intervals are of.
     """
 
-    by_share = False
-    """Whether the levels depend on the share of replicates below the observed score."""
-
     def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
         self.targets, self.level, self.num_rows = targets, case.settings.level, targets.num_systems
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:
         """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""
         return pieces
-
-    def keeps(self, resamples: int, settings: Settings) -> bool:
-        """Whether all replicates are kept, and not a summary of them.
-
-        Raises:
-            InputError: the memory is too small for this kind.
-        """
-        return resamples < PILOT or fits(gib((self.num_rows, resamples)), settings)
 
     def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
         """Spreads of the targets at `places`, from their replicates `[target, resample]`, which it may reorder."""
@@ -102,11 +88,6 @@ class Percentile:
         """The spreads of all targets, once they and all replicates `[row, resample]` are known."""
         del values
         return spreads
-
-    def levels(self, place: int, below: float) -> tuple[float, float] | None:
-        """Which quantiles are the ends for one target, `below` of whose replicates are below the observed score."""
-        del place, below
-        return quantile_levels(self.level)
 
     def finished(self, spreads: list[Spread]) -> list[Spread]:
         """Spreads of scores and deltas, from those of all targets."""

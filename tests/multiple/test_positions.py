@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 from sigjax import Evaluation, compare
 from sigjax.multiple.ranks import rank_quantiles
 from sigjax.records import Metric
-from sigjax.testing import bootstrap as sampled
+from sigjax.testing import replicates
 
 
 def run(data, **options):
@@ -71,7 +71,9 @@ def test_replicates_of_intervals_are_not_drawn_again(metric, interval, monkeypat
     given = counts if metric == "fscore" else {name: each[:, 0] for name, each in counts.items()}
     data, quick = Evaluation.from_arrays(given, metric=metric), {"device": "numpy", "resamples": 1000}
     expected, draws = told(run(data, **quick)), []
-    monkeypatch.setattr(sampled, "_finite", lambda *given, inner=sampled._finite: draws.append(0) or inner(*given))
+    monkeypatch.setattr(
+        replicates, "_finite", lambda *given, inner=replicates._finite: draws.append(0) or inner(*given)
+    )
     assert told(run(data, interval=interval, **quick)) == expected
     assert len(draws) == 1
     state = {"checkpoint": tmp_path / "state", "interval": interval}

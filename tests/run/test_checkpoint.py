@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from runs import COUNTS, FSCORE, OTHERS, REPEATED, RUNS, report
+from runs import COUNTS, FSCORE, OTHERS, RUNS, report
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
@@ -60,33 +60,9 @@ def done(path):
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize(
-    ("design", "interval", "memory", "stage"),
-    [("nested", "simultaneous", 6e-3, "maxima")],
-)
-def test_a_run_that_was_stopped_in_a_later_stage_gives_the_same_report(
-    design, interval, memory, stage, tmp_path, monkeypatch
-):
-    """While replicates are drawn for the second time."""
-    options = {"interval": interval, "memory": memory, "resamples": 140_001, "method": "montecarlo", "device": "numpy"}
-    options["design"] = design
-    expected, path, save = compare(REPEATED, **options).to_json(), tmp_path / "run.ckpt", CheckpointFile.save
-
-    def stop(self, name, state, *, finished):
-        save(self, name, state, finished=finished)
-        if name[-1] == stage and state.done > 70_000:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(CheckpointFile, "save", stop)
-    with pytest.raises(KeyboardInterrupt):
-        compare(REPEATED, checkpoint=path, **options)
-    monkeypatch.setattr(CheckpointFile, "save", save)
-    assert compare(REPEATED, checkpoint=path, **options).to_json() == expected
-
-
-@pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize(
     ("name", "devices"),
-    [(name, ("numpy", "cpu")) for name in RUNS] + [(name, ("cpu", "numpy")) for name in ("a summary", "until settled")],
+    [(name, ("numpy", "cpu")) for name in RUNS]
+    + [(name, ("cpu", "numpy")) for name in ("counts alone", "until settled")],
     ids=lambda each: each if isinstance(each, str) else "-".join(each),
 )
 def test_a_run_that_was_stopped_gives_the_same_report(name, devices, tmp_path, monkeypatch, expected):

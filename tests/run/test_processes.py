@@ -78,13 +78,13 @@ def table(tmp_path_factory):
     "options",
     [
         (*BOTH, "--resamples", 3001, "--device", "cpu"),
-        (*BOTH, "--resamples", 140_001, "--device", "numpy", "--memory", 0.005, "--interval", "bca"),
-        ("--method", "montecarlo", "--resamples", 140_001, "--memory", 0.006, "--interval", "simultaneous"),
+        (*BOTH, "--resamples", 140_001, "--device", "numpy", "--memory", 0.001, "--interval", "none"),
+        ("--method", "montecarlo", "--resamples", 40_001, "--interval", "simultaneous"),
         ("--resamples", "auto", "--method", "montecarlo", "--interval", "none"),
         ("--resamples", 2001, "--correction", "maxt", "--interval", "none", "--leaderboard", "--device", "numpy"),
         ("--resamples", 2001, "--correction", "maxt", "--family", "report", "--interval", "none", "--device", "numpy"),
     ],
-    ids=["cpu", "summary", "simultaneous", "stopping", "maxt", "family"],
+    ids=["cpu", "counts", "simultaneous", "stopping", "maxt", "family"],
 )
 def test_two_processes_give_the_report_of_one(table, options):
     """Five systems; the processes have another number of devices each, and parts of different sizes."""
@@ -208,7 +208,7 @@ def start_stopped(name, path, writes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["both tests of two metrics", "a summary", "a function of samples"])
+@pytest.mark.parametrize("name", ["both tests of two metrics", "counts alone", "a function of samples"])
 def test_a_run_of_two_processes_that_was_stopped_goes_on_in_two_or_in_one(name, tmp_path):
     """Process 0 writes for both; what it has written does not depend on how many share the work."""
     path, expected = tmp_path / "run.ckpt", report(name)
