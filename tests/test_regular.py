@@ -5,7 +5,7 @@ import re
 import pytest
 from regular import patterns_of_package, superlinear
 
-from sigjax.formats.reading import FORMATS
+from sigjax.formats import FORMATS
 
 SLOW = (  # superlinear for sure, most of them classics of denial of service
     (r"(a+)+b", "match"),
@@ -48,7 +48,7 @@ FAST = (
     (r"-a( [^ ]+=b)*", "search"),
 )
 PATTERNS, UNKNOWN = patterns_of_package()
-NAMES = {("readers/format.py", re.compile(each.names, re.S), "fullmatch"): None for each in FORMATS.values()}
+NAMES = {("formats/table.py", re.compile(each.names, re.S), "fullmatch"): None for each in FORMATS.values()}
 
 
 @pytest.mark.parametrize(("pattern", "method"), SLOW)
@@ -63,7 +63,7 @@ def test_the_analysis_passes_patterns_that_are_linear(pattern, method):
 
 def test_the_analysis_knows_every_pattern_of_the_package():
     """A pattern that only a run knows is one of a format, whose patterns are known by its functions and its names."""
-    assert {place for place, _ in UNKNOWN} == {"readers/format.py"}
+    assert {place for place, _ in UNKNOWN} == {"formats/table.py"}
     assert len(PATTERNS) > 100
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from sigjax.cli.flags import flags
 from sigjax.cli.output import Files, Inputs, Output
 from sigjax.comparison.options import CompareOptions
-from sigjax.readers import Evaluation, save_evaluations
+from sigjax.readers import Evaluation
 from sigjax.records.display import visible
 from sigjax.records.options import option, required, values
 from sigjax.run.checkpoint import kept_in
@@ -73,4 +73,6 @@ def extract(paths: Files, inputs: Inputs, saved: Saved) -> None:
     `sigjax compare EVAL.npz` then takes all metrics that are in the file.
     """
     inputs.check(paths, saved)
+    from sigjax.readers.saved import save_evaluations
+
     save_evaluations(str(saved.output), inputs.evaluations(paths, single=True))

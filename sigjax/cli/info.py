@@ -14,21 +14,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sigjax.cli.compare import run
 from sigjax.cli.flags import SHORT, flags
 from sigjax.cli.output import Files, Inputs, Output, Results, entry, text_options, text_width, write_text
 from sigjax.comparison.options import CompareOptions
-from sigjax.formats import FORMATS, Diagnosis, diagnose, read
-from sigjax.guide import TOPICS, contents, page
+from sigjax.formats import read
+from sigjax.formats.table import Takes, all_formats
 from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS
-from sigjax.readers import Takes
 from sigjax.readers.options import FileOptions, Options
 from sigjax.records import InputError
 from sigjax.records.display import meant, visible, visible_json
 from sigjax.records.options import option, options_of, values
 from sigjax.run.files import replacing
+
+if TYPE_CHECKING:
+    from sigjax.formats.doctor import Diagnosis
 
 Topic = Literal["metrics", "formats"]
 TAKES: dict[Takes, str] = {
@@ -78,9 +80,10 @@ def _formats() -> Iterator[str]:
     for takes, command in TAKES.items():
         yield _row("", "")
         yield entry("", command, width=text_width(), indent=4)
-        for each in FORMATS.values():
+        for each in all_formats().values():
             if each.takes == takes or (each.parts and takes == "systems"):
-                yield _row(f"  {each.name}", each.title + (f": {', '.join(each.metrics)}" if each.metrics else ""))
+                title = f"{each.title} (of {each.package})" if each.package else each.title
+                yield _row(f"  {each.name}", title + (f": {', '.join(each.metrics)}" if each.metrics else ""))
 
 
 def _row(name: str, said: str) -> str:
@@ -93,6 +96,8 @@ def show_help(topic: str | None = None, /) -> None:
     Args:
         topic: One of the topics, or a command.
     """
+    from sigjax.guide import TOPICS, contents, page
+
     if topic is None:
         write_text(contents(), "text", None)
     elif topic in TOPICS:
@@ -116,6 +121,8 @@ def doctor(paths: Files, inputs: Inputs, results: Results) -> int:
     could be clusters, and what is missing. The exit code is 0 if the files can be compared, else 2.
     """
     inputs.check(paths, results)
+    from sigjax.formats.doctor import diagnose
+
     diagnosis = diagnose(
         *paths,
         input=inputs.input,

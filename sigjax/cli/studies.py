@@ -18,8 +18,9 @@ from sigjax.cli.app import FLAGS
 from sigjax.cli.flags import flags
 from sigjax.cli.output import Figure, Files, Inputs, Results, check_outputs, text_options, write_study, write_text
 from sigjax.formats.labels import read_labels
-from sigjax.readers import Evaluation, save_evaluations, save_table
+from sigjax.readers import Evaluation
 from sigjax.readers.options import Options, name_systems, select_systems
+from sigjax.readers.saved import save_evaluations, save_table
 from sigjax.records import InputError
 from sigjax.records.options import option, required, values
 from sigjax.studies.association import AgreementOptions, association_json, association_test, association_text

@@ -20,7 +20,6 @@ import numpy as np
 
 from sigjax.comparison.analysis import check_parts, common, make_case, pairs_of
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_together, check_workload, named_errors
-from sigjax.comparison.compat import peer_tests
 from sigjax.comparison.families import Leaderboard, comparisons_of, leaderboards
 from sigjax.comparison.notes import together
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions, evaluations_of
@@ -31,6 +30,7 @@ from sigjax.metrics import evaluation_from_arrays, pair_rounding
 from sigjax.metrics.suites import is_part
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import Comparison, Comparisons, Distribution, Evaluation, Measured, Settings, Test, bin_edges
+from sigjax.records.comparison import PeerTest
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, takes, values
 from sigjax.report import Report
@@ -350,8 +350,7 @@ def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Rep
     settings = _settled(evaluations, options)
     with host_scope():
         boards = leaderboards(evaluations, settings, _context(evaluations, settings, options))
-        peers = () if options.compat is None else evaluations
-        compat = peer_tests(peers, settings, Context(options.device, options.progress))
+        compat = _peer_tests(evaluations, settings, options) if options.compat is not None else ()
     return Report(
         systems=tuple(system for board in boards for system in board.systems),
         comparisons=Comparisons.joined([part for board in boards for part in board.comparisons]),
@@ -367,6 +366,12 @@ def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Rep
         again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
         laws=Laws(evaluations, settings),
     )
+
+
+def _peer_tests(evaluations: Sequence[Evaluation], settings: Settings, options: CompareOptions) -> tuple[PeerTest, ...]:
+    from sigjax.comparison.compat import peer_tests  # few comparisons need it
+
+    return peer_tests(evaluations, settings, Context(options.device, options.progress))
 
 
 def _notes(evaluations: Sequence[Evaluation], boards: Sequence[Leaderboard]) -> tuple[str, ...]:

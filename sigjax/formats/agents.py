@@ -1,17 +1,16 @@
-"""Logs of tests of prompts: `promptfoo eval -o`, with all prompts and providers in one file; test runs of DeepEval.
+"""Logs of agents and of tests of prompts: terminal-bench, tau-bench, SWE-bench, promptfoo and DeepEval.
 
-Logs of agents: terminal-bench, tau-bench and tau2-bench; a task may have several trials, which are its runs.
+A task may have several trials, which are its runs. A file of promptfoo (`promptfoo eval -o`) has all its prompts and
+providers, each a system.
 
-SWE-bench: reports of its harness, boards of its web site, and the results of its repository of experiments.
-
-A report or `per_instance_details.json` says which instances there were. `results.json` of the experiments lists those
-that are resolved and, where something went wrong, those without a prediction or a log, but not the others: not even all
-systems together name all instances. So it is read after a list of all.
+SWE-bench has reports of its harness, boards of its web site, and the results of its repository of experiments. A report
+or `per_instance_details.json` says which instances there were. `results.json` of the experiments lists those that are
+resolved and, where something went wrong, those without a prediction or a log, but not the others: not even all systems
+together name all instances. So it is read after a list of all.
 """
 
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,20 +18,21 @@ from functools import partial
 from hashlib import sha256
 from itertools import chain
 
-from sigjax.formats.logs import Result, Row, choose, log_reader
-from sigjax.readers.format import Format, Sources, Tasks, lines_like, looks_like
+from sigjax.formats.logs import Log, Row, SystemLog, choose
+from sigjax.formats.table import FORMATS
 from sigjax.readers.json_files import (
     Item,
     item_at,
-    kind_of,
     load_entries,
     load_item,
     parse_json,
     parse_json_lines,
     text,
+    type_of,
 )
-from sigjax.readers.options import Options, show
-from sigjax.records import Hint, InputError
+from sigjax.readers.options import Options, quote
+from sigjax.readers.sheets import Sources, Tasks
+from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import files_inside, naming, read_head, read_text
 
 _SUCCESS = "success"
@@ -41,7 +41,7 @@ _ERROR = 2
 """The `failureReason` of a row that the provider gave no answer for."""
 
 
-def _promptfoo(file: str, _: Options) -> list[Result]:
+def _promptfoo(file: str, _: Options) -> list[SystemLog]:
     """One system for each column of promptfoo's table: a prompt and a provider."""
     outer = load_item(file)
     if not isinstance(outer.get("results"), dict) or not isinstance(outer.item("results").get("results"), list):
@@ -53,87 +53,75 @@ def _promptfoo(file: str, _: Options) -> list[Result]:
     return [_column(file, columns[number], several=len(prompts) > 1) for number in sorted(columns)]
 
 
-def _column(file: str, found: Sequence[Item], *, several: bool) -> Result:
+def _column(file: str, tests: Sequence[Item], *, several: bool) -> SystemLog:
     """One column; a test that is repeated has the same variables and assertions, and its first number as id."""
     known: dict[str, list[str]] = {}
     rows, failed = [], 0
-    for one in sorted(found, key=lambda one: one.number("testIdx")):
-        failed += one.get("failureReason") == _ERROR
-        content = _content(one)
+    for test in sorted(tests, key=lambda test: test.number("testIdx")):
+        failed += test.get("failureReason") == _ERROR
+        content = _content(test)
         trials = known.setdefault(content, [])
-        trials.append(one.text("testIdx"))
-        rows.append(Row(_scores(one), trials[0], str(len(trials)), one.get("vars"), content))
+        trials.append(test.text("testIdx"))
+        rows.append(Row(_scores(test), trials[0], str(len(trials)), test.get("vars"), content))
     notes = (f"{file}: {failed} results are errors of the provider; they count as failed, as in promptfoo",)
-    name = f"{_provider(found[0])}: {_prompt(found[0])}" if several else _provider(found[0])
-    return Result(file, rows, name, notes if failed else ())
+    name = f"{_provider(tests[0])}: {_prompt(tests[0])}" if several else _provider(tests[0])
+    return SystemLog(file, rows, name, notes if failed else ())
 
 
-def _scores(one: Item) -> dict[str, float]:
-    scores = {_SUCCESS: one.number("success")}
-    if one.get("score") is not None:
-        scores["score"] = one.number("score")
-    named = one.item("namedScores", {})
+def _scores(test: Item) -> dict[str, float]:
+    scores = {_SUCCESS: test.number("success")}
+    if test.get("score") is not None:
+        scores["score"] = test.number("score")
+    named = test.item("namedScores", {})
     return {name: named.number(name) for name, value in named.fields.items() if value is not None} | scores
 
 
-def _content(one: Item) -> str:
+def _content(result: Item) -> str:
     """A hash of what is tested: the variables, and the description and the assertions of the test."""
-    test = one.item("testCase", {})
-    parts = [one.get("vars"), test.get("description"), test.get("assert")]
+    test = result.item("testCase", {})
+    parts = [result.get("vars"), test.get("description"), test.get("assert")]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _provider(one: Item) -> str:
+def _provider(test: Item) -> str:
     """The provider's label, or else its id."""
-    if not isinstance(one.get("provider"), dict):
-        return one.text("provider")
-    provider = one.item("provider")
+    if not isinstance(test.get("provider"), dict):
+        return test.text("provider")
+    provider = test.item("provider")
     return provider.text("label") if provider.get("label") else provider.text("id")
 
 
-def _prompt(one: Item) -> str:
+def _prompt(test: Item) -> str:
     """The prompt's label, on one line."""
-    prompt = one.item("prompt")
+    prompt = test.item("prompt")
     return " ".join((prompt.text("label") if prompt.get("label") else prompt.text("raw")).split())
 
 
-PROMPTFOO = Format(
-    "promptfoo",
-    "JSON of promptfoo eval -o",
-    "systems",
-    log_reader(_promptfoo, content="variables or assertions", main=_SUCCESS),
-    looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
-    begins=(b"{",),
-)
+PROMPTFOO = Log(_promptfoo, content="variables or assertions", main=_SUCCESS)
 
 # DeepEval: a test run, with its test cases (of one turn, or conversations) and their metrics.
 
 
-def _deepeval(file: str, _: Options) -> list[Result]:
+def _deepeval(file: str, _: Options) -> list[SystemLog]:
     run = load_item(file)
     if run.get("testRunData") is not None:  # as in .deepeval/.latest_test_run.json
         run = run.item("testRunData")
     cases = [*run.items("testCases", "test case", []), *run.items("conversationalTestCases", "conversation", [])]
-    return [Result(file, [_case(one) for one in cases])]
+    return [SystemLog(file, [_case(one) for one in cases])]
 
 
-def _case(one: Item) -> Row:
+def _case(case: Item) -> Row:
     """The row of a test case; a metric that failed to run has no score."""
-    found = list(one.items("metricsData", "metric", []))
-    scores = {metric.text("name"): metric.number("score") for metric in found if metric.get("score") is not None}
-    if one.get("success") is not None:
-        scores[_SUCCESS] = one.number("success")
-    return Row(scores, one.text("name"), labels=one.get("metadata"), content=one.get("input") or one.get("scenario"))
+    metrics = list(case.items("metricsData", "metric", []))
+    scores = {metric.text("name"): metric.number("score") for metric in metrics if metric.get("score") is not None}
+    if case.get("success") is not None:
+        scores[_SUCCESS] = case.number("success")
+    return Row(
+        scores, case.text("name"), labels=case.get("metadata"), content=case.get("input") or case.get("scenario")
+    )
 
 
-DEEPEVAL = Format(
-    "deepeval",
-    "test runs of DeepEval",
-    "systems",
-    log_reader(_deepeval, content="input", main=_SUCCESS),
-    looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
-    begins=(b"{",),
-)
+DEEPEVAL = Log(_deepeval, content="input", main=_SUCCESS)
 
 
 _TOLERANCE = 1e-9
@@ -142,7 +130,7 @@ _TOLERANCE = 1e-9
 # terminal-bench: results.json of `tb run`, one per run; a trial without an outcome (is_resolved null) is not resolved.
 
 
-def _terminal_bench(file: str, _: Options) -> list[Result]:
+def _terminal_bench(file: str, _: Options) -> list[SystemLog]:
     found = load_item(file)
     seen, rows, lacking = Counter[str](), [], 0
     for trial in found.items("results", "trial"):
@@ -153,37 +141,28 @@ def _terminal_bench(file: str, _: Options) -> list[Result]:
         rows.append(Row({"resolved": value}, task, str(seen[task])))
     note = f"{file}: {lacking} of {len(rows)} trials have no outcome (is_resolved null); they count as not resolved"
     published = partial(_published, file, found)
-    return [Result(file, rows, notes=(note,) if lacking else (), published=published)]
+    return [SystemLog(file, rows, notes=(note,) if lacking else (), published=published)]
 
 
-def _published(file: str, found: Item, score: str, mean: float) -> tuple[list[str], bool]:
+def _published(file: str, run: Item, score: str, mean: float) -> tuple[list[str], bool]:
     """A note where the file's own accuracy is another."""
-    accuracy = found.get("accuracy")
+    accuracy = run.get("accuracy")
     if score != "resolved" or not isinstance(accuracy, int | float) or abs(accuracy - mean) <= _TOLERANCE:
         return [], False
     return [f"{file}: the mean of resolved is {mean:.6g}, but its accuracy is {accuracy:.6g}"], False
 
 
-TERMINAL_BENCH = Format(
-    "terminal-bench",
-    "results.json of terminal-bench",
-    "systems",
-    log_reader(_terminal_bench, files_are_runs=True, main="resolved"),
-    looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
-    folder="*/results.json",
-    tasks=True,
-    begins=(b"{",),
-)
+TERMINAL_BENCH = Log(_terminal_bench, files_are_runs=True, main="resolved")
 
 # tau-bench: a list of trials; tau2-bench: one object, whose simulations are the trials.
 
 
-def _tau(file: str, _: Options) -> list[Result]:
+def _tau(file: str, _: Options) -> list[SystemLog]:
     loaded = parse_json(file, read_text(file))
     if isinstance(loaded, list):
         trials = list(load_entries(file))
         rows = [Row({"reward": one.number("reward")}, one.text("task_id"), one.text("trial", 0)) for one in trials]
-        return [Result(file, rows)]
+        return [SystemLog(file, rows)]
     found = item_at(file, loaded)
     info = found.item("info")
     agent, environment = info.item("agent_info", {}), info.item("environment_info", {})
@@ -193,46 +172,33 @@ def _tau(file: str, _: Options) -> list[Result]:
     }
     inside = "simulations" if found.get("simulations") else "simulation_index"
     if not found.get(inside):
-        raise InputError(f"{found.place('simulations')}: is empty; expected trials")
+        raise InputError(f"{found.field('simulations')}: is empty; expected trials")
     rows = [_simulation(one) for one in found.items(inside, "simulation")]
     lacking = sum(not row.scores for row in rows)
     note = f"{file}: {lacking} of {len(rows)} simulations have no reward; they are missing results, as in tau2"
-    return [Result(file, rows, agent.text("llm") if agent.get("llm") else "", (note,) if lacking else (), facts)]
+    return [SystemLog(file, rows, agent.text("llm") if agent.get("llm") else "", (note,) if lacking else (), facts)]
 
 
-def _simulation(one: Item) -> Row:
+def _simulation(trial: Item) -> Row:
     """A trial: of `simulations`, or of `simulation_index`, where each has a file of its own."""
-    holder = one if one.get("reward_info") is None else one.item("reward_info")
+    holder = trial if trial.get("reward_info") is None else trial.item("reward_info")
     scores = {} if holder.get("reward") is None else {"reward": holder.number("reward")}
     if scores:
         scores["success"] = float(abs(scores["reward"] - 1) <= 1e-6)
-    return Row(scores, one.text("task_id"), one.text("trial", 0))
+    return Row(scores, trial.text("task_id"), trial.text("trial", 0))
 
 
-TAU = Format(
-    "tau-bench",
-    "results of tau-bench or tau2-bench",
-    "systems",
-    log_reader(_tau, must_agree={"domain": "compare agents on the same tasks"}, main="reward"),
-    looks_like(
-        rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
-        rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'
-    ),
-    begins=(b"{", b"["),
-)
+TAU = Log(_tau, must_agree={"domain": "compare agents on the same tasks"}, main="reward")
 
 
 _RESOLVED = "resolved"
 """The score; boards hold cost and calls beside it. Also the list of results.json."""
 _WITHOUT = ("no_generation", "no_logs")
 _ID = "instance_id"
-_ID_LINES = lines_like(rb"\s*[\w.-]{1,99}__[\w.-]{1,199}\s*")
-_ID_LIST = re.compile(rb'\s*\[\s*"[\w.-]{1,99}__')
-_FOLDER = "results/results.json"
 _LIST = "one id per line, or JSON with instance_id, such as all_preds.jsonl"
 
 
-def _swebench(file: str, options: Options) -> list[Result]:
+def _swebench(file: str, options: Options) -> list[SystemLog]:
     found = load_item(file)
     if "leaderboards" in found.fields:
         return _board(file, found, options)
@@ -251,18 +217,18 @@ def _swebench(file: str, options: Options) -> list[Result]:
         )
     if not found.fields or any(isinstance(value, list) for value in found.fields.values()):
         found.value("submitted_ids")  # refuses its absence
-    return [Result(file, _issues(found))]
+    return [SystemLog(file, _issues(found))]
 
 
-def _report(file: str, report: Item, submitted: Sequence[str], resolved: Sequence[str]) -> Result:
+def _report(file: str, report: Item, submitted: Sequence[str], resolved: Sequence[str]) -> SystemLog:
     stray = set(resolved).difference(submitted)
     if stray:
-        raise InputError(f"{file}: {show(min(stray))} is resolved, but not among the submitted ids; repair the report")
+        raise InputError(f"{file}: {quote(min(stray))} is resolved, but not among the submitted ids; repair the report")
     if not submitted:
         raise InputError(f"{file}: no instance is submitted; expected at least one")
     lacking = len(report.texts("incomplete_ids", []))
     note = f"{file}: {lacking} instances were not submitted; --missing zero counts them as unresolved"
-    return Result(file, _outcomes(submitted, resolved), notes=(note,) if lacking else ())
+    return SystemLog(file, _outcomes(submitted, resolved), notes=(note,) if lacking else ())
 
 
 def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[Row]:
@@ -270,11 +236,11 @@ def _outcomes(ids: Sequence[str], resolved: Sequence[str]) -> list[Row]:
     return [_issue({_RESOLVED: float(id in known)}, id) for id in ids]
 
 
-def _board(file: str, found: Item, options: Options) -> list[Result]:
+def _board(file: str, boards_file: Item, options: Options) -> list[SystemLog]:
     """The systems of one board for which it holds the results of single instances."""
     boards: dict[str, list[Item]] = {}
-    for board in found.items("leaderboards", "board"):
-        entries = board.items("results", f"{show(board.text('name'))}, system")
+    for board in boards_file.items("leaderboards", "board"):
+        entries = board.items("results", f"{quote(board.text('name'))}, system")
         detailed = [entry for entry in entries if entry.get("per_instance_details")]
         if detailed:
             boards[board.text("name")] = detailed
@@ -285,7 +251,7 @@ def _board(file: str, found: Item, options: Options) -> list[Result]:
     if len(set(names)) < len(names):
         names = [system.text("folder") for system in systems]
     return [
-        Result(file, _issues(system.item("per_instance_details")), name)
+        SystemLog(file, _issues(system.item("per_instance_details")), name)
         for name, system in zip(names, systems, strict=True)
     ]
 
@@ -305,18 +271,7 @@ def _issue(scores: dict[str, float], id: str) -> Row:
     return Row(scores, id, labels={"repository": id.rpartition("-")[0] or id})
 
 
-SWEBENCH = Format(
-    "swebench",
-    "reports, leaderboards.json or details of SWE-bench",
-    "systems",
-    log_reader(_swebench, main=_RESOLVED),
-    looks_like(
-        rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")\s*:\s*\['
-        rb'|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
-    ),
-    options=frozenset({"filter"}),
-    begins=(b"{",),
-)
+SWEBENCH = Log(_swebench, main=_RESOLVED)
 
 
 def _instances(file: str) -> list[str]:
@@ -336,48 +291,37 @@ def _ids(file: str, values: Sequence[object]) -> Iterator[str]:
         if isinstance(value, dict):
             yield item_at((file, "entry", i), value).text(_ID)
         elif isinstance(value, str):
-            with naming(f"{file}, entry {i}"):
+            with naming(f"{Line(file, i, 'entry')}"):
                 yield text(value)
         else:
-            raise InputError(f"{file}, entry {i}: expected an id, or an object with {_ID}, got {kind_of(value)}")
+            raise InputError(f"{Line(file, i, 'entry')}: expected an id, or an object with {_ID}, got {type_of(value)}")
 
 
-def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[Result]:
+def _listed(all_file: str, ids: Sequence[str], file: str, _: Options) -> list[SystemLog]:
     """A system by its results.json: what it does not list is not resolved."""
     found = load_item(file)
     resolved, without = found.texts(_RESOLVED), [found.texts(name, []) for name in _WITHOUT]
     stray = set(chain(resolved, *without)).difference(ids)
     if stray:
         raise InputError(
-            f"{file}: lists {show(min(stray))}, which {all_file} does not have; expected a list of all instances"
+            f"{file}: lists {quote(min(stray))}, which {all_file} does not have; expected a list of all instances"
         )
     lacking = len(set(chain(*without)))
     note = f"{file}: {lacking} of {len(ids)} instances have no prediction or no log; they count as not resolved"
-    return [Result(file, _outcomes(ids, resolved), notes=(note,) if lacking else ())]
+    return [SystemLog(file, _outcomes(ids, resolved), notes=(note,) if lacking else ())]
 
 
-def _read_listed(sources: Sources, options: Options) -> Tasks:
+def read_listed(sources: Sources, options: Options) -> Tasks:
+    """A list of all instances, and results.json of each system."""
     gold = sources.gold()
     results = partial(_listed, gold, _instances(gold))
-    return log_reader(results, main=_RESOLVED)(replace(sources, files=()), options)
+    return Log(results, main=_RESOLVED).read(replace(sources, files=()), options)
 
 
-def _looks_like_ids(name: str, head: bytes) -> bool:
-    return b'"instance_id"' in head or _ID_LINES(name, head) or _ID_LIST.match(head) is not None
-
-
-def _is_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
+def are_listed(_: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether the systems' files, or those in their folders, are results.json."""
-    inside = [next(iter(files_inside(file, _FOLDER)), file) if os.path.isdir(file) else file for file in outputs]
-    return all(SWEBENCH.fits(*read_head(file)) for file in inside)
-
-
-SWEBENCH_RESULTS = Format(
-    "swebench-results",
-    "results.json of SWE-bench's experiments, after a list of all ids",
-    "gold",
-    _read_listed,
-    _looks_like_ids,
-    folder=_FOLDER,
-    confirmed=_is_listed,
-)
+    inside = [
+        next(iter(files_inside(file, FORMATS["swebench-results"].folder)), file) if os.path.isdir(file) else file
+        for file in outputs
+    ]
+    return all(FORMATS["swebench"].fits(*read_head(file)) for file in inside)

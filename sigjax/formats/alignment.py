@@ -11,14 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.readers.format import Format, Reading, Sheet, Sources, lines_like
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, show, suggest
-from sigjax.records import Hint, InputError
+from sigjax.readers.options import Options, quote, suggest
+from sigjax.readers.sheets import Reading, Sheet, Sources
+from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import read_text
 
-_LABELLED = rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)"
-_PHARAOH = rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
 _LINK = re.compile(r"([0-9]{1,9})([-p?])([0-9]{1,9})")
 _LINKS = re.compile(r"(?:[0-9]{1,9}+[-p?][0-9]{1,9}+(?=\s|\Z)|\s)*+", re.ASCII)
 _NAACL = re.compile(r"\s*([0-9]{1,9})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SsPp]))?(?:\s+([-+]?[0-9.][-+.eE0-9]*))?\s*")
@@ -90,7 +88,7 @@ def _swapped(sources: Sources, names: Sequence[str]) -> frozenset[str]:
         return frozenset(sources.systems)
     for name in names:
         if name not in sources.systems:
-            raise InputError(f"{Hint('swap')}: no system {show(name)}; {suggest(name, sources.systems, 'systems')}")
+            raise InputError(f"{Hint('swap')}: no system {quote(name)}; {suggest(name, sources.systems, 'systems')}")
     return frozenset(names)
 
 
@@ -143,8 +141,8 @@ def _parse(file: str, *, one_based: bool) -> _Links:
     if _LINK.fullmatch(first.split()[0]):
         return _parse_pharaoh(file, lines, one_based=one_based)
     raise InputError(
-        f"{file}, line {number}: expected links such as '0-0 2-1 3p3', or '1 4 5 S' (sentence, source, target), got "
-        f"{show(first)}"
+        f"{Line(file, number)}: expected links such as '0-0 2-1 3p3', or '1 4 5 S' (sentence, source, target), got "
+        f"{quote(first)}"
     )
 
 
@@ -158,7 +156,7 @@ def _parse_pharaoh(file: str, lines: Sequence[str], *, one_based: bool) -> _Link
             if not _LINK.fullmatch(token)
         )
         expected = "a link such as 0-3, or 0p3 for a possible one"
-        raise InputError(f"{file}, line {number}: expected {expected}, got {show(token)}")
+        raise InputError(f"{Line(file, number)}: expected {expected}, got {quote(token)}")
     letters = np.frombuffer(text.encode(), np.uint8)
     between = np.flatnonzero(np.isin(letters, np.frombuffer(b"-p?", np.uint8)))
     sentence = np.cumsum(letters == ord("\n"))[between]
@@ -173,13 +171,13 @@ def _parse_naacl(file: str, lines: Sequence[str]) -> _Links:
         match = _NAACL.fullmatch(line)
         if match is None:
             raise InputError(
-                f"{file}, line {number}: expected a link as '1 4 5 S 0.9' (sentence, source and target from 1; S or P, "
-                f"and a confidence, may be missing), got {show(line)}"
+                f"{Line(file, number)}: expected a link as '1 4 5 S 0.9' (sentence, source and target from 1; S or P, "
+                f"and a confidence, may be missing), got {quote(line)}"
             )
         sentence, source, target = int(match[1]), int(match[2]), int(match[3])
         if not 1 <= sentence <= _MOST_SENTENCES:
             expected = f"the number of a sentence from 1 to {_MOST_SENTENCES}"
-            raise InputError(f"{file}, line {number}: expected {expected}, got {sentence}")
+            raise InputError(f"{Line(file, number)}: expected {expected}, got {sentence}")
         if source and target:
             links.append((number, sentence - 1, source - 1, target - 1, match[4] not in ("P", "p")))
     columns = np.array(links, np.int64).reshape(-1, 5).T
@@ -193,10 +191,10 @@ def _keys(file: str, line: np.ndarray, sentence: np.ndarray, source: np.ndarray,
         i = wrong[0]
         if min(source[i], target[i]) < 0:
             raise InputError(
-                f"{file}, line {line[i]}: a link has word 0, but with {Hint('one_based')} words count from 1"
+                f"{Line(file, int(line[i]))}: a link has word 0, but with {Hint('one_based')} words count from 1"
             )
         highest = max(source[i], target[i])
-        raise InputError(f"{file}, line {line[i]}: a word has number {highest}; expected at most {_WORD}")
+        raise InputError(f"{Line(file, int(line[i]))}: a word has number {highest}; expected at most {_WORD}")
     return (sentence << 2 * _BITS) | (source << _BITS) | target
 
 
@@ -217,7 +215,7 @@ def _check_numbering(file: str, gold: _Links) -> list[str]:
     if lacking > max(_MOST_LACKING, count // 10):
         line = gold.lines[np.flatnonzero(sentences == first)[0]]
         raise InputError(
-            f"{file}, line {line}: sentence {first + 1} comes after {jumps[widest]} sentences without any link; "
+            f"{Line(file, int(line))}: sentence {first + 1} comes after {jumps[widest]} sentences without any link; "
             "expected consecutive numbers: repair it, or leave sentences that nobody annotated out of all files"
         )
     if lacking:
@@ -230,14 +228,3 @@ def _check_numbering(file: str, gold: _Links) -> list[str]:
         between = f"between links of {sentences[i - 1] + 1} and {sentences[i + 1] + 1}"
         notes.append(f"{file}, line {gold.lines[i]}: a link of sentence {sentences[i] + 1} stands {between}; check it")
     return notes
-
-
-ALIGNMENT = Format(
-    "alignment",
-    "word alignments, Pharaoh (TALP) or NAACL",
-    "gold",
-    read_alignment,
-    lines_like(_LABELLED, _PHARAOH),
-    metrics=("aer", "alignment-precision", "alignment-recall"),
-    options=frozenset({"swap", "one_based", "unit"}),
-)

@@ -1,21 +1,17 @@
-"""Tagged tokens of several files: aligned with the gold ones, and counted for each sentence or span (`spans`).
+"""Tagged tokens in columns: files of gold and system tags, read, aligned, and counted per sentence or span (`spans`).
 
-Tagged tokens in columns: conlleval's files (gold and guess in one), gold and tagged files, and those of MBT.
-
-There is one token per line, and an empty line after each sentence; `<utt>` (MBT) ends a sentence too. Columns are
+Columns: one token per line, and an empty line after each sentence; `<utt>` (MBT) ends a sentence too. Columns are
 separated by tabs where the first token's line has tabs and no blank in its last column, else by runs of blanks and
 tabs. All lines of a file have the same number of columns. A line `-DOCSTART-` starts a document. Lines that begin with
 `# ` are comments if they have another number of columns than tokens, or hold `=` (`# id = 3`, `# id x domain=en`).
+conlleval's files have gold and guess in one; others are gold files, and tagged files of the systems.
 
-Tables of the HIPE campaigns (entities in historical newspapers): one token per line, one column per kind of tag.
-
-The first line names the columns. Lines that begin with "#" and have nothing in other columns are comments, of which
-`# hipe2022:document_id = NAME` starts a document; `EndOfSentence` in the column MISC ends a sentence, and so do empty
-lines. Systems may leave out comments and MISC: documents and sentences are those of the gold file, and tokens are
-aligned by position. As in the campaign's scorer, the case of types does not count, "_" and "-" are O, and entities may
-cross the ends of sentences, but not of documents.
-
-The scorer of the campaign takes tokens by position, however they are written, and refuses files that lack some; with
+HIPE (entities in historical newspapers): one token per line, one column per kind of tag, named by the first line. Lines
+that begin with "#" and have nothing in other columns are comments, of which `# hipe2022:document_id = NAME` starts a
+document; `EndOfSentence` in the column MISC ends a sentence, and so do empty lines. Systems may leave out comments and
+MISC: documents and sentences are those of the gold file, and tokens are aligned by position. As in the campaign's
+scorer, the case of types does not count, "_" and "-" are O, and entities may cross the ends of sentences, but not of
+documents. That scorer takes tokens by position, however they are written, and refuses files that lack some; with
 `tolerant` we take up to 20 other spellings, too, and put back tokens that a file lacks, as O.
 """
 
@@ -25,21 +21,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
-from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.formats.spans import OUTSIDE, Spans, TagTable, count_spans, find_spans, is_span_tag, tag_table
 from sigjax.metrics import TOKEN_ACCURACY
-from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, chosen_metric, show, suggest
-from sigjax.readers.table import count_responses
-from sigjax.records import Evaluation, Hint, InputError, Match
+from sigjax.readers.options import Options, chosen_metric, quote, suggest
+from sigjax.readers.sheets import Reading, Sheet, Sources, count_responses
+from sigjax.records import Evaluation, Hint, InputError, Line, Match
 from sigjax.run.files import read_text
 
-TAG_METRICS = ("fscore", "precision", "recall", "accuracy")
-TAG_OPTIONS = frozenset({"unit", "match"})
 _MOST_SPELLINGS = 20
 """Pairs of words that may stand for each other, as in the scorer of HIPE; more are other texts."""
 _MANY = 0.1
@@ -71,7 +63,7 @@ class Tokens:
 
     def line_of(self, i: int) -> str:
         """Where a token is, for messages."""
-        return f"{self.file}, line {self.lines[i]}"
+        return f"{Line(self.file, self.lines[i])}"
 
 
 def read_tagged(
@@ -96,45 +88,45 @@ def read_tagged(
     return partial(evaluate_tags, gold, systems, notes=tuple(notes))
 
 
-def _with_tokens_of(gold: Tokens, own: Tokens, system: str) -> tuple[Tokens, str]:
+def _with_tokens_of(gold: Tokens, tokens: Tokens, system: str) -> tuple[Tokens, str]:
     """The tags of a system for all gold tokens, and a note on what was done for it; "" where nothing was."""
-    lacking = len(gold.words) - len(own.words)
-    different = [pair for pair in zip(own.words, gold.words, strict=False) if pair[0] != pair[1]]
+    lacking = len(gold.words) - len(tokens.words)
+    different = [pair for pair in zip(tokens.words, gold.words, strict=False) if pair[0] != pair[1]]
     if lacking < 0 or (not lacking and len(set(different)) > _MOST_SPELLINGS):
-        check_words(gold, own)
+        check_words(gold, tokens)
     if not lacking:
         note = f"{system}: tokens written otherwise than in the gold file: {len(different)}" if different else ""
-        return replace(gold, file=own.file, tags=own.tags, lines=own.lines), note
-    places = find_places(gold.words, own)
+        return replace(gold, file=tokens.file, tags=tokens.tags, lines=tokens.lines), note
+    places = match_tokens(gold.words, tokens)
     tags = np.full(len(gold.words), "O", object)
-    tags[places] = own.tags
+    tags[places] = tokens.tags
     before = np.searchsorted(places, np.arange(len(tags)), side="right") - 1
-    lines = np.asarray(own.lines)[np.maximum(before, 0)]
+    lines = np.asarray(tokens.lines)[np.maximum(before, 0)]
     many = "warning: " if lacking > len(tags) * _MANY else ""
     note = f"{many}{system}: put back {lacking} of {len(tags)} tokens, which its file lacks, as O"
-    return replace(gold, file=own.file, tags=tags.tolist(), lines=lines.tolist()), note
+    return replace(gold, file=tokens.file, tags=tags.tolist(), lines=lines.tolist()), note
 
 
-def find_places(gold: Sequence[str], own: Tokens) -> np.ndarray:
+def match_tokens(gold: Sequence[str], tokens: Tokens) -> np.ndarray:
     """The places `[token]` of the tokens of a file among more gold ones, with few gaps.
 
     Each token takes the next free place of its word. Then stretches between two gaps move to the stretch after them
     where the gold words there are the same, too: they were put into what the file lacks.
 
     Example:
-        >>> own = Tokens("f", ["a", "of", "d"], ["O"] * 3, [1, 2, 3], np.array([0]), np.array([0]))
-        >>> find_places(["a", "b", "of", "c", "of", "d"], own)
+        >>> tokens = Tokens("f", ["a", "of", "d"], ["O"] * 3, [1, 2, 3], np.array([0]), np.array([0]))
+        >>> match_tokens(["a", "b", "of", "c", "of", "d"], tokens)
         array([0, 4, 5])
     """
-    words, spare = list(gold), len(gold) - len(own.words)
+    words, spare = list(gold), len(gold) - len(tokens.words)
     places, place = [], -1
-    for i, word in enumerate(own.words):
+    for i, word in enumerate(tokens.words):
         try:
             place = words.index(word, place + 1, i + spare + 1)
         except ValueError:
             raise InputError(
-                f"{own.line_of(i)}: token {show(word)} is not among the next gold tokens; {Hint('tolerant')} puts back "
-                "tokens that a file lacks, but all others must be the gold ones, in their order"
+                f"{tokens.line_of(i)}: token {quote(word)} is not among the next gold tokens; {Hint('tolerant')} puts "
+                "back tokens that a file lacks, but all others must be the gold ones, in their order"
             ) from None
         places.append(place)
     starts = [i for i, place in enumerate(places) if not i or place > places[i - 1] + 1]
@@ -142,7 +134,7 @@ def find_places(gold: Sequence[str], own: Tokens) -> np.ndarray:
     for start in reversed(starts):
         if after < len(places) and places[start]:
             stop = places[after]
-            if words[stop - (after - start) : stop] == list(own.words[start:after]):
+            if words[stop - (after - start) : stop] == list(tokens.words[start:after]):
                 places[start:after] = range(stop - (after - start), stop)
         after = start
     return np.array(places)
@@ -233,7 +225,7 @@ def _table(codes: Mapping[str, int], encoded: Mapping[Tokens, np.ndarray]) -> Ta
         if places.size:
             i = int(places[0])
             raise InputError(
-                f"{tokens.line_of(i)}: expected a tag such as B-PER, I-PER or O, got {show(tokens.tags[i])}; "
+                f"{tokens.line_of(i)}: expected a tag such as B-PER, I-PER or O, got {quote(tokens.tags[i])}; "
                 "the metric accuracy takes any tags"
             )
     return tag_table(list(codes))
@@ -244,7 +236,7 @@ def check_words(gold: Tokens, other: Tokens, advice: str = "") -> None:
     first = first_difference(other.words, gold.words)
     if first is not None:
         raise InputError(
-            f"{other.line_of(first)}: token {show(other.words[first])}, but {show(gold.words[first])} on line "
+            f"{other.line_of(first)}: token {quote(other.words[first])}, but {quote(gold.words[first])} on line "
             f"{gold.lines[first]} of {gold.file}; expected the same tokens in the same order{advice}"
         )
     if len(other.words) != len(gold.words):
@@ -266,7 +258,8 @@ _ENDINGS = (".conll", ".iob", ".tags")
 _CHUNK_TAG = re.compile(r"[OBIESLUM]|[BIESLUM]-\S+")
 
 
-class Columns(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TokenColumns:
     """The columns of one file that tagging needs."""
 
     tokens: Tokens
@@ -282,7 +275,7 @@ class Columns(NamedTuple):
         return replace(self.tokens, words=words, tags=self.gold)
 
 
-def parse_columns(file: str, text: str) -> Columns:
+def parse_columns(file: str, text: str) -> TokenColumns:
     r"""The tokens of a file of at least two columns.
 
     Example:
@@ -314,7 +307,7 @@ def parse_columns(file: str, text: str) -> Columns:
             row = split(content)
             width = _first_width(file, line, row)
         if len(row) != width:
-            raise InputError(f"{file}, line {line}: expected {width} columns as on line {lines[0]}, got {len(row)}")
+            raise InputError(f"{Line(file, line)}: expected {width} columns as on line {lines[0]}, got {len(row)}")
         if fresh:
             sentences.append(len(words))
             documents.append(str(document))
@@ -327,7 +320,7 @@ def parse_columns(file: str, text: str) -> Columns:
     if not words:
         raise InputError(f"{file}: has no tokens; expected one token and its tag per line")
     starts, marked = np.array(sentences), documents[-1] != "0"
-    return Columns(Tokens(file, words, tags, lines, starts, starts, documents if marked else None), gold, width)
+    return TokenColumns(Tokens(file, words, tags, lines, starts, starts, documents if marked else None), gold, width)
 
 
 def _comments(lines: Sequence[str]) -> set[int]:
@@ -342,7 +335,7 @@ def _comments(lines: Sequence[str]) -> set[int]:
     return {number for number, line in marked.items() if len(row := split(line)) != width or "=" in "".join(row[1:])}
 
 
-def head_columns(head: bytes) -> Columns | None:
+def head_columns(head: bytes) -> TokenColumns | None:
     """The columns of the first whole lines of a file; None where there are none."""
     whole = head[: head.rfind(b"\n") + 1] or head
     try:
@@ -357,13 +350,13 @@ def _splitter(line: str) -> Callable[[str], list[str]]:
 
 
 def _split_tabs(line: str) -> list[str]:
-    """Columns between tabs, without the blanks around them."""
+    """TokenColumns between tabs, without the blanks around them."""
     fields = line.rstrip("\t ").split("\t")
     return [field.strip(" ") for field in fields] if " " in line else fields
 
 
 def split_blanks(line: str) -> list[str]:
-    """Columns between blanks and tabs; other white space belongs to the tokens."""
+    """TokenColumns between blanks and tabs; other white space belongs to the tokens."""
     fields = line.replace("\t", " ").strip(" ").split(" ")
     return [field for field in fields if field] if "" in fields and len(fields) > 1 else fields
 
@@ -372,13 +365,13 @@ def _first_width(file: str, line: int, row: Sequence[str]) -> int:
     """How many columns the first token has."""
     if len(row) < 2:
         raise InputError(
-            f"{file}, line {line}: expected a token and its tag, got {show(row[0])}; for one label per line use "
+            f"{Line(file, line)}: expected a token and its tag, got {quote(row[0])}; for one label per line use "
             f"{Hint('reader', 'labels')}"
         )
     return len(row)
 
 
-def _read_pairs(sources: Sources, options: Options) -> Reading:
+def read_pairs(sources: Sources, options: Options) -> Reading:
     """Gold and guess are the last two columns of each file."""
     gold, systems = None, {}
     for name, file in sources.chosen(options).items():
@@ -408,7 +401,7 @@ def _check_tags(gold: Tokens, other: Tokens) -> None:
     first = first_difference(other.tags, gold.tags)
     if first is not None:
         raise InputError(
-            f"{other.line_of(first)}: gold tag {show(other.tags[first])}, but {show(gold.tags[first])} on line "
+            f"{other.line_of(first)}: gold tag {quote(other.tags[first])}, but {quote(gold.tags[first])} on line "
             f"{gold.lines[first]} of {gold.file}; expected the gold tags in the last but one column of every file"
         )
 
@@ -422,18 +415,20 @@ def _check_guesses(gold: Tokens, systems: Iterable[Tokens]) -> None:
     found = set().union(*guessed)
     if truth and found and not truth & found:
         raise InputError(
-            f"{gold.file}: the last column has types such as {show(min(found))}, the one before it {show(min(truth))}; "
-            "expected the gold tag and the guess as the last two columns; a file of gold tags alone goes before "
-            f"{Hint('i')}"
+            f"{gold.file}: the last column has types such as {quote(min(found))}, the one before it "
+            f"{quote(min(truth))}; expected the gold tag and the guess as the last two columns; a file of gold tags "
+            f"alone goes before {Hint('i')}"
         )
 
 
-def _looks_pairs(_: str, head: bytes) -> bool:
+def looks_pairs(_: str, head: bytes) -> bool:
+    """Whether the last two columns are tags of spans."""
     columns = head_columns(head)
     return columns is not None and _mark_spans({*columns.gold, *columns.tokens.tags})
 
 
-def _looks_gold(name: str, head: bytes) -> bool:
+def looks_gold(name: str, head: bytes) -> bool:
+    """Whether there are columns, and what only tagged tokens have: sentences, a name, or tags of spans."""
     columns = head_columns(head)
     if columns is None:
         return False
@@ -447,28 +442,11 @@ def _mark_spans(tags: set[str]) -> bool:
     return all(map(_CHUNK_TAG.fullmatch, tags)) and any("-" in tag for tag in tags)
 
 
-_read_gold = partial(read_tagged, lambda file, _: parse_columns(file, read_text(file)).tokens, (_check_sentences,))
-CONLL = Format(
-    "conll",
-    "tagged tokens, gold and guess as the last columns",
-    "systems",
-    _read_pairs,
-    _looks_pairs,
-    TAG_METRICS,
-    TAG_OPTIONS,
-)
-_gold_tokens = partial(Format, options=TAG_OPTIONS | {"tolerant"}, certain=False)
-CONLL_GOLD = _gold_tokens(
-    "conll-gold", "tagged tokens, the tag as the last column", "gold", _read_gold, _looks_gold, TAG_METRICS
-)
-MBT = _gold_tokens(
-    "mbt",
-    "tagged tokens, <utt> after a sentence",
-    "gold",
-    _read_gold,
-    looks_like(rb"(?m)^<utt>\s*$"),
-    ("accuracy", *TAG_METRICS[:-1]),
-)
+def _parse_tagged(file: str, _: Options) -> Tokens:
+    return parse_columns(file, read_text(file)).tokens
+
+
+read_gold = partial(read_tagged, _parse_tagged, (_check_sentences,))
 
 
 COLUMN = "NE-COARSE-LIT"
@@ -506,7 +484,7 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
             continue
         row = found.split("\t")
         if len(row) != len(header):
-            raise InputError(f"{file}, line {line}: expected {len(header)} columns as in the header, got {len(row)}")
+            raise InputError(f"{Line(file, line)}: expected {len(header)} columns as in the header, got {len(row)}")
         if fresh:
             sentences.append(len(words))
             documents.append(document)
@@ -524,7 +502,7 @@ def parse_hipe(file: str, text: str, column: str = COLUMN) -> Tokens:
 
 def _column(file: str, header: list[str], name: str) -> int:
     if name not in header:
-        raise InputError(f"{file}, line 1: no column {show(name)}; {suggest(name, header, 'columns')}")
+        raise InputError(f"{file}, line 1: no column {quote(name)}; {suggest(name, header, 'columns')}")
     return header.index(name)
 
 
@@ -534,12 +512,8 @@ def _plain(tags: list[str]) -> list[str]:
     return [plain[tag] for tag in tags]
 
 
-HIPE = Format(
-    "hipe",
-    "tagged tokens of HIPE",
-    "gold",
-    partial(read_tagged, lambda file, options: parse_hipe(file, read_text(file), options.filter or COLUMN), ()),
-    looks_like(rb"^TOKEN\tNE-"),
-    TAG_METRICS,
-    TAG_OPTIONS | {"filter", "tolerant"},
-)
+def _parse_hipe_file(file: str, options: Options) -> Tokens:
+    return parse_hipe(file, read_text(file), options.filter or COLUMN)
+
+
+read_hipe = partial(read_tagged, _parse_hipe_file, ())

@@ -1,15 +1,13 @@
-"""CoNLL-U: text -> arrays of words, checked as by the script of the CoNLL 2018 shared task.
+"""Dependency trees in CoNLL-U: a gold file and one file per system, whose words and sentences may be others.
 
 Each line has ten columns between tabs: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; an empty line follows each
 sentence; comments begin with #. The range 3-4 is a multiword token, whose words follow; 8.1 is an empty node, which is
-no part of the tree and left out. Every tree has one root and no cycle.
-
-Dependency trees in CoNLL-U: a gold file and one file per system, whose words and sentences may be others.
+no part of the tree and left out. Every tree has one root and no cycle, as the CoNLL 2018 shared task asks.
 
 An instance is a gold sentence. A word of a system belongs to the sentence of the gold word that it matches, else to the
-one that holds its first character. Words match as in the CoNLL 2018 shared task: when they cover the same characters of
-the text without blanks. Where multiword tokens of either side overlap, they make a stretch of text: the words within it
-match by a longest common subsequence of their forms in lower case, and words that stick out of it do not match.
+one that holds its first character. Words match as in the shared task: when they cover the same characters of the text
+without blanks. Where multiword tokens of either side overlap, they make a stretch of text: the words within it match by
+a longest common subsequence of their forms in lower case, and words that stick out of it do not match.
 """
 
 import re
@@ -19,10 +17,10 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, chosen_metric, show
-from sigjax.records import Evaluation, InputError
+from sigjax.readers.options import Options, chosen_metric, quote
+from sigjax.readers.sheets import Reading, Sheet, Sources
+from sigjax.records import Evaluation, InputError, Line
 from sigjax.records.display import shared_length
 from sigjax.run.files import decode_text, read_bytes
 
@@ -93,7 +91,7 @@ class _Rows:
     cells: list[str]
 
     def refuse(self, row: SupportsIndex, reason: str) -> InputError:
-        return InputError(f"{self.file}, line {self.lines[row]}: {reason}")
+        return InputError(f"{Line(self.file, self.lines[row])}: {reason}")
 
 
 def parse_conllu(file: str, data: bytes) -> Treebank:
@@ -144,7 +142,7 @@ def _split_rows(file: str, lines: list[str]) -> _Rows:
     for i in places:
         if lines[i].count("\t") != _COLUMNS - 1:
             found = lines[i].count("\t") + 1
-            raise InputError(f"{file}, line {i + 1}: expected {_COLUMNS} columns between tabs, got {found}")
+            raise InputError(f"{Line(file, i + 1)}: expected {_COLUMNS} columns between tabs, got {found}")
     empty = [i for i, line in enumerate(lines) if not line]
     cells = "\t".join([lines[i] for i in places]).split("\t") if places else []
     _, sentences = np.unique(np.searchsorted(np.array(empty, int), places), return_inverse=True)
@@ -169,7 +167,7 @@ def _whole_numbers(rows: _Rows, words: np.ndarray, cells: Sequence[str], name: s
     """Cells `[word]` as numbers."""
     if not _WHOLE_NUMBERS.fullmatch("\t".join([*cells, ""])):
         wrong = next(i for i, cell in enumerate(cells) if not _WHOLE_NUMBERS.fullmatch(cell + "\t"))
-        raise rows.refuse(words[wrong], f"expected a whole number as {name}, got {show(cells[wrong])}")
+        raise rows.refuse(words[wrong], f"expected a whole number as {name}, got {quote(cells[wrong])}")
     return np.fromiter(map(int, cells), np.int64, len(cells))
 
 
@@ -196,10 +194,12 @@ def _covered_words(rows: _Rows, words: np.ndarray, first: np.ndarray, ranges: np
         following = int(np.searchsorted(words, row))
         beyond = following + high - low
         if low > high or beyond >= len(words) or sentences[beyond] != rows.sentences[row]:
-            raise rows.refuse(row, f"expected a range of the words that follow, such as 3-4, got {show(rows.ids[row])}")
+            raise rows.refuse(
+                row, f"expected a range of the words that follow, such as 3-4, got {quote(rows.ids[row])}"
+            )
         if covered[following] or following - first[following] + 1 != low:
             raise rows.refuse(
-                row, f"the range {show(rows.ids[row])} must stand before its first word, in no other range"
+                row, f"the range {quote(rows.ids[row])} must stand before its first word, in no other range"
             )
         covered[following : beyond + 1] = True
     return covered
@@ -239,10 +239,8 @@ def _heads(rows: _Rows, words: np.ndarray, first: np.ndarray) -> np.ndarray:
     return found
 
 
-METRICS = ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex")
 _OF_CONTENT = frozenset(("clas", "mlas", "blex"))
 _COMMENT = re.compile(r"#\s*(?:(sent_id)\s*=|(newdoc)\b(?:\s+id\s*=)?)\s*(.*)")
-_FIRST_ROW = rb"\A(?:#[^\n]*\n|\r?\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n"
 _EXCERPT = 20
 """Characters of a text that differs, in a message."""
 UNMATCHED = -2
@@ -270,21 +268,21 @@ def count_words(gold: Treebank, system: Treebank) -> dict[str, np.ndarray]:
     return {name: np.bincount(each, minlength=size).astype(np.float64) for name, each in counted.items()}
 
 
-def _right_words(gold: Treebank, system: Treebank, found: np.ndarray, own: np.ndarray) -> dict[str, np.ndarray]:
+def _right_words(gold: Treebank, system: Treebank, matches: np.ndarray, matched: np.ndarray) -> dict[str, np.ndarray]:
     """Whether each of the matched words `own` is right, by metric."""
-    other = found[own]
+    other = matches[matched]
 
     def same(name: str) -> np.ndarray:
-        return (getattr(system, name)[own] == getattr(gold, name)[other]).astype(bool)
+        return (getattr(system, name)[matched] == getattr(gold, name)[other]).astype(bool)
 
-    head = np.append(found, ROOT)[system.heads[own]] == gold.heads[other]
+    head = np.append(matches, ROOT)[system.heads[matched]] == gold.heads[other]
     labelled = head & same("relations")
     upos, xpos, features = map(same, ("upos", "xpos", "features"))
     lemma = same("lemmas") | (gold.lemmas[other] == "_")  # gold words without lemmas demand none
     content, tagged = labelled & gold.content[other], labelled & upos & features
     # Function words of a word match in order, so that all are right where as many are right as there are on each side.
-    right = _children(system, own[tagged & gold.functional[other]])[own]
-    complete = right == _children(system, np.flatnonzero(system.functional))[own]
+    right = _children(system, matched[tagged & gold.functional[other]])[matched]
+    complete = right == _children(system, np.flatnonzero(system.functional))[matched]
     complete &= right == _children(gold, np.flatnonzero(gold.functional))[other]
     return {
         "las": labelled,
@@ -318,27 +316,27 @@ def match_words(gold: Treebank, system: Treebank) -> np.ndarray:
         own, other = _within(gold, start, end), _within(system, start, end)
         if len(own) * len(other) > _LARGEST_TABLE:
             line = system.lines[other[0]]
-            raise InputError(f"{system.file}, line {line}: {len(other)} words in multiword tokens that overlap")
+            raise InputError(f"{Line(system.file, line)}: {len(other)} words in multiword tokens that overlap")
         for i, j in common_subsequence([gold.forms[i].lower() for i in own], [system.forms[j].lower() for j in other]):
             matched[other[j]] = own[i]
     return matched
 
 
-def common_subsequence(one: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Index pairs of a longest common subsequence; of several, the one that leaves out early items of `one` first.
+def common_subsequence(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """Index pairs of a longest common subsequence; of several, the one that leaves out early items of `left` first.
 
     Example:
         >>> common_subsequence(["in", "dem", "a"], ["dem", "in", "a"])
         [(1, 0), (2, 2)]
     """
-    rest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for i in reversed(range(len(one))):
-        for j in reversed(range(len(other))):
-            equal = one[i] == other[j]
+    rest = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in reversed(range(len(left))):
+        for j in reversed(range(len(right))):
+            equal = left[i] == right[j]
             rest[i][j] = rest[i + 1][j + 1] + 1 if equal else max(rest[i + 1][j], rest[i][j + 1])
     pairs, i, j = [], 0, 0
-    while i < len(one) and j < len(other):
-        if one[i] == other[j]:
+    while i < len(left) and j < len(right):
+        if left[i] == right[j]:
             pairs.append((i, j))
             i, j = i + 1, j + 1
         elif rest[i][j] == rest[i + 1][j]:
@@ -374,9 +372,9 @@ def _within(side: Treebank, start: int, end: int) -> range:
 def _different_text(gold: Treebank, system: Treebank) -> InputError:
     place = shared_length([gold.text, system.text])
     lines = [side.lines[max(int(np.searchsorted(side.starts, place, side="right")) - 1, 0)] for side in (gold, system)]
-    texts = [show(side.text[place : place + _EXCERPT]) for side in (gold, system)]
+    texts = [quote(side.text[place : place + _EXCERPT]) for side in (gold, system)]
     return InputError(
-        f"{system.file}, line {lines[1]}: the text is not that of {gold.file}, line {lines[0]}: expected {texts[0]}, "
+        f"{Line(system.file, lines[1])}: the text is not that of {gold.file}, line {lines[0]}: expected {texts[0]}, "
         f"got {texts[1]} (blanks left out); both must be of the same raw text"
     )
 
@@ -402,7 +400,8 @@ def _sentence_names(text: str, num_sentences: int) -> tuple[list[str] | None, li
     return ids if unique else None, documents if num_documents else None
 
 
-def _read(sources: Sources, options: Options) -> Reading:
+def read_trees(sources: Sources, options: Options) -> Reading:
+    """The right words of each sentence, by each metric."""
     file = sources.gold()
     data = read_bytes(file)
     gold = parse_conllu(file, data)
@@ -413,7 +412,7 @@ def _read(sources: Sources, options: Options) -> Reading:
 
     def evaluate(options: Options) -> Evaluation:
         name = chosen_metric(options).name
-        right = name if name in METRICS else METRICS[0]
+        right = name if name in next(iter(counts.values())) else "las"
         sheets = [
             Sheet(system, files[system], _columns(own, right), labels=labels, ids=ids) for system, own in counts.items()
         ]
@@ -427,6 +426,3 @@ def _columns(counts: dict[str, np.ndarray], metric: str) -> dict[str, np.ndarray
     total = "content_" if metric in _OF_CONTENT else ""
     own = {"tp": metric, "predicted": f"{total}predicted", "gold": f"{total}gold"}
     return counts | {name: counts[key] for name, key in own.items()}
-
-
-CONLLU = Format("conllu", "dependency trees, CoNLL-U", "gold", _read, looks_like(_FIRST_ROW, ending=".conllu"), METRICS)

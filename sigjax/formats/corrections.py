@@ -9,15 +9,16 @@ annotation and evaluation of error types for grammatical error correction".
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sigjax.formats.logs import Result, Row, log_reader
-from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
+from sigjax.formats.logs import Log, Row, SystemLog
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, listing, show
-from sigjax.records import Hint, InputError
+from sigjax.readers.options import Options, listing, quote
+from sigjax.readers.sheets import Reading, Sheet, Sources
+from sigjax.records import Hint, InputError, Line
 from sigjax.run.files import read_text
 
 Edits = Counter[tuple[int, int, str]]
@@ -28,7 +29,8 @@ _LEFT_OUT = ("noop", "UNK")
 _HINT = "errant_parallel writes M2 from texts"
 
 
-class _Sentence(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Sentence:
     text: str
     line: int
     edits: dict[int, Edits]
@@ -42,8 +44,8 @@ def _read_sentences(file: str) -> list[_Sentence]:
             sentences.append(_Sentence(row[2:].strip(), line, {}))
         elif row.strip():
             if not sentences:
-                raise InputError(f"{file}, line {line}: expected 'S WORDS', got {show(row)}; {_HINT}")
-            start, end, kind, correction, annotator = _fields(f"{file}, line {line}", row)
+                raise InputError(f"{Line(file, line)}: expected 'S WORDS', got {quote(row)}; {_HINT}")
+            start, end, kind, correction, annotator = _fields(f"{Line(file, line)}", row)
             own = sentences[-1].edits.setdefault(annotator, Counter())
             if kind not in _LEFT_OUT:
                 own[start, end, correction] += 1
@@ -56,7 +58,7 @@ def _fields(place: str, row: str) -> tuple[int, int, str, str, int]:
     numbers = [*span.split(), others[-1].strip() if others else ""]
     if not row.startswith("A ") or len(others) < 3 or len(numbers) != 3 or not all(map(_NUMBER.fullmatch, numbers)):
         expected = "an edit, 'A 1 2|||TYPE|||correction|||REQUIRED|||-NONE-|||0'"
-        raise InputError(f"{place}: expected {expected}, got {show(row)}; {_HINT}")
+        raise InputError(f"{place}: expected {expected}, got {quote(row)}; {_HINT}")
     start, end, annotator = map(int, numbers)
     return start, end, others[0], others[1], annotator
 
@@ -66,37 +68,38 @@ def _edits(file: str, sentences: Sequence[_Sentence], chosen: int | None) -> lis
     if chosen is not None and not any(chosen in each.edits for each in sentences):
         known = sorted({annotator for each in sentences for annotator in each.edits})
         raise InputError(f"{file}: {Hint('filter')}: no annotator {chosen}; annotators: {listing(map(str, known))}")
-    return [_of_one(file, each, chosen) for each in sentences]
+    return [_chosen_edits(file, each, chosen) for each in sentences]
 
 
-def _of_one(file: str, sentence: _Sentence, chosen: int | None) -> Edits:
+def _chosen_edits(file: str, sentence: _Sentence, chosen: int | None) -> Edits:
     known = sentence.edits
     if chosen is not None and known:
         if chosen not in known:
             raise InputError(
-                f"{file}, line {sentence.line}: annotator {chosen} has no edit of this sentence, not even noop; "
+                f"{Line(file, sentence.line)}: annotator {chosen} has no edit of this sentence, not even noop; "
                 "leave the sentence out, or choose another annotator"
             )
         return known[chosen]
     first, *others = known.values() or [Counter()]
     if any(other != first for other in others):
         raise InputError(
-            f"{file}, line {sentence.line}: the annotators {listing(map(str, sorted(known)))} differ, and ERRANT's "
+            f"{Line(file, sentence.line)}: the annotators {listing(map(str, sorted(known)))} differ, and ERRANT's "
             f"choice for a sentence depends on the others; give what errant_compare prints with -v for each system "
             f"({Hint('reader', 'errant')}), or say which to take, such as {Hint('filter', str(min(known)))}"
         )
     return first
 
 
-def _count(gold: Sequence[Edits], own: Sequence[Edits]) -> dict[str, np.ndarray]:
+def _count(gold: Sequence[Edits], system: Sequence[Edits]) -> dict[str, np.ndarray]:
     """Counts `[sentence]`; a right edit counts as often as it is gold, as ERRANT has it."""
-    right = [sum(number for edit, number in g.items() if edit in o) for g, o in zip(gold, own, strict=True)]
-    wrong = [sum(number for edit, number in o.items() if edit not in g) for g, o in zip(gold, own, strict=True)]
+    right = [sum(number for edit, number in g.items() if edit in o) for g, o in zip(gold, system, strict=True)]
+    wrong = [sum(number for edit, number in o.items() if edit not in g) for g, o in zip(gold, system, strict=True)]
     tp = np.array(right, float)
     return {"tp": tp, "predicted": tp + np.array(wrong), "gold": np.array([each.total() for each in gold], float)}
 
 
-def _read(sources: Sources, options: Options) -> Reading:
+def read_edits(sources: Sources, options: Options) -> Reading:
+    """The counts of right, wrong and missing edits of each sentence."""
     file, chosen = sources.gold(), _annotator(options.filter)
     sentences = _read_sentences(file)
     gold = _edits(file, sentences, chosen)
@@ -111,33 +114,21 @@ def _read(sources: Sources, options: Options) -> Reading:
 def _annotator(name: str | None) -> int | None:
     if name is not None and not re.fullmatch(r"\d{1,9}", name):
         raise InputError(
-            f"{Hint('filter')}: expected the number of an annotator, as M2 ends its lines, got {show(name)}"
+            f"{Hint('filter')}: expected the number of an annotator, as M2 ends its lines, got {quote(name)}"
         )
     return None if name is None else int(name)
 
 
-def _check_same(file: str, own: Sequence[_Sentence], gold_file: str, gold: Sequence[_Sentence]) -> None:
+def _check_same(file: str, system: Sequence[_Sentence], gold_file: str, gold: Sequence[_Sentence]) -> None:
     """Refuse other sentences than those of the gold standard: spans would be of other words."""
-    for one, other in zip(own, gold, strict=False):
+    for one, other in zip(system, gold, strict=False):
         if one.text != other.text:
             raise InputError(
-                f"{file}, line {one.line}: expected the sentence {show(other.text)} of {gold_file}, line {other.line}, "
-                f"got {show(one.text)}"
+                f"{Line(file, one.line)}: expected the sentence {quote(other.text)} of {gold_file}, line {other.line}, "
+                f"got {quote(one.text)}"
             )
-    if len(own) != len(gold):
-        raise InputError(f"{file}: has {len(own)} sentences, but {gold_file} has {len(gold)}; expected the same")
-
-
-CORRECTIONS = Format(
-    "m2",
-    "edits of grammatical error correction (M2, ERRANT)",
-    "gold",
-    _read,
-    looks_like(rb"(?sm)\A\s*S .*?^A -?\d+ -?\d+\|\|\|", ending=".m2"),
-    ("f0.5", "precision", "recall", "fscore"),
-    frozenset({"filter"}),
-    begins=(b"S",),
-)
+    if len(system) != len(gold):
+        raise InputError(f"{file}: has {len(system)} sentences, but {gold_file} has {len(gold)}; expected the same")
 
 
 # What `errant_compare -v` prints: the counts of each sentence by each annotator, and which it chose.
@@ -149,7 +140,7 @@ _ORIGINAL = "Original sentence "
 _TOTALS = re.compile(r"(\d{1,9})\t(\d{1,9})\t(\d{1,9})(\t[\d.]+){3}")
 
 
-def _errant(file: str, _: Options) -> list[Result]:
+def _errant(file: str, _: Options) -> list[SystemLog]:
     rows, sums, totals, several = list[Row](), [0, 0, 0], list[int](), False
     counts, pair, text = dict[Any, list[int]](), None, None
     for line, content in enumerate(read_text(file).split("\n"), start=1):
@@ -162,7 +153,7 @@ def _errant(file: str, _: Options) -> list[Result]:
         elif found := _CHOSEN.fullmatch(content):
             *chosen, sentence = found.groups()
             if tuple(chosen) not in counts:
-                raise InputError(f"{file}, line {line}: the counts of this choice are not above; is a part missing?")
+                raise InputError(f"{Line(file, line)}: the counts of this choice are not above; is a part missing?")
             tp, wrong, missed = own = counts[tuple(chosen)]
             sums = [one + more for one, more in zip(sums, own, strict=True)]
             rows.append(Row({"tp": tp, "predicted": tp + wrong, "gold": tp + missed}, sentence, content=text))
@@ -172,7 +163,7 @@ def _errant(file: str, _: Options) -> list[Result]:
             totals = list(map(int, found.groups()[:3]))
     _check_totals(file, sums if rows else None, totals)
     note = "annotators are those that errant_compare chose for each sentence, given the sentences before"
-    return [Result(file, rows, notes=(note,) if several else ())]
+    return [SystemLog(file, rows, notes=(note,) if several else ())]
 
 
 def _check_totals(file: str, sums: Sequence[int] | None, totals: Sequence[int]) -> None:
@@ -185,12 +176,4 @@ def _check_totals(file: str, sums: Sequence[int] | None, totals: Sequence[int]) 
         raise InputError(f"{file}: its sentences have {own}, but its summary has {summary}; is a part missing?")
 
 
-ERRANT = Format(
-    "errant",
-    "output of errant_compare -v",
-    "systems",
-    log_reader(_errant, content="sentence"),
-    looks_like(rb"(?m)^(SENTENCE \d+ - HYP \d+ - REF \d+$|=+ (Span|Token)-Based (Correction|Detection) )"),
-    ("f0.5", "precision", "recall", "fscore"),
-    begins=(b"--", b"=="),
-)
+ERRANT = Log(_errant, content="sentence")

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from sigjax.formats.reading import (
-    FORMATS,
-    choose_formats,
-    formats_taking,
-    given_name,
-    likely_formats,
-    read_as,
-    sources_of,
-)
+from sigjax.formats.reading import choose_formats, formats_taking, given_name, likely_formats, read_as, sources_of
+from sigjax.formats.table import Format, all_formats
 from sigjax.metrics import METRICS
-from sigjax.readers.format import Format, Reading, Sheet, Sources, first_task, metrics_of_tasks
 from sigjax.readers.join import labels_of
 from sigjax.readers.options import Options
+from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
 from sigjax.records import Evaluation, InputError
 from sigjax.run.files import keeping_pipes, read_head
 
@@ -82,19 +74,57 @@ def diagnose(
     return replace(other, options=more) if other.refusal is None else diagnosis
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """Why files are not of a format."""
+
+    text: str
+    line: int
+    """How far they were read: the line that the refusal names, or 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parsed:
+    """What files hold, read as one format."""
+
+    tasks: Tasks
+    options: Options
+    """Those that they were read with, whose `seen` are the sheets that were joined."""
+
+    @property
+    def sheets(self) -> list[Sheet]:
+        """What the files say of each system."""
+        return self.options.seen or []
+
+    def evaluate(self, metric: str) -> Evaluation | Refusal:
+        """The evaluation by a metric; of several tasks that of the first."""
+        try:
+            return _first_task(self.tasks)(replace(self.options, metric=metric))
+        except InputError as error:
+            return Refusal(error.flags, error.line)
+
+
+def parse(format: Format, sources: Sources, options: Options) -> Parsed | Refusal:
+    """Files, read as one format."""
+    try:
+        return Parsed(read_as(format, sources, options), options)
+    except InputError as error:
+        return Refusal(error.flags, error.line)
+
+
 def _diagnosis(
     paths: Sequence[Any], input: Sequence[Any], metric: str | None, reader: str | None, options: Options
 ) -> Diagnosis:
     try:
         sources = sources_of(paths, input)
-        found, refusal = _format_of(sources, metric, reader)
+        format, refusal = _format_of(sources, metric, reader)
     except InputError as error:
         return Diagnosis(refusal=error.flags) if reader is not None else _unread(paths, input, options, error.flags)
-    diagnosis = _read_as(found, sources, metric, options, refusal)
+    diagnosis, _ = _read_as(format, sources, metric, options, refusal)
     if diagnosis.refusal is not None and metric is None and reader is None:
-        tried = _tried(sources, options, len(FORMATS), diagnosis.refusal)
+        tried = _tried(sources, options, len(all_formats()), diagnosis.refusal)
         diagnosis = replace(diagnosis, tried={name: said for name, said in tried.items() if said.startswith(_READS)})
-    return replace(diagnosis, format=found.name, title=found.title, why=_why(found, sources, reader))
+    return replace(diagnosis, format=format.name, title=format.title, why=_why(format, sources, reader))
 
 
 def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
@@ -102,7 +132,7 @@ def _files(sources: Sources) -> tuple[Sequence[str], Sequence[str]]:
     return [given_name(file)[1] for file in sources.files], tuple(sources.systems.values())
 
 
-def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tuple[Format, str | None]:
+def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tuple[Format, Refusal | None]:
     """The format of files, and why it does not give the metric."""
     files, outputs = _files(sources)
     try:
@@ -111,75 +141,117 @@ def _format_of(sources: Sources, metric: str | None, reader: str | None) -> tupl
         likely = [] if reader is not None else likely_formats(files, outputs)
         if not likely:
             raise
-        (found,) = choose_formats(files, outputs, reader=None, metrics=likely[0].metrics[:1] or [None])
-        return found, None if metric is None else error.flags
+        (format,) = choose_formats(files, outputs, reader=None, metrics=likely[0].metrics[:1] or [None])
+        return format, None if metric is None else Refusal(error.flags, error.line)
 
 
-def _why(found: Format, sources: Sources, reader: str | None) -> str:
+def _why(format: Format, sources: Sources, reader: str | None) -> str:
     """What a format is recognized by."""
     if reader is not None:
         return "named by --reader"
     first = next(chain(*_files(sources)))
-    by_name = os.path.isdir(first) or found.fits(first.lower().removesuffix(".gz"), b"")
+    by_name = os.path.isdir(first) or format.fits(first.lower().removesuffix(".gz"), b"")
     return f"recognized by its {'name' if by_name else 'first lines'}"
 
 
 def _read_as(
-    found: Format, sources: Sources, metric: str | None, options: Options, refusal: str | None = None
-) -> Diagnosis:
-    """What files of a format hold; by the usual metric, where the one asked for is refused."""
-    sheets: list[Sheet] = []
-    tasks, reading, evaluation, metrics = None, None, None, found.metrics
-    usual = (metric if refusal is None else None) or (metrics[0] if metrics else "mean")
-    missing, not_read, more, given = None, None, dict[str, Any](), options
-    for settled in dict.fromkeys((options.missing, "drop")):
-        try:
-            given = replace(options, seen=sheets, missing=settled)
-            tasks = read_as(found, sources, given)
-            reading = first_task(tasks)
-            evaluation = reading(replace(given, metric=usual))
-        except InputError as error:
-            not_read = not_read or error.flags
-            continue
-        if settled != options.missing:
-            missing, not_read, more = not_read, None, {"missing": settled}
-        break
-    if reading is not None and not metrics:
-        metrics = _possible(reading, given, usual if evaluation is None else evaluation.metric.name)
-        if evaluation is None and metric is None and metrics:
-            not_read, evaluation = None, reading(replace(given, metric=metrics[0]))
-    refusal = refusal or not_read
+    format: Format, sources: Sources, metric: str | None, options: Options, unserved: Refusal | None = None
+) -> tuple[Diagnosis, Refusal | None]:
+    """What files of a format hold, and why they are refused; by the usual metric, where the one asked for is."""
+    metrics = format.metrics
+    usual = (metric if unserved is None else None) or (metrics[0] if metrics else "mean")
+    parsed, evaluation, refusal = _tolerant(format, sources, usual, options)
+    missing, needed = None, dict[str, Any]()
+    if evaluation is not None and refusal is not None:  # only without what some system lacks
+        missing, refusal, needed = refusal.text, None, {"missing": "drop"}
+    if parsed is not None and not metrics:
+        metrics = _possible(parsed, usual if evaluation is None else evaluation.metric.name)
+        if (
+            evaluation is None
+            and metric is None
+            and metrics
+            and isinstance(own := parsed.evaluate(metrics[0]), Evaluation)
+        ):
+            evaluation, refusal = own, None
+    refusal = unserved or refusal
     chosen = metrics[0] if metric is None and metrics else metric
-    if chosen is not None and refusal is None:
+    if chosen is not None and refusal is None and parsed is not None:
         metrics = (chosen, *(name for name in metrics if name != chosen))
-        more |= {"metric": metrics_of_tasks(tasks, given, metrics) if tasks and metric is None else [chosen]}
-    return Diagnosis(
+        named = _metrics_of_tasks(parsed.tasks, parsed.options, metrics) if metric is None else [chosen]
+        needed |= {"metric": named}
+    sheets = [] if parsed is None else parsed.sheets
+    diagnosis = Diagnosis(
         systems=tuple(dict.fromkeys(sheet.system for sheet in sheets)) or (evaluation.systems if evaluation else ()),
-        gold=tuple(sources.files) if found.takes == "gold" else (),
+        gold=tuple(sources.files) if format.takes == "gold" else (),
         instances=None if evaluation is None else evaluation.num_instances,
-        ids=_ids(sheets, evaluation, in_table=found.takes == "file"),
+        ids=_ids(sheets, evaluation, in_table=format.takes == "file"),
         metrics=metrics,
         fields=_fields(sheets, () if evaluation is None else evaluation.metric.inputs),
-        alike=_alike(evaluation),
+        alike=_equal_systems(evaluation),
         notes=() if evaluation is None else evaluation.notes,
         missing=missing,
-        refusal=refusal,
-        options=more,
+        refusal=None if refusal is None else refusal.text,
+        options=needed,
     )
+    return diagnosis, refusal
 
 
-def _possible(reading: Reading, options: Options, usual: str) -> tuple[str, ...]:
+def _tolerant(
+    format: Format, sources: Sources, metric: str, options: Options
+) -> tuple[Parsed | None, Evaluation | None, Refusal | None]:
+    """What files hold, and the first refusal; where they are refused, without what some system lacks."""
+    known, refusal, sheets = None, None, list[Sheet]()
+    for missing in dict.fromkeys((options.missing, "drop")):
+        parsed = parse(format, sources, replace(options, missing=missing, seen=sheets))
+        evaluation = parsed if isinstance(parsed, Refusal) else parsed.evaluate(metric)
+        known = known if isinstance(parsed, Refusal) else parsed
+        if isinstance(evaluation, Evaluation):
+            return known, evaluation, refusal
+        refusal = refusal or evaluation
+    return known, None, refusal
+
+
+def _possible(parsed: Parsed, usual: str) -> tuple[str, ...]:
     """The metrics that files of numbers can be evaluated by: all are tried.
 
     The usual one is the first; of plain numbers, accuracy if they are right or wrong, and F1 if they are counts.
     """
-    scores = dict.fromkeys(name for sheet in options.seen or () for name in sheet.numbers)
+    scores = dict.fromkeys(name for sheet in parsed.sheets for name in sheet.numbers)
     possible: dict[Any, str] = {}  # a metric that only has another name for other formats is left out
     for name in dict.fromkeys((*(_FIRST if usual == "mean" else [usual]), *scores, *METRICS)):
-        with suppress(InputError):
-            made = reading(replace(options, metric=name)).metric
-            possible.setdefault((made.inputs, made.extract, getattr(made, "score", made)), made.name)
+        evaluation = parsed.evaluate(name)
+        if isinstance(evaluation, Evaluation):
+            metric = evaluation.metric
+            possible.setdefault((metric.inputs, metric.extract, getattr(metric, "score", metric)), metric.name)
     return tuple(possible.values())
+
+
+def _first_task(reading: Tasks) -> Reading:
+    """The evaluation; of several tasks that of the first."""
+
+    def read(options: Options) -> Evaluation:
+        found = reading(options)
+        if isinstance(found, Evaluation):
+            return found
+        name, first = next((name, each) for name, each in found.items() if each is not None)
+        return replace(first, notes=(*first.notes, f"tasks: {', '.join(found)}; the instances are those of {name}"))
+
+    return read
+
+
+def _metrics_of_tasks(reading: Tasks, options: Options, metrics: Sequence[str]) -> list[str]:
+    """The first metric, and the next ones by which tasks without it have a score."""
+    chosen, without = list(metrics[:1]), None
+    for name in metrics:
+        with suppress(InputError):
+            found = reading(replace(options, metric=name))
+            if isinstance(found, Evaluation):
+                break
+            lacking = {task for task, own in found.items() if own is None}
+            if without is not None and not without <= lacking:
+                chosen.append(name)
+            without = lacking if without is None else without & lacking
+    return chosen
 
 
 def _ids(sheets: Sequence[Sheet], evaluation: Evaluation | None, *, in_table: bool) -> str:
@@ -206,7 +278,7 @@ def _fields(sheets: Sequence[Sheet], numbers: Sequence[str]) -> dict[str, int]:
     return fields
 
 
-def _alike(evaluation: Evaluation | None) -> tuple[tuple[str, ...], ...]:
+def _equal_systems(evaluation: Evaluation | None) -> tuple[tuple[str, ...], ...]:
     """Groups of systems whose statistics are the same on all instances."""
     groups: dict[bytes, list[str]] = {}
     for name, own in () if evaluation is None else zip(evaluation.systems, evaluation.stats, strict=True):
@@ -231,14 +303,17 @@ def _tried(sources: Sources, options: Options, most: int, refusal: str) -> dict[
     """The formats that read the files, or come nearest, and why they do not read them; that of `refusal` is known."""
     files, outputs = _files(sources)
     name, head = read_head(next(chain(files, outputs)))
-    answers: dict[str, list[str]] = {}
-    for each in formats_taking(files, outputs):
-        if each.may_be(name, head):
-            said = _read_as(each, sources, None, options).refusal
-            answers.setdefault(said or f"{_READS} {each.title}", []).append(each.name)
-    answers.pop(refusal, None)
-    nearest = sorted(answers, key=_how_far, reverse=True)[:most]
-    return {", ".join(answers[said]): said for said in nearest}
+    names: dict[str, list[str]] = {}
+    lines: dict[str, float] = {}
+    for format in formats_taking(files, outputs):
+        if format.may_be(name, head):
+            _, refused = _read_as(format, sources, None, options)
+            said, line = (f"{_READS} {format.title}", math.inf) if refused is None else (refused.text, refused.line)
+            names.setdefault(said, []).append(format.name)
+            lines[said] = line
+    names.pop(refusal, None)
+    nearest = sorted(names, key=lines.__getitem__, reverse=True)[:most]
+    return {", ".join(names[said]): said for said in nearest}
 
 
 def _elsewhere(files: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
@@ -249,9 +324,3 @@ def _elsewhere(files: Sequence[str], outputs: Sequence[str]) -> dict[str, str]:
     else:
         looking, takes = likely_formats([first], [first]), "gold files, and then those of the systems: GOLD -i A B"
     return {each.name: f"{first} looks like {each.title}; it takes {takes}" for each in looking}
-
-
-def _how_far(said: str) -> float:
-    """How far files were read: the line that a refusal names."""
-    line = re.search(r", (?:line|row|entry) (\d+)", said)
-    return math.inf if said.startswith(_READS) else int(line[1]) if line else 0

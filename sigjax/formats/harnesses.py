@@ -1,12 +1,10 @@
-"""Logs that are one JSON value: HELM, AlpacaEval and MTEB.
+"""Logs of harnesses: lm-evaluation-harness, Inspect, HELM, lighteval, Every Eval Ever, AlpacaEval and MTEB.
 
-Logs with one JSON line or row of Parquet per instance: lm-evaluation-harness, Every Eval Ever, lighteval.
+They are one JSON value, one JSON line or row of Parquet per instance, or (Inspect's .eval) a zip archive, of which
+only the members that are needed are unpacked, into memory and within bounds.
 
-Logs of Inspect (inspect_ai): .json, or .eval, which is a zip archive of the same parts.
-
-Each sample holds one value per scorer; the epochs of a sample are its runs. Where the log was reduced by another rule
-than the mean (pass@k, a majority), the reduced values are the scores. Of an archive, only the members that are needed
-are unpacked, into memory and within bounds.
+Each sample of Inspect holds one value per scorer; the epochs of a sample are its runs. Where the log was reduced by
+another rule than the mean (pass@k, a majority), the reduced values are the scores.
 """
 
 import io
@@ -22,8 +20,8 @@ from functools import partial
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
-from sigjax.formats.logs import Result, Row, Scores, Unusable, choose, log_reader
-from sigjax.readers.format import NO_ENDING, Format, looks_like
+from sigjax.formats.logs import Log, Row, Scores, SystemLog, Unusable, choose
+from sigjax.formats.table import FORMATS
 from sigjax.readers.frames import is_flat, parquet_columns, refuse_repeats, refusing_damage
 from sigjax.readers.json_files import (
     Item,
@@ -37,13 +35,13 @@ from sigjax.readers.json_files import (
     parse_json,
     text,
 )
-from sigjax.readers.options import Options, listing, show
+from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.table import is_text, parse_number
 from sigjax.records import Hint, InputError
 from sigjax.run.files import ZIP_MAGIC, decode_text, files_inside, growth_limit, read_bytes, read_head
 
 
-def _results(file: str, options: Options) -> Iterator[Result]:
+def _results(file: str, options: Options) -> Iterator[SystemLog]:
     rows = [_row(entry) for entry in load_entries(file)]
     # HELM publishes one score per split: a score of all splits has to be asked for, by their shares.
     if options.filter is not None or "split" not in (options.strata, options.cluster):
@@ -54,7 +52,7 @@ def _results(file: str, options: Options) -> Iterator[Result]:
         notes = ("perturbed instances count as instances; --cluster instance keeps each with its original",)
     model, scenario, run = _spec(file)
     task = re.sub(r"(?<=[:,])model=[^,]*,?", "", run).rstrip(":,")
-    yield Result(file, rows, model, notes, {"scenario": scenario}, task=task)
+    yield SystemLog(file, rows, model, notes, {"scenario": scenario}, task=task)
 
 
 def _row(entry: Item) -> Row:
@@ -77,7 +75,7 @@ def _stats(entry: Item) -> tuple[str, dict[str, float | Unusable]]:
             name += f"/{about.get('sub_split')}"
         count = entry_stat.number("count")
         if name in scores:
-            scores[name] = Unusable(f"{entry_stat.where}: {show(name)} occurs twice in an entry; expected it once")
+            scores[name] = Unusable(f"{entry_stat.where}: {quote(name)} occurs twice in an entry; expected it once")
         elif count > 0:
             scores[name] = entry_stat.number("sum") / count
     return split, scores
@@ -96,25 +94,15 @@ def _spec(file: str) -> tuple[str, str | None, str]:
     return model, None if scenario is None else str(scenario), name if isinstance(name, str) else ""
 
 
-HELM = Format(
-    "helm",
-    "per_instance_stats.json of HELM",
-    "systems",
-    log_reader(_results),
-    looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
-    options=frozenset({"filter"}),
-    folder="per_instance_stats.json",
-    begins=(b"[",),
-)
+HELM = Log(_results)
 
 
 _UNNAMED = "unknown"
-_ANNOTATIONS = re.compile(rb"\s*\[\s*\{")
 _DECIMALS = 15
 """1.9816872352 - 1 is 0.98168723520000009 in doubles; rounding gives the decimal that it stands for."""
 
 
-def _alpaca_eval(file: str, options: Options) -> list[Result]:
+def _alpaca_eval(file: str, options: Options) -> list[SystemLog]:
     entries = list(load_entries(file))
     annotators = [entry.text("annotator", _UNNAMED) for entry in entries]
     chosen = choose(file, annotators, options.filter, "annotator")
@@ -127,7 +115,7 @@ def _alpaca_eval(file: str, options: Options) -> list[Result]:
     if chosen == _UNNAMED:
         notes, annotator = (f"warning: {file} names no annotator; compare preferences of the same one only",), None
     return [
-        Result(file, rows, model, notes, facts={"reference": reference, "annotator": annotator})
+        SystemLog(file, rows, model, notes, facts={"reference": reference, "annotator": annotator})
         for (model, reference), rows in by_pair.items()
     ]
 
@@ -139,31 +127,17 @@ def _preference(entry: Item) -> Row:
     if entry.value("preference") is not None:
         value = entry.number("preference")
         if not 1 <= value <= 2:
-            raise InputError(f"{entry.place('preference')}: expected a number from 1 to 2, or null, got {value:g}")
+            raise InputError(f"{entry.field('preference')}: expected a number from 1 to 2, or null, got {value:g}")
         scores["win_rate"] = round(value - 1, _DECIMALS)
     return Row(scores, f"{dataset}: {entry.text('instruction')}", labels={"dataset": dataset})
 
 
-def _looks_alpaca_eval(name: str, head: bytes) -> bool:
-    fields = (b'"instruction"', b'"generator_', b'"output_')
-    return _ANNOTATIONS.match(head) is not None and sum(field in head for field in fields) >= 2
-
-
-ALPACA_EVAL = Format(
-    "alpaca-eval",
-    "annotations.json of AlpacaEval",
-    "systems",
-    log_reader(
-        _alpaca_eval,
-        must_agree={
-            "reference": "compare models by their preferences over the same one",
-            "annotator": "compare models by preferences of the same one; annotate all outputs with it",
-        },
-    ),
-    _looks_alpaca_eval,
-    options=frozenset({"filter"}),
-    folder="annotations.json",
-    begins=(b"[",),
+ALPACA_EVAL = Log(
+    _alpaca_eval,
+    must_agree={
+        "reference": "compare models by their preferences over the same one",
+        "annotator": "compare models by preferences of the same one; annotate all outputs with it",
+    },
 )
 
 # MTEB: a folder per model, with model_meta.json and one file per task; tasks are instances.
@@ -173,14 +147,14 @@ _USUAL_SPLIT = "test"
 """The split that is taken where a task has several, and `--filter` names none."""
 
 
-def _mteb(file: str, options: Options) -> list[Result]:
+def _mteb(file: str, options: Options) -> list[SystemLog]:
     if not _is_meta(file):
-        return [Result(file, [_task(file, options)])]  # one task
+        return [SystemLog(file, [_task(file, options)])]  # one task
     tasks = [each for each in files_inside(os.path.dirname(file) or ".", "*.json") if not _is_meta(each)]
     if not tasks:
         raise InputError(f"{file}: no results of tasks (TASK.json) stand beside it")
     meta = load_item(file)
-    return [Result(file, [_task(each, options) for each in tasks], meta.text("name") if meta.get("name") else "")]
+    return [SystemLog(file, [_task(each, options) for each in tasks], meta.text("name") if meta.get("name") else "")]
 
 
 def _is_meta(file: str) -> bool:
@@ -195,39 +169,22 @@ def _task(file: str, options: Options) -> Row:
     split = choose(file, scores.fields, asked, "split")
     values = [one.number("main_score") for one in scores.items(split, f"{split}, subset")]
     if not values:
-        raise InputError(f"{scores.place(split)}: is empty; expected scores")
+        raise InputError(f"{scores.field(split)}: is empty; expected scores")
     return Row({"main_score": sum(values) / len(values)}, found.text("task_name"))
 
 
-_has_scores = looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{')
-
-
-def _looks_mteb(name: str, head: bytes) -> bool:
-    return PurePath(name).name == _META or _has_scores(name, head)
-
-
-MTEB = Format(
-    "mteb",
-    "results of MTEB, folders with model_meta.json",
-    "systems",
-    log_reader(_mteb),
-    _looks_mteb,
-    options=frozenset({"filter"}),
-    folder=f"*/{_META}",
-    begins=(b"{",),
-)
+MTEB = Log(_mteb)
 
 
 _LONG = frozenset("arguments resps filtered_resps".split())
 _NOT_METRICS = _LONG | frozenset("doc_id doc target filter metrics doc_hash prompt_hash target_hash".split())
-_FIRST_LINE = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]')
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl(\.gz)?")
 _MEANS = re.compile(r"results_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.json(\.gz)?")
 _DETAILS = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.parquet(\.gz)?")
 _TOLERANCE = 1e-9
 
 
-def _lm_eval(file: str, options: Options) -> Iterator[Result]:
+def _lm_eval(file: str, options: Options) -> Iterator[SystemLog]:
     lines = list(load_lines(file, unread=_LONG))
     filters = [line.text("filter") for line in lines if "filter" in line.fields]
     unfiltered = set(filters) == {"none"}  # no filter is another than itself: a suite has such tasks beside others
@@ -242,7 +199,7 @@ def _lm_eval(file: str, options: Options) -> Iterator[Result]:
     task = named["task"] if named else ""
     lacks = unfiltered and options.filter not in (None, "none")
     notes = (f"there is no filter {options.filter}: took the only results",) if lacks else ()
-    yield Result(file, rows, notes=notes, published=partial(_published, file, chosen or "none"), task=task)
+    yield SystemLog(file, rows, notes=notes, published=partial(_published, file, chosen or "none"), task=task)
 
 
 def _lm_eval_scores(line: Item) -> Scores:
@@ -258,7 +215,7 @@ def _lm_eval_scores(line: Item) -> Scores:
 def _lm_eval_value(line: Item, name: str) -> float | Unusable:
     if isinstance(line.get(name), list | dict | str):
         return Unusable(
-            f"{line.place(name)}: holds parts of a metric of the whole corpus, not a score of the document; name "
+            f"{line.field(name)}: holds parts of a metric of the whole corpus, not a score of the document; name "
             f"another score with {Hint('metric', 'NAME')}, or compare the texts themselves"
         )
     return line.number(name)
@@ -289,12 +246,8 @@ def _below(value: object, *names: str) -> object:
     return value
 
 
-def _looks_lm_eval(name: str, head: bytes) -> bool:
-    return _FIRST_LINE.match(head) is not None or (b'"doc_id"' in head and b'"filtered_resps"' in head)
-
-
-def without_means(files: Sequence[str]) -> tuple[str, ...]:
-    """Files as a pattern for a folder of lm-eval gives them, without its means: samples are checked against these.
+def gather_samples(files: Sequence[str]) -> tuple[str, ...]:
+    """Files as a pattern for folders of lm-eval gives them: folders in place of samples of several tasks, and no means.
 
     Raises:
         InputError: means without the samples that they are of.
@@ -307,17 +260,17 @@ def without_means(files: Sequence[str]) -> tuple[str, ...]:
                 f"{file}: holds the means of lm-evaluation-harness, not the scores of instances; give the files "
                 "samples_*.jsonl beside it, which lm_eval writes with --log_samples"
             )
-    return tuple(file for file in files if means.get(file) not in runs)
+    return _as_folders([file for file in files if means.get(file) not in runs])
 
 
-def as_folders(files: Sequence[str]) -> tuple[str, ...]:
+def _as_folders(files: Sequence[str]) -> tuple[str, ...]:
     """Files with folders in place of all samples in them, if these are of several tasks: they are of one system."""
     tasks: dict[str, dict[str, str]] = {}
     for file, found in _named(_SAMPLES, files):
         tasks.setdefault(os.path.dirname(file), {})[found["task"]] = file
     whole: dict[str, str] = {}
     for folder, own in tasks.items():
-        if folder and 1 < len(own) == len(files_inside(folder, LM_EVAL.folder)):
+        if folder and 1 < len(own) == len(files_inside(folder, FORMATS["lm-eval"].folder)):
             whole |= dict.fromkeys(own.values(), "") | {next(iter(own.values())): folder}
     return tuple(filter(None, (whole.get(file, file) for file in files)))
 
@@ -327,30 +280,19 @@ def _named(pattern: re.Pattern[str], files: Sequence[str]) -> list[tuple[str, re
     return [(file, found) for file in files if (found := pattern.fullmatch(PurePath(file).name))]
 
 
-LM_EVAL = Format(
-    "lm-eval",
-    "samples of lm-evaluation-harness",
-    "systems",
-    log_reader(_lm_eval, content="document (doc_hash)"),
-    _looks_lm_eval,
-    options=frozenset({"filter"}),
-    folder="samples_*.jsonl",
-    tasks=True,
-    names=rf"{NO_ENDING}|.*\.jsonl?",
-    begins=(b"{",),
-)
+LM_EVAL = Log(_lm_eval, content="document (doc_hash)")
 
 # Every Eval Ever: the instance schema of that project, with one line per instance and evaluation.
 
 _UNREAD = frozenset("input output messages answer_attribution".split())
 
 
-def _every_eval(file: str, _: Options) -> Iterator[Result]:
+def _every_eval(file: str, _: Options) -> Iterator[SystemLog]:
     by_model: dict[str, list[Item]] = {}
     for line in load_lines(file, unread=_UNREAD):
         by_model.setdefault(line.text("model_id"), []).append(line)
     for model, lines in by_model.items():
-        yield Result(file, _samples(lines), model)
+        yield SystemLog(file, _samples(lines), model)
 
 
 def _samples(lines: Sequence[Item]) -> list[Row]:
@@ -361,7 +303,7 @@ def _samples(lines: Sequence[Item]) -> list[Row]:
         sample = line.text("sample_id")
         own = scores.setdefault(sample, {})
         if name in own:
-            raise InputError(f"{line.where}: evaluation {show(name)} of sample {show(sample)} is on another line too")
+            raise InputError(f"{line.where}: evaluation {quote(name)} of sample {quote(sample)} is on another line too")
         evaluation = line.item("evaluation")
         own[name] = evaluation.number("is_correct" if evaluation.get("score") is None else "score")
         rows.setdefault(sample, Row(own, sample, labels=line.get("metadata"), content=line.get("sample_hash")))
@@ -375,20 +317,7 @@ def _evaluations(lines: Sequence[Item]) -> list[str]:
     return [result if counts[name] > 1 and isinstance(result, str) else name for name, result in pairs]
 
 
-def _looks_every_eval(name: str, head: bytes) -> bool:
-    fields = (b'"schema_version"', b'"model_id"', b'"evaluation_name"', b'"sample_id"')
-    return all(field in head.partition(b"\n")[0] for field in fields)
-
-
-EVERY_EVAL = Format(
-    "eee",
-    "instances of Every Eval Ever",
-    "systems",
-    log_reader(_every_eval, content="content (sample_hash)"),
-    _looks_every_eval,
-    folder="*_samples.jsonl",
-    begins=(b"{",),
-)
+EVERY_EVAL = Log(_every_eval, content="content (sample_hash)")
 
 
 _DOC, _METRIC = ("doc", "__doc__"), ("metric", "__metric__")
@@ -396,14 +325,14 @@ _PART = ()
 """Stands for a metric that is a list or an object, which is not decoded."""
 
 
-def _row_results(file: str, _: Options) -> Iterator[Result]:
+def _row_results(file: str, _: Options) -> Iterator[SystemLog]:
     docs, metrics = _columns(file, read_bytes(file))
-    places = [f"{file}, row {i}" for i in range(1, len(docs) + 1)]
+    places = [(file, "row", i) for i in range(1, len(docs) + 1)]
     docs = [item_at(where, doc).fields for doc, where in zip(docs, places, strict=True)]
     ids = [str(doc.get("id") or "") for doc in docs]
     if not all(ids) or len(set(ids)) < len(ids):
         ids = [str(i) for i in range(1, len(docs) + 1)]
-    yield Result(
+    yield SystemLog(
         file,
         [
             Row(_scores(item_at(where, metric)), id, labels=doc, content=doc.get("query"))
@@ -421,7 +350,7 @@ def _scores(metrics: Item) -> Scores:
             found[name] = metrics.number(name)
         elif value is not None:
             found[name] = Unusable(
-                f"{metrics.place(name)}: expected a number for each document, got a part of a metric of the corpus"
+                f"{metrics.field(name)}: expected a number for each document, got a part of a metric of the corpus"
             )
     return found
 
@@ -445,33 +374,23 @@ def _columns(file: str, data: bytes) -> tuple[list[Any], list[Any]]:
         table = parquet_columns(file, data, choose)
         lacking = [name for name in names if name not in table.column_names]
         if lacking:
-            raise InputError(f"{file}, column {show(lacking[0])}: holds no values of single documents")
+            raise InputError(f"{file}, column {quote(lacking[0])}: holds no values of single documents")
         docs, metrics = (table.column(name).to_pylist() for name in names)
     return docs, [dict.fromkeys(parts, _PART) | metric if metric is not None else None for metric in metrics]
 
 
-def _fields(file: str, name: str, kind: Any) -> list[Any]:
+def _fields(file: str, name: str, type_: Any) -> list[Any]:
     from pyarrow import types  # pyright: ignore[reportMissingImports]
 
-    if not types.is_struct(kind):
-        raise InputError(f"{file}, column {show(name)}: expected an object in each row, got {show(str(kind))}")
-    refuse_repeats(file, [field.name for field in kind])
-    return [kind.field(i) for i in range(kind.num_fields)]
+    if not types.is_struct(type_):
+        raise InputError(f"{file}, column {quote(name)}: expected an object in each row, got {quote(str(type_))}")
+    refuse_repeats(file, [field.name for field in type_])
+    return [type_.field(i) for i in range(type_.num_fields)]
 
 
-LIGHTEVAL = Format(
-    "lighteval",
-    "details of lighteval, parquet",
-    "systems",
-    log_reader(_row_results, content="query"),
-    looks_like(rb"^PAR1"),
-    folder="details_*.parquet",
-    tasks=True,
-    names="details_.*",
-)
+LIGHTEVAL = Log(_row_results, content="query")
 
 
-_START = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 _WHOLE = ("header.json", "reductions.json")
 _SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 _READ = ("id", "epoch", "scores", "metadata")
@@ -482,7 +401,7 @@ _MOST_MEMBERS = 1_000_000
 _ENCRYPTED = 0x1
 
 
-def _inspect_results(file: str, _: Options) -> Iterator[Result]:
+def _inspect_results(file: str, _: Options) -> Iterator[SystemLog]:
     log = _load_log(file, read_bytes(file))
     about, status = log.item("eval"), log.get("status")
     samples = log.items("samples", "sample", [])
@@ -500,7 +419,7 @@ def _inspect_results(file: str, _: Options) -> Iterator[Result]:
     task = about.get("task")
     task = task if isinstance(task, str) else ""
     facts = {"task": task, "reduction over epochs": others or "mean"}
-    yield Result(file, rows, about.text("model") if about.get("model") else "", notes, facts, task=task)
+    yield SystemLog(file, rows, about.text("model") if about.get("model") else "", notes, facts, task=task)
 
 
 def _reduced_rows(reductions: Sequence[Item], *, several: bool) -> list[Row]:
@@ -534,7 +453,7 @@ def _inspect_scores(sample: Item) -> dict[str, float | Unusable]:
                 if as_number is not None:
                     found[scorer if key is None else f"{scorer}/{key}"] = as_number
         except InputError as error:
-            raise InputError(f"{_place(sample, scorer)}: {error.neutral}") from None
+            raise InputError(f"{_where(sample, scorer)}: {error.neutral}") from None
     return found
 
 
@@ -543,7 +462,7 @@ def _value(value: object, sample: Item, scorer: str) -> float | Unusable | None:
     if isinstance(value, str):
         return _word(value.strip().lower(), sample, scorer)
     if isinstance(value, list | dict):
-        return Unusable(f"{_place(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
+        return Unusable(f"{_where(sample, scorer)}: expected one value, got several in one; {_REMEDY}")
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     return number(value)
@@ -557,14 +476,14 @@ def _word(word: str, sample: Item, scorer: str) -> float | Unusable | None:
         return None
     try:
         if is_text(word):
-            raise InputError(f"expected C, I, P, N, yes, no or a number, got the text {show(word)}; {_REMEDY}")
+            raise InputError(f"expected C, I, P, N, yes, no or a number, got the text {quote(word)}; {_REMEDY}")
         return parse_number(word, hint=_REMEDY, missing=_REMEDY)
     except InputError as error:
-        return Unusable(f"{_place(sample, scorer)}: {error.neutral}")
+        return Unusable(f"{_where(sample, scorer)}: {error.neutral}")
 
 
-def _place(sample: Item, scorer: str) -> str:
-    return f"{sample.where}, score {show(scorer)}"
+def _where(sample: Item, scorer: str) -> str:
+    return f"{sample.where}, score {quote(scorer)}"
 
 
 def _load_log(file: str, data: bytes) -> Item:
@@ -589,8 +508,8 @@ def _load_log(file: str, data: bytes) -> Item:
     )
 
 
-def read_members(file: str, data: bytes, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of each wanted member of a zip archive; of several with one name the last, which replaced them.
+def read_members(file: str, data: bytes, choose: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of each chosen member of a zip archive; of several with one name the last, which replaced them.
 
     Raises:
         InputError: the archive is damaged, or a member is encrypted, a link, named outside the archive, or unpacks to
@@ -603,7 +522,7 @@ def read_members(file: str, data: bytes, wanted: Callable[[str], bool]) -> Itera
                 raise InputError(f"{file}: holds more than {_MOST_MEMBERS} members: this is not a log")
             for member in members.values():
                 _check_member(file, member)
-            chosen = [member for name, member in members.items() if wanted(name)]
+            chosen = [member for name, member in members.items() if choose(name)]
             limit = growth_limit(len(data))
             if sum(member.file_size for member in chosen) > limit:
                 raise InputError(f"{file}: {len(data)} bytes unpack to more than {limit}: this is not a log")
@@ -621,7 +540,7 @@ def read_members(file: str, data: bytes, wanted: Callable[[str], bool]) -> Itera
 
 
 def _check_member(file: str, member: zipfile.ZipInfo) -> None:
-    where = f"{file}, member {show(member.filename)}"
+    where = f"{file}, member {quote(member.filename)}"
     path = PurePosixPath(member.filename.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts:
         raise InputError(f"{where}: its name leads outside the archive; expected a log")
@@ -631,17 +550,4 @@ def _check_member(file: str, member: zipfile.ZipInfo) -> None:
         raise InputError(f"{where}: is a link; expected a file")
 
 
-def _looks(name: str, head: bytes) -> bool:
-    return (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or _START.match(head) is not None
-
-
-INSPECT = Format(
-    "inspect",
-    "logs of Inspect (inspect_ai)",
-    "systems",
-    log_reader(_inspect_results, must_agree={"reduction over epochs": "score them with one rule"}),
-    _looks,
-    folder="*.eval",
-    tasks=True,
-    begins=(b"{", ZIP_MAGIC),
-)
+INSPECT = Log(_inspect_results, must_agree={"reduction over epochs": "score them with one rule"})

@@ -1,37 +1,34 @@
-"""Classification: files with one label per line, the output of TiMBL and other classifiers, and term lists.
+"""Classification: gold and predicted labels, one per line or by id; the output of TiMBL; and term lists.
+
+With ids, files have an id and a label per line, or are a JSON object of id -> label. Tabs, commas, semicolons or blanks
+stand between the columns; the first line may name them. With names there may be more than two: the id and the label are
+known by their names, and other columns of the gold file may be clusters or strata.
 
 TiMBL writes one instance per line: features, the gold label and the predicted one. Term lists are those of `art.py -r`
 of CLiPS, compared as sets: an instance is a term of any list, and each system says of it 0 or 1. So terms are exchanged
 one by one whatever the `unit`; "response" also says that they are no sample.
-
-Submissions to classification tasks: an id and a label per line, or a JSON object of id -> label, joined by id.
-
-Tabs, commas, semicolons or blanks stand between the columns; the first line may name them. With names there may be more
-than two: the id and the label are known by their names, and other columns of the gold file may be clusters or strata.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.formats.conll import encode, first_difference, head_columns, split_blanks
 from sigjax.metrics import CLASS_METRICS, class_metric
-from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like, read_lines
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, parse_json, text
-from sigjax.readers.options import Options, chosen_metric, listing, show
-from sigjax.readers.plain import csv_records, looks_tabular, unquote
+from sigjax.readers.options import Options, chosen_metric, listing, quote
+from sigjax.readers.plain import csv_records, unquote
+from sigjax.readers.roles import is_id_name
+from sigjax.readers.sheets import Reading, Sheet, Sources, read_lines
 from sigjax.readers.table import is_text
-from sigjax.readers.vocabulary import is_id_name
-from sigjax.records import Evaluation, Hint, InputError
+from sigjax.records import Evaluation, Hint, InputError, Line
 from sigjax.run.files import naming, read_head, read_text
 
-LABEL_METRICS = ("accuracy", *CLASS_METRICS, "fscore", "precision", "recall")
 _MOST_NUMBERS = 2**27
 """Counts of all systems, instances and classes that fit into the memory of a small machine."""
 _BLANK, _NUMBER = re.compile(r"[ \t]"), re.compile(r"[-+.\d]*")
@@ -84,7 +81,8 @@ def _numbers(name: str, truth: np.ndarray, predicted: np.ndarray, classes: Mappi
     ]
 
 
-def _read_label_files(sources: Sources, _: Options) -> Reading:
+def read_label_files(sources: Sources, _: Options) -> Reading:
+    """Gold labels and those of each system, joined by position."""
     file = sources.gold()
     gold = read_labels(file)
     systems = {name: (own, read_labels(own)) for name, own in sources.systems.items()}
@@ -98,17 +96,12 @@ def read_labels(file: str) -> list[str]:
     """The labels of a file, one per line, without blanks around them."""
     labels = [line.strip() for line in read_text(file).rstrip("\n").split("\n")]
     if not all(labels):
-        raise InputError(f"{file}, line {labels.index('') + 1}: expected a label, got an empty line")
+        raise InputError(f"{Line(file, labels.index('') + 1)}: expected a label, got an empty line")
     return labels
 
 
-def _looks_like_labels(name: str, head: bytes) -> bool:
-    """Whether there is one word per line; labels of several words are read when the format is named."""
-    lines = (head[: head.rfind(b"\n") + 1] or head).rstrip().split(b"\n")
-    return all(len(line.split()) == 1 for line in lines) and not looks_tabular(name, head)
-
-
-class Instances(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Instances:
     """The instances of one file of a classifier."""
 
     file: str
@@ -138,9 +131,9 @@ def parse_instances(file: str, text: str) -> Instances:
     for line, content in enumerate(lines, start=1):
         row = split(content)
         if len(row) != width:
-            raise InputError(f"{file}, line {line}: expected {width} fields as on line 1, got {len(row)}")
+            raise InputError(f"{Line(file, line)}: expected {width} fields as on line 1, got {len(row)}")
         if not (row[-1] and row[-2]):
-            raise InputError(f"{file}, line {line}: expected a gold label and a predicted one as the last two fields")
+            raise InputError(f"{Line(file, line)}: expected a gold label and a predicted one as the last two fields")
         predicted.append(row.pop())
         gold.append(row[-1])
         features.append(" ".join(row))
@@ -151,7 +144,8 @@ def _split_commas(line: str) -> list[str]:
     return [field.strip() for field in line.split(",")] if " " in line else line.split(",")
 
 
-def _read_timbl(sources: Sources, _: Options) -> Reading:
+def read_timbl(sources: Sources, _: Options) -> Reading:
+    """Gold and predicted labels, both in the file of each system."""
     files = [parse_instances(file, read_text(file)) for file in sources.systems.values()]
     for other in files[1:]:
         _check_same(other, files[0])
@@ -180,12 +174,12 @@ def _check_same(other: Instances, first: Instances) -> None:
     i = first_difference(other.features, first.features)
     if i is not None:
         raise InputError(
-            f"{other.file}, line {i + 1}: differs from {first.file} before the last field; expected the same features "
+            f"{Line(other.file, i + 1)}: differs from {first.file} before the last field; expected the same features "
             "and gold labels in the same order"
         )
 
 
-def _looks_like_timbl(_: str, head: bytes) -> bool:
+def looks_like_timbl(_: str, head: bytes) -> bool:
     """Whether all lines have as many fields, three or more; the last two are words, and the same on some line."""
     columns = head_columns(head.replace(b",", b" ") if b" " not in head.partition(b"\n")[0] else head)
     if columns is None or len(columns.tokens.sentences) > 1 or columns.width < 3:
@@ -196,7 +190,8 @@ def _looks_like_timbl(_: str, head: bytes) -> bool:
     return any(map(str.__eq__, gold, predicted))
 
 
-def _read_terms(sources: Sources, options: Options) -> Reading:
+def read_terms(sources: Sources, options: Options) -> Reading:
+    """Which terms the gold list and each system have."""
     files = sources.chosen(options)
     lines = map(read_lines, (sources.gold(), *files.values()))
     lists = [[term for line in own if (term := line.strip())] for own in lines]
@@ -214,34 +209,6 @@ def _read_terms(sources: Sources, options: Options) -> Reading:
     return join_sheets(sheets, options, notes=notes)
 
 
-LABELS = Format(
-    "labels",
-    "class labels, one per line",
-    "gold",
-    _read_label_files,
-    _looks_like_labels,
-    LABEL_METRICS,
-    certain=False,
-)
-TIMBL = Format(
-    "timbl",
-    "features, gold label and predicted label per line",
-    "systems",
-    _read_timbl,
-    _looks_like_timbl,
-    LABEL_METRICS,
-)
-TERMS = Format(
-    "terms",
-    "term lists",
-    "gold",
-    _read_terms,
-    looks_like(ending=".terms"),
-    ("fscore", "precision", "recall"),
-    frozenset({"unit"}),
-)
-
-
 _PREDICTED = "prediction predictions predicted predicted_label pred_label pred preds y_pred guess".split()
 _GOLD = "gold gold_label gold_labels true_label y_true truth".split()
 _EITHER = "label labels class target category tag sentiment stance answer y".split()
@@ -256,7 +223,8 @@ _OBJECT = re.compile(rf"\s*\{{\s*{_PAIR},\s*{_PAIR}(?:[,}}]|\Z)")
 """The beginning of an object of names and labels."""
 
 
-class _Labels(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Labels:
     file: str
     labels: Mapping[str, str]
     """id -> label, in the order of the file."""
@@ -319,16 +287,16 @@ def _read_labels(file: str, *, gold: bool) -> _Labels:
     width, named = len(rows[0]), _has_names(rows)
     if width != 2 and not named:
         got = "one field" if width == 1 else f"{width} fields without names"
-        raise InputError(f"{file}, line {lines[0]}: expected an id and a label, got {got}")
+        raise InputError(f"{Line(file, lines[0])}: expected an id and a label, got {got}")
     id, label = _roles(file, rows[0], gold=gold) if named else (0, 1)
     found, at = dict[str, str](), dict[str, int]()
     for line, row in list(zip(lines, rows, strict=True))[named:]:
         if len(row) != width:
-            raise InputError(f"{file}, line {line}: expected {width} fields as on line {lines[0]}, got {len(row)}")
+            raise InputError(f"{Line(file, line)}: expected {width} fields as on line {lines[0]}, got {len(row)}")
         if not (row[id] and row[label]):
-            raise InputError(f"{file}, line {line}: expected an id and a label, got an empty one")
+            raise InputError(f"{Line(file, line)}: expected an id and a label, got an empty one")
         if row[id] in at:
-            raise InputError(f"{file}, line {line}: id {show(row[id])} is also on line {at[row[id]]}; leave one out")
+            raise InputError(f"{Line(file, line)}: id {quote(row[id])} is also on line {at[row[id]]}; leave one out")
         found[row[id]], at[row[id]] = row[label], line
     if not found:
         raise InputError(f"{file}: has names of columns but no rows; expected one per instance")
@@ -357,12 +325,13 @@ def _check_first(file: str, line: int, labels: Mapping[str, str]) -> None:
     alone = labels[first] not in (labels[id] for id in others)
     if others and alone and not _DIGIT.search(first) and all(map(_DIGIT.search, others)):
         raise InputError(
-            f"{file}, line {line}: is {show(first)}, {show(labels[first])} an instance? it seems to name columns: "
+            f"{Line(file, line)}: is {quote(first)}, {quote(labels[first])} an instance? it seems to name columns: "
             "call them id and label, or leave the line out"
         )
 
 
-def _read(sources: Sources, options: Options) -> Reading:
+def read_id_labels(sources: Sources, options: Options) -> Reading:
+    """Gold labels and those of each system, joined by id."""
     gold = _read_labels(sources.gold(), gold=True)
     systems = {name: _read_labels(file, gold=False) for name, file in sources.chosen(options).items()}
     notes = tuple(note for name, own in systems.items() if (note := _checked(name, own, gold)))
@@ -376,25 +345,25 @@ def _read(sources: Sources, options: Options) -> Reading:
     )
 
 
-def _checked(name: str, own: _Labels, gold: _Labels) -> str:
+def _checked(name: str, system: _Labels, gold: _Labels) -> str:
     """Refuse ids that are not in the gold file, and labels that are all unknown; a note where some are."""
-    stray = [id for id in own.labels if id not in gold.labels]
-    if len(stray) == len(own.labels):
+    stray = [id for id in system.labels if id not in gold.labels]
+    if len(stray) == len(system.labels):
         raise InputError(
-            f"{own.file}: has none of the ids of {gold.file}, such as {show(next(iter(gold.labels)))}; "
-            f"its first is {show(stray[0])}; do they belong together?"
+            f"{system.file}: has none of the ids of {gold.file}, such as {quote(next(iter(gold.labels)))}; "
+            f"its first is {quote(stray[0])}; do they belong together?"
         )
     if stray:
-        place = f"{own.file}, line {own.lines[stray[0]]}" if own.lines else own.file
+        place = f"{Line(system.file, system.lines[stray[0]])}" if system.lines else system.file
         raise InputError(
-            f"{place}: id {show(stray[0])} is not in {gold.file}; leave it out"
+            f"{place}: id {quote(stray[0])} is not in {gold.file}; leave it out"
             + (f" (and {len(stray) - 1} others)" if len(stray) > 1 else "")
         )
-    known, used = set(gold.labels.values()), Counter(own.labels.values())
+    known, used = set(gold.labels.values()), Counter(system.labels.values())
     unknown = [label for label in used if label not in known]
     if len(unknown) == len(used):
         raise InputError(
-            f"{own.file}: none of its labels ({listing(unknown, 3)}) is among those of {gold.file} "
+            f"{system.file}: none of its labels ({listing(unknown, 3)}) is among those of {gold.file} "
             f"({listing(dict.fromkeys(gold.labels.values()), 3)}); expected the same spelling"
         )
     number = sum(used[label] for label in unknown)
@@ -403,7 +372,7 @@ def _checked(name: str, own: _Labels, gold: _Labels) -> str:
     )
 
 
-def _looks(name: str, head: bytes) -> bool:
+def looks_like_id_labels(name: str, head: bytes) -> bool:
     """Whether lines are ids, all different, and labels, which are single words or some of them the same."""
     content = (head[: head.rfind(b"\n") + 1] or head).decode("utf-8", "replace").replace("\r\n", "\n")
     if not content.strip() or content.lstrip().startswith(("{", "[", "(", "#")):
@@ -432,7 +401,7 @@ def _looks(name: str, head: bytes) -> bool:
     return repeated and not several_words if blanks else repeated or not several_words
 
 
-def _confirmed(files: Sequence[str], _: Sequence[str]) -> bool:
+def are_id_labels(files: Sequence[str], _: Sequence[str]) -> bool:
     """Whether an object is one of labels: none of its names is that of a field, and labels are short or few."""
     file = files[0]
     if not read_head(file)[1].lstrip().startswith(b"{"):
@@ -450,15 +419,3 @@ def _confirmed(files: Sequence[str], _: Sequence[str]) -> bool:
         f"{file}: are these labels, or answers to questions? say {Hint('reader', 'id-labels')} to compare "
         f"labels, or {Hint('reader', 'squad')} for exact_match and f1"
     )
-
-
-ID_LABELS = Format(
-    "id-labels",
-    "ids and class labels, one per line or as a JSON object",
-    "gold",
-    _read,
-    _looks,
-    LABEL_METRICS,
-    certain=False,
-    confirmed=_confirmed,
-)

@@ -1,26 +1,23 @@
-"""What the systems of logs have in common: the tasks that all were tested on, and the runs of each instance.
+"""Logs of evaluations: rows of scores, as the function of one format gives them, -> evaluations, one per task.
 
-The driver of all logs: rows of scores, as the reader of one format gives them -> an `Evaluation`.
-
-The reader of a format is a function `results(file, options)`, which gives one `Result` per system in the file.
-`log_reader` makes of it what a `Format` needs: it names the systems, checks that they agree, notes what a report must
-say, and joins them.
+A format gives `results(file, options)`: one `SystemLog` per system in a file. `Log` does what all logs need: it names
+the systems, checks that they agree, takes the tasks and runs that all have, notes what to report, and joins them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sigjax.metrics import MEAN
-from sigjax.readers.format import Reading, Sheet, Sources, Tasks
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import text
-from sigjax.readers.options import Options, listing, show, suggest
+from sigjax.readers.options import Options, listing, quote, suggest
+from sigjax.readers.sheets import Reading, Sheet, Sources, Tasks
 from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric
 from sigjax.run.files import naming
 
@@ -41,7 +38,7 @@ def by_task(logs: Sequence[Any], options: Options) -> tuple[dict[str, list[Any]]
         lacking = [name for name in chosen if name not in having[task]]
         if lacking and options.missing != "drop":
             raise InputError(
-                f"task {show(task)} has no results of {listing(lacking)}; {Hint('missing', 'drop')} leaves such tasks "
+                f"task {quote(task)} has no results of {listing(lacking)}; {Hint('missing', 'drop')} leaves such tasks "
                 "out"
             )
         if lacking:
@@ -62,7 +59,7 @@ def files_as_runs(logs: Sequence[Any]) -> list[Any]:
 
 def _as_runs(logs: Sequence[Any]) -> Any:
     """The first log with the rows of all."""
-    rows = [row._replace(run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
+    rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
     return replace(logs[0], rows=rows, notes=tuple(note for log in logs for note in log.notes), published=None)
 
 
@@ -108,7 +105,8 @@ Scores = Mapping[str, float | Unusable]
 """Name of a score -> its value; missing scores are left out."""
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """What a log says of one instance."""
 
     scores: Scores
@@ -123,7 +121,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class SystemLog:
     """What a log says of one system."""
 
     file: str
@@ -140,18 +138,11 @@ class Result:
     """(score, its mean) -> notes where the program published another mean, and whether lower is better."""
 
 
-def log_reader(
-    results: Callable[[str, Options], Iterable[Result]],
-    *,
-    content: str = "content",
-    must_agree: Mapping[str, str] | None = None,
-    main: str = "mean",
-    adapt: Callable[[Options, Sequence[str]], Options] = lambda options, _: options,
-    files_are_runs: bool = False,
-) -> Callable[[Sources, Options], Tasks]:
-    """The `Format.read` of a log format.
+@dataclass(frozen=True)
+class Log:
+    """A format of logs, of which `read` is the reader.
 
-    Args:
+    Attributes:
         results: (file, options) -> one result per system in the file.
         content: what `Row.content` is, for messages.
         must_agree: fact -> what to do where the systems differ in it; differing in any other fact is noted.
@@ -160,50 +151,74 @@ def log_reader(
         files_are_runs: whether several files of a system are its runs on the same instances.
     """
 
-    def read(sources: Sources, options: Options) -> Tasks:
-        files = sources.files or tuple(sources.by_file())
-        found = [result for file in files for result in results(file, options)]
-        named = [replace(result, system=name) for result, name in zip(found, _names(found, sources), strict=True)]
-        groups, notes = by_task(files_as_runs(named) if files_are_runs else named, options)
-        readings, sheets = {}, []
-        for task, own in groups.items():
-            readings[task] = of_task(own, notes, options)
-            sheets += options.seen or ()
+    results: Callable[[str, Options], Iterable[SystemLog]]
+    content: str = "content"
+    must_agree: Mapping[str, str] = field(default_factory=dict)
+    main: str = "mean"
+    adapt: Callable[[Options, Sequence[str]], Options] = lambda options, _: options
+    files_are_runs: bool = False
+
+    def read(self, sources: Sources, options: Options) -> Tasks:
+        """What the logs hold: evaluations by task, or one where no system has several tasks."""
+        tasks = self.tasks(sources, options)
         if options.seen is not None:
-            options.seen[:] = sheets
-        if len(groups) == 1:
-            return next(iter(readings.values()))[0]
+            options.seen[:] = [sheet for task in tasks.values() for sheet in task.joined]
+        if len(tasks) == 1:
+            return next(iter(tasks.values())).evaluate
 
         def evaluate(options: Options) -> dict[str, Evaluation | None]:
-            having = {task for task, (_, scores) in readings.items() if options.metric in scores} or set(readings)
-            return {task: each(options) if task in having else None for task, (each, _) in readings.items()}
+            having = {name for name, task in tasks.items() if options.metric in task.sheets[0].numbers} or set(tasks)
+            return {name: task.evaluate(options) if name in having else None for name, task in tasks.items()}
 
         return evaluate
 
-    def of_task(found: Sequence[Result], more: tuple[str, ...], options: Options) -> tuple[Reading, Collection[str]]:
-        """The evaluation of one task, and the names of its scores."""
-        sheets, contents, unusable = zip(*(_columns(result, options) for result in found), strict=True)
-        notes = _differences(found, must_agree or {}) + tuple(dict.fromkeys(n for each in found for n in each.notes))
-        _check_content(sheets, contents, content)
-        sheets, notes = with_runs(sheets, (*more, *notes))
-        joined, (task, *others) = join_sheets(sheets, options, scores=True, notes=notes), {each.task for each in found}
+    def tasks(self, sources: Sources, options: Options) -> dict[str, LoggedTask]:
+        """What the logs say of each task that all systems have."""
+        files = sources.files or tuple(sources.by_file())
+        results = [result for file in files for result in self.results(file, options)]
+        names = _names(results, sources)
+        named = [replace(result, system=name) for result, name in zip(results, names, strict=True)]
+        groups, notes = by_task(files_as_runs(named) if self.files_are_runs else named, options)
+        return {name: self._task(own, notes, options) for name, own in groups.items()}
 
-        def evaluate(options: Options) -> Evaluation:
-            if options.metric == "mean" and options.counts is None:
-                options = replace(options, metric=main)
-            options = adapt(options, list(sheets[0].numbers))
-            for score in (options.metric, *(options.counts or {}).values()):
-                for refusals in unusable:
-                    if isinstance(score, str) and score in refusals:
-                        raise InputError(refusals[score])
-            evaluation = _compare_published(joined(options), sheets, found)
-            score = _score(evaluation.metric, sheets[0]) or evaluation.metric.name
-            title = f"{task}: {score}" if task and not others else None
-            return replace(evaluation, title=title)
+    def _task(self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options) -> LoggedTask:
+        sheets, contents, unusable = zip(*(_columns(result, options) for result in results), strict=True)
+        notes += _differences(results, self.must_agree)
+        notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
+        _check_content(sheets, contents, self.content)
+        sheets, notes = with_runs(sheets, notes)
+        options = replace(options, seen=[])
+        reading = join_sheets(sheets, options, scores=True, notes=notes)
+        return LoggedTask(self, results, sheets, options.seen or (), unusable, reading)
 
-        return evaluate, sheets[0].numbers
 
-    return read
+@dataclass(frozen=True, eq=False)
+class LoggedTask:
+    """What logs say of one task."""
+
+    log: Log
+    results: Sequence[SystemLog]
+    sheets: Sequence[Sheet]
+    """[result]"""
+    joined: Sequence[Sheet]
+    """Those of the systems to compare."""
+    unusable: Sequence[Mapping[str, str]]
+    """[result] name of a score that is no number -> why."""
+    reading: Reading
+
+    def evaluate(self, options: Options) -> Evaluation:
+        """The evaluation by a score, or by a metric of several."""
+        if options.metric == "mean" and options.counts is None:
+            options = replace(options, metric=self.log.main)
+        options = self.log.adapt(options, list(self.sheets[0].numbers))
+        for score in (options.metric, *(options.counts or {}).values()):
+            for refusals in self.unusable:
+                if isinstance(score, str) and score in refusals:
+                    raise InputError(refusals[score])
+        evaluation = _compare_published(self.reading(options), self.sheets, self.results)
+        score = _score(evaluation.metric, self.sheets[0]) or evaluation.metric.name
+        task, *others = {result.task for result in self.results}
+        return replace(evaluation, title=f"{task}: {score}" if task and not others else None)
 
 
 def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> str:
@@ -212,7 +227,7 @@ def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> st
     if not known:
         raise InputError(f"{file}: holds no results; expected those of at least one instance")
     if chosen is not None and chosen not in known:
-        raise InputError(f"{file}: {Hint('filter')}: no {what} {show(chosen)}; {suggest(chosen, known, what + 's')}")
+        raise InputError(f"{file}: {Hint('filter')}: no {what} {quote(chosen)}; {suggest(chosen, known, what + 's')}")
     if chosen is None and len(known) > 1:
         raise InputError(
             f"{file}: holds results of the {what}s {listing(known)}; say which with {Hint('filter', 'NAME')}"
@@ -220,7 +235,7 @@ def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> st
     return chosen if chosen is not None else known[0]
 
 
-def _columns(result: Result, options: Options) -> tuple[Sheet, list[object], dict[str, str]]:
+def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, str]]:
     """The scores that are usable in every row, NaN where one is missing; contents `[row]`; why others are unusable."""
     scores: dict[str, list[float | Unusable]] = {}
     ids, runs, objects, contents = [], [], [], []
@@ -249,7 +264,7 @@ def _columns(result: Result, options: Options) -> tuple[Sheet, list[object], dic
     return Sheet(result.system, result.file, numbers, labels, ids or None, runs), contents, unusable
 
 
-def _names(results: Sequence[Result], sources: Sources) -> list[str]:
+def _names(results: Sequence[SystemLog], sources: Sources) -> list[str]:
     """The names of the systems: those in the logs, or those of the files where the former are missing or not unique.
 
     A name that a person wrote (NAME=FILE) stays, unless its file holds several systems.
@@ -266,7 +281,7 @@ def _names(results: Sequence[Result], sources: Sources) -> list[str]:
     return names
 
 
-def _differences(results: Sequence[Result], must_agree: Mapping[str, str]) -> tuple[str, ...]:
+def _differences(results: Sequence[SystemLog], must_agree: Mapping[str, str]) -> tuple[str, ...]:
     """Notes on facts in which the systems differ; those in `must_agree` are refused."""
     notes = ()
     for fact in dict.fromkeys(fact for result in results for fact in result.facts):
@@ -289,12 +304,12 @@ def _check_content(sheets: Sequence[Sheet], contents: Iterable[Sequence[object]]
             system, expected = known.setdefault(id, (sheet.system, content))
             if content != expected:
                 raise InputError(
-                    f"{sheet.file}: instance {show(id)} of {show(sheet.system)} has another {what} than of "
-                    f"{show(system)}; compare results on the same version of the data"
+                    f"{sheet.file}: instance {quote(id)} of {quote(sheet.system)} has another {what} than of "
+                    f"{quote(system)}; compare results on the same version of the data"
                 )
 
 
-def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results: Sequence[Result]) -> Evaluation:
+def _compare_published(evaluation: Evaluation, sheets: Sequence[Sheet], results: Sequence[SystemLog]) -> Evaluation:
     """The evaluation with the direction that the logs' program published, and notes where its means differ."""
     metric, notes = evaluation.metric, []
     for sheet, result in zip(sheets, results, strict=True):
@@ -322,7 +337,7 @@ def _plain_labels(objects: Sequence[object], used: Sequence[str | None]) -> dict
     plain = {name: all(isinstance(value, str | int | float) for value in own) for name, own in columns.items()}
     labels = {name: list(map(str, own)) for name, own in columns.items() if plain[name]}
     for name in used:
-        with naming(f"field {show(name or '')}"):
+        with naming(f"field {quote(name or '')}"):
             for label in labels.get(name or "", ()):
                 text(label)
     return labels

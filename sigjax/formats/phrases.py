@@ -14,15 +14,14 @@ own summary, sentences with a Stat. other than 0 (errors, empty parses) are left
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like, matching_lines, read_lines
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, listing, show
-from sigjax.readers.table import count_responses
-from sigjax.records import InputError
+from sigjax.readers.options import Options, listing, quote
+from sigjax.readers.sheets import Reading, Sheet, Sources, count_responses, matching_lines, read_lines
+from sigjax.records import InputError, Line
 from sigjax.run.files import naming, read_text
 
 Brackets = Counter[tuple[str, int, int]]
@@ -33,7 +32,6 @@ EMPTY_ELEMENT = "-NONE-"
 NOTE = "brackets without roots (TOP, ROOT, S1), function tags and empty elements (-NONE-), but with punctuation"
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _FUNCTION_TAG = re.compile(r"(?<=.)[-=].*")
-_FIRST_TREE = rb"^\s*\(\s*(?:[^\s()]+\s*)?\([^\n]*\)[ \t\r]*(?:\n|\Z)"
 
 
 def parse_tree(line: str) -> tuple[list[str], Brackets]:
@@ -59,7 +57,7 @@ def parse_tree(line: str) -> tuple[list[str], Brackets]:
             labelled = False
             continue
         if not open_nodes:
-            raise InputError(f"expected a tree in brackets, got {show(token)} outside of all brackets")
+            raise InputError(f"expected a tree in brackets, got {quote(token)} outside of all brackets")
         if token == ")":
             _close(open_nodes.pop(), words, closed)
         elif labelled:
@@ -91,7 +89,8 @@ def _close(node: _Node, words: list[str], closed: list[tuple[str, int, int]]) ->
         closed.append((_FUNCTION_TAG.sub("", node.label), node.start, len(words)))
 
 
-class _Trees(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Trees:
     words: list[list[str]]
     """[line]; none where there is no tree."""
     brackets: Counter[tuple[int, int, int, str]]
@@ -102,7 +101,7 @@ def _read_file(file: str, lines: Sequence[str], gold: _Trees | None = None) -> _
     """The trees of a file, over the words of the gold trees."""
     trees = _Trees([], Counter())
     for i, line in enumerate(lines):
-        with naming(f"{file}, line {i + 1}"):
+        with naming(f"{Line(file, i + 1)}"):
             words, brackets = parse_tree(line)
             if words and gold is not None:
                 _check_words(words, gold.words[i])
@@ -115,14 +114,15 @@ def _check_words(words: list[str], gold: list[str]) -> None:
     if words != gold:
         pairs = zip([*gold, "the end"], [*words, "the end"], strict=False)
         expected, found = next((one, other) for one, other in pairs if one != other)
-        raise InputError(f"expected the words of the gold tree, {show(expected)} here, got {show(found)}")
+        raise InputError(f"expected the words of the gold tree, {quote(expected)} here, got {quote(found)}")
 
 
-def _read_trees(sources: Sources, options: Options) -> Reading:
+def read_trees(sources: Sources, options: Options) -> Reading:
+    """The brackets of the trees of each system that are gold ones."""
     file = sources.gold()
     gold = _read_file(file, read_lines(file))
     if not all(gold.words):
-        raise InputError(f"{file}, line {gold.words.index([]) + 1}: expected a tree, got no words")
+        raise InputError(f"{Line(file, gold.words.index([]) + 1)}: expected a tree, got no words")
     files, num_lines = sources.chosen(options), len(gold.words)
     trees = {
         name: _read_file(path, matching_lines(path, gold=file, count=num_lines), gold) for name, path in files.items()
@@ -142,24 +142,13 @@ def _read_trees(sources: Sources, options: Options) -> Reading:
     return join_sheets(sheets, options, notes=(NOTE,))
 
 
-def _count_lines(own: _Trees, gold: _Trees) -> dict[str, np.ndarray]:
-    counted = {"tp": own.brackets & gold.brackets, "predicted": own.brackets, "gold": gold.brackets}
+def _count_lines(system: _Trees, gold: _Trees) -> dict[str, np.ndarray]:
+    counted = {"tp": system.brackets & gold.brackets, "predicted": system.brackets, "gold": gold.brackets}
     counts = {name: np.zeros(len(gold.words)) for name in counted}
     for name, brackets in counted.items():
         for (line, *_), count in brackets.items():
             counts[name][line] += count
     return counts
-
-
-TREES = Format(
-    "trees",
-    "phrase structure trees, one per line",
-    "gold",
-    _read_trees,
-    looks_like(_FIRST_TREE),
-    ("fscore", "precision", "recall"),
-    frozenset({"unit"}),
-)
 
 
 _HEADER = re.compile(r"\s*ID\s+Len\.\s+Stat\.\s+Recal\s+Prec\.")
@@ -173,7 +162,8 @@ _MESSAGE = re.compile(r"\s*\d+\s*:\s")
 _COUNTS = ("tp", "predicted", "gold")
 
 
-def _read_evalb(sources: Sources, options: Options) -> Reading:
+def read_evalb(sources: Sources, options: Options) -> Reading:
+    """The counts of brackets that evalb printed for each sentence."""
     sheets, notes = [], []
     gold: dict[str, tuple[int, str]] = {}
     for name, file in sources.chosen(options).items():
@@ -194,11 +184,11 @@ def _read_sheet(name: str, file: str, gold: dict[str, tuple[int, str]]) -> tuple
             continue
         tp, predicted, size = (int(row[each]) for each in _COUNTS)
         if tp > min(predicted, size):
-            raise InputError(f"{file}, line {line}: {tp} matched brackets are more than there are; is it from evalb?")
-        expected, place = gold.setdefault(row["id"], (size, f"{file}, line {line}"))
+            raise InputError(f"{Line(file, line)}: {tp} matched brackets are more than there are; is it from evalb?")
+        expected, place = gold.setdefault(row["id"], (size, f"{Line(file, line)}"))
         if size != expected:
             raise InputError(
-                f"{file}, line {line}: sentence {row['id']} has {size} gold brackets, but {expected} in {place}; "
+                f"{Line(file, line)}: sentence {row['id']} has {size} gold brackets, but {expected} in {place}; "
                 "expected the same gold trees and parameters for all systems"
             )
         ids.append(row["id"])
@@ -222,16 +212,6 @@ def _table(file: str) -> list[tuple[int, re.Match[str]]]:
             return rows
         elif lines[i].strip() and not lines[i].startswith("===") and not _MESSAGE.match(lines[i]):
             raise InputError(
-                f"{file}, line {i + 1}: expected a row of evalb's table (12 numbers), got {show(lines[i])}"
+                f"{Line(file, i + 1)}: expected a row of evalb's table (12 numbers), got {quote(lines[i])}"
             )
     raise InputError(f"{file}: the table has no end (a line of ====); evalb was stopped, or the file is cut off")
-
-
-BRACKETS = Format(
-    "brackets",
-    "output of evalb",
-    "systems",
-    _read_evalb,
-    looks_like(rb"(?m)^[ \t]*ID\s+Len\.\s+Stat\.\s+Recal\s"),
-    ("fscore", "precision", "recall"),
-)

@@ -1,27 +1,26 @@
-"""Errors of translations as raters mark them (MQM): one row per error in a tsv file -> the score of each segment.
+"""Ratings of translations by people: errors that raters mark (MQM), and scores (DA, SQM, ESA) exported by Appraise.
 
-As `score_mqm.py` of mt-metrics-eval, without its minus: a rater's errors are added up by the weights of Google, and
-raters averaged. Reference: Freitag et al. (2021), "Experts, errors, and context: a large-scale study of human
-evaluation for machine translation".
+MQM is a tsv file with one row per error, scored as by `score_mqm.py` of mt-metrics-eval, without its minus: a rater's
+errors are added up by the weights of Google, and raters averaged. Reference: Freitag et al. (2021), "Experts, errors,
+and context: a large-scale study of human evaluation for machine translation".
 
-Ratings of translations (DA, SQM, ESA) as Appraise exports them: one row per rating in a csv file without header.
-
-As `humeval/tools.py` of WMT24 reads them: checks, tutorials and fillers are left out, of a segment that an annotator
-rated again the last rating counts, and annotators are averaged. Reference: Kocmi et al. (2024), "Error span annotation:
-a balanced approach for human evaluation of machine translation".
+Appraise writes a csv file without header, one row per rating, read as by `humeval/tools.py` of WMT24: checks, tutorials
+and fillers are left out, of a segment that an annotator rated again the last rating counts, and annotators are
+averaged. Reference: Kocmi et al. (2024), "Error span annotation: a balanced approach for human evaluation of machine
+translation".
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-from sigjax.formats.logs import Result, Row, choose, log_reader
-from sigjax.readers.format import Format, lines_like
-from sigjax.readers.options import Options, listing, show
+from sigjax.formats.logs import Log, Row, SystemLog, choose
+from sigjax.readers.options import Options, listing, quote
 from sigjax.readers.plain import csv_records
 from sigjax.readers.table import parse_number
-from sigjax.records import InputError
+from sigjax.records import InputError, Line
 from sigjax.run.files import naming, read_text
 
 _SCORE = "mqm"
@@ -36,13 +35,13 @@ _ATTENTION = "hotw"
 """Severities that begin so say how raters did on errors that were planted."""
 
 
-def _mqm(file: str, _: Options) -> Iterator[Result]:
+def _mqm(file: str, _: Options) -> Iterator[SystemLog]:
     header, *rows = read_text(file).rstrip("\n").split("\n")
     names = _names(header)
     lacking = [name for name in _NEEDED if name not in names]
     segment = next((name for name in _SEGMENTS if name in names), None)
     if lacking or segment is None:
-        raise InputError(f"{file}, line 1: no column {show((lacking or ['seg_id'])[0])}; columns: {listing(names)}")
+        raise InputError(f"{file}, line 1: no column {quote((lacking or ['seg_id'])[0])}; columns: {listing(names)}")
     columns = [names.index(name) for name in ("system", segment, "rater", "category", "severity")]
     document = names.index("doc") if "doc" in names else None
     tenths: dict[str, dict[tuple[str, str], dict[str, int]]] = {}
@@ -51,18 +50,18 @@ def _mqm(file: str, _: Options) -> Iterator[Result]:
         if len(cells) != len(names):
             if not row.strip():
                 continue
-            raise InputError(f"{file}, line {line}: expected {len(names)} fields as in the header, got {len(cells)}")
+            raise InputError(f"{Line(file, line)}: expected {len(names)} fields as in the header, got {len(cells)}")
         system, number, rater, category, severity = (cells[j].strip() for j in columns)
         within = "" if document is None else cells[document].strip()
         if not (system and number and rater) or (document is not None and not within):
-            raise InputError(f"{file}, line {line}: expected a system, a segment and a rater, got an empty field")
+            raise InputError(f"{Line(file, line)}: expected a system, a segment and a rater, got an empty field")
         raters = tenths.setdefault(system, {}).setdefault((within, number), {})
-        raters[rater] = raters.get(rater, 0) + _weight(f"{file}, line {line}", category, severity)
+        raters[rater] = raters.get(rater, 0) + _weight(f"{Line(file, line)}", category, severity)
     if not tenths:
         raise InputError(f"{file}: has a header but no rows; expected one per error")
     for system, segments in tenths.items():
         rows = [_row(*key, raters) for key, raters in segments.items()]
-        yield Result(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
+        yield SystemLog(file, rows, system, published=lambda score, _: ([], score == _SCORE))  # lower is better
 
 
 def _names(header: str) -> list[str]:
@@ -76,7 +75,7 @@ def _weight(place: str, category: str, severity: str) -> int:
         return 0
     if kind not in _TENTHS:
         raise InputError(
-            f"{place}: no weight for the severity {show(severity)}; the weights are for major, minor, neutral and "
+            f"{place}: no weight for the severity {quote(severity)}; the weights are for major, minor, neutral and "
             "no-error (give other scores as a table)"
         )
     found = (tenths for (own, part), tenths in _PARTICULAR.items() if own == kind and about.startswith(f"{part}/"))
@@ -90,18 +89,7 @@ def _row(document: str, number: str, raters: dict[str, int]) -> Row:
     return Row({_SCORE: sum(raters.values()) / (10 * len(raters))}, id, labels=labels)
 
 
-def _looks(_: str, head: bytes) -> bool:
-    return {*_NEEDED} <= {*_names(head.partition(b"\n")[0].decode("utf-8", "replace"))}
-
-
-MQM = Format(
-    "mqm",
-    "errors marked by raters of translations (MQM)",
-    "file",
-    log_reader(_mqm),
-    _looks,
-    (_SCORE, "mean"),
-)
+MQM = Log(_mqm)
 
 
 _APPRAISE_SCORE = "score"
@@ -115,7 +103,8 @@ _LONGEST = 18
 """Digits of the number of an item."""
 
 
-class _Rating(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Rating:
     annotator: str
     system: str
     document: str
@@ -131,7 +120,7 @@ class _Rating(NamedTuple):
 
 def _ratings(file: str) -> Iterator[_Rating]:
     for line, row in csv_records(file, read_text(file), ","):
-        fields, place = [field.strip() for field in row], f"{file}, line {line}"
+        fields, place = [field.strip() for field in row], f"{Line(file, line)}"
         documents = len(fields) in _WITH_DOCUMENTS and fields[8] in ("True", "False")
         if not documents and len(fields) not in (*_WITHOUT_DOCUMENTS, 11):
             raise InputError(f"{place}: expected 9 fields, or 11 to 14 with documents, got {len(fields)}")
@@ -154,7 +143,7 @@ def _why_not(kind: str, system: str, document: str) -> str:
     return next((reason for mark, reason in _MARKS.items() if mark in document), "")
 
 
-def _appraise(file: str, options: Options) -> list[Result]:
+def _appraise(file: str, options: Options) -> list[SystemLog]:
     ratings = list(_ratings(file))
     pair = choose(file, [each.pair for each in ratings], options.filter, "language pair")
     ratings = [each for each in ratings if each.pair == pair]
@@ -163,7 +152,7 @@ def _appraise(file: str, options: Options) -> list[Result]:
     notes = [f"left out {number} ratings of {reason}" for reason, number in left_out.items()]
     items = {document: _items(own) for document, own in _grouped(kept, "document").items()}
     if _in_batches(items):
-        kept, note = _by_place(kept, items)
+        kept, note = _by_position(kept, items)
         notes.append(note)
     if not kept:
         raise InputError(f"{file}: holds no ratings of translations that count ({'; '.join(notes)})")
@@ -177,7 +166,9 @@ def _appraise(file: str, options: Options) -> list[Result]:
     if several:
         notes.append(f"{several} translations have several annotators: took the mean of their scores")
     return [
-        Result(file, [_appraise_row(document, item, own) for (document, item), own in each.items()], name, tuple(notes))
+        SystemLog(
+            file, [_appraise_row(document, item, own) for (document, item), own in each.items()], name, tuple(notes)
+        )
         for name, each in by_system.items()
     ]
 
@@ -220,11 +211,11 @@ def _is_shifted(items: _Items) -> bool:
     return 2 * len(set().union(*systems.values())) >= 3 * max(map(len, systems.values()))
 
 
-def _by_place(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tuple[list[_Rating], str]:
+def _by_position(ratings: Sequence[_Rating], items: Mapping[str, _Items]) -> tuple[list[_Rating], str]:
     """The ratings with the place in the document as item, and a note; documents of which parts were rated have none."""
     whole = {document for document, own in items.items() if len(set(map(len, own.values()))) == 1}
     placed = [
-        each._replace(item=str(items[each.document][each.system, each.annotator].index(each.item) + 1))
+        replace(each, item=str(items[each.document][each.system, each.annotator].index(each.item) + 1))
         for each in ratings
         if each.document in whole
     ]
@@ -241,12 +232,4 @@ def _appraise_row(document: str, item: str, ratings: Sequence[_Rating]) -> Row:
     return Row({_APPRAISE_SCORE: score}, f"{document}: {item}" if document else item, labels=labels)
 
 
-APPRAISE = Format(
-    "appraise",
-    "ratings of translations exported by Appraise (DA, ESA)",
-    "file",
-    log_reader(_appraise),
-    lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
-    (_APPRAISE_SCORE, "mean"),
-    frozenset({"filter"}),
-)
+APPRAISE = Log(_appraise)

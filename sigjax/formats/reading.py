@@ -1,6 +1,7 @@
-"""All formats, and which of them files are of: by `reader`, else by the metric, the name and the first bytes.
+"""The way in: files or a data frame -> `Evaluation`, whatever the format; files are read once for all metrics.
 
-Files or a data frame -> `Evaluation`, whatever the format; files are read once for all metrics.
+Of the formats in `table`, files are of the one that `reader` names, else of that which the metric, the name and the
+first bytes of the first file tell.
 """
 
 import os
@@ -13,34 +14,10 @@ from itertools import product
 from pathlib import PurePath
 from typing import Any
 
-from sigjax.formats.agents import DEEPEVAL, PROMPTFOO, SWEBENCH, SWEBENCH_RESULTS, TAU, TERMINAL_BENCH
-from sigjax.formats.alignment import ALIGNMENT
-from sigjax.formats.conll import CONLL, CONLL_GOLD, HIPE, MBT
-from sigjax.formats.conllu import CONLLU
-from sigjax.formats.corrections import CORRECTIONS, ERRANT
-from sigjax.formats.harnesses import (
-    ALPACA_EVAL,
-    EVERY_EVAL,
-    HELM,
-    INSPECT,
-    LIGHTEVAL,
-    LM_EVAL,
-    MTEB,
-    as_folders,
-    without_means,
-)
-from sigjax.formats.labels import ID_LABELS, LABELS, TERMS, TIMBL
-from sigjax.formats.phrases import BRACKETS, TREES
-from sigjax.formats.ratings import APPRAISE, MQM
-from sigjax.formats.spans import SEGMENTATION
-from sigjax.formats.texts import ANSWERS, COMET, MT_METRICS_EVAL, TEXTS
-from sigjax.formats.transcripts import KALDI, STM, TRN
-from sigjax.formats.trec import RANX_JSON, TREC_EVAL, TREC_RUN
+from sigjax.formats.table import FORMATS, Format, Takes, all_formats, fits, is_scored, looks_tabular
 from sigjax.metrics import TEXT_METRICS
 from sigjax.metrics.suites import is_part, of_tasks
 from sigjax.readers.evaluation import Evaluation
-from sigjax.readers.format import Format, Sources, Takes, Tasks, directed
-from sigjax.readers.frames import FRAME, JSON, JSONL, PARQUET, read_frame
 from sigjax.readers.options import (
     FileOptions,
     Options,
@@ -50,35 +27,16 @@ from sigjax.readers.options import (
     given_name,
     listing,
     name_systems,
-    show,
+    quote,
 )
-from sigjax.readers.plain import CSV, NUMBERS, PAIRED, SPACES, TSV, looks_tabular
-from sigjax.readers.saved import NPZ, saved_names
-from sigjax.readers.table import is_missing, is_text
+from sigjax.readers.sheets import Sources, Tasks, directed
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import Hint, InputError
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import takes, values
-from sigjax.run.files import files_inside, head_lines, keeping_pipes, read_head, read_text
+from sigjax.run.files import files_inside, keeping_pipes, read_head, read_text
 
-_LOGS = (
-    *(LM_EVAL, INSPECT, HELM, EVERY_EVAL, LIGHTEVAL, ALPACA_EVAL, TERMINAL_BENCH, TAU, PROMPTFOO, DEEPEVAL, MTEB),
-    SWEBENCH,
-)
-"""Logs of evaluations of language models: one file per system."""
-_SYSTEMS = (TREC_EVAL, BRACKETS, ERRANT, CONLL, NUMBERS)
-"""Other files of one system each."""
-_GOLD = (
-    SWEBENCH_RESULTS,
-    *(ALIGNMENT, SEGMENTATION, TREC_RUN, RANX_JSON, ANSWERS, CORRECTIONS, HIPE, MBT, CONLLU, TREES, CONLL_GOLD, TERMS),
-    *(STM, KALDI, TRN, ID_LABELS, LABELS, TEXTS),
-)
-"""Gold files, then one file per system."""
-_TABLES = (NPZ, PARQUET, COMET, MT_METRICS_EVAL, MQM, APPRAISE, JSONL, JSON, PAIRED, TSV, CSV, TIMBL, SPACES)
-"""All systems in one file; last what looks like a table."""
-FORMATS: dict[str, Format] = {each.name: each for each in (*_LOGS, *_SYSTEMS, *_GOLD, *_TABLES)}
-"""By name, in the order in which they are tried on a file: the particular before the general."""
 _PLAIN = frozenset({"labels", "texts"})
 """Formats of whole lines, which almost any file could be."""
 _TABLE = (
@@ -99,7 +57,7 @@ def choose_formats(
     if reader is not None:
         return [_named(reader, files, outputs, metric) for metric in metrics]
     first = given_name((*files, *outputs)[0])[1]
-    if len(files) > 1 and not outputs and MT_METRICS_EVAL.fits(*read_head(first)):
+    if len(files) > 1 and not outputs and FORMATS["mt-metrics-eval"].fits(*read_head(first)):
         raise InputError(
             f"{files[1]}: a .seg.score file has all systems in it; compare one at a time, or several annotators in one "
             f"table with the columns system, id, annotator and score ({Hint('runs', 'COLUMN')})"
@@ -140,13 +98,13 @@ def likely_formats(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
     name, head = read_head(first)
     alone = len(files) == 1 and not outputs
 
-    def fits(each: Format) -> bool:
+    def is_likely(each: Format) -> bool:
         if os.path.isdir(first):
             return bool(each.folder and files_inside(first, each.folder))
-        scored = alone or not each.parts or _is_scored(name, head)
-        return scored and each.fits(name, head) and each.confirmed(files, outputs)
+        scored = alone or not each.parts or is_scored(name, head)
+        return scored and fits(each, name, head, files, outputs)
 
-    looking = filter(fits, formats_taking(files, outputs))
+    looking = filter(is_likely, formats_taking(files, outputs))
     likely = next(looking, None)
     if likely is None:
         return []
@@ -159,15 +117,7 @@ def formats_taking(files: Sequence[str], outputs: Sequence[str]) -> list[Format]
         taken: tuple[Takes, ...] = ("gold",) if files else ("systems",)
     else:
         taken = ("file", "systems") if len(files) == 1 else ("systems",)
-    return [each for each in FORMATS.values() if each.takes in taken or (each.parts and "systems" in taken)]
-
-
-def _is_scored(name: str, head: bytes) -> bool:
-    """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
-    if name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")) or head.startswith((b"PAR1", b"[", b"{")):
-        return True
-    last = [re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in head_lines(head)[1:]]
-    return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
+    return [each for each in all_formats().values() if each.takes in taken or (each.parts and "systems" in taken)]
 
 
 def _unknown(files: Sequence[str], outputs: Sequence[str], fitting: Sequence[Format]) -> InputError:
@@ -199,30 +149,32 @@ def _check_plain(outputs: Sequence[str]) -> None:
 
 
 def _named(reader: str, files: Sequence[str], outputs: Sequence[str], metric: object) -> Format:
-    if reader not in FORMATS:
-        close = meant(reader, FORMATS)
-        known = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(FORMATS)}"
-        raise InputError(f"reader: no format {show(reader)}; {known}")
-    found = FORMATS[reader]
-    if found.takes == "gold" and not (outputs and files):
+    known = FORMATS if reader in FORMATS else all_formats()
+    if reader not in known:
+        close = meant(reader, known)
+        expected = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(known)}"
+        raise InputError(f"reader: no format {quote(reader)}; {expected}")
+    named = known[reader]
+    if named.takes == "gold" and not (outputs and files):
         raise InputError(f"reader {reader!r} takes gold files, and the files of the systems with {Hint('i')}")
-    if found.takes == "file" and not found.parts and (outputs or len(files) != 1):
+    if named.takes == "file" and not named.parts and (outputs or len(files) != 1):
         raise InputError(f"reader {reader!r} takes one file with all systems, without {Hint('i')}")
-    if found.takes != "gold" and outputs and files:
+    if named.takes != "gold" and outputs and files:
         raise InputError(f"reader {reader!r} takes no gold file; give one file per system")
-    if not found.serves(metric):
-        raise InputError(_not_served(found, metric))
-    return found
+    if not named.serves(metric):
+        raise InputError(_not_served(named, metric))
+    return named
 
 
-def _not_served(found: Format, metric: object) -> str:
-    close = meant(str(metric), found.metrics)
-    question = f" (did you mean {' or '.join(map(show, close))}?)" if close else ""
-    return f"the format {found.name} has no metric {show(str(metric))}{question}; it gives {', '.join(found.metrics)}"
+def _not_served(format: Format, metric: object) -> str:
+    close = meant(str(metric), format.metrics)
+    question = f" (did you mean {' or '.join(map(quote, close))}?)" if close else ""
+    return (
+        f"the format {format.name} has no metric {quote(str(metric))}{question}; it gives {', '.join(format.metrics)}"
+    )
 
 
 _GOLD_NAME = re.compile(r"(?:^|[^a-z])(?:gold|golds|refs?|references?|truth|qrels)(?:[^a-z]|$)")
-READERS = tuple(FORMATS)
 
 
 @takes(ReadOptions)
@@ -230,7 +182,7 @@ READERS = tuple(FORMATS)
 def read(*paths: Any, options: ReadOptions) -> Evaluation:
     r"""Read the results of systems: a table; one file per system; or gold files and one file per system.
 
-    The format is recognized from names and content (`sigjax.readers.READERS` lists all). Any file may be packed with
+    The format is recognized from names and content (`sigjax info formats` lists all). Any file may be packed with
     gzip.
 
     A table (tsv, csv, jsonl, json, parquet, or with blanks between columns) with a column of systems (named `system`,
@@ -262,7 +214,9 @@ def read(*paths: Any, options: ReadOptions) -> Evaluation:
     if len(paths) == 1 and not isinstance(paths[0], str | os.PathLike | bytes):
         if options.input or reader is not None:
             raise InputError("a data frame is a table with all systems; leave out input and reader")
-        _check_particular(PARQUET, given, FRAME)
+        from sigjax.readers.frames import FRAME, read_frame
+
+        _check_particular(FORMATS["parquet"], given, FRAME)
         return Evaluation(**vars(read_frame(paths[0], metric, given)))
     evaluations = _evaluations(sources_of(paths, options.input), reader, [metric], given)
     check_one_task(evaluations)
@@ -302,7 +256,9 @@ def read_metrics(
     sources = sources_of(paths, input)
     names: Sequence[str | None] = metrics
     if not metrics and len(sources.files) == 1 and not sources.systems:
-        names = saved_names(sources.files[0]) if formats_of(sources, reader, [None]) == [NPZ] else ()
+        from sigjax.readers.saved import saved_names
+
+        names = saved_names(sources.files[0]) if formats_of(sources, reader, [None]) == [FORMATS["npz"]] else ()
     return [Evaluation(**vars(each)) for each in _evaluations(sources, reader, names or [None], Options(**options))]
 
 
@@ -326,12 +282,14 @@ def sources_of(paths: Sequence[Path], input: Sequence[Path] | Mapping[str, Path]
 
 def _gathered(files: Sequence[str]) -> tuple[str, ...]:
     """The samples of each system, where all files of its folder are given."""
-    return as_folders(without_means(files))
+    for each in FORMATS.values():
+        files = each.gathered(files)
+    return tuple(files)
 
 
 def _unfolded(files: tuple[str, ...]) -> tuple[str, ...]:
     """The folders of all systems, where one folder holds them."""
-    patterns = [each.folder for each in FORMATS.values() if each.folder]
+    patterns = [each.folder for each in all_formats().values() if each.folder]
 
     def holds(folder: str) -> bool:
         return os.path.isdir(folder) and any(files_inside(folder, pattern) for pattern in patterns)
@@ -348,16 +306,16 @@ def formats_of(sources: Sources, reader: str | None, metrics: Sequence[object]) 
     return choose_formats(files, tuple(sources.systems.values()), reader=reader, metrics=metrics)
 
 
-def _files_of(path: str, found: Format) -> tuple[str, ...]:
+def _files_of(path: str, format: Format) -> tuple[str, ...]:
     """The file of a system that is given by its folder; the files of its tasks, if the format has such."""
-    if not found.folder or not os.path.isdir(path):
+    if not format.folder or not os.path.isdir(path):
         return (path,)
-    inside = files_inside(path, found.folder)
-    if len(inside) == 1 or (inside and found.tasks):
+    inside = files_inside(path, format.folder)
+    if len(inside) == 1 or (inside and format.tasks):
         return tuple(inside)
     names = [os.path.basename(file) for file in inside]
-    holds = f"{len(inside)} files {found.folder} ({listing(names)}); give one of them" if inside else "none"
-    raise InputError(f"{path}: expected one file {found.folder} in this folder, got {holds}")
+    holds = f"{len(inside)} files {format.folder} ({listing(names)}); give one of them" if inside else "none"
+    raise InputError(f"{path}: expected one file {format.folder} in this folder, got {holds}")
 
 
 def _evaluations(
@@ -388,16 +346,16 @@ def _evaluations(
     return of_tasks(tasks, [str(metric) for metric in metrics]) if tasks else evaluations
 
 
-def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
+def read_as(format: Format, sources: Sources, options: Options) -> Tasks:
     """The files, read as one format."""
-    _check_particular(found, options, f"format {found.name}")
-    if found.takes == "systems" or found.folder or (found.parts and (sources.systems or len(sources.files) > 1)):
+    _check_particular(format, options, f"format {format.name}")
+    if format.takes == "systems" or format.folder or (format.parts and (sources.systems or len(sources.files) > 1)):
         if not sources.systems:
             sources = Sources((), *name_systems(sources.files))
-        inside = {name: _files_of(path, found) for name, path in sources.systems.items()}
+        inside = {name: _files_of(path, format) for name, path in sources.systems.items()}
         sources = replace(sources, systems={name: files[0] for name, files in inside.items()}, parts=inside)
-    reading = found.read(sources, options)
-    notes = (gold_note(sources),) if found.takes == "gold" else _gold_among(sources)
+    reading = format.read(sources, options)
+    notes = (gold_note(sources),) if format.takes == "gold" else _gold_among(sources)
 
     def with_notes(options: Options) -> EvaluationRecord | dict[str, EvaluationRecord | None]:
         evaluation = reading(options)
@@ -408,13 +366,13 @@ def read_as(found: Format, sources: Sources, options: Options) -> Tasks:
     return with_notes if notes else reading
 
 
-def _check_particular(found: Format, options: Options, what: str) -> None:
+def _check_particular(format: Format, options: Options, what: str) -> None:
     """Refuse options that mean nothing for `what`, which is of this format."""
     for name in "filter swap one_based runs system score source tokenize lowercase match tolerant".split():
-        if (value := getattr(options, name)) and value != getattr(Options, name) and name not in found.options:
+        if (value := getattr(options, name)) and value != getattr(Options, name) and name not in format.options:
             raise InputError(f"{Hint(name)} means nothing for the {what}; leave it out")
-    if options.unit == "response" and "unit" not in found.options:
-        takers = ", ".join(name for name, each in FORMATS.items() if "unit" in each.options)
+    if options.unit == "response" and "unit" not in format.options:
+        takers = ", ".join(name for name, each in all_formats().items() if "unit" in each.options)
         raise InputError(
             f"{Hint('unit', 'response')} needs spans, links, brackets or terms, as the formats {takers} have; the "
             f"{what} has none"
@@ -433,11 +391,11 @@ def gold_note(sources: Sources) -> str:
     for one, other in product(sources.files, sources.systems.values()):
         if os.path.isfile(one) and os.path.isfile(other) and cmp(one, other, shallow=False):
             same = "is" if os.path.samefile(one, other) else "is the same as"
-            return f"warning: {note}, but {show(PurePath(other).name)} of the systems {same} it: leave one of them out"
+            return f"warning: {note}, but {quote(PurePath(other).name)} of the systems {same} it: leave one of them out"
     if not any(_GOLD_NAME.search(name.lower()) for name in gold):
         for name in systems:
             if _GOLD_NAME.search(name.lower()):
-                turned = f"although {show(name)} of the systems is named like one: gold files stand before -i"
+                turned = f"although {quote(name)} of the systems is named like one: gold files stand before -i"
                 return f"warning: {note}, {turned}"
     return note
 
@@ -447,4 +405,4 @@ def _gold_among(sources: Sources) -> tuple[str, ...]:
     names = [PurePath(file).name for file in sources.systems.values()]
     found = [name for name in names if _GOLD_NAME.search(name.lower())]
     about = "is compared as a system; if it is the gold standard, it stands before -i"
-    return (f"warning: {show(found[0])} {about}",) if found else ()
+    return (f"warning: {quote(found[0])} {about}",) if found else ()

@@ -1,4 +1,4 @@
-"""Spans (entities, chunks) of tagged tokens, and how many of a system's match gold ones.
+"""Spans: entities and chunks of tagged tokens, and morphemes of words; how many of a system's match gold ones.
 
 One rule reads IOB1, IOB2, IOE1, IOE2, BIOES, BILOU and BMES, as conlleval does: a token is outside, or in a span of its
 type. A span starts where the token before is outside, of another type or in another sentence; at B, S or U; and after
@@ -12,28 +12,28 @@ in the scorer of HIPE); or it takes the one of its type with the closest ends, c
 if there is none (type). Exact, partial and type are those of nervaluate, after MUC. Reference: Ehrmann et al. (2022),
 "Extended Overview of HIPE-2022: Named Entity Recognition and Linking in Multilingual Historical Documents".
 
-Morpheme segmentation as in SIGMORPHON 2022: `word<TAB>morph @@morph ...`; gold files may have a third column.
-
-An instance is a line. Correct morphemes are a longest common subsequence of the two segmentations, as in the shared
-task's evaluate.py: Batsuren et al. (2022), "The SIGMORPHON 2022 Shared Task on Morpheme Segmentation".
+Morpheme segmentation is that of SIGMORPHON 2022: `word<TAB>morph @@morph ...`; gold files may have a third column. An
+instance is a line. Correct morphemes are a longest common subsequence of the two segmentations, as in the shared task's
+evaluate.py: Batsuren et al. (2022), "The SIGMORPHON 2022 Shared Task on Morpheme Segmentation".
 """
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like, matching_lines, read_lines
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, show
-from sigjax.records import InputError, Match
+from sigjax.readers.options import Options, quote
+from sigjax.readers.sheets import Reading, Sheet, Sources, matching_lines, read_lines
+from sigjax.records import InputError, Line, Match
 
 OUTSIDE = frozenset(("O", "_", "-"))
 _TAG = re.compile(r"([BIESLUM])(?:-(.*))?", re.DOTALL)
 
 
-class TagTable(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TagTable:
     """What the tags of a comparison mean."""
 
     types: np.ndarray
@@ -44,7 +44,8 @@ class TagTable(NamedTuple):
     """[tag] whether a span ends at it, whatever follows."""
 
 
-class Spans(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Spans:
     """The spans of one sequence of tokens, in order."""
 
     starts: np.ndarray
@@ -53,6 +54,10 @@ class Spans(NamedTuple):
     """[span] the token after the last."""
     types: np.ndarray
     """[span] the number of the type."""
+
+    def listed(self) -> list[tuple[int, int, int]]:
+        """Start, end and type of each."""
+        return list(zip(self.starts.tolist(), self.ends.tolist(), self.types.tolist(), strict=True))
 
 
 def is_span_tag(tag: str) -> bool:
@@ -90,7 +95,7 @@ def find_spans(codes: np.ndarray, table: TagTable, breaks: np.ndarray) -> Spans:
         >>> spans.starts, spans.ends
         (array([0, 1, 3]), array([1, 3, 4]))
     """
-    types, opens, closes = (column[codes] for column in table)
+    types, opens, closes = table.types[codes], table.opens[codes], table.closes[codes]
     fresh = opens.copy()
     fresh[1:] |= closes[:-1] | (types[1:] != types[:-1])
     fresh[breaks] = True
@@ -137,7 +142,7 @@ def _overlapping(gold: Spans, predicted: Spans, match: Match) -> tuple[np.ndarra
     """What each span `[predicted]` counts, and the first token of the gold span that it counts for, or its own."""
     first = np.searchsorted(gold.ends, predicted.starts, side="right")
     last = np.searchsorted(gold.starts, predicted.ends)
-    truth, own = (list(zip(*(column.tolist() for column in spans), strict=True)) for spans in (gold, predicted))
+    truth, own = (spans.listed() for spans in (gold, predicted))
     taken, credit, starts = set(), np.zeros(len(own)), predicted.starts.copy()
     for k, (start, end, kind) in enumerate(own):
         free = [i for i in range(first[k], last[k]) if i not in taken]
@@ -158,12 +163,10 @@ def _overlapping(gold: Spans, predicted: Spans, match: Match) -> tuple[np.ndarra
 _WIDTHS = (2, 3)
 _MOST_DIFFERENT = 0.01
 """Share of lines whose word may differ from the gold file's."""
-_FIRST_LINE = rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"
-"""With a category, or marks of boundaries in some line."""
 
 
-def common_length(one: Sequence[str], other: Sequence[str]) -> int:
-    """Length of a longest common subsequence, in the time of `len(other)` sums of `len(one)` bits.
+def common_length(left: Sequence[str], right: Sequence[str]) -> int:
+    """Length of a longest common subsequence, in the time of `len(right)` sums of `len(left)` bits.
 
     Reference: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
 
@@ -172,14 +175,14 @@ def common_length(one: Sequence[str], other: Sequence[str]) -> int:
         2
     """
     places: dict[str, int] = {}
-    for i, item in enumerate(one):
+    for i, item in enumerate(left):
         places[item] = places.get(item, 0) | 1 << i
-    everything = (1 << len(one)) - 1
+    everything = (1 << len(left)) - 1
     row = everything
-    for item in other:
+    for item in right:
         matched = row & places.get(item, 0)
         row = ((row + matched) | (row - matched)) & everything
-    return len(one) - row.bit_count()
+    return len(left) - row.bit_count()
 
 
 def split_morphemes(segmentation: str) -> list[str]:
@@ -192,7 +195,8 @@ def split_morphemes(segmentation: str) -> list[str]:
     return segmentation.replace(" @@", " ").split(" ")
 
 
-def _read(sources: Sources, options: Options) -> Reading:
+def read_segmentations(sources: Sources, options: Options) -> Reading:
+    """The right morphemes of each word."""
     file = sources.gold()
     words, gold, *more = _columns(file, read_lines(file))
     labels = {"category": more[0]} if more else {}
@@ -205,11 +209,11 @@ def _read(sources: Sources, options: Options) -> Reading:
     return join_sheets(sheets, options, notes=tuple(notes))
 
 
-def _count_morphemes(gold: Sequence[str], own: Sequence[str]) -> dict[str, np.ndarray]:
+def _count_morphemes(gold: Sequence[str], system: Sequence[str]) -> dict[str, np.ndarray]:
     """Counts `[word]` of correct, predicted and gold morphemes, and whether all are right."""
-    sizes = [np.array([each.count(" ") + 1 for each in side], dtype=np.float64) for side in (gold, own)]
+    sizes = [np.array([each.count(" ") + 1 for each in side], dtype=np.float64) for side in (gold, system)]
     correct = sizes[0].copy()
-    for i, (right, other) in enumerate(zip(gold, own, strict=True)):
+    for i, (right, other) in enumerate(zip(gold, system, strict=True)):
         if right != other:
             correct[i] = common_length(split_morphemes(right), split_morphemes(other))
     exact = (correct == sizes[0]) & (correct == sizes[1])
@@ -223,37 +227,27 @@ def _columns(file: str, lines: list[str]) -> list[list[str]]:
         if width not in _WIDTHS or line.startswith("\t"):
             example = "'undone<TAB>un @@done'"
             raise InputError(
-                f"{file}, line {i + 1}: expected a word, a tab and morphemes as in {example}, got {show(line)}"
+                f"{Line(file, i + 1)}: expected a word, a tab and morphemes as in {example}, got {quote(line)}"
             )
         if line.count("\t") != width - 1:
             raise InputError(
-                f"{file}, line {i + 1}: expected {width} fields between tabs as in line 1, got {show(line)}"
+                f"{Line(file, i + 1)}: expected {width} fields between tabs as in line 1, got {quote(line)}"
             )
     cells = "\t".join(lines).split("\t")
     return [cells[k::width] for k in range(width)]
 
 
-def _check_words(file: str, own: list[str], reference: str, words: list[str]) -> str:
+def _check_words(file: str, system: list[str], reference: str, words: list[str]) -> str:
     """Refuse other words than in the gold file; a note where a few differ: a spreadsheet made '#NAME?' of '-st'."""
-    wrong = [i for i, (word, expected) in enumerate(zip(own, words, strict=True)) if word != expected]
+    wrong = [i for i, (word, expected) in enumerate(zip(system, words, strict=True)) if word != expected]
     if not wrong:
         return ""
     first = wrong[0]
-    right, other = show(words[first]), show(own[first])
+    right, other = quote(words[first]), quote(system[first])
     if len(wrong) > _MOST_DIFFERENT * len(words):
         raise InputError(
-            f"{file}, line {first + 1}: expected the word {right}, as in {reference}, got {other}; lines must be in "
+            f"{Line(file, first + 1)}: expected the word {right}, as in {reference}, got {other}; lines must be in "
             "the order of the gold file"
         )
     example = f"line {first + 1}: {other}, not {right}"
     return f"{len(wrong)} of {len(words)} lines have another word than the gold file ({example})"
-
-
-SEGMENTATION = Format(
-    "segmentation",
-    "morpheme segmentation, SIGMORPHON 2022",
-    "gold",
-    _read,
-    looks_like(_FIRST_LINE),
-    ("fscore", "precision", "recall", "accuracy"),
-)

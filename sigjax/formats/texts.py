@@ -1,41 +1,35 @@
-"""Texts with one segment per line, references and then one file per system; and scores of segments, all in one file.
+"""Texts: outputs with references, one segment per line; answers to questions as in SQuAD; and scores of segments.
 
-Scores are those of comet-score --to_json, and the .seg.score files of mt-metrics-eval. Segments are known by their
-position, so every system needs a score for each.
-
-Exact match and F1 of answers to questions, as the evaluation scripts of SQuAD compute them.
-
-Answers are compared in lower case, without punctuation (of ASCII) and articles (a, an, the); of several gold answers
-the best one counts. References: Rajpurkar et al. (2016), "SQuAD: 100,000+ questions for machine comprehension of text";
-for questions without an answer Rajpurkar, Jia and Liang (2018), "Know what you don't know".
-
-Answers to questions: gold answers as in SQuAD, and one JSON file of answers per system, joined by id.
+Scores of segments are those of comet-score --to_json, and the .seg.score files of mt-metrics-eval, all systems in one
+file. Segments are known by their position, so every system needs a score for each.
 
 Gold answers are a file of SQuAD (1.1 or 2.0), or an object of id -> answers; predictions are an object of id -> answer.
-Articles of SQuAD are clusters. Where some question has no answer, the script of version 2.0 counts, else that of 1.1.
+Exact match and F1 are those of SQuAD's scripts: answers are compared in lower case, without punctuation (of ASCII) and
+articles (a, an, the); of several gold answers the best one counts. Where some question has no answer, the script of
+version 2.0 counts, else that of 1.1. Articles of SQuAD are clusters. References: Rajpurkar et al. (2016), "SQuAD:
+100,000+ questions for machine comprehension of text"; Rajpurkar, Jia and Liang (2018), "Know what you don't know".
 """
 
 import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from sigjax.formats.logs import Result, Row, log_reader
-from sigjax.metrics import METRICS, TEXT_METRICS, evaluation_from_texts
-from sigjax.metrics.texts import check_lengths
-from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
+from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.metrics import METRICS, TEXT_METRICS
+from sigjax.metrics.texts import check_lengths, evaluation_from_texts
 from sigjax.readers.join import join_sheets
-from sigjax.readers.json_files import Item, item_at, kind_of, load_item, parse_json, text
-from sigjax.readers.options import Options, name_systems, select_systems, show
-from sigjax.readers.plain import looks_tabular
-from sigjax.readers.table import Table, asked_labels, file_labels, number_column
-from sigjax.records import Evaluation, InputError
+from sigjax.readers.json_files import Item, load_item, text, type_of
+from sigjax.readers.options import Options, name_systems, quote, select_systems
+from sigjax.readers.sheets import Reading, Sheet, Sources, file_labels, option_labels
+from sigjax.readers.table import DataTable, number_column
+from sigjax.records import Evaluation, InputError, Line
 from sigjax.run.files import naming, read_segments, read_text
 
 
@@ -48,7 +42,7 @@ def read_texts(sources: Sources, options: Options) -> Reading:
     texts = _texts(files)
     gold, outputs = texts[: len(sources.files)], texts[len(before) :]
     source = texts[len(gold)] if options.source else None
-    labels = asked_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
+    labels = option_labels(options, partial(file_labels, first, known=(), num_instances=len(gold[0])))
 
     def evaluate(options: Options) -> Evaluation:
         metric = metric_name(options)
@@ -97,48 +91,32 @@ def count_texts(
     return evaluation_from_texts(systems, references, metric=metric_name(options), **same, **more)
 
 
-def _looks(name: str, head: bytes) -> bool:
-    """Any text but tables; reading says whatever else is wrong with it."""
-    return b"\0" not in head and not looks_tabular(name, head)
-
-
-TEXTS = Format(
-    "texts",
-    "references and outputs, one segment per line",
-    "gold",
-    read_texts,
-    _looks,
-    metrics=tuple(TEXT_METRICS),
-    options=frozenset({"tokenize", "lowercase", "source"}),
-)
-
-
 _COMET = "COMET"
 _MISSING = "None"
 
 
-def _comet(file: str, _: Options) -> list[Result]:
+def _comet(file: str, _: Options) -> list[SystemLog]:
     """comet-score: an object of file of each system -> segments with src, mt, ref and the score."""
     found = load_item(file)
     if not found.fields:
         raise InputError(f'{file}: expected an object such as {{"system.txt": [{{"{_COMET}": 0.8}}]}}')
     names = name_systems(list(found.fields))[0]
     systems = {
-        name: [_segment(segment) for segment in found.items(field, f"system {show(name)}, segment")]
+        name: [_segment(segment) for segment in found.items(field, f"system {quote(name)}, segment")]
         for name, field in zip(names, found.fields, strict=True)
     }
     _check_lengths(file, {name: len(rows) for name, rows in systems.items()})
-    return [Result(file, rows, name) for name, rows in systems.items()]
+    return [SystemLog(file, rows, name) for name, rows in systems.items()]
 
 
 def _segment(segment: Item) -> Row:
     fields = segment.fields
     if isinstance(fields.get(_COMET), bool):
-        raise InputError(f"{segment.place(_COMET)}: expected a number, got true or false")
+        raise InputError(f"{segment.field(_COMET)}: expected a number, got true or false")
     return Row({_COMET: segment.number(_COMET)}, content=(fields.get("src"), fields.get("ref")))
 
 
-def _read_segment_scores(sources: Sources, options: Options) -> Reading:
+def read_segment_scores(sources: Sources, options: Options) -> Reading:
     """mt-metrics-eval: lines `SYSTEM SCORE`, those of each system in the order of the segments."""
     (file,) = sources.files
     lines: dict[str, list[int]] = {}
@@ -146,13 +124,15 @@ def _read_segment_scores(sources: Sources, options: Options) -> Reading:
     for line, content in enumerate(read_text(file).rstrip().split("\n"), start=1):
         fields = content.split()
         if len(fields) != 2:
-            raise InputError(f"{file}, line {line}: expected SYSTEM SCORE, got {show(content)}")
+            raise InputError(f"{Line(file, line)}: expected SYSTEM SCORE, got {quote(content)}")
         system, score = fields
         lines.setdefault(system, []).append(line)
         cells.setdefault(system, []).append("" if score == _MISSING else score)
     hint = f"write {_MISSING} where it is missing"
     sheets = [
-        Sheet(system, file, {"score": number_column(Table(file, {"SCORE": own}, lines[system]), "SCORE", hint=hint)})
+        Sheet(
+            system, file, {"score": number_column(DataTable(file, {"SCORE": own}, lines[system]), "SCORE", hint=hint)}
+        )
         for system, own in cells.items()
     ]
     _check_lengths(file, {sheet.system: sheet.num_rows for sheet in sheets}, hint=f", {_MISSING} where there is none")
@@ -164,26 +144,12 @@ def _check_lengths(file: str, lengths: Mapping[str, int], hint: str = "") -> Non
     for system, length in others:
         if length != expected:
             raise InputError(
-                f"{file}: system {show(system)} has {length} scores, {show(first)} has {expected}; expected one for "
+                f"{file}: system {quote(system)} has {length} scores, {quote(first)} has {expected}; expected one for "
                 f"each segment{hint}"
             )
 
 
-COMET = Format(
-    "comet",
-    "JSON of comet-score --to_json",
-    "file",
-    log_reader(_comet, content="source or reference"),
-    looks_like(f'"{_COMET}"'.encode()),
-    names=r".*\.json",
-)
-MT_METRICS_EVAL = Format(
-    "mt-metrics-eval",
-    "segment scores of mt-metrics-eval (.seg.score)",
-    "file",
-    _read_segment_scores,
-    looks_like(ending=".seg.score"),
-)
+COMET = Log(_comet, content="source or reference")
 
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -227,18 +193,17 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
     return 2 * precision * recall / (precision + recall)
 
 
-_ARTICLES_answers = (rb'"paragraphs"\s*:\s*\[', rb'"qas"\s*:')
-_BY_ID = rb'(?s)^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[\s*["\]]'
 _HAS_NONE = "is_impossible"
 
 
-class _Question(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Question:
     answers: list[str]
     article: str
-    answerable: bool
 
 
-class _Gold(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Gold:
     file: str
     questions: Mapping[str, _Question]
     version_2: bool
@@ -249,17 +214,17 @@ def _string(at: Item, name: str) -> str:
     """A text that may be empty."""
     value = at.value(name)
     if not isinstance(value, str):
-        raise InputError(f"{at.place(name)}: expected a text, got {kind_of(value)}")
+        raise InputError(f"{at.field(name)}: expected a text, got {type_of(value)}")
     return value
 
 
 def _read_gold(file: str) -> _Gold:
-    loaded = item_at(file, parse_json(file, read_text(file)))
+    loaded = load_item(file)
     is_squad = isinstance(loaded.get("data"), list)
     questions = dict[str, _Question]()
     for id, question in _squad(loaded) if is_squad else _plain(loaded):
         if id in questions:
-            raise InputError(f"{file}: question {show(id)} occurs twice; leave one out")
+            raise InputError(f"{file}: question {quote(id)} occurs twice; leave one out")
         questions[id] = question
     if not questions:
         raise InputError(f"{file}: has no questions; expected SQuAD's data, or an object of id -> answers")
@@ -276,9 +241,9 @@ def _squad(loaded: Item) -> Iterator[tuple[str, _Question]]:
                 answers = [_string(each, "text") for each in question.items("answers", "answer")]
                 if answers and question.get(_HAS_NONE) is True:
                     raise InputError(
-                        f"{question.place('answers')}: expected none where {_HAS_NONE} is true; remove them"
+                        f"{question.field('answers')}: expected none where {_HAS_NONE} is true; remove them"
                     )
-                yield question.text("id"), _Question(answers, title, bool(answers))
+                yield question.text("id"), _Question(answers, title)
 
 
 def _plain(loaded: Item) -> Iterator[tuple[str, _Question]]:
@@ -287,17 +252,18 @@ def _plain(loaded: Item) -> Iterator[tuple[str, _Question]]:
             text(id)
         answers = [given] if isinstance(given, str) else given
         if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
-            raise InputError(f"{loaded.place(id)}: expected an answer or a list of answers, as text")
-        yield id, _Question(answers, "", bool(answers))
+            raise InputError(f"{loaded.field(id)}: expected an answer or a list of answers, as text")
+        yield id, _Question(answers, "")
 
 
-def _read_answers(file: str) -> dict[str, str]:
+def _answers(file: str) -> dict[str, str]:
     """The answer of a system to each question; null is none given."""
-    loaded = item_at(file, parse_json(file, read_text(file)))
+    loaded = load_item(file)
     return {id: _string(loaded, id) for id, value in loaded.fields.items() if value is not None}
 
 
-def _read(sources: Sources, options: Options) -> Reading:
+def read_answers(sources: Sources, options: Options) -> Reading:
+    """Exact match and F1 of the answer of each system to each question."""
     gold = _read_gold(sources.gold())
     ids = list(gold.questions)
     words = {id: _gold_words(question.answers, version_2=gold.version_2) for id, question in gold.questions.items()}
@@ -305,13 +271,13 @@ def _read(sources: Sources, options: Options) -> Reading:
     if any(each.article for each in gold.questions.values()):
         labels["article"] = [each.article for each in gold.questions.values()]
     if gold.version_2:
-        labels["answerable"] = ["yes" if each.answerable else "no" for each in gold.questions.values()]
+        labels["answerable"] = ["yes" if each.answers else "no" for each in gold.questions.values()]
     version = "2.0, with questions that have no answer" if gold.version_2 else "1.1"
     sheets, notes = [], [f"answers are scored as by SQuAD's script of version {version}"]
     for name, file in sources.chosen(options).items():
-        answers = _read_answers(file)
+        answers = _answers(file)
         if not any(id in answers for id in ids):
-            raise InputError(f"{file}: answers none of the questions of {gold.file}, such as {show(ids[0])}")
+            raise InputError(f"{file}: answers none of the questions of {gold.file}, such as {quote(ids[0])}")
         if stray := len(answers.keys() - gold.questions.keys()):
             notes.append(f"{name}: {stray} of {len(answers)} answers are to questions that the gold file does not have")
         scores = np.full((2, len(ids)), np.nan)
@@ -326,14 +292,3 @@ def _gold_words(answers: list[str], *, version_2: bool) -> list[list[str]]:
     """The words of the gold answers; in version 2, answers without any do not count beside others."""
     words = [answer_words(each) for each in answers]
     return ([own for own in words if own] or [[]]) if version_2 else words
-
-
-ANSWERS = Format(
-    "squad",
-    "answers to questions as JSON (SQuAD)",
-    "gold",
-    _read,
-    lambda name, head: looks_like(*_ARTICLES_answers)(name, head) or looks_like(_BY_ID)(name, head),
-    ("exact_match", "f1"),
-    begins=(b"{",),
-)

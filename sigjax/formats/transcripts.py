@@ -1,4 +1,4 @@
-"""Transcripts with ids: Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`), joined by id.
+"""Transcripts with ids, as Kaldi's `text` (`ID WORD ...`) and sclite's `trn` (`WORD ... (ID)`); and with times, as stm.
 
 An utterance without words is an empty transcript. For `wer-sclite`, words are as sclite reads them; for other metrics
 all words count, also sclite's `(optional)` ones, `<unk>` and `[noise]`, case does, too, and alternatives `{a / b}` of
@@ -8,31 +8,29 @@ Ids look like words of plain texts. So files are taken for transcripts only wher
 and no others, and these are long and of one length, or of one pattern of letters, digits and marks; or where the gold
 file is `text` or `NAME.trn`. What is only nearly so, such as ten numbers or more, is refused with both answers.
 
-Transcripts with times: sclite's stm (segments of the reference) and ctm (the words of a system), put together.
-
-A word belongs to the first segment of its channel that ends after the middle of the word, and to the last one if none
-does, as for sclite. Case does not count, in names of files and channels, either. A segment of which the reference says
+sclite's stm has the segments of the reference with times, and ctm the words of a system. A word belongs to the first
+segment of its channel that ends after the middle of the word, and to the last one if none does, as for sclite. Case
+does not count, in names of files and channels, either. A segment of which the reference says
 IGNORE_TIME_SEGMENT_IN_SCORING is left out with its words. A channel of which a ctm has no word is missing there.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
-from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.formats.texts import count_texts, metric_name
-from sigjax.metrics import METRICS, TEXT_METRICS
+from sigjax.metrics import METRICS
 from sigjax.metrics.edits import SCLITE, tokens_of
 from sigjax.metrics.texts import check_lengths
-from sigjax.readers.format import Format, Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, show
-from sigjax.records import Evaluation, Hint, InputError, Transcripts
+from sigjax.readers.options import Options, quote
+from sigjax.readers.sheets import Reading, Sheet, Sources
+from sigjax.records import Evaluation, Hint, InputError, Line, Transcripts
 from sigjax.run.files import head_lines, read_head, read_text
 
 _ALTERNATIVES = re.compile(r"\{[^{}/]*/[^{}]*\}")
@@ -46,7 +44,8 @@ _LEAST_ID, _LEAST_PARTS, _LEAST_NUMBERS = 8, 3, 10
 begin with numbers, the same in all files, from where these may be ids rather than those of a list."""
 
 
-class Utterances(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Utterances:
     """The transcripts of a file, by id."""
 
     file: str
@@ -54,7 +53,7 @@ class Utterances(NamedTuple):
     """id -> words with one blank between them, in the order of the file."""
     lines: Mapping[str, int]
     """id -> its line."""
-    labels: Mapping[str, Sequence[str]] = {}
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Name of a field -> its label of each utterance."""
 
 
@@ -86,11 +85,11 @@ def _read_file(split: Split, file: str) -> Utterances:
     for number, line in numbered_lines(read_text(file), ";;" if split is _split_trn else "\n"):
         found = split(line)
         if found is None:
-            raise InputError(f"{file}, line {number}: expected words and then (ID), got {show(line)}")
+            raise InputError(f"{Line(file, number)}: expected words and then (ID), got {quote(line)}")
         id, own = found
         if id in lines:
             raise InputError(
-                f"{file}, line {number}: utterance {show(id)} is also on line {lines[id]}; leave one of them out"
+                f"{Line(file, number)}: utterance {quote(id)} is also on line {lines[id]}; leave one of them out"
             )
         words[id], lines[id] = own, number
     speakers = [found[0] for id in words if (found := _SPEAKER.match(id))]
@@ -105,28 +104,31 @@ def _read(split: Split, sources: Sources, options: Options) -> Reading:
     return partial(evaluate, gold, systems, alternatives=split is _split_trn)
 
 
-def _check_known(own: Utterances, gold: Utterances) -> None:
-    stray = [id for id in own.words if id not in gold.words]
+read_kaldi, read_trn = partial(_read, _split_kaldi), partial(_read, _split_trn)
+
+
+def _check_known(system: Utterances, gold: Utterances) -> None:
+    stray = [id for id in system.words if id not in gold.words]
     if stray:
         more = f" (and {len(stray) - 1} others)" if len(stray) > 1 else ""
         raise InputError(
-            f"{own.file}, line {own.lines[stray[0]]}: utterance {show(stray[0])} is not in {gold.file}, which begins "
-            f"with {show(next(iter(gold.words)))}; leave the line out{more}"
+            f"{Line(system.file, system.lines[stray[0]])}: utterance {quote(stray[0])} is not in {gold.file}, which "
+            f"begins with {quote(next(iter(gold.words)))}; leave the line out{more}"
         )
 
 
-def _check_words(metric: str, own: Utterances) -> None:
+def _check_words(metric: str, side: Utterances) -> None:
     """Refuse alternatives where a metric has none, and such as are not closed."""
-    for id, words in own.words.items():
+    for id, words in side.words.items():
         if metric != SCLITE and (several := _ALTERNATIVES.search(words)):
             raise InputError(
-                f"{own.file}, line {own.lines[id]}: alternatives such as {show(several[0])} are for "
+                f"{Line(side.file, side.lines[id])}: alternatives such as {quote(several[0])} are for "
                 f"{Hint('m', SCLITE)}; keep one of them for {metric}"
             )
         closed = [token for token in tokens_of(words) if token in ("{", "}")]
         if metric == SCLITE and closed != re.findall("[{}]", words):
-            where = f"{own.file}, line {own.lines[id]}"
-            raise InputError(f"{where}: expected alternatives as {{ a / b }}, got {show(words)}")
+            where = f"{Line(side.file, side.lines[id])}"
+            raise InputError(f"{where}: expected alternatives as {{ a / b }}, got {quote(words)}")
 
 
 def evaluate(
@@ -183,14 +185,15 @@ def _head(head: bytes) -> str:
     return b"\n".join(head_lines(head)).decode("utf-8", "replace").replace("\r", "")
 
 
-def _looks_like_kaldi(_: str, head: bytes) -> bool:
+def looks_like_kaldi(_: str, head: bytes) -> bool:
     """Whether lines begin with ids, and some of them have several words after it: labels are read as such."""
     lines = [line.split() for _, line in numbered_lines(_head(head))]
     ids, several_words = [line[0] for line in lines], any(len(line) > 2 for line in lines)
     return several_words and b"\t" not in head and (_may_be(ids) or "".join(ids).isdecimal())
 
 
-def _looks_like_trn(name: str, head: bytes) -> bool:
+def looks_like_trn(name: str, head: bytes) -> bool:
+    """Whether lines end with ids."""
     return name.endswith(".trn") or _may_be(_ids(_split_trn, _head(head)))
 
 
@@ -214,10 +217,13 @@ def _confirmed(reader: str, split: Split, files: Sequence[str], outputs: Sequenc
         where = "begin" if reader == "kaldi" else "end"
         differ = "" if same else ", but not all files have the same ones once"
         raise InputError(
-            f"{first}: are these transcripts with ids? lines {where} with words such as {show(gold[0])}{differ}; "
+            f"{first}: are these transcripts with ids? lines {where} with words such as {quote(gold[0])}{differ}; "
             f"say {Hint('reader', reader)} to join them by id, or {Hint('reader', 'texts')} to score lines as they are"
         )
     return False
+
+
+are_kaldi, are_trn = partial(_confirmed, "kaldi", _split_kaldi), partial(_confirmed, "trn", _split_trn)
 
 
 def _ids_of(split: Split, file: str) -> list[str]:
@@ -225,27 +231,6 @@ def _ids_of(split: Split, file: str) -> list[str]:
     with suppress(InputError):
         return _ids(split, read_text(file))
     return []
-
-
-def _format(name: str, title: str, split: Split, looks: Callable[[str, bytes], bool]) -> Format:
-    return Format(
-        name,
-        title,
-        "gold",
-        partial(_read, split),
-        looks,
-        (
-            "wer",
-            "cer",
-            *(name for name, each in TEXT_METRICS.items() if name not in ("wer", "cer") and not each.source),
-        ),
-        frozenset({"tokenize", "lowercase"}),
-        confirmed=partial(_confirmed, name, split),
-    )
-
-
-KALDI = _format("kaldi", "transcripts with ids, as Kaldi's text", _split_kaldi, _looks_like_kaldi)
-TRN = _format("trn", "transcripts with ids, as sclite's trn", _split_trn, _looks_like_trn)
 
 
 _TIME = rb"(?:\d+(?:\.\d+)?|\.\d+)"
@@ -257,7 +242,8 @@ Channel = tuple[str, str]
 """File and channel, in lower case."""
 
 
-class _Segment(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Segment:
     id: str
     """File, channel, speaker and begin, as the file has them."""
     channel: Channel
@@ -269,7 +255,8 @@ class _Segment(NamedTuple):
     line: int
 
 
-class _Word(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Word:
     """A word, or alternatives."""
 
     text: str
@@ -277,7 +264,8 @@ class _Word(NamedTuple):
     middle: float
 
 
-def _read_timed(sources: Sources, options: Options) -> Reading:
+def read_timed(sources: Sources, options: Options) -> Reading:
+    """The words of each system in the segments of the reference."""
     segments = _read_stm(sources.gold())
     gold = _utterances(sources.gold(), segments)
     systems = {name: _read_ctm(file, sources.gold(), segments) for name, file in sources.chosen(options).items()}
@@ -289,11 +277,11 @@ def _read_stm(file: str) -> dict[Channel, list[_Segment]]:
     segments, lines = dict[Channel, list[_Segment]](), dict[str, int]()
     for number, line in numbered_lines(read_text(file), ";;"):
         name, channel, speaker, begin, end, words = [*line.split(None, 5), "", "", "", "", ""][:6]
-        where = f"{file}, line {number}"
+        where = f"{Line(file, number)}"
         first, last = _times(where, line, _STM_LINE, (begin, end))
         id = f"{name} {channel} {speaker} {begin}"
         if id in lines:
-            raise InputError(f"{where}: segment {show(id)} is also on line {lines[id]}; leave one of them out")
+            raise InputError(f"{where}: segment {quote(id)} is also on line {lines[id]}; leave one of them out")
         lines[id] = number
         label, *rest = words.split() if words.startswith("<") else ["", *words.split()]
         key, label = (name.lower(), channel.lower()), label.strip("<>").lower()
@@ -304,7 +292,7 @@ def _read_stm(file: str) -> dict[Channel, list[_Segment]]:
 
 def _times(where: str, line: str, expected: str, written: tuple[str, str]) -> tuple[float, float]:
     if not all(re.fullmatch(_TIME.decode(), each, re.ASCII) for each in written):
-        raise InputError(f"{where}: expected {expected}, with times in seconds, got {show(line)}")
+        raise InputError(f"{where}: expected {expected}, with times in seconds, got {quote(line)}")
     return float(written[0]), float(written[1])
 
 
@@ -342,11 +330,11 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
     alternatives: list[list[_Word]] | None = None
     where = file
     for number, line in numbered_lines(read_text(file), ";"):
-        where = f"{file}, line {number}"
+        where = f"{Line(file, number)}"
         name, channel, begin, duration, word = [*line.split(), "", "", "", "", ""][:5]
         key, mark = (name.lower(), channel.lower()), word.upper()
         if key not in segments:
-            raise InputError(f"{where}: {gold} has no segment of {show(f'{name} {channel}')}; leave its words out")
+            raise InputError(f"{where}: {gold} has no segment of {quote(f'{name} {channel}')}; leave its words out")
         own = channels.setdefault(key, [])
         if mark == "<ALT_BEGIN>" and alternatives is None:
             alternatives = [[]]
@@ -359,7 +347,7 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
             alternatives = None
         elif mark.startswith("<ALT") or any(each in word for each in ("{}/" if alternatives else "{}")):
             expected = "a word, or alternatives from <ALT_BEGIN> to <ALT_END>"
-            raise InputError(f"{where}: expected {expected}, got {show(word)}")
+            raise InputError(f"{where}: expected {expected}, got {quote(word)}")
         else:
             first, length = _times(where, line, _CTM_LINE, (begin, duration if word else ""))
             (alternatives[-1] if alternatives else own).append(_Word(word, first, first + length / 2))
@@ -368,26 +356,16 @@ def _channels(file: str, gold: str, segments: Mapping[Channel, Sequence[_Segment
     return channels
 
 
-def _looks(name: str, head: bytes) -> bool:
+def looks_timed(name: str, head: bytes) -> bool:
+    """Whether lines are segments that do not end before they begin."""
     lines = [_STM.fullmatch(line.strip()) for line in head_lines(head) if not line.startswith(b";;")]
     return name.endswith(".stm") or (bool(lines) and all(each and float(each[1]) <= float(each[2]) for each in lines))
 
 
-def _confirmed_stm(files: Sequence[str], outputs: Sequence[str]) -> bool:
+def are_timed(files: Sequence[str], outputs: Sequence[str]) -> bool:
     """Whether the systems have words with times, where the name of the gold file does not say so."""
     if files[0].lower().removesuffix(".gz").endswith(".stm"):
         return True
     heads = [head_lines(read_head(file)[1]) for file in outputs]
     lines = [[_CTM.fullmatch(line.strip()) for line in each if not line.startswith(b";")] for each in heads]
     return all(own and all(own) for own in lines)
-
-
-STM = Format(
-    "stm",
-    "transcripts with times, as sclite's stm, and ctm of the systems",
-    "gold",
-    _read_timed,
-    _looks,
-    (SCLITE,),
-    confirmed=_confirmed_stm,
-)

@@ -1,13 +1,10 @@
-"""Measures of retrieval: names as people write them, and values for each topic by the code of trec_eval.
+"""Retrieval: judgments (qrels) and one run per system, scored by the code of trec_eval; and measures of topics.
 
-Retrieval: judgments (qrels) and one run per system -> a measure of each topic.
+Judgments and runs are TREC files, or JSON as ranx takes it. Measures are named as people write them.
 
-Judgments and runs are TREC files, or JSON as ranx takes it.
-
-Measures of topics, as programs give them, one file per system.
-
-`trec_eval -q` writes lines of measure, topic and value, `ir_measures --by_query` those of topic, measure and value;
-pytrec_eval returns an object of topic -> measure -> value, which people keep as JSON.
+Of measures per topic, one file per system, `trec_eval -q` writes lines of measure, topic and value, `ir_measures
+--by_query` those of topic, measure and value; pytrec_eval returns an object of topic -> measure -> value, which people
+keep as JSON.
 """
 
 import re
@@ -17,16 +14,16 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from sigjax.formats.logs import Result, Row, log_reader
-from sigjax.readers.format import Format, Reading, Sheet, Sources, lines_like, looks_like
+from sigjax.formats.logs import Log, Row, SystemLog
+from sigjax.formats.table import FORMATS, lines_like
 from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import item_at, number, parse_json, text
-from sigjax.readers.options import Options, show
+from sigjax.readers.options import Options, quote
+from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import parse_number
-from sigjax.records import Evaluation, Hint, InputError
+from sigjax.records import Evaluation, Hint, InputError, Line
 from sigjax.run.files import head_lines, naming, read_text
 
-EXAMPLES = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
 Judgments = Mapping[str, Mapping[str, float]]
 """topic -> document -> relevance or score."""
 _LEVEL = r"(?:\(rel=([1-9][0-9]{0,2})\))?"
@@ -125,14 +122,8 @@ def topic_scorer(measure: Measure, judged: Judgments) -> Callable[[Judgments], d
     return score
 
 
-_QRELS_LINE = rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*"
-# A run in the place of the judgments is refused where it is read.
-_RUN_LINE = rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"
-_JSON_START = rb'^\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*[-0-9]|\})'
-
-
 @dataclass(frozen=True)
-class _Kind:
+class _TopicFile:
     """A kind of file with a number for each topic and document."""
 
     title: str
@@ -150,8 +141,8 @@ class _Kind:
 
 
 # The library's time grows with the square of the largest judgment; its scores are in single precision.
-_QRELS = _Kind("a judgment", "topic iteration document relevance", 3, 1000, whole=True)
-_RUN = _Kind("a run", "topic Q0 document rank score tag", 4, 3e38, whole=False)
+_QRELS = _TopicFile("a judgment", "topic iteration document relevance", 3, 1000, whole=True)
+_RUN = _TopicFile("a run", "topic Q0 document rank score tag", 4, 3e38, whole=False)
 
 
 def read_runs(sources: Sources, options: Options) -> Reading:
@@ -161,7 +152,7 @@ def read_runs(sources: Sources, options: Options) -> Reading:
     runs = {system: (file, _read_numbers(file, _RUN)) for system, file in sources.chosen(options).items()}
     for file, run in runs.values():
         if judged.keys().isdisjoint(run):
-            topic = show(next(iter(judged)))
+            topic = quote(next(iter(judged)))
             raise InputError(f"{file}: has none of the topics of {qrels}, such as {topic}; do they belong together?")
     return partial(_evaluate, judged, runs)
 
@@ -171,7 +162,8 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
     measure = parse_measure(name) if isinstance(name, str) else None
     if measure is None or not isinstance(name, str):
         raise InputError(
-            f"runs are scored by a measure's name, such as {', '.join(EXAMPLES)}; give one with {Hint('metric')}"
+            f"runs are scored by a measure's name, such as {', '.join(FORMATS['trec-run'].metrics)}; give one with "
+            f"{Hint('metric')}"
         )
     score = topic_scorer(measure, judged)
     topics = tuple(judged)
@@ -189,87 +181,73 @@ def _evaluate(judged: Judgments, runs: Mapping[str, tuple[str, Judgments]], opti
     return join_sheets(sheets, options, scores=True, notes=tuple(notes))(options)
 
 
-def _read_numbers(file: str, kind: _Kind) -> Judgments:
+def _read_numbers(file: str, expected: _TopicFile) -> Judgments:
     """The number of each topic and document, from a TREC file or a JSON object."""
     content = read_text(file)
-    found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, kind)
+    found = (_parse_json if content.lstrip().startswith("{") else _parse_lines)(file, content, expected)
     if not found:
-        raise InputError(f"{file}: has no topics; expected {kind.title} of some")
+        raise InputError(f"{file}: has no topics; expected {expected.title} of some")
     return found
 
 
-def _parse_lines(file: str, content: str, kind: _Kind) -> Judgments:
+def _parse_lines(file: str, content: str, expected: _TopicFile) -> Judgments:
     found: dict[str, dict[str, float]] = {}
-    num_fields, index = len(kind.layout.split()), kind.index
+    num_fields, index = len(expected.layout.split()), expected.index
     for line, row in enumerate(content.split("\n"), start=1):
         fields = row.split()
         if len(fields) != num_fields:
             if not fields:
                 continue
             raise InputError(
-                f"{file}, line {line}: expected {num_fields} fields ({kind.layout}), got {len(fields)}: {show(row)}"
+                f"{Line(file, line)}: expected {num_fields} fields ({expected.layout}), got {len(fields)}: {quote(row)}"
             )
         topic, document = fields[0], fields[2]
         documents = found.setdefault(topic, {})
         if document in documents:
             raise InputError(
-                f"{file}, line {line}: document {show(document)} occurs twice for topic {show(topic)}; leave one out"
+                f"{Line(file, line)}: document {quote(document)} occurs twice for topic {quote(topic)}; leave one out"
             )
         try:
-            documents[document] = _checked(parse_number(fields[index]), kind)
+            documents[document] = _checked(parse_number(fields[index]), expected)
         except InputError as error:
-            raise InputError(f"{file}, line {line}, {kind.field}: {error.neutral}") from None
+            raise InputError(f"{Line(file, line)}, {expected.field}: {error.neutral}") from None
     return found
 
 
-def _parse_json(file: str, content: str, kind: _Kind) -> Judgments:
+def _parse_json(file: str, content: str, expected: _TopicFile) -> Judgments:
     found: dict[str, dict[str, float]] = {}
     for topic, documents in item_at(file, parse_json(file, content)).fields.items():
-        where = f"{file}, topic {show(topic)}"
-        own = item_at(where, documents).fields
-        _check_names(own, where)
-        found[topic] = {document: _json_number(value, where, document, kind) for document, value in own.items()}
+        where = f"{file}, topic {quote(topic)}"
+        numbers = item_at(where, documents).fields
+        _check_names(numbers, where)
+        found[topic] = {document: _json_number(value, where, document, expected) for document, value in numbers.items()}
     _check_names(found, file)
     return found
 
 
-def _json_number(value: object, where: str, document: str, kind: _Kind) -> float:
+def _json_number(value: object, where: str, document: str, expected: _TopicFile) -> float:
     try:
         if isinstance(value, bool):
             raise InputError("expected a number, got true or false")
-        return _checked(number(value), kind)
+        return _checked(number(value), expected)
     except InputError as error:
-        raise InputError(f"{where}, document {show(document)}, {kind.field}: {error.neutral}") from None
+        raise InputError(f"{where}, document {quote(document)}, {expected.field}: {error.neutral}") from None
 
 
 def _check_names(names: Iterable[str], where: str) -> None:
     """Refuse names that a C library cannot take."""
     for name in names:
         if "\0" in name:
-            raise InputError(f"{where}: the name {show(name)} holds a NUL character; repair it")
+            raise InputError(f"{where}: the name {quote(name)} holds a NUL character; repair it")
         with naming(where):
             text(name)
 
 
-def _checked(value: float, kind: _Kind) -> float:
+def _checked(value: float, kind: _TopicFile) -> float:
     if abs(value) > kind.largest or (kind.whole and not value.is_integer()):
         expected = f"{'a whole number' if kind.whole else 'a number'} up to {kind.largest:g}"
         raise InputError(f"expected {expected}, got {value:.15g}")
     return value
-
-
-TREC_RUN = Format(
-    "trec-run",
-    "judgments (qrels) and runs of TREC",
-    "gold",
-    read_runs,
-    lines_like(_QRELS_LINE, _RUN_LINE),
-    EXAMPLES,
-    offers=lambda name: parse_measure(name) is not None,
-)
-RANX_JSON = replace(
-    TREC_RUN, name="ranx-json", title="judgments and runs as JSON (ranx)", looks=looks_like(_JSON_START)
-)
 
 
 _EVAL_LINE = rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*"
@@ -282,7 +260,7 @@ _ALL = "all"
 """The topic of the means of trec_eval."""
 
 
-def _trec_eval(file: str, _: Options) -> Iterator[Result]:
+def _trec_eval(file: str, _: Options) -> Iterator[SystemLog]:
     """Measures of topics, without those of all topics together."""
     content = read_text(file)
     parse = _parse_measured_json if content.lstrip().startswith("{") else _parse_measured_lines
@@ -294,7 +272,7 @@ def _trec_eval(file: str, _: Options) -> Iterator[Result]:
     }
     if not any(scores.values()):
         raise InputError(f"{file}: has no values of single topics; run trec_eval with -q")
-    yield Result(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
+    yield SystemLog(file, [Row(own, topic, labels={"topic": topic}) for topic, own in scores.items()])
 
 
 def _parse_measured_json(file: str, content: str) -> dict[str, dict[str, float]]:
@@ -314,7 +292,7 @@ def _parse_measured_lines(file: str, text: str) -> dict[str, dict[str, float]]:
     for line, content in enumerate(lines, start=1):
         if not content.strip():
             continue
-        where = f"{file}, line {line}"
+        where = f"{Line(file, line)}"
         measure, topic, value = _eval_fields(where, content)
         if topic_first:
             measure, topic = topic, measure
@@ -322,8 +300,8 @@ def _parse_measured_lines(file: str, text: str) -> dict[str, dict[str, float]]:
             continue
         own = scores.setdefault(topic, {})
         if measure in own:
-            raise InputError(f"{where}: {show(measure)} of topic {show(topic)} occurs twice; leave one out")
-        with naming(f"{where}, {show(measure)}"):
+            raise InputError(f"{where}: {quote(measure)} of topic {quote(topic)} occurs twice; leave one out")
+        with naming(f"{where}, {quote(measure)}"):
             own[measure] = parse_number(value)
     return scores
 
@@ -337,7 +315,8 @@ def _topic_first(lines: Sequence[str]) -> bool:
     return any(map(parse_measure, second)) and not any(map(parse_measure, first))
 
 
-def _looks_measured(name: str, head: bytes) -> bool:
+def looks_measured(name: str, head: bytes) -> bool:
+    """Whether lines, or the fields of an object of objects, are measures of topics."""
     if lines_like(_EVAL_LINE)(name, head):
         return True
     if _MEASURED_JSON.match(head):
@@ -350,7 +329,7 @@ def _eval_fields(where: str, content: str) -> Sequence[str]:
     if len(fields) != 3:
         fields = content.split()
     if len(fields) != 3 or not all(fields):
-        raise InputError(f"{where}: expected measure, topic and value with tabs between, got {show(content)}")
+        raise InputError(f"{where}: expected measure, topic and value with tabs between, got {quote(content)}")
     return fields
 
 
@@ -362,10 +341,4 @@ def _spelled(options: Options, measures: Sequence[str]) -> Options:
     return replace(options, metric=next((each for each in measures if parse_measure(each) == meant), options.metric))
 
 
-TREC_EVAL = Format(
-    "trec-eval",
-    "per-topic output of trec_eval -q, ir_measures or pytrec_eval",
-    "systems",
-    log_reader(_trec_eval, adapt=_spelled),
-    _looks_measured,
-)
+TREC_EVAL = Log(_trec_eval, adapt=_spelled)

@@ -30,4 +30,3 @@ from sigjax.metrics.registry import evaluation_from_arrays as evaluation_from_ar
 from sigjax.metrics.registry import known_metric as known_metric
 from sigjax.metrics.registry import resolve_metric as resolve_metric
 from sigjax.metrics.registry import stack_inputs as stack_inputs
-from sigjax.metrics.texts import evaluation_from_texts as evaluation_from_texts

@@ -1,12 +1,13 @@
 """What all formats share: numbers, columns, tables, JSON, ids, and the sheets that are joined to an `Evaluation`.
 
-A format (`format`) parses its files once and returns a function of the metric: it makes one `Sheet` per system, which
-`join` joins by id or position and checks. Numbers are parsed by `table`, JSON by `json_files`; tables (`layouts`) are a
-`Table` before they are sheets. Statistics are left to `sigjax.metrics`; nothing here resamples or tests.
+The reader of a format parses its files once and returns a function of the metric: it makes one `Sheet` per system
+(`sheets`), which `join` joins by id or position and checks. Numbers are parsed by `table`, JSON by `json_files`; tables
+(`layouts`) are a `DataTable` before they are sheets. Statistics are left to `sigjax.metrics`.
 """
 
 from sigjax.readers.evaluation import Evaluation as Evaluation
-from sigjax.readers.format import Format as Format
-from sigjax.readers.format import Takes as Takes
-from sigjax.readers.saved import save_evaluations as save_evaluations
-from sigjax.readers.saved import save_table as save_table
+from sigjax.readers.join import join_sheets as join_sheets
+from sigjax.readers.options import Options as Options
+from sigjax.readers.sheets import Sheet as Sheet
+from sigjax.readers.sheets import Sources as Sources
+from sigjax.readers.sheets import read_lines as read_lines

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sigjax.metrics import check_enough, evaluation_from_arrays, evaluation_from_texts
-from sigjax.readers.frames import read_frame
+from sigjax.metrics import check_enough, evaluation_from_arrays
 from sigjax.readers.join import evaluation_from_mappings
 from sigjax.readers.options import FrameOptions, Options, TableOptions
 from sigjax.readers.roles import check_systems
-from sigjax.readers.saved import save_evaluations
 from sigjax.records import Evaluation as EvaluationRecord
 from sigjax.records import InputError, Missing
 from sigjax.records.metric import AnyMetric
@@ -123,6 +121,8 @@ class Evaluation(EvaluationRecord):
             >>> Evaluation.from_dataframe(frame, metric="accuracy").systems
             ('A', 'B')
         """
+        from sigjax.readers.frames import read_frame
+
         return cls(**vars(read_frame(frame, options.metric, Options(**values(options, TableOptions)))))
 
     @classmethod
@@ -176,6 +176,8 @@ class Evaluation(EvaluationRecord):
             >>> evaluation.stats.shape, evaluation.metric.score(evaluation.stats.sum(axis=1)).round(2)
             ((2, 1, 18), array([71.42, 26.52]))
         """
+        from sigjax.metrics.texts import evaluation_from_texts
+
         check_enough(systems)
         made = evaluation_from_texts(
             systems,
@@ -198,4 +200,6 @@ class Evaluation(EvaluationRecord):
         Raises:
             InputError: the metric is a user's function, which a file cannot hold.
         """
+        from sigjax.readers.saved import save_evaluations
+
         save_evaluations(os.fsdecode(path), [self])

@@ -1,15 +1,13 @@
-"""Data frames of pandas, polars and pyarrow: tables whose columns are numbers already.
+"""Tables whose columns have types: data frames, Parquet files, and JSON (one object per line, or a list of objects).
 
-Frames are read with narwhals (extra `dataframe`). Nulls and NaN are missing cells. An index of pandas, in a frame or as
-its Parquet files and tables of pyarrow keep it, is read as columns that stand first, unless it only counts rows.
+Frames of pandas, polars and pyarrow are read with narwhals (extra `dataframe`). Nulls and NaN are missing cells. An
+index of pandas, in a frame or as its Parquet files and tables of pyarrow keep it, is read as columns that stand first,
+unless it only counts rows.
 
-Tables as JSON: one object per line (jsonl), or a list of objects (json).
-
-Parquet files, decoded within bounds on what they unpack to, however little they store.
-
-Only columns with one value per row are decoded, batch by batch, and text stays in its dictionary until the size of all
-cells is known. The metadata of column chunks is left alone, since pyarrow ends the process where it is damaged; polars,
-which ends it where a page is, reads no files here (its frames are taken like others).
+Parquet is decoded within bounds on what it unpacks to, however little it stores: only columns with one value per row,
+batch by batch, and text stays in its dictionary until the size of all cells is known. The metadata of column chunks is
+left alone, since pyarrow ends the process where it is damaged; polars, which ends it where a page is, reads no files
+here (its frames are taken like others).
 """
 
 import json
@@ -23,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from sigjax.metrics.registry import LARGEST_WHOLE
-from sigjax.readers.format import NO_ENDING, directed, looks_like
 from sigjax.readers.json_files import Item, load_entries, parse_json_lines
-from sigjax.readers.layouts import check_width, read_table, table_format
-from sigjax.readers.options import Options, check_options, show
-from sigjax.readers.table import Lazy, Nested, Numbers, Table, check_characters, check_filled
+from sigjax.readers.layouts import check_width, read_table, read_tables
+from sigjax.readers.options import Options, check_options, quote
+from sigjax.readers.sheets import directed
+from sigjax.readers.table import DataTable, Lazy, Nested, Numbers, check_characters, check_filled
 from sigjax.records import Evaluation, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
@@ -43,7 +41,7 @@ def read_frame(frame: Any, metric: AnyMetric | None, options: Options) -> Evalua
     return directed(read_table(frame_table(frame), options)(options), options)
 
 
-def frame_table(frame: Any, *, file: str = FRAME) -> Table:
+def frame_table(frame: Any, *, file: str = FRAME) -> DataTable:
     """A data frame as a table.
 
     Raises:
@@ -71,7 +69,7 @@ def frame_table(frame: Any, *, file: str = FRAME) -> Table:
     if len(wrapped) == 0:
         raise InputError(f"{file}: has no rows; expected one row per instance")
     columns = Lazy(dict.fromkeys([*index, *wrapped.columns]), partial(_cells, file, wrapped))
-    return Table(file, columns, range(1, len(wrapped) + 1), "row", index=index)
+    return DataTable(file, columns, range(1, len(wrapped) + 1), "row", index=index)
 
 
 def _without_empty_end(frame: Any) -> Any:
@@ -124,8 +122,8 @@ def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
     try:
         cells = ["" if gone else str(value) for value, gone in zip(series.to_list(), missing.tolist(), strict=True)]
     except UnicodeDecodeError:
-        raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; repair it") from None
-    with naming(f"{file}, column {show(name)}"):
+        raise InputError(f"{file}, column {quote(name)}: expected UTF-8 text; repair it") from None
+    with naming(f"{file}, column {quote(name)}"):
         check_characters(f"{name}{''.join(cells)}")
     return cells
 
@@ -134,13 +132,13 @@ def refuse_repeats(file: str, names: Iterable[str]) -> None:
     """Refuse two columns of one name."""
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
-        raise InputError(f"{file}: two columns are named {show(repeated)}; rename one")
+        raise InputError(f"{file}: two columns are named {quote(repeated)}; rename one")
 
 
 _WORDS = {True: "true", False: "false", None: ""}
 
 
-def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:
+def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> DataTable:
     r"""JSON lines as a table: one object per line, one field per column; a field that a line lacks is empty.
 
     Fields that hold lists or objects are no numbers and no names. Those named in `ignore` may hold anything.
@@ -155,7 +153,7 @@ def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> Table:
 
 def _table(
     file: str, objects: Iterable[Item], lines: Sequence[int] | None, word: str, ignore: Collection[str]
-) -> Table:
+) -> DataTable:
     nested: dict[str, Item] = {}
     rows = [
         {name: "" if name in ignore else _cell(item, name, value, nested) for name, value in item.fields.items()}
@@ -170,11 +168,11 @@ def _table(
     for name, item in nested.items():
         if not {*columns[name]} <= {"", "(list)", "(object)"}:
             raise InputError(
-                f"{item.place(name)}: expected a text, a number, true, false or null, as other objects have, got a "
+                f"{item.field(name)}: expected a text, a number, true, false or null, as other objects have, got a "
                 f"list or an object; leave it out with {Hint('ignore', 'NAME')}"
             )
         columns[name] = Nested(columns[name])
-    return Table(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
+    return DataTable(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
 
 
 def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
@@ -184,29 +182,20 @@ def _cell(item: Item, name: str, value: object, nested: dict[str, Item]) -> str:
         return "(list)" if isinstance(value, list) else "(object)"
     cell = value if isinstance(value, str) else _WORDS[value]  # type: ignore[index]
     if not (name.isascii() and cell.isascii()):
-        with naming(item.place(name)):
+        with naming(item.field(name)):
             check_characters(name + cell)
     return cell
 
 
-def _parse_lines(file: str, options: Options, *, alone: bool) -> Table:
+def _parse_lines(file: str, options: Options, *, alone: bool) -> DataTable:
     return parse_jsonl(file, read_text(file), ignore=options.ignore)
 
 
-def _parse_list(file: str, options: Options, *, alone: bool) -> Table:
+def _parse_list(file: str, options: Options, *, alone: bool) -> DataTable:
     return _table(file, load_entries(file, spelled=True), None, "row", options.ignore)
 
 
-JSONL = table_format(
-    "jsonl",
-    "table, one JSON object per line",
-    _parse_lines,
-    looks_like(rb"^\s*\{", ending=".jsonl"),
-    rf"{NO_ENDING}|.*\.jsonl",
-)
-JSON = table_format(
-    "json", "table, a JSON list of objects", _parse_list, looks_like(rb"^\s*\[\s*\{"), rf"{NO_ENDING}|.*\.json"
-)
+read_jsonl, read_json = partial(read_tables, _parse_lines), partial(read_tables, _parse_list)
 
 
 _MOST_ROWS = 2**16
@@ -295,11 +284,11 @@ def refusing_damage(file: str) -> Iterator[None]:
         raise InputError(f"{file}: not readable as Parquet: {reason}; write the file again") from None
 
 
-def is_flat(kind: Any) -> bool:
+def is_flat(type_: Any) -> bool:
     """Whether a type of pyarrow has one value per row that is a number, a truth value, text, bytes or a time."""
     from pyarrow import BaseExtensionType, types  # pyright: ignore[reportMissingImports]
 
-    return not types.is_nested(kind) and not isinstance(kind, BaseExtensionType)
+    return not types.is_nested(type_) and not isinstance(type_, BaseExtensionType)
 
 
 def _plain(decoded: Any, names: Sequence[str]) -> Any:
@@ -329,7 +318,7 @@ def _decoded_size(file: str, name: str, column: Any) -> int:
     except ArrowInvalid as error:
         if "UTF8" not in str(error):
             raise
-        raise InputError(f"{file}, column {show(name)}: expected UTF-8 text; write the file again as UTF-8") from None
+        raise InputError(f"{file}, column {quote(name)}: expected UTF-8 text; write the file again as UTF-8") from None
     if not types.is_dictionary(column.type):
         return max(column.nbytes, 8 * len(column))  # every number becomes a double
     lengths = compute.call_function("binary_length", [column.dictionary]).cast("int64").take(column.indices)
@@ -344,7 +333,7 @@ def _check_size(file: str, data: bytes, size: int) -> None:
         )
 
 
-def _parse_parquet(file: str, options: Options, *, alone: bool) -> Table:
+def _parse_parquet(file: str, options: Options, *, alone: bool) -> DataTable:
     def check(names: Sequence[str]) -> None:
         if alone and options.system is None:
             check_width(file, len(names), options)
@@ -352,4 +341,4 @@ def _parse_parquet(file: str, options: Options, *, alone: bool) -> Table:
     return frame_table(parquet_frame(file, read_bytes(file), check), file=file)
 
 
-PARQUET = table_format("parquet", "table of Apache Parquet", _parse_parquet, looks_like(rb"^PAR1", ending=".parquet"))
+read_parquet = partial(read_tables, _parse_parquet)

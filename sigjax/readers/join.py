@@ -1,10 +1,8 @@
-"""Rows that sum up the others (mean, total, overall), which would count as instances.
+"""The one join: a sheet per system (a column of numbers per input, a row per instance) -> evaluations.
 
-The one join: a sheet per system (a column of numbers per input, a row per instance) -> evaluations.
-
-Instances that some system lacks are refused, dropped for all, counted as 0, or left out for the pairs of that system.
-
-Numbers by system and id, `{"A": {"x": 0.5, "y": 1}, "B": {...}}`, joined by id.
+Sheets are joined by id, or by position where there are none. Instances that some system lacks are refused, dropped for
+all, counted as 0, or left out for the pairs of that system. Rows that sum up the others (mean, total, overall), which
+would count as instances, are refused. Numbers by system and id, `{"A": {"x": 0.5}, "B": {...}}`, are sheets, too.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -18,19 +16,19 @@ import numpy as np
 
 from sigjax.metrics import evaluation_from_arrays, resolve_metric
 from sigjax.metrics.registry import LARGEST_WHOLE, check_kept
-from sigjax.readers.format import Reading, Sheet
-from sigjax.readers.options import Options, check_options, chosen_metric, listing, select_systems, show
-from sigjax.readers.table import (
+from sigjax.readers.options import Options, check_options, chosen_metric, listing, quote, select_systems
+from sigjax.readers.roles import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
+from sigjax.readers.sheets import (
     NOTE,
-    as_float,
-    asked_labels,
-    check_filled,
+    Reading,
+    Sheet,
     instance_labels,
     metric_columns,
+    option_labels,
+    quote_key,
     sheet_metric,
-    show_key,
 )
-from sigjax.readers.vocabulary import describes, is_fold, is_id_name, is_property, is_summary, is_trial, may_be_system
+from sigjax.readers.table import as_float, check_filled
 from sigjax.records import Array, Evaluation, Hint, InputError, Metric, Missing, Note, SampleMetric
 from sigjax.run.files import naming
 
@@ -74,7 +72,7 @@ def check_totals(values: np.ndarray, rows: Sequence[int], ids: Sequence[Any], pl
     if not last:
         return ""
     return (
-        f"warning: the last row is named {show(str(ids[last[-1]]))}, and counts as an instance; delete it if it sums "
+        f"warning: the last row is named {quote(str(ids[last[-1]]))}, and counts as an instance; delete it if it sums "
         "up the others"
     )
 
@@ -138,7 +136,7 @@ def join_sheets(
     keys, rows = _match(sheets, _named(given, sheets) if order is None else order)
     check_filled(file, filled=sum(map(len, rows)), rows=len(sheets), columns=len(keys), what="systems by instances")
     used = np.flatnonzero(np.bincount(np.concatenate(rows), minlength=len(keys)))
-    labels = asked_labels(options, partial(instance_labels, sheets, keys, rows, used))
+    labels = option_labels(options, partial(instance_labels, sheets, keys, rows, used))
     ids = None if sheets[0].ids is None else [key if sheets[0].runs is None else key[0] for key in keys]
     totals = summary_rows(ids)
 
@@ -151,13 +149,13 @@ def join_sheets(
 
         def name(instance: int, system: int | None = None) -> str:
             """The instance, and the line of a system's row."""
-            named = show_key(sheets[0], keys[used[instance]])
+            named = quote_key(sheets[0], keys[used[instance]])
             if system is None or sheets[system].lines is None:
                 return named
             row = np.flatnonzero(rows[system] == used[instance])
-            return f"{named}, {sheets[system].place(row[0])}" if row.size else named
+            return f"{named}, {sheets[system].line(row[0]).short}" if row.size else named
 
-        more = check_totals(values, totals, ids, partial(_place, sheets, keys, rows)) if totals and ids else ""
+        more = check_totals(values, totals, ids, partial(_where, sheets, keys, rows)) if totals and ids else ""
         with naming(file):
             values, kept, present, note = _settle_missing(values[:, used], systems, name, metric, options.missing)
             instances = used[kept].tolist()
@@ -187,11 +185,11 @@ def _named(given: Sequence[Sheet], chosen: Sequence[Sheet]) -> Iterable[Key]:
     return [*filter(named.__contains__, every), *named]
 
 
-def _place(sheets: Sequence[Sheet], keys: Sequence[Key], rows: Sequence[np.ndarray], instance: int) -> str:
+def _where(sheets: Sequence[Sheet], keys: Sequence[Key], rows: Sequence[np.ndarray], instance: int) -> str:
     """The instance, and where the first system that has it names it."""
     for sheet, own in zip(sheets, rows, strict=True):
         if len(found := np.flatnonzero(own == instance)):
-            return f"{sheet.file}, {sheet.place(int(found[0]))}: {show_key(sheet, keys[instance])}"
+            return f"{sheet.line(int(found[0]))}: {quote_key(sheet, keys[instance])}"
     raise AssertionError("an instance is one of a system")
 
 
@@ -206,7 +204,7 @@ def _chosen(sheets: Sequence[Sheet], options: Options) -> list[Sheet]:
     by_system = {sheet.system: sheet for sheet in sheets}
     if len(by_system) < len(sheets):
         repeated = next(sheet for sheet in sheets if sheet is not by_system[sheet.system])
-        raise InputError(f"{repeated.file}: another file holds the system {show(repeated.system)} too; leave one out")
+        raise InputError(f"{repeated.file}: another file holds the system {quote(repeated.system)} too; leave one out")
     return [by_system[name] for name in select_systems(sheets[0].file, list(by_system), options)]
 
 
@@ -253,8 +251,8 @@ def _check_once(sheet: Sheet, keys: Sequence[Key], rows: np.ndarray, systems: Co
     if repeated.size:
         first, second, *_ = np.flatnonzero(rows == repeated[0]).tolist()
         raise InputError(
-            f"{sheet.file}, {sheet.place(second)}: instance {show_key(sheet, keys[repeated[0]])} of system "
-            f"{show(sheet.system)} is also on {sheet.place(first)}; {_repeated(sheet, systems)}"
+            f"{sheet.line(second)}: instance {quote_key(sheet, keys[repeated[0]])} of system "
+            f"{quote(sheet.system)} is also on {sheet.line(first).short}; {_repeated(sheet, systems)}"
         )
 
 
@@ -262,14 +260,14 @@ def _repeated(sheet: Sheet, systems: Collection[str]) -> str:
     """What to do about ids that are not unique: often two columns are."""
     if sheet.id_column is None:
         return "ids must be unique in each run"
-    column, other = show(sheet.id_column), _other_id(sheet, systems)
+    column, other = quote(sheet.id_column), _other_id(sheet, systems)
     if other is None:
         return f"ids must be unique in each run (column {column}; see {Hint('id')}, and {Hint('runs')} for trials)"
     if is_trial(other):
-        return f"ids must be unique in each run; with {Hint('runs', show(other))} those of column {column} are"
-    both = f"columns {column} and {show(other)} together are unique: make one column of both, and name it with "
+        return f"ids must be unique in each run; with {Hint('runs', quote(other))} those of column {column} are"
+    both = f"columns {column} and {quote(other)} together are unique: make one column of both, and name it with "
     both += str(Hint("id"))
-    return both if is_property(other) else f"{both}; or give {Hint('runs', show(other))} if it tells trials apart"
+    return both if is_property(other) else f"{both}; or give {Hint('runs', quote(other))} if it tells trials apart"
 
 
 def _other_id(sheet: Sheet, systems: Collection[str]) -> str | None:
@@ -316,7 +314,7 @@ def _settle_missing(
     if missing == "pairwise":
         if empty := [name for name, own in zip(systems, absent, strict=True) if own.all()]:
             raise InputError(
-                f"system {show(empty[0])} has no instance; leave it out ({Hint('systems')} names those to take)"
+                f"system {quote(empty[0])} has no instance; leave it out ({Hint('systems')} names those to take)"
             )
         kept = np.flatnonzero(~absent.all(axis=0))
         values, absent = values[:, kept], absent[:, kept]
@@ -346,7 +344,7 @@ def _dropped(absent: np.ndarray, systems: Sequence[str]) -> Note:
         return Note(said, code="dropped", values=values)
     alone, all_of = (absent & (num_lacking == 1)).sum(axis=1), absent.sum(axis=1)
     worst: list[int] = [k for k in np.lexsort((-all_of, -alone)).tolist() if all_of[k]]
-    parts = [f"{show(systems[k])} lacks {all_of[k]} ({alone[k]} that no other lacks)" for k in worst[:MOST_SYSTEMS]]
+    parts = [f"{quote(systems[k])} lacks {all_of[k]} ({alone[k]} that no other lacks)" for k in worst[:MOST_SYSTEMS]]
     pairwise = "; --missing pairwise tests each pair on the instances that both have" if len(systems) > 2 else ""
     return Note(f"warning: {said}: {', '.join(parts)}{pairwise}", code="dropped", values=values)
 
@@ -383,7 +381,7 @@ def _lacks(absent: np.ndarray, systems: Sequence[str], name: Name) -> str:
     """Which systems lack how many instances, and the first of each."""
     lacking = np.flatnonzero(absent.any(axis=1)).tolist()
     parts = [
-        f"{show(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "
+        f"{quote(systems[k])} lacks {np.count_nonzero(absent[k])} of {absent.shape[1]} "
         f"(first: {name(int(np.argmax(absent[k])), k)})"
         for k in lacking[:MOST_SYSTEMS]
     ]
@@ -428,17 +426,17 @@ def evaluation_from_mappings(
     return replace(evaluation, clusters=_labels("clusters", clusters, ids), strata=_labels("strata", strata, ids))
 
 
-def _numbers(system: str, own: object) -> np.ndarray:
+def _numbers(system: str, numbers: object) -> np.ndarray:
     """Numbers `[instance, input]` of a system, none of which is missing without a word."""
-    if not isinstance(own, Mapping):
+    if not isinstance(numbers, Mapping):
         raise InputError(
-            f"system {system!r}: expected numbers by id, as other systems have, got {type(own).__name__}; give all "
+            f"system {system!r}: expected numbers by id, as other systems have, got {type(numbers).__name__}; give all "
             "systems as id -> number, or all as arrays"
         )
-    if not own:
+    if not numbers:
         return np.empty((0, 1))
     try:
-        column = np.array([np.asarray(value) for value in own.values()])
+        column = np.array([np.asarray(value) for value in numbers.values()])
     except (TypeError, ValueError):
         raise InputError(f"system {system!r}: instances have different numbers of numbers") from None
     if column.dtype.kind not in "biuf" and np.can_cast(column.dtype, np.float64):  # bfloat16
@@ -446,13 +444,13 @@ def _numbers(system: str, own: object) -> np.ndarray:
     if column.ndim > 2:
         raise InputError(f"system {system!r}: expected a number or a list of numbers for each id")
     if column.dtype.kind not in "biuf" or not np.isfinite(column).all():
-        wrong = next((id for id, value in own.items() if not _is_finite(value)), next(iter(own)))
+        wrong = next((id for id, value in numbers.items() if not _is_finite(value)), next(iter(numbers)))
         raise InputError(
-            f"system {system!r}, instance {show(str(wrong))}: expected a finite number, got {show(str(own[wrong]))}; "
-            "leave out what is missing"
+            f"system {system!r}, instance {quote(str(wrong))}: expected a finite number, got "
+            f"{quote(str(numbers[wrong]))}; leave out what is missing"
         )
     if column.dtype.kind == "f":
-        check_kept(f"system {system!r}", list(own.values()), column)
+        check_kept(f"system {system!r}", list(numbers.values()), column)
     elif column.dtype.kind in "iu" and (column.max() > LARGEST_WHOLE or column.min() < -LARGEST_WHOLE):
         raise InputError(f"system {system!r}: whole numbers must stay within 2**53; divide them by a common unit")
     return column.reshape(len(column), -1)
@@ -472,5 +470,5 @@ def _labels(what: str, labels: object, ids: Sequence[str]) -> tuple[str, ...] | 
     by_id = {str(id): str(label) for id, label in labels.items()}
     for id in ids:
         if by_id.get(id, "") in ("", "None", "nan"):
-            raise InputError(f"{what}: instance {show(id)} has no label; give one")
+            raise InputError(f"{what}: instance {quote(id)} has no label; give one")
     return tuple(map(by_id.__getitem__, ids))

@@ -10,12 +10,13 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from sigjax.metrics.registry import LARGEST_WHOLE
-from sigjax.readers.options import show, suggest
+from sigjax.readers.options import quote, suggest
 from sigjax.readers.table import check_characters, parse_number
-from sigjax.records import InputError
+from sigjax.records import InputError, Line
 from sigjax.run.files import naming, read_text
 
 Object = dict[str, Any]
@@ -24,7 +25,8 @@ Place = str | tuple[Any, ...]
 _Checked = TypeVar("_Checked")
 
 
-class Item(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Item:
     """A JSON object that knows where it stands.
 
     A field that is missing, or null, is the default where one is given, and refused elsewhere.
@@ -47,7 +49,7 @@ class Item(NamedTuple):
         """Where it stands."""
         return _worded(self.at)
 
-    def place(self, name: str) -> str:
+    def field(self, name: str) -> str:
         """Where a field stands."""
         return _worded((self.at, name))
 
@@ -59,7 +61,7 @@ class Item(NamedTuple):
         """A field as it is."""
         value = self.fields.get(name)
         if value is None and default is None and name not in self.fields:
-            raise InputError(f"{self.where}: no field {show(name)}; {suggest(name, self.fields, 'fields')}")
+            raise InputError(f"{self.where}: no field {quote(name)}; {suggest(name, self.fields, 'fields')}")
         return default if value is None else value
 
     def number(self, name: str) -> float:
@@ -89,7 +91,7 @@ class Item(NamedTuple):
         try:
             return check(value)
         except InputError as error:  # `naming` would take several times as long
-            raise InputError(f"{self.place(name)}: {error.neutral}") from None
+            raise InputError(f"{self.field(name)}: {error.neutral}") from None
 
 
 def load_item(file: str) -> Item:
@@ -107,13 +109,13 @@ def load_entries(file: str, *, spelled: bool = False) -> Iterator[Item]:
 def load_lines(file: str, *, unread: Collection[str]) -> Iterator[Item]:
     """A file with one object per line; fields in `unread`, which may be long, are not kept."""
     for item in parse_json_lines(file, read_text(file)):
-        yield item._replace(fields={name: value for name, value in item.fields.items() if name not in unread})
+        yield Item(item.at, {name: value for name, value in item.fields.items() if name not in unread})
 
 
 def item_at(at: Place, value: object) -> Item:
     """A value that must be an object."""
     if not isinstance(value, dict):
-        raise InputError(f"{_worded(at)}: expected an object, got {kind_of(value)}")
+        raise InputError(f"{_worded(at)}: expected an object, got {type_of(value)}")
     return Item(at, value)
 
 
@@ -121,7 +123,9 @@ def _worded(at: Place) -> str:
     if isinstance(at, str):
         return at
     holder, *last = at
-    return f"{_worded(holder)}, " + (f"field {show(last[0])}" if len(last) == 1 else f"{last[0]} {last[1]}")
+    if len(last) == 2 and isinstance(holder, str):
+        return str(Line(holder, last[1], last[0]))
+    return f"{_worded(holder)}, " + (f"field {quote(last[0])}" if len(last) == 1 else f"{last[0]} {last[1]}")
 
 
 def _numbered(values: list[Any], at: Place, word: str) -> Iterator[Item]:
@@ -135,11 +139,11 @@ class _Refused(float):
     refusal: str
 
 
-def _each_name_once(pairs: list[tuple[str, Any]]) -> Object:
+def _unique_names(pairs: list[tuple[str, Any]]) -> Object:
     found = dict(pairs)
     if len(found) < len(pairs):
         ((repeated, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise InputError(f"field {show(repeated)} occurs twice in an object; expected each name once")
+        raise InputError(f"field {quote(repeated)} occurs twice in an object; expected each name once")
     return found
 
 
@@ -155,8 +159,8 @@ def _double(spelling: str) -> float:
         return refused
 
 
-_VALUES = json.JSONDecoder(object_pairs_hook=_each_name_once, parse_float=_double)
-_SPELLED = json.JSONDecoder(object_pairs_hook=_each_name_once, parse_float=str, parse_int=str, parse_constant=str)
+_VALUES = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=_double)
+_SPELLED = json.JSONDecoder(object_pairs_hook=_unique_names, parse_float=str, parse_int=str, parse_constant=str)
 
 
 def parse_json(file: str, content: str, *, line: int | None = None, spelled: bool = False) -> Any:
@@ -169,11 +173,11 @@ def parse_json(file: str, content: str, *, line: int | None = None, spelled: boo
         >>> parse_json("a.json", '{"score": 0.5}')
         {'score': 0.5}
     """
-    place = file if line is None else f"{file}, line {line}"
+    place = file if line is None else f"{Line(file, line)}"
     try:
         return (_SPELLED if spelled else _VALUES).decode(content)
     except json.JSONDecodeError as error:
-        where = f"{file}, line {line or error.lineno}, character {error.colno}"
+        where = f"{Line(file, line or error.lineno)}, character {error.colno}"
         raise InputError(f"{where}: not readable as JSON: {error.msg}; is the file cut off?") from None
     except RecursionError:
         raise InputError(f"{place}: nested too deeply; repair it") from None
@@ -187,19 +191,19 @@ def parse_json_lines(file: str, content: str, *, spelled: bool = False) -> Itera
     """The object on each line that is not empty."""
     for line, part in enumerate(content.split("\n"), start=1):
         if part.strip():
-            yield item_at(f"{file}, line {line}", parse_json(file, part, line=line, spelled=spelled))
+            yield item_at((file, "line", line), parse_json(file, part, line=line, spelled=spelled))
 
 
 def as_object(value: object) -> Object:
     """Refuse anything but an object."""
     if not isinstance(value, dict):
-        raise InputError(f"expected an object, got {kind_of(value)}")
+        raise InputError(f"expected an object, got {type_of(value)}")
     return value
 
 
 def _as_list(value: object) -> list[Any]:
     if not isinstance(value, list):
-        raise InputError(f"expected a list, got {kind_of(value)}")
+        raise InputError(f"expected a list, got {type_of(value)}")
     return value
 
 
@@ -213,7 +217,7 @@ def number(value: object) -> float:
     if type(value) is float and abs(value) < LARGEST_WHOLE:
         return value
     if not isinstance(value, int | float):
-        raise InputError(f"expected a number, got {kind_of(value)}")
+        raise InputError(f"expected a number, got {type_of(value)}")
     if isinstance(value, int) and abs(value) > LARGEST_WHOLE:
         raise InputError("whole numbers beyond 2**53 are not exact; rescale them")
     if isinstance(value, _Refused):
@@ -228,7 +232,7 @@ def text(value: object) -> str:
     if type(value) is int:
         return str(value)
     if not isinstance(value, str):
-        raise InputError(f"expected a text or a whole number, got {kind_of(value)}")
+        raise InputError(f"expected a text or a whole number, got {type_of(value)}")
     if not value.isascii():
         check_characters(value)
     if not value or value.isspace():
@@ -236,12 +240,12 @@ def text(value: object) -> str:
     return value
 
 
-def kind_of(value: object) -> str:
+def type_of(value: object) -> str:
     """What a value is, for a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true or false"
     if isinstance(value, str):
-        return f"the text {show(value)}"
+        return f"the text {quote(value)}"
     return {dict: "an object", list: "a list"}.get(type(value), f"the number {value}"[:40])

@@ -1,34 +1,30 @@
-"""Long tables -> sheets: one row per system and instance, or one file per system with one row per instance.
+"""Tables -> sheets. A table is wide, long, one of several systems' tables, or one of battles; others are refused.
 
-The systems are the column of `--system`, or one with a usual name (`system`, `model`, `run`, ...), or the files. The
-instance ids are the column of `--id`, else one named like ids, else one that has the same names for all systems;
-`--runs` tells apart several trials of the same instance. The inputs of the metric are the columns of `--counts`, or
-`--score`, else those with their names; a metric with one input takes the only column of numbers that is left.
+Wide: one row per instance, one column per system; `roles` says which columns are the systems and the instance ids.
 
-Tables of pairwise battles, one row each: `model_a`, `model_b` and `winner`, as Chatbot Arena writes them.
+Long: one row per system and instance, or one file per system with one row per instance. The systems are the column of
+`--system`, or one with a usual name (`system`, `model`, `run`, ...), or the files. The instance ids are the column of
+`--id`, else one named like ids, else one that has the same names for all systems; `--runs` tells apart several trials
+of the same instance. The inputs of the metric are the columns of `--counts`, or `--score`, else those with their names;
+a metric with one input takes the only column of numbers that is left.
 
-A battle is an instance that only its two systems have: the winner gets 1 and the other one 0, or each gets 1/2 in a
-tie. So the win rate of a system is its mean, delta of a pair is its win rate minus that of the other in their own
-battles, and swapping the two results of a battle, as the permutation test does, is what a coin decides where both are
-equally good: the sign test, where nothing is tied.
-
-Wide tables -> sheets: one row per instance, one column per system; tables of something else are refused.
-
-`roles` says which columns are the systems and which holds the instance ids. A table with a column of systems is `long`.
+Battles: one row each, with `model_a`, `model_b` and `winner`, as Chatbot Arena writes them. A battle is an instance
+that only its two systems have: the winner gets 1 and the other one 0, or each gets 1/2 in a tie. So the win rate of a
+system is its mean, delta of a pair is its win rate minus that of the other in their own battles, and swapping the two
+results of a battle, as the permutation test does, is what a coin decides where both are equally good: the sign test,
+where nothing is tied.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.metrics import METRICS
-from sigjax.readers.format import Format, Reading, Sheet, Sources
 from sigjax.readers.join import join_sheets
-from sigjax.readers.options import Options, chosen_metric, listing, select_systems, show, suggest, with_score
+from sigjax.readers.options import Options, chosen_metric, listing, quote, select_systems, suggest, with_score
 from sigjax.readers.roles import (
     SHOWN,
     check_groups,
@@ -39,30 +35,35 @@ from sigjax.readers.roles import (
     find_ids,
     fold_notes,
     ids_from,
+    is_id_name,
+    is_plain_score,
+    is_property,
+    is_system,
+    may_be_system,
     tells_apart,
     unused,
     wide_roles,
 )
+from sigjax.readers.sheets import Reading, Sheet, Sources
 from sigjax.readers.table import (
+    DataTable,
     Lazy,
     Nested,
-    Table,
     is_missing,
     is_numeric,
     is_text,
     is_words,
     label_column,
+    locate,
     number_column,
-    place,
 )
-from sigjax.readers.vocabulary import is_id_name, is_plain_score, is_property, is_system, may_be_system
-from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric
+from sigjax.records import Evaluation, Hint, InputError, Line, Metric, SampleMetric
 
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
 _HINT = f"name the metric's columns with {Hint('counts')}"
 
 
-def system_column(table: Table, options: Options) -> str | None:
+def system_column(table: DataTable, options: Options) -> str | None:
     """The column that holds the systems of a long table, if there is one.
 
     Raises:
@@ -84,19 +85,19 @@ def system_column(table: Table, options: Options) -> str | None:
         return repeated[0]
     if len(repeated) == 1 and len(scores) > 1:
         raise InputError(
-            f"{table.file}: column {show(usual[0])} seems to hold the systems; which column holds the scores, "
-            f"{listing(scores)}? say so with {Hint('score', 'NAME')}, or give {Hint('ignore', show(usual[0]))} "
+            f"{table.file}: column {quote(usual[0])} seems to hold the systems; which column holds the scores, "
+            f"{listing(scores)}? say so with {Hint('score', 'NAME')}, or give {Hint('ignore', quote(usual[0]))} "
             f"if these are the systems"
         )
     raise InputError(
-        f"{table.file}: column {show(usual[0])} seems to hold the systems, one per row; expected one row per instance "
+        f"{table.file}: column {quote(usual[0])} seems to hold the systems, one per row; expected one row per instance "
         f"and one column per system, or a long table: name its columns with {Hint('system', 'NAME')} and "
         f"{Hint('score', 'NAME')}; give {Hint('id', 'NAME')} if this one holds instance ids, or "
         f"{Hint('ignore', 'NAME')}"
     )
 
 
-def _likely_system(table: Table, options: Options, free: Sequence[str]) -> str | None:
+def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
     """The column of systems by a name that a property may have, too, where the table cannot be wide."""
     found = [name for name in free if may_be_system(name) and is_words(table, name)]
     if {*table.columns} & {*(options.systems or ())}:
@@ -107,15 +108,15 @@ def _likely_system(table: Table, options: Options, free: Sequence[str]) -> str |
     return found[0] if len(scores) == 1 or options.score or options.counts else None
 
 
-def read_long(table: Table, options: Options, system: str) -> Reading:
+def read_long(table: DataTable, options: Options, system: str) -> Reading:
     """The reading of a table whose column `system` holds the systems."""
     rows_of = _rows_of(label_column(table, system))
     if len(rows_of) == len(table.lines):
         check_turned(table, [name for name in table.columns if name != system])
-    return _read_parts([(name, table, rows) for name, rows in rows_of.items()], options, system)
+    return _read_rows([(name, table, rows) for name, rows in rows_of.items()], options, system)
 
 
-def read_several(tables: Mapping[str, Table], options: Options) -> Reading:
+def read_several(tables: Mapping[str, DataTable], options: Options) -> Reading:
     """The reading of one table per system."""
     asked = (options.score, *(options.counts or {}).values())
     if options.system is not None:
@@ -129,26 +130,26 @@ def read_several(tables: Mapping[str, Table], options: Options) -> Reading:
         names = [name for name in table.columns if name not in asked]
         if table.header is not None and not all(map(is_text, names[1:])):
             raise InputError(
-                f"{table.file}, line {table.header}: the columns would be named {listing(names)}; is this a row "
+                f"{Line(table.file, table.header)}: the columns would be named {listing(names)}; is this a row "
                 "without a header? add a line with the names of the columns"
             )
     parts = [(name, table, np.arange(len(table.lines))) for name, table in tables.items()]
-    return _read_parts(parts, options, None)
+    return _read_rows(parts, options, None)
 
 
-def _read_parts(parts: Sequence[tuple[str, Table, np.ndarray]], options: Options, system: str | None) -> Reading:
+def _read_rows(parts: Sequence[tuple[str, DataTable, np.ndarray]], options: Options, system: str | None) -> Reading:
     """The reading of the rows of each system, all in one table with a column of systems, or each in its own."""
     tables = list(dict.fromkeys(table for _, table, _ in parts))
     numbers = {table: Lazy(table.columns, partial(number_column, table, hint=_HINT)) for table in tables}
     names = {table: Lazy(table.columns, partial(_names, table)) for table in tables}
 
     @cache
-    def join(roles: tuple[_Roles, ...]) -> Reading:
+    def join(roles: tuple[_LongRoles, ...]) -> Reading:
         of = dict(zip(tables, roles, strict=True))
         for table, own in of.items():
             check_measures(table, own.ids, [] if own.ids is None else names[table][own.ids], options)
 
-        def sheet(name: str, table: Table, rows: np.ndarray) -> Sheet:
+        def sheet(name: str, table: DataTable, rows: np.ndarray) -> Sheet:
             ids, score = of[table].ids, of[table].score
             return Sheet(
                 name,
@@ -180,7 +181,7 @@ def _read_parts(parts: Sequence[tuple[str, Table, np.ndarray]], options: Options
     return evaluate
 
 
-def _names(table: Table, name: str) -> np.ndarray:
+def _names(table: DataTable, name: str) -> np.ndarray:
     return np.array(label_column(table, name), object)
 
 
@@ -191,7 +192,8 @@ def _rows_of(systems: Sequence[str]) -> dict[str, np.ndarray]:
     return dict(zip(index, rows, strict=True))
 
 
-class _Roles(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _LongRoles:
     """The column of instance ids, if there is one, and the only one of scores; None where they go by their names."""
 
     ids: str | None
@@ -199,8 +201,8 @@ class _Roles(NamedTuple):
 
 
 def _roles(
-    tables: Sequence[Table], options: Options, metric: Metric | SampleMetric, system: str | None
-) -> tuple[_Roles, ...]:
+    tables: Sequence[DataTable], options: Options, metric: Metric | SampleMetric, system: str | None
+) -> tuple[_LongRoles, ...]:
     counts = options.counts or {}
     inputs = [*counts.values(), *(counts.get(name, name) for name in metric.inputs)]
     free = [
@@ -212,10 +214,7 @@ def _roles(
         for table in tables
     ]
     groups: list[Sequence[str]] = [() if system is None else label_column(table, system) for table in tables]
-    ids = [
-        options.id or _named_ids(table, names, own, options)
-        for table, names, own in zip(tables, free, groups, strict=True)
-    ]
+    ids = [options.id or _named_ids(*each, options) for each in zip(tables, free, groups, strict=True)]
     if all(each is None for each in ids):
         known = _unnamed_ids(tables, free[0], groups, options)
         if known is None and system is not None:
@@ -224,24 +223,28 @@ def _roles(
         ids = [known] * len(tables)
     only, *others = metric.inputs
     if options.counts or others or any(only in each.columns for each in tables):
-        return tuple(_Roles(each, None) for each in ids)
-    scores = [_score(table, names, own) for table, names, own in zip(tables, free, ids, strict=True)]
+        return tuple(_LongRoles(each, None) for each in ids)
+    numeric = [
+        _score_columns(table, [name for name in names if name != own])
+        for table, names, own in zip(tables, free, ids, strict=True)
+    ]
+    scores = [each[0] if len(each) == 1 else None for each in numeric]
     usual = next((name for name in scores if name is not None), None)  # a typing error makes a column text
     scores = [
         usual if name is None and usual in each.columns else name for name, each in zip(scores, tables, strict=True)
     ]
     if usual is not None and set(scores) == {usual}:
         check_scores(tables, usual, ids, groups, [name for name in free[0] if name not in ids])
-    return tuple(map(_Roles, ids, scores))
+    return tuple(map(_LongRoles, ids, scores))
 
 
-def _named_ids(table: Table, free: Sequence[str], groups: Sequence[str], options: Options) -> str | None:
+def _named_ids(table: DataTable, free: Sequence[str], groups: Sequence[str], options: Options) -> str | None:
     first = [name for name in free[:1] if is_id_name(name) or is_words(table, name)]
     return find_ids(table, options, first, free, groups)
 
 
 def _unnamed_ids(
-    tables: Sequence[Table], free: Sequence[str], groups: Sequence[Sequence[str]], options: Options
+    tables: Sequence[DataTable], free: Sequence[str], groups: Sequence[Sequence[str]], options: Options
 ) -> str | None:
     """The column that tells apart the rows of each system and differs the least between systems: others are scores.
 
@@ -262,13 +265,7 @@ def _unnamed_ids(
     return fewest if fewest is not None and distinct[fewest] == most else None
 
 
-def _score(table: Table, free: Sequence[str], ids: str | None) -> str | None:
-    """The only column of numbers that is left, for a metric with one input that is nowhere named."""
-    numeric = _score_columns(table, [name for name in free if name != ids])
-    return numeric[0] if len(numeric) == 1 else None
-
-
-def _score_columns(table: Table, free: Sequence[str]) -> list[str]:
+def _score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
     """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
     numeric = [name for name in free if is_numeric(table.columns[name])]
     for chosen in ([n for n in numeric if is_plain_score(n)], [n for n in numeric if not is_property(n)]):
@@ -277,10 +274,12 @@ def _score_columns(table: Table, free: Sequence[str]) -> list[str]:
     return numeric
 
 
-def _note(table: Table, roles: _Roles, options: Options, metric: Metric | SampleMetric, system: str | None) -> str:
+def _note(
+    table: DataTable, roles: _LongRoles, options: Options, metric: Metric | SampleMetric, system: str | None
+) -> str:
     counts = options.counts or {}
     scores = [roles.score] if roles.score else [counts.get(name, name) for name in metric.inputs]
-    about = {"systems": "are the files" if system is None else f"from column {show(system)}"}
+    about = {"systems": "are the files" if system is None else f"from column {quote(system)}"}
     about |= {"instance ids": ids_from(roles.ids), "scores": f"from {listing(scores)}"}
     others = unused(table, options, [system, roles.ids, *scores])
     return columns_note(about, others, "system, id, score")
@@ -295,7 +294,8 @@ _TIES = frozenset(("tie", "tied", "draw", "both", "neither", "bothbad", "both_ba
 _ASIDE = {"a": 1.0, "b": 0.0, "1": 1.0, "2": 0.0, "left": 1.0, "right": 0.0}
 
 
-class Columns(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BattleColumns:
     """The columns of a table of battles."""
 
     a: str
@@ -304,14 +304,14 @@ class Columns(NamedTuple):
     """One, or the three of `_SPLIT`."""
 
 
-def battle_columns(table: Table) -> Columns | None:
+def battle_columns(table: DataTable) -> BattleColumns | None:
     """The columns of a table of battles; None where the table is none, or its sides hold numbers.
 
     Example:
         >>> columns = {"question_id": ["1"], "model_a": ["x"], "model_b": ["y"], "winner": ["tie"]}
-        >>> battle_columns(Table("t.csv", columns, [2]))
-        Columns(a='model_a', b='model_b', winner=('winner',))
-        >>> battle_columns(Table("t.csv", columns | {"model_a": ["0.5"]}, [2]))
+        >>> battle_columns(DataTable("t.csv", columns, [2]))
+        BattleColumns(a='model_a', b='model_b', winner=('winner',))
+        >>> battle_columns(DataTable("t.csv", columns | {"model_a": ["0.5"]}, [2]))
     """
     lower = {name.strip().lower(): name for name in table.columns}
     sides = [[own for low, own in lower.items() if side.fullmatch(low)] for side in _SIDES]
@@ -321,10 +321,10 @@ def battle_columns(table: Table) -> Columns | None:
         winner = tuple(lower[name] for name in _SPLIT)
     else:
         winner = tuple(lower[name] for name in _WINNERS if name in lower)[:1]
-    return Columns(sides[0][0], sides[1][0], winner) if winner else None
+    return BattleColumns(sides[0][0], sides[1][0], winner) if winner else None
 
 
-def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
+def read_battles(table: DataTable, columns: BattleColumns, options: Options) -> Reading:
     """The reading of battles: a sheet of each system has its own."""
     for option in ("runs", "score", "counts"):
         if getattr(options, option):
@@ -340,7 +340,7 @@ def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
     empty = np.flatnonzero(among & (a != b) & np.isnan(values))
     if empty.size and options.missing != "drop":
         raise InputError(
-            f"{place(table, int(empty[0]), columns.winner[0])}: has no winner; use "
+            f"{locate(table, int(empty[0]), columns.winner[0])}: has no winner; use "
             f"{Hint('missing', 'drop')} to leave such battles out"
         )
     ids = [str(row + 1) for row in range(len(values))] if options.id is None else label_column(table, options.id)
@@ -359,7 +359,7 @@ def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
     for each in sheets:
         if not each.num_rows:
             raise InputError(
-                f"{table.file}: system {show(each.system)} has no battle to take; leave it out ({Hint('systems')})"
+                f"{table.file}: system {quote(each.system)} has no battle to take; leave it out ({Hint('systems')})"
             )
     notes = _notes(columns, options, systems, values[rows], int(empty.size), int((among & (a == b)).sum()))
     reading = join_sheets(
@@ -375,10 +375,10 @@ def read_battles(table: Table, columns: Columns, options: Options) -> Reading:
 
 
 def _notes(
-    columns: Columns, options: Options, systems: Sequence[str], values: np.ndarray, empty: int, alone: int
+    columns: BattleColumns, options: Options, systems: Sequence[str], values: np.ndarray, empty: int, alone: int
 ) -> tuple[str, ...]:
     """What was read, what was left out, and what scores mean."""
-    about = {"battles of": f"{show(columns.a)} and {show(columns.b)}", "winners": f"from {listing(columns.winner)}"}
+    about = {"battles of": f"{quote(columns.a)} and {quote(columns.b)}", "winners": f"from {listing(columns.winner)}"}
     about |= {"ids": ids_from(options.id), "systems": listing(systems, SHOWN)}
     notes = [columns_note(about, (), "id, systems")]
     left_out = ((empty, "battles without a winner"), (alone, "battles of a system against itself"))
@@ -391,13 +391,13 @@ def _notes(
     return tuple(notes)
 
 
-def _results(table: Table, columns: Columns, sides: Sequence[Sequence[str]]) -> np.ndarray:
+def _results(table: DataTable, columns: BattleColumns, sides: Sequence[Sequence[str]]) -> np.ndarray:
     """What the first system of each battle gets `[row]`: 1, 1/2 or 0; NaN where there is no winner."""
     if len(columns.winner) == 3:
         return _split_results(table, columns.winner)
     cells = table.columns[columns.winner[0]]
     if isinstance(cells, Nested):
-        raise InputError(f"{table.file}, column {show(columns.winner[0])}: expected winners, got lists or objects")
+        raise InputError(f"{table.file}, column {quote(columns.winner[0])}: expected winners, got lists or objects")
     given = list(cells)
     known = {cell: _result(cell, columns) for cell in dict.fromkeys(given)}
     values = np.empty(len(given))
@@ -407,32 +407,32 @@ def _results(table: Table, columns: Columns, sides: Sequence[Sequence[str]]) -> 
             named = float(name == a)
             if value not in (None, named):
                 raise InputError(
-                    f"{place(table, row, columns.winner[0])}: {show(cell)} names a side, and the system of the other "
+                    f"{locate(table, row, columns.winner[0])}: {quote(cell)} names a side, and the system of the other "
                     f"side; write {columns.a} or {columns.b}"
                 )
             value = named
         if value is None:
             raise InputError(
-                f"{place(table, row, columns.winner[0])}: expected {columns.a}, {columns.b}, tie, or the name of one "
-                f"of the two, got {show(cell)}"
+                f"{locate(table, row, columns.winner[0])}: expected {columns.a}, {columns.b}, tie, or the name of one "
+                f"of the two, got {quote(cell)}"
             )
         values[row] = value
     return values
 
 
-def _split_results(table: Table, names: Sequence[str]) -> np.ndarray:
+def _split_results(table: DataTable, names: Sequence[str]) -> np.ndarray:
     """The same from the three columns of `_SPLIT`."""
     marks = np.array([number_column(table, name, hint="expected 0 or 1") for name in names])
     empty = np.isnan(marks).any(axis=0)
     wrong = np.flatnonzero(~empty & ~(np.isin(marks, (0, 1)).all(axis=0) & (marks.sum(axis=0) == 1)))
     if wrong.size:
         raise InputError(
-            f"{place(table, int(wrong[0]), names[0])}: expected 1 in one of {listing(names)}, and 0 in the others"
+            f"{locate(table, int(wrong[0]), names[0])}: expected 1 in one of {listing(names)}, and 0 in the others"
         )
     return np.where(empty, np.nan, marks[0] + 0.5 * marks[2])
 
 
-def _result(cell: str, columns: Columns) -> float | None:
+def _result(cell: str, columns: BattleColumns) -> float | None:
     """What a winner says that names a side, or none; None where it says something else."""
     word = cell.strip().lower()
     sides: Mapping[str, float] = {columns.a.strip().lower(): 1.0, columns.b.strip().lower(): 0.0} | _ASIDE
@@ -450,16 +450,14 @@ _UNUSED_COLUMN = (
 )
 
 
-def table_format(
-    name: str, title: str, parse: Callable[..., Table], looks: Callable[[str, bytes], bool], names: str = ".*"
-) -> Format:
-    """A format of tables; `parse` takes a file, the options and whether it is `alone`, with all systems in it."""
-    read, options = partial(_read_tables, parse), frozenset({"runs", "system", "score"})
-    return Format(name, title, "file", read, looks, options=options, names=names, parts=True)
+def read_tables(parse: Callable[..., DataTable], sources: Sources, options: Options) -> Reading:
+    """The reading of one table of all systems, or of one for each.
 
-
-def _read_tables(parse: Callable[..., Table], sources: Sources, options: Options) -> Reading:
-    """The reading of one table of all systems, or of one for each."""
+    Args:
+        parse: takes a file, the options and whether it is `alone`, with all systems in it.
+        sources: the files.
+        options: those of the tables.
+    """
     if not sources.systems:
         (file,) = sources.files
         return read_table(parse(file, options, alone=True), options)
@@ -469,7 +467,7 @@ def _read_tables(parse: Callable[..., Table], sources: Sources, options: Options
     return read_several(tables, options)
 
 
-def read_table(table: Table, options: Options) -> Reading:
+def read_table(table: DataTable, options: Options) -> Reading:
     """The reading of a table of all systems: of battles, long if a column holds the systems, else wide."""
     check_columns(table, options)
     if not options.system and (battles := battle_columns(table)):
@@ -478,16 +476,16 @@ def read_table(table: Table, options: Options) -> Reading:
     return _read_wide(table, options) if system is None else read_long(table, options, system)
 
 
-def check_columns(table: Table, options: Options) -> None:
+def check_columns(table: DataTable, options: Options) -> None:
     """Refuse options that name columns that are not there."""
     single = {"id": options.id, "runs": options.runs, "system": options.system, "score": options.score}
     for option, name in [*(("ignore", name) for name in options.ignore), *single.items()]:
         if name is not None and name not in table.columns:
             meant = suggest(name, table.columns, "columns")
-            raise InputError(f"{table.file}: {Hint(option)}: no column {show(name)}; {meant}")
+            raise InputError(f"{table.file}: {Hint(option)}: no column {quote(name)}; {meant}")
 
 
-def _read_wide(table: Table, options: Options) -> Reading:
+def _read_wide(table: DataTable, options: Options) -> Reading:
     @cache
     def join() -> Reading:
         id_column, systems, note = _wide_columns(table, options)
@@ -525,7 +523,7 @@ def _read_wide(table: Table, options: Options) -> Reading:
     return evaluate
 
 
-def _wide_columns(table: Table, options: Options) -> tuple[str | None, Sequence[str], str]:
+def _wide_columns(table: DataTable, options: Options) -> tuple[str | None, Sequence[str], str]:
     """The column of instance ids, those of the systems to compare, and the note on them."""
     check_width(table.file, len(unused(table, options)), options)
     roles = wide_roles(table, options)
@@ -548,13 +546,13 @@ def check_width(file: str, count: int, options: Options) -> None:
         )
 
 
-def _check_header(table: Table, id_column: str | None, systems: Sequence[str], options: Options) -> None:
+def _check_header(table: DataTable, id_column: str | None, systems: Sequence[str], options: Options) -> None:
     """Refuse a first line that is numbers where the names of systems should be, unless it names the ids."""
     named = options.id is not None or options.systems is not None or is_id_name(id_column)
     if table.header is None or named or any(map(is_text, systems)):
         return
     raise InputError(
-        f"{table.file}, line {table.header}: the systems would be named {listing(systems)}; is this a row without a "
+        f"{Line(table.file, table.header)}: the systems would be named {listing(systems)}; is this a row without a "
         f"header? add a line with the names of the columns, or give {Hint('systems')} with these names if they are "
         "right"
     )

@@ -1,6 +1,6 @@
-"""What a person chose when reading, checked once, and the words that error messages share.
+"""What a person chose when reading, checked once; the words that messages share; and the names and groups of systems.
 
-Names of systems, after their files: short and unique; and groups of systems, from a file of their own.
+Systems are named after their files, short and unique; groups of systems are a file of their own.
 """
 
 import csv
@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from sigjax.metrics import known_metric, resolve_metric
-from sigjax.records import Hint, InputError, Match, Metric, Missing, SampleMetric, Unit
+from sigjax.records import Hint, InputError, Line, Match, Metric, Missing, SampleMetric, Unit
 from sigjax.records.display import meant
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, same
@@ -198,9 +198,9 @@ def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[s
     chosen = tuple(names if options.systems is None else options.systems)
     for k, name in enumerate(options.systems or ()):
         if name not in names:
-            raise InputError(f"{file}: no system {show(name)}; {suggest(name, names, 'systems')}")
+            raise InputError(f"{file}: no system {quote(name)}; {suggest(name, names, 'systems')}")
         if name in chosen[:k]:
-            raise InputError(f"{file}: system {show(name)} is asked for twice; name it once")
+            raise InputError(f"{file}: system {quote(name)} is asked for twice; name it once")
     if len(chosen) < 2 - options.single:
         raise InputError(
             f"{file}: a comparison needs at least two systems, got {len(chosen)}; give one file per system, or one "
@@ -209,11 +209,11 @@ def select_systems(file: str, names: Sequence[str], options: Options) -> tuple[s
     return chosen
 
 
-def show(text: str) -> str:
+def quote(text: str) -> str:
     """Text of a person in a message: quoted, on one line, cut where it is long.
 
     Example:
-        >>> show("a" * 50)
+        >>> quote("a" * 50)
         "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
     """
     return repr(text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3] + "...")
@@ -223,7 +223,7 @@ def listing(names: Iterable[str], most: int = MOST_NAMES) -> str:
     """The first names of a list, for a message."""
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(show(name) for name in names[:most]) + more
+    return ", ".join(quote(name) for name in names[:most]) + more
 
 
 def suggest(name: str, known: Iterable[str], what: str) -> str:
@@ -232,7 +232,7 @@ def suggest(name: str, known: Iterable[str], what: str) -> str:
     if not known:
         return f"there are no {what} here"
     close = meant(name, known)
-    return f"did you mean {' or '.join(show(match) for match in close)}?" if close else f"{what}: {listing(known)}"
+    return f"did you mean {' or '.join(quote(match) for match in close)}?" if close else f"{what}: {listing(known)}"
 
 
 def hint_for_number(text: str) -> str | None:
@@ -295,7 +295,7 @@ def name_systems(files: Sequence[str]) -> tuple[dict[str, str], frozenset[str]]:
                 named = frozenset(name for name, _ in given if name)
                 return dict(zip(names, (path for _, path in given), strict=True)), named
     repeated = next(name for i, name in enumerate(names) if name in names[:i])
-    raise InputError(f"two files are named {show(repeated)}; write NAME=FILE for one of them")
+    raise InputError(f"two files are named {quote(repeated)}; write NAME=FILE for one of them")
 
 
 def given_name(file: str) -> tuple[str | None, str]:
@@ -344,10 +344,10 @@ def system_groups(file: str, systems: Sequence[str]) -> dict[str, str]:
             continue
         if len(cells) != 2 or not all(cells):
             raise InputError(
-                f"{file}, line {line}: expected a system, {between} and its group, got {show(lines[line - 1])}"
+                f"{Line(file, line)}: expected a system, {between} and its group, got {quote(lines[line - 1])}"
             )
         if cells[0] in groups:
-            raise InputError(f"{file}, line {line}: system {show(cells[0])} is there twice; name it once")
+            raise InputError(f"{Line(file, line)}: system {quote(cells[0])} is there twice; name it once")
         groups[cells[0]] = cells[1]
     check_groups(file, groups, systems)
     return groups

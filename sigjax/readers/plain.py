@@ -1,6 +1,4 @@
-"""Tables as text: with tabs (tsv), commas or semicolons (csv), or blanks (spaces) between columns.
-
-Lines of numbers: one line per instance, without header or ids.
+"""Tables as text, with tabs, commas, semicolons or blanks between columns; and lines of numbers without header or ids.
 
 `numbers`: one file per system, one number per line, or the two or four of smartschat/art. `paired-perm`: both systems
 in one file, as rycolab/paired-perm-test writes it.
@@ -18,16 +16,15 @@ from typing import NoReturn
 import numpy as np
 
 from sigjax.metrics import METRICS
-from sigjax.readers.format import Format, Reading, Sheet, Sources, looks_like
 from sigjax.readers.join import join_sheets
-from sigjax.readers.layouts import table_format
-from sigjax.readers.options import Options, chosen_metric, show
-from sigjax.readers.table import Table, is_missing, is_text, parse_number, parse_numbers
-from sigjax.records import Evaluation, Hint, InputError
-from sigjax.run.files import head_lines, naming, read_text
+from sigjax.readers.layouts import read_tables
+from sigjax.readers.options import Options, chosen_metric, quote
+from sigjax.readers.sheets import Reading, Sheet, Sources
+from sigjax.readers.table import DataTable, is_missing, is_text, parse_number, parse_numbers
+from sigjax.records import Evaluation, Hint, InputError, Line
+from sigjax.run.files import naming, read_text
 
 _CHUNK = 1024
-_OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
 DELIMITERS = {"tsv": "\t", "csv": ","}
 _COMMA = re.compile(r"\s*[-+]?(\d+(,\d*)?|,\d+)([eE][-+]?\d+)?\s*")
 """A number that may have a decimal comma."""
@@ -35,29 +32,7 @@ _GROUPS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(,\d{3})+\s*")
 """A number whose comma may stand between thousands."""
 
 
-def looks_tabular(name: str, head: bytes) -> bool:
-    r"""Whether the first lines of a file are rows of a table or objects of JSON, and so neither texts nor labels.
-
-    Rows have the same number of tabs; or of commas, if the file is named .csv or no line has blanks, as texts have.
-
-    Example:
-        >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
-        (True, True)
-        >>> looks_tabular("a.txt", b"[sic] Yes, it is.\nNo, never.\n")
-        False
-    """
-    lines = [line.strip(b"\r ") for line in head_lines(head)]
-    if _OBJECTS.match(head) or all(line.startswith(b'{"') and line.endswith(b"}") for line in lines):
-        return bool(lines)
-    tabs, commas = ({line.count(mark) for line in lines} for mark in (b"\t", b","))
-    if len(lines) > 1 and len(tabs) == 1 and 0 not in tabs:
-        return True
-    if name.endswith(".csv"):
-        return bool(lines) and 0 not in commas
-    return len(lines) > 1 and len(commas) == 1 and 0 not in commas and not any(b" " in line for line in lines)
-
-
-def parse_delimited(file: str, text: str, *, kind: str, alone: bool = True) -> Table:
+def parse_delimited(file: str, text: str, *, kind: str, alone: bool = True) -> DataTable:
     r"""A table as text: tsv, csv (with semicolons, too, and then with decimal commas), or blanks between columns.
 
     In csv a field in double quotes may hold commas and line breaks, as usual. In tsv a field is what stands between two
@@ -114,13 +89,13 @@ def _is_comment(fields: Sequence[str], width: int) -> bool:
     return len(fields) != width and fields[0].startswith("#") and (len(fields) == 1 or fields[0][1:2] in ("", " "))
 
 
-def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone: bool) -> Table:
+def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone: bool) -> DataTable:
     """A table none of whose fields holds a delimiter."""
     while len(rows) > 1 and not rows[-1].strip(f' "{delimiter}'):
         rows.pop()
     lines: Sequence[int] = range(1, len(rows) + 1)
     if not all(map(str.strip, rows)):
-        kept = [i for i, row in enumerate(rows) if row.strip(" ")]
+        kept = [i for i, row in enumerate(rows) if row.strip(" ")] or [0]
         rows, lines = [rows[i] for i in kept], [lines[i] for i in kept]
     names = [unquote(name).strip() for name in rows[0].split(delimiter)]
     _check_header(file, names, lines, kind=kind, alone=alone)
@@ -131,10 +106,10 @@ def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone
     columns = {name: cells[len(names) + j :: len(names)] for j, name in enumerate(names)}
     if any('"' in row for row in rows):
         columns = {name: [unquote(cell) for cell in column] for name, column in columns.items()}
-    return Table(file, columns, lines[1:], header=lines[0])
+    return DataTable(file, columns, lines[1:], header=lines[0])
 
 
-def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> Table:
+def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> DataTable:
     """A csv file some of whose fields are in quotes."""
     records = csv_records(file, text, delimiter)
     header, first = next(records, (1, []))
@@ -164,7 +139,7 @@ def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> Table
         for column in columns:
             column.pop()
     _check_header(file, names, lines, kind="csv", alone=alone)
-    return Table(file, dict(zip(names, columns, strict=True)), lines[1:], header=header)
+    return DataTable(file, dict(zip(names, columns, strict=True)), lines[1:], header=header)
 
 
 def _with_tabs(text: str) -> str:
@@ -187,7 +162,7 @@ def _with_points(file: str, columns: Mapping[str, Sequence[str]]) -> dict[str, S
     commas = [cell for cells in found.values() for cell in cells]
     if commas and all(map(_GROUPS.fullmatch, commas)):
         raise InputError(
-            f"{file}: is {show(commas[0].strip())} {commas[0].strip().replace(',', '.')} or "
+            f"{file}: is {quote(commas[0].strip())} {commas[0].strip().replace(',', '.')} or "
             f"{commas[0].strip().replace(',', '')}? write decimal points, and no commas between thousands"
         )
     return {
@@ -197,7 +172,7 @@ def _with_points(file: str, columns: Mapping[str, Sequence[str]]) -> dict[str, S
 
 
 def _refuse_width(file: str, line: int, fields: Sequence[str], width: int) -> NoReturn:
-    raise InputError(f"{file}, line {line}: expected {width} fields as in the header, got {len(fields)}")
+    raise InputError(f"{Line(file, line)}: expected {width} fields as in the header, got {len(fields)}")
 
 
 def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -210,7 +185,7 @@ def csv_records(file: str, text: str, delimiter: str) -> Iterator[tuple[int, lis
                 yield line, fields
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{file}, line {line}: not readable as csv: {error}; check the quotes") from None
+        raise InputError(f"{Line(file, line)}: not readable as csv: {error}; check the quotes") from None
 
 
 def unquote(field: str) -> str:
@@ -228,7 +203,7 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: st
         between = "tabs" if kind == "tsv" else "commas"
         other = "csv" if kind == "tsv" else "tsv"
         raise InputError(
-            f"{file}, line {lines[0]}: found one column, {show(names[0])}; expected {between} between columns "
+            f"{Line(file, lines[0])}: found one column, {quote(names[0])}; expected {between} between columns "
             f"({Hint('reader', other)} reads the other kind)"
         )
     if len(names) == 1 and lines[-1] - lines[0] >= len(lines):
@@ -237,78 +212,32 @@ def _check_header(file: str, names: list[str], lines: Sequence[int], *, kind: st
         raise InputError(f"{file}: has a header but no rows; expected one row per instance")
     if not any(is_text(name) for name in names):
         raise InputError(
-            f"{file}, line {lines[0]}: expected the names of the columns, got numbers; add a line with the names "
+            f"{Line(file, lines[0])}: expected the names of the columns, got numbers; add a line with the names "
             f"({Hint('reader', 'paired-perm')} reads numbers of two systems without names)"
         )
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if not name and position > 1:
-            raise InputError(f"{file}, line {lines[0]}: column {position} has no name; name it")
+            raise InputError(f"{Line(file, lines[0])}: column {position} has no name; name it")
         if name in seen:
             remedy = "rename one" if is_text(name) else "is this a row without a header? add a line with the names"
             raise InputError(
-                f"{file}, line {lines[0]}: columns {seen[name]} and {position} are both named {show(name)}; {remedy}"
+                f"{Line(file, lines[0])}: columns {seen[name]} and {position} are both named {quote(name)}; {remedy}"
             )
         seen[name] = position
 
 
-def _delimited(kind: str) -> Format:
-    between, other = {"tsv": ("tabs", "csv"), "csv": ("commas or semicolons", "tsv"), "spaces": ("blanks", "csv")}[kind]
-
-    def parse(file: str, _: Options, *, alone: bool) -> Table:
-        return parse_delimited(file, read_text(file), kind=kind, alone=alone)
-
-    def looks(name: str, head: bytes) -> bool:
-        if kind == "spaces":
-            return _is_spaced(head)
-        if name.endswith(f".{kind}"):
-            return True
-        first = (_row_lines(head) or [b""])[0].lstrip()
-        if first.startswith((b"[", b"{", b"PK")) or (kind == "csv" and b"\t" in first):
-            return False
-        return DELIMITERS[kind].encode() in first or (kind == "csv" and _has_semicolons(head))
-
-    names = rf"(?!.*\.({other}|tsv|csv)$).*" if kind == "spaces" else rf"(?!.*\.{other}$).*"
-    return table_format(kind, f"table, {between} between columns", parse, looks, names)
+def _parse_file(kind: str, file: str, _: Options, *, alone: bool) -> DataTable:
+    return parse_delimited(file, read_text(file), kind=kind, alone=alone)
 
 
-def _is_spaced(head: bytes) -> bool:
-    """Whether the first lines are names, and then as many fields between blanks, the last ones of which are numbers."""
-    names, *rows = [line.decode("utf-8", "replace").split() for line in _row_lines(head)] or [[]]
-    return (
-        {len(row) for row in rows} in ({len(names)}, {len(names) + 1})
-        and b"\t" not in head
-        and len(rows[0]) > 1
-        and all(map(is_text, names))
-        and all(is_missing(row[-1]) or not is_text(row[-1]) for row in rows)
-    )
-
-
-def _has_semicolons(head: bytes) -> bool:
-    """Whether lines have as many semicolons as the first one."""
-    counts = {line.count(b";") for line in _row_lines(head)}
-    return len(counts) == 1 and counts != {0}
-
-
-def _row_lines(head: bytes) -> list[bytes]:
-    """The first lines without comments: a header may begin with #, too, but has as many fields as a row."""
-    lines = head_lines(head)
-    row = next((line for line in lines if not line.startswith(b"#")), b"")
-
-    def fields(line: bytes) -> list[int]:
-        return [len(line.split()), *map(line.count, (b"\t", b",", b";"))]
-
-    return [line for line in lines if not line.startswith(b"#") or fields(line) == fields(row)] or lines
-
-
-TSV, CSV, SPACES = map(_delimited, ("tsv", "csv", "spaces"))
-
+read_tsv, read_csv, read_spaces = (
+    partial(read_tables, partial(_parse_file, kind)) for kind in ("tsv", "csv", "spaces")
+)
 
 _BY_WIDTH = {2: "ratio", 4: "fscore-ratios"}
 """How many numbers a line has -> their metric by default, where it is not the mean."""
 _PAIRED = {2: "fscore-errors"}
-_NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
-_LINE = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
 
 
 def read_numbers(sources: Sources, _: Options) -> Reading:
@@ -360,34 +289,12 @@ def _numbers(file: str, fields_of: Callable[[str], list[str]]) -> np.ndarray:
     width = len(rows[0])
     for line, row in enumerate(rows, start=1):
         if len(row) != width or not row:
-            raise InputError(f"{file}, line {line}: expected {width or 'a'} number(s) as on line 1, got {len(row)}")
+            raise InputError(f"{Line(file, line)}: expected {width or 'a'} number(s) as on line 1, got {len(row)}")
     fields = [field for row in rows for field in row]
     values = parse_numbers(fields)
     if values is None:
         for i, field in enumerate(fields):
-            with naming(f"{file}, line {i // width + 1}"):
+            with naming(f"{Line(file, i // width + 1)}"):
                 parse_number(field)
         values = np.array([parse_number(field) for field in fields])
     return values.reshape(len(rows), width)
-
-
-def _looks_numbers(name: str, head: bytes) -> bool:
-    first = head.partition(b"\n")[0].decode("utf-8", "replace")
-    return _LINE.fullmatch(first) is not None
-
-
-NUMBERS = Format(
-    "numbers",
-    "one number per line, or the 2 or 4 of smartschat/art",
-    "systems",
-    read_numbers,
-    _looks_numbers,
-    names=r"(?!.*\.(csv|tsv|json)$).*",
-)
-PAIRED = Format(
-    "paired-perm",
-    "numbers of the systems A and B on each line (paired-perm-test)",
-    "file",
-    read_paired,
-    looks_like(),  # a table that lost its header looks the same
-)

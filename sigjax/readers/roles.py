@@ -1,12 +1,10 @@
-"""What tells whole numbers that instances have (their ids, lengths, years) from scores of systems.
+"""Which columns of a table are instance ids, systems, scores, or neither: by their names, and by what they hold.
 
-What would pass for systems on instances: metrics, gold labels, predictions, totals, exchanged axes.
-
-Which columns of a table are instance ids, systems, or neither: by their names, and by what they hold.
-
+A name is one kind of evidence: of ids and properties, gold labels, predictions, metrics, systems, folds and totals.
 Names that only ids have (`id`, `doc_id`, `__index_level_0__`) are believed wherever the column stands. Names that
 systems may have, too (`topic`, `length`), are believed where the numbers are unlike those of the other columns. Whole
 numbers unlike the others (counted up, distinct, of another size) are asked about: none becomes a system by accident.
+What would pass for systems on instances is refused: metrics, gold labels, predictions, exchanged axes.
 """
 
 import re
@@ -19,28 +17,269 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.readers.options import Options, listing, show
-from sigjax.readers.table import Nested, Numbers, Table, is_missing, is_text, is_words, place, readable_numbers
-from sigjax.readers.vocabulary import (
-    are_measures,
-    is_fold,
-    is_gold,
-    is_id_name,
-    is_numbering,
-    is_only_gold,
-    is_only_predicted,
-    is_paired_gold,
-    is_plain_property,
-    is_predicted,
-    is_property,
-    is_rated_gold,
-    is_score,
-    is_sure_id,
-    is_target,
-    may_be_system,
-    names_measures,
-)
+from sigjax.metrics import METRICS
+from sigjax.readers.options import Options, listing, quote
+from sigjax.readers.table import DataTable, Nested, Numbers, is_missing, is_text, is_words, locate, readable_numbers
 from sigjax.records import Evaluation, Hint, InputError
+
+_IDS = frozenset(
+    """
+    case doc docno document example instance item key line lineno name problem prompt query question row sample seg
+    segment sent sentence task topic utt utterance word
+    """.split()
+)
+_PROPERTIES = frozenset(
+    """
+    category cluster difficulty epoch group label len length n_chars n_tokens n_words num_chars num_tokens
+    num_words seed split stratum timestamp weight year
+    """.split()
+)
+"""Names of what instances have, in lower case; like those of ids above, systems may have them, too."""
+_SURE_IDS = re.compile(r"(.*[ _.-]|doc|seg|sent|topic|task|item|case|user|query|row|line|utt|gu|uu|[cipqrstu])?id|idx")
+_CAMEL_IDS = re.compile(r".*[a-z]I[dD]")
+_NUMBERING = re.compile(r"|#|index|ix|no|nr|num|number|unnamed: \d+|level_\d+|__index_level_\d+__")
+"""Names of row numbers, which are the ids where no other column is."""
+
+# Gold labels and predictions. Names are compared in lower case without blanks, dots, hyphens and underscores, whole: a
+# system may well be called gold-standard-model, predictor or output-v2.
+_WHAT = r"(label|class|value|answer|choice|category|output|response|target|index|idx|tag|y)"
+_TRUTH = rf"(true|truth|groundtruth|gt|gold|golden|actual|correct|expected|reference|target|real){_WHAT}s?"
+_ONLY_GOLD = re.compile(
+    rf"(?!correct\w+s$)({_TRUTH})|y(true|test|actual|gold|real)|actuals?|(answer|label)(index|idx|key)"
+)
+"""Names of gold labels that no system has."""
+_RATED_GOLD = frozenset("groundtruth groundtruths gt truth".split())
+"""Gold labels, or the texts and recordings of people, which are rated beside those of systems."""
+_PAIRED_GOLD = frozenset("answer observed ref reference references y".split())
+"""Gold labels, where predictions stand beside them."""
+_GOLD = frozenset("class expected gold golden label labels target targets".split()) | _RATED_GOLD | _PAIRED_GOLD
+_MODEL = r"(pred|preds|predicted|prediction|forecast|estimated|model|system|generated)"
+_PREDICTED = re.compile(
+    rf"{_MODEL}({_WHAT}|prob|proba|probability)s?|preds?|y(preds?|hat|prob|proba|score)|predicted|predictions?"
+    r"|outputs?|guess|guesses|hypothesis|hypotheses|hyp|responses?|forecasts?|forecasted|estimates?|estimated|fitted"
+    r"|calculated|computed|generated|prob(s|a|as|ability|abilities)?|logits?|confidence"
+)
+"""Names of predictions, where gold labels stand beside them."""
+_ONLY_PREDICTED = re.compile(rf"(y?preds?|yhat|predicted|predictions?|forecast)({_WHAT}|prob|proba|probability)?s?")
+"""Names of predictions in any table."""
+_PREFIXED = re.compile(r"(pred|preds|predicted|ypred|yhat)[ _.-].+|.+[ _.-](pred|preds|predicted|ypred|yhat)", re.I)
+"""Predictions of a system, such as pred_bert."""
+_TARGETS = frozenset("survived transported exited churn churned outcome species sentiment diagnosis saleprice".split())
+"""What people often predict for a submission."""
+
+_MEASURES = frozenset(re.sub(r"[\W_]+", "", name.lower()) for name in METRICS) | frozenset(
+    """
+    acc aer auc auroc rocauc bertscore bertfscore bleurt chrf2 comet comet20 comet22 cometkiwi em exactmatch f1 fscore
+    iou jaccard dice macrof1 mae map metricx meteor microf1 weightedf1 mrr mse ndcg pearson perplexity ppl precision
+    recall rmse rouge sacrebleu spearman kendall success xcomet wer cer ter mcc kappa loss logloss r2 specificity
+    sensitivity moverscore
+    faithfulness answerrelevancy answerrelevance responserelevancy contextprecision contextrecall contextrelevancy
+    contextrelevance contextentityrecall contextutilization answercorrectness answersimilarity semanticsimilarity
+    factualcorrectness noisesensitivity hallucination groundedness summarizationscore aspectcritic
+    contextualprecision contextualrecall contextualrelevancy toxicity
+    latency cost runtime duration
+    """.split()
+)
+"""Names of metrics, and of costs that stand beside them, without a cut-off (@10) and without settings (mode=f1)."""
+_MEASURE = re.compile(
+    rf"(test|val|valid|validation|dev|train|eval|mean|avg)?({'|'.join(sorted(_MEASURES))}|rouge(\d|l|lsum|w|su?\d))"
+    r"(score|fmeasure|fscore|f1?|precision|recall)?"
+)
+_MEASURE_COLUMNS = frozenset("metric metrics measure measures".split())
+_SCORE_WORDS = frozenset(
+    """
+    score scores value values val v result results correct incorrect right wrong pass passed fail failed solved resolved
+    success successful win wins won reward return hit hits error errors point points grade rating rank match matched
+    exact judgment judgement verdict ok quality utility helpful truthful faithful valid accepted answered completed
+    """.split()
+)
+_BETWEEN = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
+"""What stands between the words of a name."""
+_PLAIN_SCORES = frozenset("score scores value values result results".split())
+
+_SYSTEM = re.compile(
+    r"(sys|system|model|run|method|approach|algorithm|team|submission|participant|engine)s?([ _.-]?(names?|ids?))?"
+)
+"""Usual names of the column of systems, in lower case."""
+_MORE_SYSTEMS = re.compile(
+    r"(agent|alg|algo|classifier|regressor|estimator|framework|learner|library|policy|solver|optimizer|parser|tagger|"
+    r"ranker|retriever|technique|llm)s?([ _.-]?(names?|ids?))?"
+)
+"""Names of columns of systems, or of a property of the instances."""
+_FOLD = re.compile(r"(cv|k|test|outer|inner|crossval)?folds?(id|no|nr|num|number|index|idx)?")
+_TRIAL = re.compile(
+    r"(run|seed|trial|epoch|repeat|repetition|rep|replicate|attempt|iteration|annotator|rater|judge|worker)s?"
+    r"(id|no|nr|num|number|idx)?"
+)
+_SUMMARY = frozenset(
+    """
+    mean means average averages avg total totals overall sum all aggregate
+    """.split()
+) | {
+    f"{first}{between}{last}"
+    for first in ("macro", "micro", "weighted", "grand", "overall")
+    for between in (" ", "-", "_", "")
+    for last in ("mean", "avg", "average", "total")
+}
+_DESCRIBED = frozenset("std sd stdev stddev stderr se sem var variance median min max count n 25% 50% 75%".split())
+"""Names of rows that describe columns beside their mean."""
+
+
+def _squeezed(name: str) -> str:
+    """A name in lower case, without what separates words."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def is_id_name(name: str | None) -> bool:
+    """Whether a column is named like ids.
+
+    Example:
+        >>> [name for name in ("docid", "Sent_ID", "exampleId", "Topic", "grid", "A") if is_id_name(name)]
+        ['docid', 'Sent_ID', 'exampleId', 'Topic']
+    """
+    return name is not None and (is_sure_id(name) or name.strip().lower() in _IDS)
+
+
+def is_sure_id(name: str) -> bool:
+    """Whether only ids and row numbers have this name."""
+    sure = _CAMEL_IDS.fullmatch(name.strip()) or _SURE_IDS.fullmatch(name.strip().lower())
+    return sure is not None or is_numbering(name)
+
+
+def is_numbering(name: str) -> bool:
+    """Whether row numbers have this name."""
+    return _NUMBERING.fullmatch(name.strip().lower()) is not None
+
+
+def is_property(name: str) -> bool:
+    """Whether a column is named like ids, or like what else instances have."""
+    return is_id_name(name) or is_plain_property(name)
+
+
+def is_plain_property(name: str) -> bool:
+    """Whether a column is named like what instances have beside ids."""
+    return name.strip().lower() in _PROPERTIES or is_fold(name)
+
+
+def is_gold(name: str) -> bool:
+    """Whether a column is named like gold labels.
+
+    Example:
+        >>> [name for name in ("y_true", "True_Label", "Actual", "gold-standard-model", "targets") if is_gold(name)]
+        ['y_true', 'True_Label', 'Actual', 'targets']
+    """
+    return is_only_gold(name) or _squeezed(name) in _GOLD
+
+
+def is_only_gold(name: str) -> bool:
+    """Whether gold labels, but no systems, have this name."""
+    return _ONLY_GOLD.fullmatch(_squeezed(name)) is not None
+
+
+def is_rated_gold(name: str) -> bool:
+    """Whether a name of gold labels is also one of what people made, which is rated like outputs of systems."""
+    return _squeezed(name) in _RATED_GOLD
+
+
+def is_paired_gold(name: str) -> bool:
+    """Whether this names gold labels only where predictions stand beside them."""
+    return _squeezed(name) in _PAIRED_GOLD
+
+
+def is_predicted(name: str) -> bool:
+    """Whether a column that stands beside gold labels is named like predictions, or their probabilities.
+
+    Example:
+        >>> [name for name in ("y_pred", "Predicted_Label", "pred_bert", "predictor", "Output") if is_predicted(name)]
+        ['y_pred', 'Predicted_Label', 'pred_bert', 'Output']
+    """
+    return _PREDICTED.fullmatch(_squeezed(name)) is not None or is_only_predicted(name)
+
+
+def is_only_predicted(name: str) -> bool:
+    """Whether predictions, but no scores, have this name."""
+    return bool(_ONLY_PREDICTED.fullmatch(_squeezed(name)) or _PREFIXED.fullmatch(name.strip()))
+
+
+def is_target(name: str) -> bool:
+    """Whether people often predict what has this name."""
+    return _squeezed(name) in _TARGETS
+
+
+def are_measures(names: Iterable[str]) -> bool:
+    """Whether all are names of metrics.
+
+    Example:
+        >>> are_measures(["BLEU", "ndcg@10", "answer_relevancy"]), are_measures(["bleu", "base"])
+        (True, False)
+    """
+    return all(map(is_measure, names))
+
+
+def is_measure(name: str) -> bool:
+    """Whether this is the name of a metric."""
+    return _MEASURE.fullmatch(_squeezed(re.split(r"[@(]", name)[0])) is not None
+
+
+def names_measures(name: str) -> bool:
+    """Whether a column is named as if it held the names of metrics."""
+    return name.lower() in _MEASURE_COLUMNS
+
+
+def is_plain_score(name: str) -> bool:
+    """Whether a column is simply called score, value or result."""
+    return name.lower() in _PLAIN_SCORES
+
+
+def is_score(name: str) -> bool:
+    """Whether a column is named like scores.
+
+    Example:
+        >>> [name for name in ("isCorrect", "f1_score", "resolved", "Survived", "A") if is_score(name)]
+        ['isCorrect', 'f1_score', 'resolved']
+    """
+    return is_measure(name) or any(word.lower() in _SCORE_WORDS for word in _BETWEEN.split(name))
+
+
+def is_system(name: str) -> bool:
+    """Whether a column is named like one of systems."""
+    return _SYSTEM.fullmatch(name.strip().lower()) is not None
+
+
+def may_be_system(name: str) -> bool:
+    """Whether a column is named like one of systems, or of a property that instances may have, too.
+
+    Example:
+        >>> [name for name in ("Model_Name", "Agent", "alg_name", "classifier", "agency") if may_be_system(name)]
+        ['Model_Name', 'Agent', 'alg_name', 'classifier']
+    """
+    return is_system(name) or _MORE_SYSTEMS.fullmatch(name.strip().lower()) is not None
+
+
+def is_fold(name: str) -> bool:
+    """Whether a column is named like the folds of a cross-validation."""
+    return _FOLD.fullmatch(_squeezed(name)) is not None
+
+
+def is_trial(name: str) -> bool:
+    """Whether a column is named like the trials of an instance."""
+    return _TRIAL.fullmatch(_squeezed(name)) is not None
+
+
+def is_summary(id: str) -> bool:
+    """Whether a row is named like the mean or the sum of others.
+
+    Example:
+        >>> [id for id in ("MEAN", "macro avg", "Total:", "meaning", "q1") if is_summary(id)]
+        ['MEAN', 'macro avg', 'Total:']
+    """
+    return id.strip(" .:*_()").lower() in _SUMMARY
+
+
+def describes(id: str) -> bool:
+    """Whether a row is named like what describes columns beside their mean: their deviation, median or number."""
+    return id.strip().lower() in _DESCRIBED
+
 
 FEWEST = 3
 """Rows from which numbers may be unlike those of the other columns."""
@@ -50,7 +289,7 @@ _SCALE = 10
 """Scores of one metric are rarely so many times larger in one system than in every other."""
 
 
-class Spread:
+class NumberProfile:
     """What the numbers of a column tell from those of others: `values` `[row]`, finite float64."""
 
     def __init__(self, values: np.ndarray) -> None:
@@ -74,7 +313,7 @@ class Spread:
         """Whether each number is one more than the one before."""
         return bool(np.all(np.diff(self.values) == 1))
 
-    def is_like(self, other: "Spread") -> bool:
+    def is_like(self, other: "NumberProfile") -> bool:
         """Whether these whole numbers may be scores of the same metric as those of another column."""
         outside = self.low < other.low or self.high > other.high
         constant = self.distinct == 1 and self.low > 1 >= other.size
@@ -86,7 +325,7 @@ class Spread:
         rarer = self.distinct == self.values.size > 2 * other.distinct
         return not (self.counts_up or above or rarer or other.whole < 0.5)
 
-    def is_unlike(self, others: Sequence["Spread"]) -> bool:
+    def is_unlike(self, others: Sequence["NumberProfile"]) -> bool:
         """Whether these are whole numbers unlike those of all other columns, or of two with scores of 0 to 1."""
         if self.whole < 1 or self.values.size < FEWEST or self.size <= 1:
             return False
@@ -114,14 +353,14 @@ _INSTANCES = frozenset(
 """Words that instances, but no systems, are numbered after: q1, q2 are instances however many rows there are."""
 
 
-def check_measures(table: Table, id_column: str | None, ids: Sequence[str], options: Options) -> None:
+def check_measures(table: DataTable, id_column: str | None, ids: Sequence[str], options: Options) -> None:
     """Refuse a table with a row for each metric instead of each instance."""
     if id_column is None or options.id is not None:
         return
     if names_measures(id_column) or are_measures(ids):
         names = list(dict.fromkeys(ids))[:3]
         raise InputError(
-            f"{table.file}: column {show(id_column)} seems to hold metrics, one per row ({listing(names)}); expected "
+            f"{table.file}: column {quote(id_column)} seems to hold metrics, one per row ({listing(names)}); expected "
             f"one row per instance, of one metric; give {Hint('id', 'NAME')} if these are instances"
         )
 
@@ -129,31 +368,31 @@ def check_measures(table: Table, id_column: str | None, ids: Sequence[str], opti
 def check_systems(evaluation: Evaluation, file: str = "") -> None:
     """Refuse arrays of systems that are named like gold labels, predictions or metrics."""
     single = len(evaluation.metric.inputs) == 1
-    numbers = [Spread(own[:, 0].astype(float)) if single else None for own in evaluation.stats]
+    numbers = [NumberProfile(own[:, 0].astype(float)) if single else None for own in evaluation.stats]
     systems = dict(zip(evaluation.systems, numbers, strict=True))
-    check_labels(file, systems, told="system")
+    check_labels(file, systems, noun="system")
     if len(systems) > 1:
-        check_names(file, evaluation.systems, told="system")
+        check_names(file, evaluation.systems, noun="system")
 
 
-def check_names(file: str, systems: Iterable[str], *, told: str = "column") -> None:
+def check_names(file: str, systems: Iterable[str], *, noun: str = "column") -> None:
     """Refuse systems that are all named like metrics."""
     if are_measures(systems):
         files = f"one column per system, of one metric: give one such file per system and {Hint('score', 'NAME')}, or"
-        expected = files if told == "column" else "numbers of systems, by one metric;"
+        expected = files if noun == "column" else "numbers of systems, by one metric;"
         raise InputError(
-            f"{_place(file)}{told}s {listing(systems)} seem to hold metrics; expected {expected} "
-            f"{_if_meant(systems, told)}"
+            f"{_where(file)}{noun}s {listing(systems)} seem to hold metrics; expected {expected} "
+            f"{_if_meant(systems, noun)}"
         )
 
 
-def check_labels(file: str, columns: Mapping[str, Spread | None], *, told: str = "column") -> None:
+def check_labels(file: str, columns: Mapping[str, NumberProfile | None], *, noun: str = "column") -> None:
     """Refuse gold labels and predictions where systems are expected.
 
     Args:
         file: for messages.
         columns: name -> its numbers, None where it holds words, of what may be systems.
-        told: what they are: columns or systems.
+        noun: what they are: columns or systems.
     """
     numbers = [name for name, own in columns.items() if own is not None]
     gold, predicted = ([name for name in columns if named(name)] for named in (is_gold, is_predicted))
@@ -166,19 +405,19 @@ def check_labels(file: str, columns: Mapping[str, Spread | None], *, told: str =
         named, what = list(columns), "predictions, not like scores"
     else:
         return
-    look = f"{told}s {listing(named)} look" if len(named) > 1 else f"{told} {show(named[0])} looks"
-    raise InputError(f"{_place(file)}{look} like {what}; {_SCORES_OR_LABELS}; {_if_meant(numbers or named, told)}")
+    look = f"{noun}s {listing(named)} look" if len(named) > 1 else f"{noun} {quote(named[0])} looks"
+    raise InputError(f"{_where(file)}{look} like {what}; {_SCORES_OR_LABELS}; {_if_meant(numbers or named, noun)}")
 
 
-def _place(file: str) -> str:
+def _where(file: str) -> str:
     return f"{file}: " * bool(file)
 
 
-def _if_meant(names: Iterable[str], told: str) -> str:
+def _if_meant(names: Iterable[str], noun: str) -> str:
     """What to do where names mislead."""
     return (
         f"give {Hint('systems', *spelled(names))} if they are systems"
-        if told == "column"
+        if noun == "column"
         else "rename them if they are systems"
     )
 
@@ -186,10 +425,10 @@ def _if_meant(names: Iterable[str], told: str) -> str:
 def spelled(names: Iterable[str]) -> list[str]:
     """The first names, as an option takes them."""
     first = list(islice(names, SHOWN + 1))
-    return [*map(show, first[:SHOWN]), *["..."] * (len(first) > SHOWN)]
+    return [*map(quote, first[:SHOWN]), *["..."] * (len(first) > SHOWN)]
 
 
-def _is_no_system(name: str, spread: Spread | None) -> bool:
+def _is_no_system(name: str, spread: NumberProfile | None) -> bool:
     """Whether numbers named like gold labels are no scores: by the name alone, or since they are those of classes."""
     if spread is None or is_only_gold(name):
         return spread is not None
@@ -198,22 +437,22 @@ def _is_no_system(name: str, spread: Spread | None) -> bool:
     return spread.size <= 1 if is_rated_gold(name) else spread.distinct <= _MOST_CLASSES
 
 
-def check_groups(tables: Sequence[Table], free: Sequence[str]) -> None:
+def check_groups(tables: Sequence[DataTable], free: Sequence[str]) -> None:
     """Refuse files each of which has the same systems in a column: each is of a game or a data set, not of a system."""
     for name in free:
         if may_be_system(name) and all(name in table.columns and is_words(table, name) for table in tables):
             common = set.intersection(*({*table.columns[name]} for table in tables))
             if len(tables) > 1 and len(common) > 1:
                 raise InputError(
-                    f"{tables[0].file}: column {show(name)} seems to hold the systems, {listing(sorted(common), 3)}, "
+                    f"{tables[0].file}: column {quote(name)} seems to hold the systems, {listing(sorted(common), 3)}, "
                     "which are in all files, so that files would be compared, not systems; put the files into one "
-                    f"table, with a column of their names as ids, and give {Hint('system', show(name))}; or "
-                    f"{Hint('ignore', show(name))} if the files are the systems"
+                    f"table, with a column of their names as ids, and give {Hint('system', quote(name))}; or "
+                    f"{Hint('ignore', quote(name))} if the files are the systems"
                 )
 
 
 def check_scores(
-    tables: Sequence[Table],
+    tables: Sequence[DataTable],
     name: str,
     ids: Sequence[str | None],
     systems: Sequence[Sequence[str]],
@@ -228,32 +467,32 @@ def check_scores(
         systems: `[row]` of each table, where it has a column of them.
         others: columns of the first table that nothing is taken from.
     """
-    file, give = tables[0].file, f"give {Hint('score', show(name))}"
+    file, give = tables[0].file, f"give {Hint('score', quote(name))}"
     if is_gold(name) or is_only_predicted(name) or (is_predicted(name) and any(map(is_gold, tables[0].columns))):
         what = "gold labels" if is_gold(name) else "predictions"
         raise InputError(
-            f"{file}: column {show(name)} looks like {what}, not like scores; {_SCORES_OR_LABELS}; {give} if it holds "
+            f"{file}: column {quote(name)} looks like {what}, not like scores; {_SCORES_OR_LABELS}; {give} if it holds "
             "scores"
         )
     if is_score(name):
         return
     if len(tables) > 1 and (is_target(name) or all(_is_yes_or_no(table, name) for table in tables)):
         raise InputError(
-            f"{file}: column {show(name)} may hold scores or predictions: {give} if it holds scores (1 for right and 0 "
-            f"for wrong); {_AS_FILES}"
+            f"{file}: column {quote(name)} may hold scores or predictions: {give} if it holds scores (1 for right and "
+            f"0 for wrong); {_AS_FILES}"
         )
     parts = [part for every in zip(tables, ids, systems, strict=True) for part in _rows_by_system(*every)]
     others = [each for each in others if each != name and all(each in table.columns for table in tables)]
     if len(parts) > 1 and _is_common(parts, name) and not all(_is_common(parts, each) for each in others):
         raise InputError(
-            f"{file}: column {show(name)} is the same for all systems, as gold labels are, and scores are not; "
+            f"{file}: column {quote(name)} is the same for all systems, as gold labels are, and scores are not; "
             f"{_SCORES_OR_LABELS}; {give} if it holds scores"
         )
 
 
 def _rows_by_system(
-    table: Table, id_column: str | None, systems: Sequence[str]
-) -> Iterator[tuple[Table, dict[Any, int]]]:
+    table: DataTable, id_column: str | None, systems: Sequence[str]
+) -> Iterator[tuple[DataTable, dict[Any, int]]]:
     """The rows of each system of a table, by the ids of instances, or by their positions."""
     keys = range(len(table.lines)) if id_column is None else table.columns[id_column]
     rows: dict[str, dict[Any, int]] = {}
@@ -263,7 +502,7 @@ def _rows_by_system(
         yield table, own
 
 
-def _is_common(parts: Sequence[tuple[Table, Mapping[Any, int]]], name: str) -> bool:
+def _is_common(parts: Sequence[tuple[DataTable, Mapping[Any, int]]], name: str) -> bool:
     """Whether all systems have the same in a column, in more rows than would tell."""
     cells = {table: list(table.columns[name]) for table in dict.fromkeys(table for table, _ in parts)}
     (first, rows), *others = parts
@@ -274,13 +513,13 @@ def _is_common(parts: Sequence[tuple[Table, Mapping[Any, int]]], name: str) -> b
     return True
 
 
-def _is_yes_or_no(table: Table, name: str) -> bool:
+def _is_yes_or_no(table: DataTable, name: str) -> bool:
     """Whether a column holds 0 and 1, in more rows than would tell."""
     values = readable_numbers(table, name)
     return len(values) >= FEWEST and {*values.tolist()} <= {0.0, 1.0}
 
 
-def check_turned(table: Table, systems: Sequence[str]) -> None:
+def check_turned(table: DataTable, systems: Sequence[str]) -> None:
     """Refuse columns that are numbered one after the other (q1, q2, ...), as instances are, and systems seldom."""
     names = [name.strip() for name in systems]
     words = {name.rstrip(digits) for name in names}
@@ -299,11 +538,11 @@ def check_turned(table: Table, systems: Sequence[str]) -> None:
 
 _COMPARED = 100
 """Columns that a column is compared with, at most."""
-_FOLD = re.compile(r"([a-zA-Z]+[ _.-]?)?\d{1,3}(\.0)?")
+_FOLD_NUMBER = re.compile(r"([a-zA-Z]+[ _.-]?)?\d{1,3}(\.0)?")
 _MOST_FOLDS = 100
 
 
-def unused(table: Table, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
+def unused(table: DataTable, options: Options, taken: Iterable[str | None] = ()) -> list[str]:
     """The columns that are not taken, and that no option names."""
     others = {options.cluster, options.strata, options.runs, *options.ignore, *taken}
     return [name for name in table.columns if name not in others]
@@ -320,106 +559,140 @@ class Roles:
     """Columns that are neither."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What is known of a column beside its name."""
+    """What is known of a column."""
 
-    spread: Spread | None
-    """Of its numbers; None where it holds words."""
-    indexed: bool
+    name: str
+    numbers: NumberProfile | None
+    """None where it holds words."""
+    is_index: bool
     """Whether it is the index of a data frame."""
     unlike: bool
     """Whether its whole numbers are unlike those of the other columns."""
-    among: bool
-    """Whether there are columns that may hold scores."""
+    has_scores: bool
+    """Whether the table has columns that may hold scores."""
 
     @property
     def whole(self) -> bool:
         """Whether all of its numbers are whole."""
-        return self.spread is not None and self.spread.whole == 1
+        return self.numbers is not None and self.numbers.whole == 1
 
     @property
-    def counted(self) -> bool:
+    def distinct(self) -> bool:
         """Whether whole numbers tell all rows apart."""
-        return self.whole and self.spread is not None and self.spread.distinct == self.spread.values.size
+        return self.whole and self.numbers is not None and self.numbers.distinct == self.numbers.values.size
+
+    @property
+    def beyond_one(self) -> bool:
+        """Whether numbers are larger than those of shares."""
+        return self.numbers is not None and self.numbers.size > 1
 
 
-_Role = Literal["about", "text", "unclear", "system"]
-"""Of the instances (ids, properties); words; to be asked about; a system."""
-_RULES: tuple[tuple[_Role, Callable[[str, _Evidence], bool]], ...] = (
-    ("about", lambda name, own: own.indexed or (own.spread is None and is_id_name(name))),
-    ("text", lambda name, own: own.spread is None),
-    ("about", lambda name, own: own.counted if is_numbering(name) else own.whole and is_sure_id(name)),
-    ("about", lambda name, own: own.unlike and is_property(name) and not is_sure_id(name)),
-    ("unclear", lambda name, own: own.unlike),
-    ("system", lambda name, own: not own.among or is_numbering(name)),
-    ("unclear", lambda name, own: is_sure_id(name) or is_plain_property(name)),
-    ("unclear", lambda name, own: own.whole and own.spread is not None and own.spread.size > 1 and is_id_name(name)),
-    ("system", lambda name, own: True),
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a column is where some evidence holds."""
+
+    role: Literal["about", "text", "unclear", "system"]
+    """Of the instances (ids, properties); words; to be asked about; a system."""
+    reason: str
+    """Why, as a message has it after "it"."""
+    holds: Callable[[_Evidence], bool]
+
+
+_NUMBERS_ROWS = "numbers the rows"
+_RULES = (
+    _Rule("about", "is the index of the data frame", lambda own: own.is_index),
+    _Rule("about", "holds words and is named like ids", lambda own: own.numbers is None and is_id_name(own.name)),
+    _Rule("text", "holds words", lambda own: own.numbers is None),
+    _Rule("about", _NUMBERS_ROWS, lambda own: own.distinct and is_numbering(own.name)),
+    _Rule("about", "is named like ids", lambda own: own.whole and is_sure_id(own.name) and not is_numbering(own.name)),
+    _Rule(
+        "about",
+        "is named like a property of instances, and has whole numbers unlike those of other columns",
+        lambda own: own.unlike and is_property(own.name) and not is_sure_id(own.name),
+    ),
+    _Rule("unclear", "has whole numbers unlike those of other columns", lambda own: own.unlike),
+    _Rule("system", "may hold scores", lambda own: not own.has_scores or is_numbering(own.name)),
+    _Rule(
+        "unclear",
+        "is named like ids or a property of instances",
+        lambda own: is_sure_id(own.name) or is_plain_property(own.name),
+    ),
+    _Rule(
+        "unclear",
+        "has whole numbers and is named like ids",
+        lambda own: own.whole and own.beyond_one and is_id_name(own.name),
+    ),
+    _Rule("system", "may hold scores", lambda _: True),
 )
-"""The first rule that holds says the role of a column of a wide table."""
+"""The first rule that holds says what a column of a wide table is, and why."""
 
 
-def wide_roles(table: Table, options: Options) -> Roles:
+def wide_roles(table: DataTable, options: Options) -> Roles:
     """The roles of the columns of a table with one row per instance and one column per system.
 
     Raises:
         InputError: it is unclear whether a column is a system, or the columns hold something else than systems.
     """
-    chosen, free = options.systems or (), unused(table, options, [options.id])
-    found = _evidence(
-        table, [name for name in free if options.systems is None or is_property(name) or name in table.index]
-    )
-    roles = {name: next(role for role, holds in _RULES if holds(name, own)) for name, own in found.items()}
-    about = [name for name in free if roles.get(name) == "about"]
-    ids = options.id or _wide_ids(table, options, [name for name in about if name not in chosen])
+    free = unused(table, options, [options.id])
     if options.systems is not None:
-        return Roles(ids, tuple(chosen), tuple(name for name in free if name not in (ids, *chosen)))
-    rest, about = [name for name in free if name != ids], [name for name in about if name != ids]
-    systems = [name for name in rest if roles[name] in ("system", "unclear")]
-    numbers = {*(systems if len(systems) > 1 else rest)}
-    others = [name for name in free if name in numbers or (name == ids and is_gold(name))]
-    check_labels(table.file, {name: found[name].spread for name in others})
+        named = [name for name in free if is_property(name) or name in table.index]
+        about = [each.name for each in _evidence(table, named) if _rule_of(each).role == "about"]
+        ids = options.id or _wide_ids(table, options, [name for name in about if name not in options.systems])
+        others = [name for name in free if name not in (ids, *options.systems)]
+        return Roles(ids, tuple(options.systems), tuple(others))
+    evidence = {each.name: each for each in _evidence(table, free)}
+    rules = {name: _rule_of(each) for name, each in evidence.items()}
+    ids = options.id or _wide_ids(table, options, [name for name in free if rules[name].role == "about"])
+    columns = [name for name in free if name != ids]
+    about = [name for name in columns if rules[name].role == "about"]
+    systems = [name for name in columns if rules[name].role in ("system", "unclear")]
+    labels = systems if len(systems) > 1 else columns
+    labels = [name for name in free if name in labels or (name == ids and is_gold(name))]
+    check_labels(table.file, {name: evidence[name].numbers for name in labels})
     if len(systems) < 2 and not about:
-        systems = rest  # reading them says what is wrong with their cells
+        systems = columns  # reading them says what is wrong with their cells
     if len(systems) > 1 or options.single:
         check_names(table.file, systems)
-    unclear = [name for name in systems if roles[name] == "unclear"]
-    if ids is None and rest and _is_numbered(table, rest[0]):
-        unclear = rest[:1]
+    unclear = {name: rules[name].reason for name in systems if rules[name].role == "unclear"}
+    if ids is None and columns and _is_numbered(table, columns[0]):
+        unclear = {columns[0]: _NUMBERS_ROWS}
     if len(systems) < 2:
-        unclear += about
-    if unclear:
-        raise _unclear(table, unclear[0], [name for name in systems if name not in unclear])
-    return Roles(ids, tuple(systems), tuple(name for name in rest if name not in systems))
+        unclear |= {name: rules[name].reason for name in about}
+    for name, reason in unclear.items():
+        raise InputError(
+            f"{table.file}: column {quote(name)} looks like ids or a property of the instances, not like a system: it "
+            f"{reason}; give {Hint('ignore', quote(name))} to leave it out, {Hint('id', quote(name))} to use it as "
+            f"ids, or all systems: {Hint('systems', *spelled(each for each in systems if each not in unclear))}"
+        )
+    return Roles(ids, tuple(systems), tuple(name for name in columns if name not in systems))
 
 
-def _evidence(table: Table, names: Sequence[str]) -> dict[str, _Evidence]:
+def _rule_of(evidence: _Evidence) -> _Rule:
+    return next(rule for rule in _RULES if rule.holds(evidence))
+
+
+def _evidence(table: DataTable, names: Sequence[str]) -> list[_Evidence]:
     """The evidence on each column."""
-    spreads = {name: None if is_words(table, name) else Spread(readable_numbers(table, name)) for name in names}
+    profiles = {name: None if is_words(table, name) else NumberProfile(readable_numbers(table, name)) for name in names}
     about = {name for name in names if is_property(name) or name in table.index}
-    scores = [own for name, own in spreads.items() if own is not None and own.values.size and name not in about]
-    return {
-        name: _Evidence(own, name in table.index, own is not None and own.is_unlike(scores[:_COMPARED]), bool(scores))
-        for name, own in spreads.items()
-    }
+    scores = [each for name, each in profiles.items() if each is not None and each.values.size and name not in about]
+    return [
+        _Evidence(
+            name, each, name in table.index, each is not None and each.is_unlike(scores[:_COMPARED]), bool(scores)
+        )
+        for name, each in profiles.items()
+    ]
 
 
-def _is_numbered(table: Table, name: str) -> bool:
+def _is_numbered(table: DataTable, name: str) -> bool:
     """Whether rows are numbered from 0 or 1."""
     values = readable_numbers(table, name)
     return len(values) == len(table.lines) >= FEWEST and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
 
 
-def _unclear(table: Table, name: str, systems: Sequence[str]) -> InputError:
-    return InputError(
-        f"{table.file}: column {show(name)} looks like ids or a property of the instances, not like a system; give "
-        f"{Hint('ignore', show(name))} to leave it out, {Hint('id', show(name))} to use it as ids, or all systems: "
-        f"{Hint('systems', *spelled(systems))}"
-    )
-
-
-def _wide_ids(table: Table, options: Options, believed: Sequence[str]) -> str | None:
+def _wide_ids(table: DataTable, options: Options, believed: Sequence[str]) -> str | None:
     """The column of instance ids in a wide table; the first column may be it without a name of ids."""
     first = unused(table, options)[:1]
     if first and (first[0] in (options.systems or ()) or not (is_id_name(first[0]) or _is_text(table, first[0]))):
@@ -430,7 +703,7 @@ def _wide_ids(table: Table, options: Options, believed: Sequence[str]) -> str | 
 
 
 def find_ids(
-    table: Table, options: Options, first: Sequence[str], named: Sequence[str], systems: Sequence[str] = ()
+    table: DataTable, options: Options, first: Sequence[str], named: Sequence[str], systems: Sequence[str] = ()
 ) -> str | None:
     """The column of instance ids: one that tells all rows apart, else the first column, which is refused then.
 
@@ -450,14 +723,14 @@ def find_ids(
     return next(iter([*(name for name in good if name in plain), *must, *good, *first]), None)
 
 
-def tells_apart(table: Table, name: str, options: Options, systems: Sequence[str] = ()) -> bool:
+def tells_apart(table: DataTable, name: str, options: Options, systems: Sequence[str] = ()) -> bool:
     """Whether no two rows, of the same system and run, have the same name in a column."""
     runs = [] if options.runs is None else [table.columns[options.runs]]
     keys = [table.columns[name], *runs, *([systems] if systems else [])]
     return len(set(zip(*keys, strict=True))) == len(table.lines)
 
 
-def _is_text(table: Table, first: str) -> bool:
+def _is_text(table: DataTable, first: str) -> bool:
     """Whether the first column holds text; a typing error among numbers must not turn a system into ids silently."""
     cells = table.columns[first]
     if isinstance(cells, Numbers | Nested):
@@ -465,16 +738,16 @@ def _is_text(table: Table, first: str) -> bool:
     texts = [row for row, cell in enumerate(cells) if is_text(cell) and not is_missing(cell)]
     if texts and 2 * len(texts) < len(table.lines):
         raise InputError(
-            f"{place(table, texts[0], first)}: expected a number as in most of the column, got "
-            f"{show(cells[texts[0]])}; repair it, or give {Hint('id', 'NAME')} if the column holds the instance ids"
+            f"{locate(table, texts[0], first)}: expected a number as in most of the column, got "
+            f"{quote(cells[texts[0]])}; repair it, or give {Hint('id', 'NAME')} if the column holds the instance ids"
         )
     return bool(texts)
 
 
-def fold_notes(table: Table) -> tuple[str, ...]:
+def fold_notes(table: DataTable) -> tuple[str, ...]:
     """A warning if rows are of the folds of a cross-validation."""
     return tuple(
-        f"warning: column {show(name)}: folds share training data, so that results on them depend on each other, "
+        f"warning: column {quote(name)}: folds share training data, so that results on them depend on each other, "
         "p-values are too small and intervals too short; compare on a separate test set, or on several data sets"
         for name in table.columns
         if is_fold(name) and _are_folds(table.columns[name])
@@ -484,14 +757,14 @@ def fold_notes(table: Table) -> tuple[str, ...]:
 def _are_folds(cells: Sequence[str]) -> bool:
     """Whether cells are the numbers of folds, such as 3 or Fold3: at least two, and not many."""
     numbers = {*cells} if not isinstance(cells, Nested) else set[str]()
-    return 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD.fullmatch(each.strip()) for each in numbers)
+    return 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)
 
 
 def ids_from(column: str | None) -> str:
     """Where the instance ids are from, for a note."""
     if column is None:
         return "are the numbers of the rows"
-    return f"from column {show(column)}" if column else "from the column without a name"
+    return f"from column {quote(column)}" if column else "from the column without a name"
 
 
 def columns_note(about: Mapping[str, str], others: Sequence[str], options: str) -> str:

@@ -1,9 +1,7 @@
-"""Saved evaluations: statistics of one metric or several in one .npz with a JSON header, without pickle; or a table.
+"""NumPy archives, always without pickle: saved evaluations with a JSON header, or one array per system.
 
-NumPy archives, always without pickle: one array per system, or what `Evaluation.save` writes.
-
-An array is `[instance]` or `[instance, input]`; the names `ids`, `clusters` and `strata` are kept for labels
-`[instance]`.
+An array of a system is `[instance]` or `[instance, input]`; the names `ids`, `clusters` and `strata` are for labels
+`[instance]`. A saved evaluation has the statistics of one metric or several; it may be saved as a table instead.
 """
 
 import csv
@@ -19,13 +17,12 @@ from typing import Any, get_args
 import numpy as np
 
 from sigjax.metrics import METRICS, evaluation_from_arrays, known_metric, stack_inputs
-from sigjax.readers.format import NO_ENDING, Format, Reading, Sources, looks_like
-from sigjax.readers.options import Options, listing, select_systems, show, suggest
+from sigjax.readers.options import Options, listing, quote, select_systems, suggest
 from sigjax.readers.roles import check_systems
-from sigjax.readers.table import asked_labels, file_labels
+from sigjax.readers.sheets import Reading, Sources, file_labels, option_labels
 from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric, Unit
 from sigjax.records.metric import Fact, facts_of, with_facts
-from sigjax.run.files import ZIP_MAGIC, growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file
+from sigjax.run.files import growth_limit, naming, read_bytes, refusing_unwritable, replacing, text_or_file
 
 SCHEMA = "sigjax-evaluation/1"
 _FRAME = ("ids", "clusters", "strata", "runs")
@@ -105,13 +102,13 @@ def read_saved(file: str, arrays: Mapping[str, np.ndarray], options: Options) ->
     """The evaluation of the metric asked for, or of the first."""
     with naming(file):
         header = _header(arrays)
-        place, saved, metric = _asked_metric(header, options)
+        place, saved, metric = _saved_metric(header, options)
         stats, notes = arrays[f"stats_{place}"], _notes(header["metrics"][place])
         _check_saved(header, stats, saved, options)
     names = [name for name in header["systems"] if name not in options.ignore]
     names = select_systems(file, names, options)
     labels = {field: header[field] for field in _FRAME}
-    labels |= asked_labels(options, partial(file_labels, file, known=(), num_instances=stats.shape[1]))
+    labels |= option_labels(options, partial(file_labels, file, known=(), num_instances=stats.shape[1]))
     by_system = dict(zip(header["systems"], stats, strict=True))
     with naming(file):
         evaluation = evaluation_from_arrays(
@@ -150,7 +147,7 @@ def _check_saved(header: dict[str, Any], stats: np.ndarray, metric: Metric | Sam
         raise InputError(f"{Hint('id')} is for tables; a saved evaluation has its ids")
     for name in options.ignore:
         if name not in systems:
-            raise InputError(f"{Hint('ignore')}: no system {show(name)}; {suggest(name, systems, 'systems')}")
+            raise InputError(f"{Hint('ignore')}: no system {quote(name)}; {suggest(name, systems, 'systems')}")
 
 
 def _header(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -202,7 +199,7 @@ def _restored(saved: dict[str, Any]) -> Metric | SampleMetric:
     return found if found.higher_is_better == better else replace(found, higher_is_better=better)
 
 
-def _asked_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric | SampleMetric, Metric | SampleMetric]:
+def _saved_metric(header: dict[str, Any], options: Options) -> tuple[int, Metric | SampleMetric, Metric | SampleMetric]:
     """Place and metric of statistics in the file, and the metric to make of them: the same, or one that takes them."""
     names = [saved["name"] for saved in header["metrics"]]
     asked = options.metric if isinstance(options.metric, str) else getattr(options.metric, "name", None)
@@ -222,7 +219,7 @@ NPY_MAGIC = b"\x93NUMPY"
 RESERVED = ("ids", "clusters", "strata")
 
 
-def read_npz(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
+def _evaluate(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
     """The evaluation of the arrays of an .npz archive."""
     if options.counts:
         raise InputError(
@@ -244,10 +241,10 @@ def load_npz(file: str, data: bytes) -> dict[str, np.ndarray]:
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise InputError(f"{file}: not readable as .npz without pickle: {reason}") from None
     if len(arrays) < len(names):
-        raise InputError(f"{file}: two arrays are named {show(max(names, key=names.count))}; rename one")
+        raise InputError(f"{file}: two arrays are named {quote(max(names, key=names.count))}; rename one")
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
-            raise InputError(f"{file}: {show(name)} is not an array; expected one array per system")
+            raise InputError(f"{file}: {quote(name)} is not an array; expected one array per system")
     return arrays
 
 
@@ -267,13 +264,13 @@ def _check_sizes(archive: zipfile.ZipFile, limit: int) -> None:
                 read_header = np.lib.format.read_array_header_1_0
             shape, _, dtype = read_header(opened)
             if math.prod(shape) * dtype.itemsize > member.file_size:
-                raise InputError(f"array {show(member.filename)} claims the shape {shape}, but the data end before")
+                raise InputError(f"array {quote(member.filename)} claims the shape {shape}, but the data end before")
 
 
 def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) -> Evaluation:
     for name in (*options.ignore, *([options.id] if options.id else [])):
         if name not in arrays:
-            raise InputError(f"{file}: no array {show(name)}; {suggest(name, arrays, 'arrays')}")
+            raise InputError(f"{file}: no array {quote(name)}; {suggest(name, arrays, 'arrays')}")
     others = {*RESERVED, options.id, options.cluster, options.strata, *options.ignore}
     names = select_systems(file, [name for name in arrays if name not in others], options)
     num_instances = len(np.atleast_1d(arrays[names[0]])) if names else 0
@@ -283,7 +280,7 @@ def _read_arrays(file: str, arrays: Mapping[str, np.ndarray], options: Options) 
             return _array_labels(file, arrays, name)
         return file_labels(file, name, option, known=arrays, num_instances=num_instances)
 
-    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id or "ids")} | asked_labels(options, asked)
+    labels: dict[str, Any] = {"ids": _array_labels(file, arrays, options.id or "ids")} | option_labels(options, asked)
     labels |= {field: _array_labels(file, arrays, field) for field in RESERVED if field not in labels}
     with naming(file):
         evaluation = evaluation_from_arrays({name: arrays[name] for name in names}, metric=options.metric, **labels)
@@ -297,13 +294,13 @@ def _array_labels(file: str, arrays: Mapping[str, np.ndarray], name: str) -> tup
         return None
     array = arrays[name]
     if array.ndim != 1 or array.dtype.kind not in "Uiu":
-        raise InputError(f"{file}: array {show(name)}: expected labels [instance] of text or whole numbers")
+        raise InputError(f"{file}: array {quote(name)}: expected labels [instance] of text or whole numbers")
     if array.dtype.kind == "U" and not _is_text(array):
-        raise InputError(f"{file}: array {show(name)}: a label holds what is no character; repair it")
+        raise InputError(f"{file}: array {quote(name)}: a label holds what is no character; repair it")
     labels = tuple(str(label) for label in array)
     empty = [i for i, label in enumerate(labels) if not label.strip()]
     if empty:
-        raise InputError(f"{file}: array {show(name)}: label {empty[0] + 1} is empty; fill it in")
+        raise InputError(f"{file}: array {quote(name)}: label {empty[0] + 1} is empty; fill it in")
     return labels
 
 
@@ -313,22 +310,13 @@ def _is_text(array: np.ndarray) -> bool:
     return not np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF)))
 
 
-def _read_npz(sources: Sources, _: Options) -> Reading:
+def read_npz(sources: Sources, _: Options) -> Reading:
+    """An .npz archive."""
     (file,) = sources.files
-    return partial(read_npz, file, load_npz(file, read_bytes(file)))
+    return partial(_evaluate, file, load_npz(file, read_bytes(file)))
 
 
 def saved_names(file: str) -> tuple[str, ...]:
     """Names of the metrics of a file of saved statistics; none for other archives."""
     arrays = load_npz(file, read_bytes(file))
     return saved_metrics(file, arrays) if is_saved(arrays) else ()
-
-
-NPZ = Format(
-    "npz",
-    "NumPy arrays, or what `sigjax extract` saves",
-    "file",
-    _read_npz,
-    looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
-    names=rf"{NO_ENDING}|.*\.npz",
-)

@@ -1,27 +1,21 @@
-"""Numbers as files spell them, and what stands for a missing one.
+"""Tables of any format: columns of text or numbers and their lines, and numbers as files spell them.
 
-Tables of any format: columns of text or numbers, and their lines.
-
-What is taken from sheets: the columns of a metric, labels of instances, and responses as instances.
+Nothing becomes a number that a double does not hold; what stands for a missing one is known here alone.
 """
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from sigjax.metrics import MEAN, METRICS, known_metric
 from sigjax.metrics.registry import LARGEST_WHOLE
-from sigjax.readers.format import Sheet
-from sigjax.readers.options import MISSING, Options, chosen_metric, hint_for_number, listing, show, suggest
-from sigjax.records import Hint, InputError, Metric, SampleMetric
-from sigjax.run.files import naming, read_text
+from sigjax.readers.options import MISSING, hint_for_number, quote
+from sigjax.records import InputError, Line
+from sigjax.run.files import naming
 
 TRUTH = {"true": 1.0, "false": 0.0}
 _WHOLE = re.compile(r"\s*[+-]?(\d+)(?:\.0*)?\s*")
@@ -56,17 +50,17 @@ def parse_number(text: str, *, hint: str = "repair it", missing: str = "repair i
     except ValueError:
         value = None
     if value is None or "_" in text:
-        raise InputError(f"expected a number, got {show(text)}; {hint_for_number(text) or hint}")
+        raise InputError(f"expected a number, got {quote(text)}; {hint_for_number(text) or hint}")
     if 0 < abs(value) < LARGEST_WHOLE:
         return value
     if not math.isfinite(value):
-        raise InputError(f"expected a finite number, got {show(text)}; {missing}")
+        raise InputError(f"expected a finite number, got {quote(text)}; {missing}")
     if value == 0 and _is_more_than_zero(text):
-        raise InputError(f"the number {show(text)} is too small for a double; write 0, or rescale the numbers")
+        raise InputError(f"the number {quote(text)} is too small for a double; write 0, or rescale the numbers")
     whole = _WHOLE.fullmatch(text)
     if whole and int(whole[1][-_MOST_DIGITS:]) > LARGEST_WHOLE:
         raise InputError(
-            f"whole numbers beyond 2**53 are not exact, got {show(text)}; rescale the numbers (divide by 1000, say)"
+            f"whole numbers beyond 2**53 are not exact, got {quote(text)}; rescale the numbers (divide by 1000, say)"
         )
     return value
 
@@ -178,7 +172,7 @@ class Nested(list[str]):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DataTable:
     """Columns of text or numbers; `is_missing` says which cells are missing values."""
 
     file: str
@@ -207,24 +201,24 @@ def check_characters(content: str) -> None:
         raise InputError("holds half a character (surrogate); repair it") from None
 
 
-def place(table: Table, row: int, column: str) -> str:
+def locate(table: DataTable, row: int, column: str) -> str:
     """Where a cell is, for a message."""
-    return f"{table.file}, {table.row_word} {table.lines[row]}, column {show(column)}"
+    return f"{Line(table.file, table.lines[row], table.row_word)}, column {quote(column)}"
 
 
-def label_column(table: Table, name: str) -> Sequence[str]:
+def label_column(table: DataTable, name: str) -> Sequence[str]:
     """A column of names; empty ones are refused."""
     column = table.columns[name]
     if isinstance(column, Nested):
-        raise InputError(f"{table.file}, column {show(name)}: expected names, got lists or objects")
+        raise InputError(f"{table.file}, column {quote(name)}: expected names, got lists or objects")
     cells = list(column)
     if not all(map(str.strip, cells)):
         row = next(row for row, cell in enumerate(cells) if not cell.strip())
-        raise InputError(f"{place(table, row, name)}: expected a name, got an empty cell; fill it in")
+        raise InputError(f"{locate(table, row, name)}: expected a name, got an empty cell; fill it in")
     return cells
 
 
-def number_column(table: Table, name: str, *, hint: str) -> np.ndarray:
+def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
     """A column of numbers, float64 `[row]`, NaN where a cell is empty; `hint` says what to do about text."""
     cells = table.columns[name]
     if isinstance(cells, Numbers):
@@ -233,7 +227,7 @@ def number_column(table: Table, name: str, *, hint: str) -> np.ndarray:
     return _numbers_slowly(table, name, hint=hint) if values is None else values
 
 
-def readable_numbers(table: Table, name: str) -> np.ndarray:
+def readable_numbers(table: DataTable, name: str) -> np.ndarray:
     """The finite numbers among the cells of a column, float64 `[number]`; none of text is refused."""
     cells = table.columns[name]
     if isinstance(cells, Numbers):
@@ -251,7 +245,7 @@ def is_numeric(cells: Sequence[str]) -> bool:
     return bool(given) and not any(map(is_text, given))
 
 
-def is_words(table: Table, name: str) -> bool:
+def is_words(table: DataTable, name: str) -> bool:
     """Whether a column holds text, lists or objects, and nothing that may be meant as a number."""
     cells = table.columns[name]
     if isinstance(cells, Numbers | Nested) or table.parsed[name] is not None:
@@ -268,7 +262,7 @@ def check_filled(file: str, *, filled: int, rows: int, columns: int, what: str) 
         )
 
 
-def _ready_numbers(table: Table, name: str, cells: Numbers) -> np.ndarray:
+def _ready_numbers(table: DataTable, name: str, cells: Numbers) -> np.ndarray:
     """As `number_column`, of numbers that were never text."""
     values = cells.values
     if values.dtype.kind in "iu":
@@ -281,7 +275,7 @@ def _ready_numbers(table: Table, name: str, cells: Numbers) -> np.ndarray:
     return np.where(cells.missing, np.nan, values.astype(np.float64))
 
 
-def _numbers_slowly(table: Table, name: str, *, hint: str) -> np.ndarray:
+def _numbers_slowly(table: DataTable, name: str, *, hint: str) -> np.ndarray:
     """As `number_column`, cell by cell, so that the culprit can be named."""
     values = np.empty(len(table.columns[name]))
     for row, cell in enumerate(table.columns[name]):
@@ -293,152 +287,6 @@ def _numbers_slowly(table: Table, name: str, *, hint: str) -> np.ndarray:
     return values
 
 
-def _number(table: Table, row: int, name: str, cell: str, *, hint: str) -> float:
-    with naming(place(table, row, name)):
+def _number(table: DataTable, row: int, name: str, cell: str, *, hint: str) -> float:
+    with naming(locate(table, row, name)):
         return parse_number(cell, hint=hint, missing="repair it")
-
-
-Response = TypeVar("Response", bound=tuple[Any, ...] | int)
-NOTE = (
-    "instances are responses: p takes them for independent of each other, also within a sentence; they are no sample, "
-    "so there are no standard errors and no intervals"
-)
-
-
-def sheet_metric(sheets: Sequence[Sheet], options: Options) -> Metric | SampleMetric:
-    """The metric asked for; the name of a column of numbers (`bleu` of single sentences, say) asks for its mean."""
-    name = options.metric
-    known = [each for each in sheets[0].numbers if all(each in sheet.numbers for sheet in sheets)]
-    if isinstance(name, str) and name in known:
-        return replace(MEAN, name=name, inputs=(name,))
-    if not isinstance(name, str) or known_metric(name):
-        return chosen_metric(options)
-    meant = suggest(name, [*known, *METRICS], "scores and metrics")
-    raise InputError(f"{sheets[0].file}: no score or metric {show(name)}; {meant}")
-
-
-def metric_columns(
-    sheets: Sequence[Sheet], metric: Metric | SampleMetric, options: Options, *, scores: bool
-) -> list[list[np.ndarray]]:
-    """The numbers of each system that the metric takes, which have the same names in all sheets."""
-    names = [_input_names(sheet, metric, options.counts or {}, scores=scores) for sheet in sheets]
-    for sheet, own in zip(sheets, names, strict=True):
-        if own != names[0]:
-            raise InputError(
-                f"{sheet.file}: holds the numbers {listing(own)}, but {sheets[0].file} holds {listing(names[0])}; "
-                "expected the same in all files"
-            )
-    return [[sheet.numbers[name] for name in own] for sheet, own in zip(sheets, names, strict=True)]
-
-
-def _input_names(sheet: Sheet, metric: Metric | SampleMetric, counts: Mapping[str, str], *, scores: bool) -> list[str]:
-    """The columns that the metric takes: by `--counts`, by name, or the only one there is."""
-    for name, column in counts.items():
-        if name not in metric.inputs:
-            raise InputError(
-                f"{Hint('counts')}: metric {metric.name!r} takes {', '.join(metric.inputs)}, not {show(name)}"
-            )
-        if column not in sheet.numbers:
-            meant = suggest(column, sheet.numbers, "columns")
-            raise InputError(f"{sheet.file}: {Hint('counts')}: no column {show(column)} of numbers; {meant}")
-    wanted = [counts.get(name, name) for name in metric.inputs]
-    if all(name in sheet.numbers for name in wanted):
-        return wanted
-    if len(wanted) == len(sheet.numbers) == 1:
-        return list(sheet.numbers)
-    example = str(Hint("counts", *(f"{name}=NAME" for name in metric.inputs)))
-    if scores and len(wanted) == 1:
-        example = f"{Hint('metric', 'NAME')} for its mean"
-    lacking = [name for name, column in zip(metric.inputs, wanted, strict=True) if column not in sheet.numbers]
-    free = [name for name in sheet.numbers if name not in wanted]
-    raise InputError(
-        f"{sheet.file}: metric {metric.name!r} needs {' and '.join(lacking)}: which of {listing(free)}? "
-        f"say so with {example}"
-    )
-
-
-def asked_labels(options: Options, labels: Callable[[str, Hint], Sequence[str]]) -> dict[str, Sequence[str]]:
-    """The labels, by (name, option), of the clusters and strata that are asked for."""
-    asked = {"clusters": (options.cluster, Hint("cluster")), "strata": (options.strata, Hint("strata"))}
-    return {field: labels(name, option) for field, (name, option) in asked.items() if name is not None}
-
-
-def instance_labels(
-    sheets: Sequence[Sheet], keys: Sequence[Any], rows: Sequence[np.ndarray], used: np.ndarray, name: str, option: Hint
-) -> Sequence[str]:
-    """Labels `[instance]` that the sheets hold under a name, or those of a file; `used` instances need one."""
-    if not any(name in sheet.labels for sheet in sheets):
-        known = dict.fromkeys(label for sheet in sheets for label in sheet.labels)
-        return file_labels(sheets[0].file, name, option, known=known, num_instances=len(keys))
-    labels = np.full(len(keys), "", object)
-    seen = np.zeros(len(keys), bool)
-    done = set[tuple[int, int]]()
-    for sheet, own in zip(sheets, rows, strict=True):
-        column = sheet.labels.get(name)
-        if column is None or (id(column), id(own)) in done:
-            continue
-        done.add((id(column), id(own)))  # columns of a table share their labels
-        found = np.array(column, object)
-        wrong = np.flatnonzero(seen[own] & (labels[own] != found))
-        if wrong.size:
-            row, i = int(wrong[0]), int(own[wrong[0]])
-            raise InputError(
-                f"{sheet.file}, {sheet.place(row)}: {show(name)} of instance {show_key(sheet, keys[i])} is "
-                f"{show(column[row])}, but {show(str(labels[i]))} elsewhere; {option} takes one label per instance"
-            )
-        labels[own], seen[own] = found, True
-    for i in used.tolist():
-        if not str(labels[i]).strip():
-            raise InputError(f"{sheets[0].file}: {option}: instance {show_key(sheets[0], keys[i])} has no {show(name)}")
-    return labels.tolist()
-
-
-def show_key(sheet: Sheet, key: Any) -> str:
-    """An instance, and its run if there are several, for a message."""
-    if sheet.ids is None:
-        return str(key)
-    if sheet.runs is None:
-        return show(str(key))
-    id, run = key
-    return f"{show(str(id))} (run {show(str(run))})"
-
-
-def file_labels(file: str, name: str, option: Hint, *, known: Iterable[str], num_instances: int) -> tuple[str, ...]:
-    """Labels `[instance]` from a file with one label per line, in the order of the instances."""
-    try:
-        is_file = Path(name).exists() and not Path(name).is_dir()
-    except (OSError, ValueError):
-        is_file = False
-    if not is_file:
-        raise InputError(f"{file}: {option}: no column and no file {show(name)}; {suggest(name, known, 'columns')}")
-    labels = read_text(name).removesuffix("\n").split("\n")
-    if len(labels) != num_instances:
-        raise InputError(f"{name}: expected {num_instances} lines, one label per instance, got {len(labels)}")
-    for line, label in enumerate(labels, start=1):
-        if not label.strip():
-            raise InputError(f"{name}, line {line}: expected a label, got an empty line; fill it in")
-    return tuple(labels)
-
-
-def count_responses(
-    gold: Counter[Response], systems: Mapping[str, Counter[Response]]
-) -> tuple[list[Response], dict[str, dict[str, np.ndarray]]]:
-    """The distinct responses of all sides, in order, and of each system its counts tp, predicted and gold `[response]`.
-
-    An instance is a distinct response of any system, or an item of the gold standard that none gave. Between two
-    systems only responses of exactly one of them differ, so that swapping instances moves these from one system to the
-    other, and leaves what both or neither gave where it is. Sums, and so scores, are those of sentences. What a
-    response counts for must not depend on other responses: a bracket that a tree has twice is one response that counts
-    twice. Reference: Yeh (2000), "More accurate tests for the statistical significance of result differences", 3.3.
-
-    Example:
-        >>> responses, counts = count_responses(Counter("ab"), {"A": Counter("bbc")})
-        >>> responses, counts["A"]["tp"], counts["A"]["predicted"]
-        (['a', 'b', 'c'], array([0., 1., 0.]), array([0., 2., 1.]))
-    """
-    responses = sorted(set(gold).union(*systems.values()))
-    right, *columns = (np.array([own[each] for each in responses], float) for own in (gold, *systems.values()))
-    return responses, {
-        name: {"tp": np.minimum(own, right), "predicted": own, "gold": right}
-        for name, own in zip(systems, columns, strict=True)
-    }

@@ -12,12 +12,13 @@ from sigjax.report.html import to_fragment, to_html
 from sigjax.report.latex import to_latex
 from sigjax.report.markup import to_markdown
 from sigjax.report.methods import to_methods, to_sentences
-from sigjax.report.plots import FigureKind, plot
 from sigjax.run.files import text_or_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from sigjax.report.plots import FigureKind
 
 Path = str | os.PathLike[str]
 
@@ -187,6 +188,8 @@ class Report(ReportRecord):
         Raises:
             InputError: matplotlib is not installed, no such kind, metric, test or pair, or it is not for this report.
         """
+        from sigjax.report.plots import plot
+
         return plot(self, kind, metric, test, pair, ax)
 
 

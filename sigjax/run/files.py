@@ -19,7 +19,7 @@ from glob import escape
 from pathlib import Path
 from typing import IO
 
-from sigjax.records import InputError
+from sigjax.records import InputError, Line
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK"
@@ -212,11 +212,11 @@ def _decode(file: str, data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{file}, line {line}: expected UTF-8 text, got byte 0x{data[error.start]:02x}; save the file as UTF-8"
+            f"{Line(file, line)}: expected UTF-8 text, got byte 0x{data[error.start]:02x}; save the file as UTF-8"
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise InputError(f"{file}, line {line}: expected text, got a NUL byte; is this a text file?")
+        raise InputError(f"{Line(file, line)}: expected text, got a NUL byte; is this a text file?")
     return text
 
 

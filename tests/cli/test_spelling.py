@@ -16,7 +16,7 @@ from sigjax.cli import _run
 from sigjax.cli.compare import Processes
 from sigjax.cli.output import Output
 from sigjax.comparison.options import DataOptions
-from sigjax.formats import READERS
+from sigjax.formats import FORMATS
 from sigjax.metrics import METRICS, known_metric
 from sigjax.readers.options import ReadOptions
 from sigjax.records import Settings
@@ -61,7 +61,7 @@ def test_every_hint_names_an_option_and_one_of_its_values():
         option = Hint(name.value).keyword
         for value in (each.value for each in given if isinstance(each, ast.Constant)):
             if not re.search("[A-Z]", value):
-                assert value in words(TYPES[option]) or known_metric(value) or value in READERS, where
+                assert value in words(TYPES[option]) or known_metric(value) or value in FORMATS, where
         assert option in TYPES, where
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from sigjax import InputError, read
 from sigjax.cli import _run
-from sigjax.formats import READERS, Diagnosis, diagnose
+from sigjax.formats import FORMATS
+from sigjax.formats.doctor import Diagnosis, diagnose
 from sigjax.readers.options import Options
 
 WIDE = "id\tA\tB\nx\t1\t0\ny\t1\t1\nz\t{}\t1\n"
@@ -125,7 +126,7 @@ def test_what_compare_refuses_is_refused_alike(capsys, folder, given, tried):
         assert why in next(text for names, text in said["tried"].items() if name in names.split(", "))
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", FORMATS)
 def test_no_file_of_any_format_makes_it_fail(tmp_path, reader):
     """Sound files are read as `read` reads them, with its usual metric; of damaged ones it is said what is wrong."""
     if not all(map(find_spec, NEEDS.get(reader, ()))):

@@ -12,8 +12,8 @@ from logs import swebench_ids, swebench_results
 from mutations import values as numbers
 
 from sigjax import InputError, compare, read
-from sigjax.formats import diagnose, read_metrics
-from sigjax.formats.agents import SWEBENCH_RESULTS
+from sigjax.formats import FORMATS, read_metrics
+from sigjax.formats.doctor import diagnose
 from sigjax.readers.options import Options
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -192,7 +192,9 @@ def test_folders_stand_for_the_file_in_them(write, tmp_path, name, expected):
     other = file.replace("_arc_", "_gsm8k_") if name == "lm-eval" else f"more_{file}"
     write(f"y/{other}", make(B))
     if name == "lm-eval":
-        with pytest.raises(InputError, match="task 'gsm8k' has no results of 'x'; missing drop leaves such tasks out"):
+        with pytest.raises(
+            InputError, match="task .gsm8k' has no results of 'x'; missing=.drop. leaves such tasks out"
+        ):
             read(tmp_path / "x", tmp_path / "y")
         (tmp_path / "y" / other).unlink()
     elif name != "helm":
@@ -267,7 +269,7 @@ def lm_eval_folders(write, tasks):
 def test_lm_eval_results_and_samples_may_be_given_together(write, tasks, turned):
     """As a pattern for a folder gives them; several tasks of a folder are those of one system."""
     folders = lm_eval_folders(write, tasks)
-    files = [file for own in folders.numbers() for file in (own[::-1] if turned else own)]
+    files = [file for own in folders.values() for file in (own[::-1] if turned else own)]
     (expected,) = {
         str(each.systems) + str(numbers(each)) for each in read_metrics(*(own[1] for own in folders.values()))
     }
@@ -285,7 +287,7 @@ def test_lm_eval_results_and_samples_may_be_given_together(write, tasks, turned)
 def test_lm_eval_results_without_their_samples_are_refused(write):
     folders = lm_eval_folders(write, ["arc"])
     for files in (
-        [own[0] for own in folders.numbers()],
+        [own[0] for own in folders.values()],
         [folders["x"][1], folders["y"][0]],
         [*folders["x"], folders["y"][1], write("y/results_2026-01-03T00-00-00.1.json", '{"results": {}}')],
     ):
@@ -546,7 +548,7 @@ def test_without_a_list_of_all_the_answer_to_type_is_said(write, experiments):
         read(write("all.txt", swebench_ids(2)), input=experiments)
     with pytest.raises(InputError, match="entry 2: expected an id, or an object with instance_id, got the"):
         read(write("all.json", '["a__b-1", 3]'), input=experiments)
-    assert not SWEBENCH_RESULTS.confirmed(["all.txt"], [str(write("hyp.txt", "a__b-1\n"))])
+    assert not FORMATS["swebench-results"].confirmed(["all.txt"], [str(write("hyp.txt", "a__b-1\n"))])
 
 
 def test_results_of_the_first_harness_list_all_predictions(write):

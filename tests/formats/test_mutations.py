@@ -4,7 +4,7 @@ import mutations
 import pytest
 
 from sigjax import read
-from sigjax.formats import READERS
+from sigjax.formats import FORMATS
 
 NEEDS = {"parquet": "narwhals", "lighteval": "pyarrow", "trec-run": "pytrec_eval", "ranx-json": "pytrec_eval"}
 
@@ -16,10 +16,10 @@ def samples_of(reader):
 
 
 def test_every_format_has_samples():
-    assert set(mutations.SAMPLES) == set(READERS)
+    assert set(mutations.SAMPLES) == set(FORMATS)
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", FORMATS)
 def test_samples_are_sound(tmp_path, reader):
     taken = 0
     for sample in samples_of(reader):
@@ -33,7 +33,7 @@ def test_samples_are_sound(tmp_path, reader):
     assert taken
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("reader", FORMATS)
 def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, reader):
     samples_of(reader)
     ends = mutations.run(reader, tmp_path, number=150)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import InputError, read
-from sigjax.formats.conllu import METRICS, UNMATCHED, count_words, match_words, parse_conllu
+from sigjax.formats import FORMATS
+from sigjax.formats.conllu import UNMATCHED, count_words, match_words, parse_conllu
 from sigjax.formats.phrases import NOTE, parse_tree
 from sigjax.formats.spans import common_length
 
@@ -268,14 +269,14 @@ def test_words_are_right_by_the_definitions_of_the_shared_task(seed):
     gold, _, gold_columns = made_up(text, random.Random(seed), random.Random(seed))
     system, _, columns = made_up(text, random.Random(seed - seed % 2), random.Random(-seed - 1))
     found = match_words(gold, system)
-    expected = dict.fromkeys(METRICS, 0)
+    expected = dict.fromkeys(FORMATS["conllu"].metrics, 0)
     for j, i in enumerate(found.tolist()):
         if i != UNMATCHED:
             lemmas = [each[3] for each in gold_columns]
             truth = keys(i, gold_columns, lambda word: word, lemmas.__getitem__)
             lemma = lemmas[i] if lemmas[i] == "_" else None  # gold words without lemmas demand none
             own = keys(j, columns, lambda word: int(found[word]), lambda word, lemma=lemma: lemma or columns[word][3])
-            for metric in METRICS:
+            for metric in FORMATS["conllu"].metrics:
                 content = metric not in ("clas", "mlas", "blex") or gold_columns[i][1] in ("obj", "obl:arg")
                 expected[metric] += content and own[metric] == truth[metric]
     counts = {name: int(values[0]) for name, values in count_words(gold, system).items()}
@@ -295,9 +296,12 @@ def test_published_scores_by_the_command_line(data, compared):
     """LAS and CLAS of doc/results.md and doc/conll18_CLAS.md of UDParse; the others by the script, in udtools 0.2.9."""
     folder = data / "conll18_en_ewt"
     systems = [folder / "systems" / f"{name}.conllu.gz" for name in ("HIT-SCIR-18", "UDPipe-Future")]
-    rows = compared(folder / "gold.conllu.gz", "-i", *systems, "-m", *METRICS)["systems"]
+    rows = compared(folder / "gold.conllu.gz", "-i", *systems, "-m", *FORMATS["conllu"].metrics)["systems"]
     rows.sort(key=lambda each: each["name"])
-    found = {name: tuple(round(100 * each["score"], 2) for each in rows if each["metric"] == name) for name in METRICS}
+    found = {
+        name: tuple(round(100 * each["score"], 2) for each in rows if each["metric"] == name)
+        for name in FORMATS["conllu"].metrics
+    }
     published = {"las": (84.57, 82.51), "clas": (81.64, 79.14)}
     official = {
         **{"uas": (86.79, 85.01), "upos": (95.64, 95.43), "xpos": (95.24, 95.05), "ufeats": (94.6, 95.99)},

@@ -16,7 +16,8 @@ SHUFFLED = [7, 3, 11, 0, 5, 9, 1, 10, 2, 8, 6, 4]
 LENGTHS = [12, 31, 8, 19, 22, 12, 40, 8, 27, 15, 33, 19]
 TEXTS = [f"text {i}" for i in range(ROWS)]
 ASKED = (
-    "column {!r} looks like ids or a property of the instances, not like a system; give ignore=.{!r}. to leave it out"
+    "column {!r} looks like ids or a property of the instances, not like a system: it .*; "
+    "give ignore=.{!r}. to leave it out"
 )
 
 

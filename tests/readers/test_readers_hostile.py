@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigjax import Evaluation, InputError, read
-from sigjax.formats import READERS
+from sigjax.formats import FORMATS
 
 WIDE = "id,A,B\nx,1,0\ny,1,1\n"
 LONG = "system,id,tp,predicted,gold\nA,x,1,1,1\nB,x,1,1,1\n"
@@ -231,7 +231,7 @@ def read_quietly(path, data, **options):
     return False
 
 
-@pytest.mark.parametrize("reader", [*READERS, None])
+@pytest.mark.parametrize("reader", [*FORMATS, None])
 @given(data=st.binary(max_size=80) | st.text(alphabet='ab1,.\t\n"{}:[]-e system', max_size=80).map(str.encode))
 def test_any_bytes_are_taken_or_refused(tmp_path_factory, reader, data):
     read_quietly(tmp_path_factory.getbasetemp() / "bytes", data, reader=reader)

@@ -1,0 +1,827 @@
+"""All formats in one table: what each takes, how it is recognized, what it gives, and where its reader is.
+
+A reader, and whatever else is named as "module:function", is imported when it is asked for. So a file is recognized by
+its name and its first bytes, and only the module of its format is loaded. Packages add formats of their own (`Format`).
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import PurePath
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from sigjax.metrics import CLASS_METRICS, TEXT_METRICS
+from sigjax.metrics.ratios import FBETA
+from sigjax.readers.options import Options
+from sigjax.readers.sheets import Sources, Tasks
+from sigjax.readers.table import is_missing, is_text
+from sigjax.records import InputError
+from sigjax.run.files import ZIP_MAGIC, head_lines
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+Takes = Literal["file", "systems", "gold"]
+"""One file with all systems; one file per system; or gold files and then one file per system."""
+Looks = Callable[[str, bytes], bool]
+"""(name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of a format."""
+
+
+def looks_like(*patterns: bytes, ending: str | tuple[str, ...] = ()) -> Looks:
+    r"""Whether the name has an ending, or the first bytes hold patterns, one after the other.
+
+    One pattern with `.*` for what stands between would try every beginning with every end.
+
+    Example:
+        >>> looks = looks_like(rb"^\s*\(", ending=".mrg")
+        >>> looks("a.mrg", b""), looks("a.txt", b"(TOP (X a))"), looks("a.txt", b"a (X a)")
+        (True, True, False)
+    """
+
+    def holds(head: bytes) -> bool:
+        start = 0
+        for pattern in patterns:
+            found = re.compile(pattern).search(head, start)
+            if found is None:
+                return False
+            start = found.end()
+        return bool(patterns)
+
+    return lambda name, head: name.endswith(ending) or holds(head)
+
+
+def lines_like(*patterns: bytes) -> Looks:
+    """Whether all of the first lines are of one of some patterns."""
+
+    def looks(name: str, head: bytes) -> bool:
+        lines = head_lines(head)
+        return bool(lines) and any(all(re.fullmatch(pattern, line) for line in lines) for pattern in patterns)
+
+    return looks
+
+
+def either(*looks: Looks) -> Looks:
+    """Whether any of several looks says so."""
+    return lambda name, head: any(each(name, head) for each in looks)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    A package adds one by an entry point of the group `sigjax.formats`, named as the format, for a `Format` in a module
+    that imports little. It is tried after the formats of sigjax, but before plain tables, labels and texts. One that
+    cannot be loaded, or has the name of another, is left out with a warning. In pyproject.toml:
+
+        [project.entry-points."sigjax.formats"]
+        votes = "jury:VOTES"
+
+    In jury/__init__.py, and in jury/reader.py, where `votes_of` gives an array of one number per instance:
+
+        VOTES = Format("votes", "votes of a jury", "systems", "jury.reader:read", looks_like(rb"^VOTES"), ("accuracy",))
+
+        def read(sources, options):
+            files = sources.chosen(options).items()
+            return join_sheets([Sheet(name, file, {"value": votes_of(file)}) for name, file in files], options)
+
+    `Format` and `looks_like` are in `sigjax.formats`; `Sheet`, `join_sheets` and `read_lines` in `sigjax.readers`.
+
+    Attributes:
+        name: its name in `--reader`.
+        title: what it is, in a few words.
+        takes: which files it takes.
+        reader: "module:function" of (sources, options), which parses the files, once for all metrics, and returns a
+            function of the options with one metric that gives its evaluation (see `sigjax.readers.join.join_sheets`).
+            Refusals are `InputError`s that name file and line. It is imported when the format is chosen.
+        looks: (name of a file in lower case without .gz, its first bytes unpacked) -> whether it is of this format. It
+            is asked of the first file of a comparison, if `names` and `begins` allow it.
+        recognizes: "module:function" with the same arguments, which is asked where `looks` says that it may be.
+        confirms: "module:function" of (gold files, files of systems): whether they are of this format together, where
+            the first alone cannot tell; refuses what is nearly so.
+        metrics: names of the metrics that it gives statistics for, the default first; empty where it gives numbers that
+            any metric of numbers takes.
+        offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`.
+        options: names of the options of `read` that mean something here only.
+        folder: pattern of the files in a folder that stands for a system.
+        tasks: whether a system may have several files, one per task, so that its folder may hold them all.
+        gathers: a regular expression of names of files, and a "module:function" of all files, which is called where one
+            has such a name, and puts folders in place of files that a shell made of a pattern.
+        certain: whether files that look like this are nothing else, and are refused rather than taken for plain text
+            where the metric does not fit.
+        names: regular expression of the names of its files, without the folder and in lower case.
+        begins: what its files begin with after white space, one of these.
+        parts: whether a file may as well have one system only, so that there is one for each.
+        package: the package that adds the format; empty for those of sigjax.
+    """
+
+    name: str
+    title: str
+    takes: Takes
+    reader: str
+    looks: Looks
+    metrics: tuple[str, ...] = ()
+    options: frozenset[str] = frozenset()
+    recognizes: str = ""
+    confirms: str = ""
+    offers: str = ""
+    folder: str = ""
+    tasks: bool = False
+    gathers: tuple[str, str] = ("", "")
+    certain: bool = True
+    names: str = ".*"
+    begins: tuple[bytes, ...] = (b"",)
+    parts: bool = False
+    package: str = ""
+
+    def _function(self, name: str) -> Any:
+        """What "module:function" names; the modules of `sigjax.formats` go by their own names."""
+        own = not self.package and "." not in name.partition(":")[0]
+        return resolve_name(f"sigjax.formats.{name}" if own else name)
+
+    def fits(self, name: str, head: bytes) -> bool:
+        """Whether a file of this name and first bytes looks like one of this format."""
+        if not (self.may_be(name, head) and self.looks(name, head)):
+            return False
+        return not self.recognizes or self._function(self.recognizes)(name, head)
+
+    def may_be(self, name: str, head: bytes) -> bool:
+        """Whether files of this format may have such a name and beginning."""
+        return bool(re.fullmatch(self.names, PurePath(name).name, re.S)) and head.lstrip().startswith(self.begins)
+
+    def confirmed(self, files: Sequence[str], outputs: Sequence[str]) -> bool:
+        """Whether gold files and those of systems are of this format together."""
+        return not self.confirms or self._function(self.confirms)(files, outputs)
+
+    def serves(self, metric: object) -> bool:
+        """Whether it can give what a metric takes; of a record or function that is not known beforehand.
+
+        Example:
+            >>> FORMATS["conll"].serves("f2"), FORMATS["conll"].serves("bleu"), FORMATS["trec-run"].serves("p@3")
+            (True, False, True)
+        """
+        if metric is None or not self.metrics or not isinstance(metric, str):
+            return True
+        named = metric in self.metrics or ("fscore" in self.metrics and FBETA.fullmatch(metric) is not None)
+        return named or bool(self.offers and self._function(self.offers)(metric))
+
+    def gathered(self, files: Sequence[str]) -> Sequence[str]:
+        """The files, with folders in place of those that are all of a system."""
+        pattern, function = self.gathers
+        if not function or not any(re.fullmatch(pattern, PurePath(file).name) for file in files):
+            return files
+        return self._function(function)(files)
+
+    def read(self, sources: Sources, options: Options) -> Tasks:
+        """What files of this format hold."""
+        if not self.package:
+            return self._function(self.reader)(sources, options)
+        try:
+            reader = self._function(self.reader)
+        except Exception as error:  # whatever the modules of another package raise
+            raise InputError(
+                f"format {self.name} of {self.package}: no reader {self.reader}: {_reason(error)}"
+            ) from None
+        return reader(sources, options)
+
+
+def looks_tabular(name: str, head: bytes) -> bool:
+    r"""Whether the first lines of a file are rows of a table or objects of JSON, and so neither texts nor labels.
+
+    Rows have the same number of tabs; or of commas, if the file is named .csv or no line has blanks, as texts have.
+
+    Example:
+        >>> looks_tabular("a.txt", b"q1\tyes\nq2\tno\n"), looks_tabular("a.json", b'[{"text": "it is"}]')
+        (True, True)
+        >>> looks_tabular("a.txt", b"[sic] Yes, it is.\nNo, never.\n")
+        False
+    """
+    lines = [line.strip(b"\r ") for line in head_lines(head)]
+    if _OBJECTS.match(head) or all(line.startswith(b'{"') and line.endswith(b"}") for line in lines):
+        return bool(lines)
+    tabs, commas = ({line.count(mark) for line in lines} for mark in (b"\t", b","))
+    if len(lines) > 1 and len(tabs) == 1 and 0 not in tabs:
+        return True
+    if name.endswith(".csv"):
+        return bool(lines) and 0 not in commas
+    return len(lines) > 1 and len(commas) == 1 and 0 not in commas and not any(b" " in line for line in lines)
+
+
+def is_scored(name: str, head: bytes) -> bool:
+    """Whether a file that may be a table of one system is one: by its name, or since its lines end in numbers."""
+    if name.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")) or head.startswith((b"PAR1", b"[", b"{")):
+        return True
+    last = [re.split(rb"[\t,; ]", line.strip(b"\r "))[-1].decode("utf-8", "replace") for line in head_lines(head)[1:]]
+    return bool(last) and all(is_missing(cell) or not is_text(cell) for cell in last)
+
+
+def _looks_tsv(name: str, head: bytes) -> bool:
+    return name.endswith(".tsv") or (not _is_packed_or_json(head) and b"\t" in _first_row(head))
+
+
+def _looks_csv(name: str, head: bytes) -> bool:
+    first = _first_row(head)
+    if name.endswith(".csv"):
+        return True
+    if _is_packed_or_json(head) or b"\t" in first:
+        return False
+    semicolons = {line.count(b";") for line in _row_lines(head)}
+    return b"," in first or (len(semicolons) == 1 and semicolons != {0})
+
+
+def _looks_spaced(_: str, head: bytes) -> bool:
+    """Whether the first lines are names, and then as many fields between blanks, the last ones of which are numbers."""
+    names, *rows = [line.decode("utf-8", "replace").split() for line in _row_lines(head)] or [[]]
+    return (
+        {len(row) for row in rows} in ({len(names)}, {len(names) + 1})
+        and b"\t" not in head
+        and len(rows[0]) > 1
+        and all(map(is_text, names))
+        and all(is_missing(row[-1]) or not is_text(row[-1]) for row in rows)
+    )
+
+
+def _first_row(head: bytes) -> bytes:
+    return (_row_lines(head) or [b""])[0].lstrip()
+
+
+def _is_packed_or_json(head: bytes) -> bool:
+    return _first_row(head).startswith((b"[", b"{", b"PK"))
+
+
+def _row_lines(head: bytes) -> list[bytes]:
+    """The first lines without comments: a header may begin with #, too, but has as many fields as a row."""
+    lines = head_lines(head)
+    row = next((line for line in lines if not line.startswith(b"#")), b"")
+
+    def fields(line: bytes) -> list[int]:
+        return [len(line.split()), *map(line.count, (b"\t", b",", b";"))]
+
+    return [line for line in lines if not line.startswith(b"#") or fields(line) == fields(row)] or lines
+
+
+def _looks_numbers(_: str, head: bytes) -> bool:
+    return _NUMBERS.fullmatch(head.partition(b"\n")[0].decode("utf-8", "replace")) is not None
+
+
+def _looks_labels(name: str, head: bytes) -> bool:
+    """Whether there is one word per line; labels of several words are read when the format is named."""
+    lines = (head[: head.rfind(b"\n") + 1] or head).rstrip().split(b"\n")
+    return all(len(line.split()) == 1 for line in lines) and not looks_tabular(name, head)
+
+
+def _looks_paired(_: str, head: bytes) -> bool:
+    """Whether an object begins, or the first line has marks between columns, or one or two words."""
+    line = head.strip().partition(b"\n")[0]
+    return line.startswith((b"{", b"[", b"(", b"#")) or len(line.split()) <= 2 or bool({*line} & {*b"\t,;"})
+
+
+def _looks_classified(_: str, head: bytes) -> bool:
+    """Whether some line ends in a word that is no number, as a label is."""
+    return not all(_NUMBER_WORD.fullmatch(line.split()[-1]) for line in head_lines(head))
+
+
+def _looks_texts(name: str, head: bytes) -> bool:
+    """Any text but tables; reading says whatever else is wrong with it."""
+    return b"\0" not in head and not looks_tabular(name, head)
+
+
+def _looks_mqm(_: str, head: bytes) -> bool:
+    header = head.partition(b"\n")[0].decode("utf-8", "replace")
+    return {"system", "rater", "category", "severity"} <= {name.strip().lower() for name in header.split("\t")}
+
+
+def _looks_alpaca_eval(_: str, head: bytes) -> bool:
+    fields = (b'"instruction"', b'"generator_', b'"output_')
+    return re.match(rb"\s*\[\s*\{", head) is not None and sum(field in head for field in fields) >= 2
+
+
+def _looks_lm_eval(_: str, head: bytes) -> bool:
+    return _LM_EVAL.match(head) is not None or (b'"doc_id"' in head and b'"filtered_resps"' in head)
+
+
+def _looks_every_eval(_: str, head: bytes) -> bool:
+    fields = (b'"schema_version"', b'"model_id"', b'"evaluation_name"', b'"sample_id"')
+    return all(field in head.partition(b"\n")[0] for field in fields)
+
+
+def _looks_inspect(name: str, head: bytes) -> bool:
+    return (name.endswith(".eval") and head.startswith(ZIP_MAGIC)) or _INSPECT.match(head) is not None
+
+
+def _looks_mteb(name: str, head: bytes) -> bool:
+    return PurePath(name).name == "model_meta.json" or _MTEB(name, head)
+
+
+_OBJECTS = re.compile(rb'\s*\[\s*\{\s*"[^"\n]*"\s*:')
+_NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
+_NUMBERS = re.compile(rf"\s*{_NUMBER}([ \t]+{_NUMBER})*\s*")
+_NUMBER_WORD = re.compile(rb"[-+.\d]*")
+_LM_EVAL = re.compile(rb'\s*\{\s*"doc_id"\s*:\s*[^,]{1,99},\s*"doc"\s*:\s*[{\[]')
+_INSPECT = re.compile(rb'\s*\{\s*("version"\s*:\s*\d+\s*,\s*)?"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
+_MTEB = looks_like(rb'"mteb_version"\s*:', rb'"scores"\s*:\s*\{')
+_NAME = rb'"(?:[^"\\]|\\.)*"\s*:\s*'
+"""The name of a field of an object, and the colon after it."""
+_TAG = rb"(?m)(?:^|[ \t])[BIESLUM]-\S"
+_NO_ENDING = r"\.?[^.]*"  # names of files without an ending
+
+_F1 = ("fscore", "precision", "recall")
+_TAGS = (*_F1, "accuracy")
+_TAG_OPTIONS = frozenset({"unit", "match"})
+_LABELS = ("accuracy", *CLASS_METRICS, *_F1)
+_TRANSCRIPTS = ("wer", "cer", *(m for m, of in TEXT_METRICS.items() if m not in ("wer", "cer") and not of.source))
+_RUNS = ("ap", "ndcg@10", "p@10", "rr", "recall@100", "ap(rel=2)")
+_TEXT_OPTIONS = frozenset({"tokenize", "lowercase"})
+_FILTER, _UNIT = frozenset({"filter"}), frozenset({"unit"})
+
+
+def _log(name: str, title: str, reader: str, looks: Looks, *begins: bytes, **more: Any) -> Format:
+    """A log of an evaluation of language models: one file per system."""
+    return Format(name, title, "systems", reader, looks, begins=begins or (b"{",), **more)
+
+
+def _gold(name: str, title: str, reader: str, looks: Looks, metrics: tuple[str, ...] = (), **more: Any) -> Format:
+    """Gold files, then one file per system."""
+    return Format(name, title, "gold", reader, looks, metrics, **more)
+
+
+def _table(name: str, title: str, reader: str, looks: Looks, names: str) -> Format:
+    """A table of all systems, or one for each."""
+    options = frozenset({"runs", "system", "score"})
+    return Format(name, title, "file", reader, looks, options=options, names=names, parts=True)
+
+
+_TABLE = (
+    # Logs of evaluations of language models
+    _log(
+        "lm-eval",
+        "samples of lm-evaluation-harness",
+        "harnesses:LM_EVAL.read",
+        _looks_lm_eval,
+        options=_FILTER,
+        folder="samples_*.jsonl",
+        tasks=True,
+        gathers=(r"(samples|results)_.*", "harnesses:gather_samples"),
+        names=rf"{_NO_ENDING}|.*\.jsonl?",
+    ),
+    _log(
+        "inspect",
+        "logs of Inspect (inspect_ai)",
+        "harnesses:INSPECT.read",
+        _looks_inspect,
+        b"{",
+        ZIP_MAGIC,
+        folder="*.eval",
+        tasks=True,
+    ),
+    _log(
+        "helm",
+        "per_instance_stats.json of HELM",
+        "harnesses:HELM.read",
+        looks_like(rb'^\s*\[\s*\{\s*"instance_id"\s*:', rb'"stats"'),
+        b"[",
+        options=_FILTER,
+        folder="per_instance_stats.json",
+    ),
+    _log(
+        "eee", "instances of Every Eval Ever", "harnesses:EVERY_EVAL.read", _looks_every_eval, folder="*_samples.jsonl"
+    ),
+    _log(
+        "lighteval",
+        "details of lighteval, parquet",
+        "harnesses:LIGHTEVAL.read",
+        looks_like(rb"^PAR1"),
+        b"",
+        folder="details_*.parquet",
+        tasks=True,
+        names="details_.*",
+    ),
+    _log(
+        "alpaca-eval",
+        "annotations.json of AlpacaEval",
+        "harnesses:ALPACA_EVAL.read",
+        _looks_alpaca_eval,
+        b"[",
+        options=_FILTER,
+        folder="annotations.json",
+    ),
+    _log(
+        "terminal-bench",
+        "results.json of terminal-bench",
+        "agents:TERMINAL_BENCH.read",
+        looks_like(rb'"results"\s*:\s*\[\s*\{[^{}]{0,999}?"(trial_name|task_id)"', rb'"is_resolved"'),
+        folder="*/results.json",
+        tasks=True,
+    ),
+    _log(
+        "tau-bench",
+        "results of tau-bench or tau2-bench",
+        "agents:TAU.read",
+        looks_like(
+            rb'\A\s*(\{(?s:.{0,999}?)"info"\s*:\s*\{[^{}]*?"num_trials"\s*:'
+            rb'|\[\s*\{\s*"task_id"\s*:\s*\d+\s*,\s*"reward"\s*:\s*[-\d.]+\s*,\s*"info"\s*:\s*\{)'
+        ),
+        b"{",
+        b"[",
+    ),
+    _log(
+        "promptfoo",
+        "JSON of promptfoo eval -o",
+        "agents:PROMPTFOO.read",
+        looks_like(rb'"results"\s*:\s*\{\s*"version"\s*:\s*\d'),
+    ),
+    _log(
+        "deepeval",
+        "test runs of DeepEval",
+        "agents:DEEPEVAL.read",
+        looks_like(rb'"(testCases|conversationalTestCases)"\s*:\s*\[\s*\{', rb'"metricsData"\s*:'),
+    ),
+    _log(
+        "mteb",
+        "results of MTEB, folders with model_meta.json",
+        "harnesses:MTEB.read",
+        _looks_mteb,
+        options=_FILTER,
+        folder="*/model_meta.json",
+    ),
+    _log(
+        "swebench",
+        "reports, leaderboards.json or details of SWE-bench",
+        "agents:SWEBENCH.read",
+        looks_like(
+            rb'(?s)^\s*\{(\s*"leaderboards"|.*"(submitted_ids|completed_ids|resolved_ids|no_generation|no_logs)")'
+            rb'\s*:\s*\[|^\s*\{\s*"(resolved"\s*:\s*\[|[\w.-]{1,99}__[\w.-]{1,199}"\s*:\s*\{[^{}]*"resolved"\s*:)'
+        ),
+        options=_FILTER,
+    ),
+    # Other files of one system each
+    Format(
+        "trec-eval",
+        "per-topic output of trec_eval -q, ir_measures or pytrec_eval",
+        "systems",
+        "trec:TREC_EVAL.read",
+        either(
+            lines_like(rb"(?:[A-Za-z0-9][\w.]* +|runid|num_q|num_ret|map)\t\S+\t\S+\s*", rb"\S+\t\S+\t[-+.0-9eE].*"),
+            looks_like(rb"\A\s*\{\s*" + _NAME + rb"\{"),
+        ),
+        recognizes="trec:looks_measured",
+    ),
+    Format(
+        "brackets",
+        "output of evalb",
+        "systems",
+        "phrases:read_evalb",
+        looks_like(rb"(?m)^[ \t]*ID\s+Len\.\s+Stat\.\s+Recal\s"),
+        _F1,
+    ),
+    Format(
+        "errant",
+        "output of errant_compare -v",
+        "systems",
+        "corrections:ERRANT.read",
+        looks_like(rb"(?m)^(SENTENCE \d+ - HYP \d+ - REF \d+$|=+ (Span|Token)-Based (Correction|Detection) )"),
+        ("f0.5", *_F1[1:], "fscore"),
+        begins=(b"--", b"=="),
+    ),
+    Format(
+        "conll",
+        "tagged tokens, gold and guess as the last columns",
+        "systems",
+        "conll:read_pairs",
+        looks_like(_TAG),
+        _TAGS,
+        _TAG_OPTIONS,
+        recognizes="conll:looks_pairs",
+    ),
+    Format(
+        "numbers",
+        "one number per line, or the 2 or 4 of smartschat/art",
+        "systems",
+        "sigjax.readers.plain:read_numbers",
+        _looks_numbers,
+        names=r"(?!.*\.(csv|tsv|json)$).*",
+    ),
+    # Gold files, then one file per system
+    _gold(
+        "swebench-results",
+        "results.json of SWE-bench's experiments, after a list of all ids",
+        "agents:read_listed",
+        either(
+            looks_like(rb'"instance_id"'),
+            lines_like(rb"\s*[\w.-]{1,99}__[\w.-]{1,199}\s*"),
+            looks_like(rb'\A\s*\[\s*"[\w.-]{1,99}__'),
+        ),
+        (),
+        folder="results/results.json",
+        confirms="agents:are_listed",
+    ),
+    _gold(
+        "alignment",
+        "word alignments, Pharaoh (TALP) or NAACL",
+        "alignment:read_alignment",
+        lines_like(
+            rb"\s*[0-9]+\s+[0-9]+\s+[0-9]+(\s+[SPsp](\s.*)?|\s*)", rb"\s*([0-9]+[-p?][0-9]+(\s+[0-9]+[-p?][0-9]+)*\s*)?"
+        ),
+        ("aer", "alignment-precision", "alignment-recall"),
+        options=frozenset({"swap", "one_based", "unit"}),
+    ),
+    _gold(
+        "segmentation",
+        "morpheme segmentation, SIGMORPHON 2022",
+        "spans:read_segmentations",
+        # with a category, or marks of boundaries in some line
+        looks_like(rb"^([^\t\n]+\t[^\t\n]+\t[01]{3}\r?\n|(?=(?s:.*) @@)[^\t\n]+\t[^\t\n]+(\t[^\t\n]*)?\n)"),
+        _TAGS,
+    ),
+    _gold(
+        "trec-run",
+        "judgments (qrels) and runs of TREC",
+        "trec:read_runs",
+        # a run in the place of the judgments is refused where it is read
+        lines_like(rb"\s*\S+\s+\S+\s+\S+\s+-?[0-9]+\s*", rb"\s*\S+\s+Q0\s+\S+\s+\S+\s+[-+.0-9eE]+\s+\S+\s*"),
+        _RUNS,
+        offers="trec:parse_measure",
+    ),
+    _gold(
+        "ranx-json",
+        "judgments and runs as JSON (ranx)",
+        "trec:read_runs",
+        looks_like(rb"^\s*\{\s*" + _NAME + rb"\{\s*(?:" + _NAME + rb"[-0-9]|\})"),
+        _RUNS,
+        offers="trec:parse_measure",
+    ),
+    _gold(
+        "squad",
+        "answers to questions as JSON (SQuAD)",
+        "texts:read_answers",
+        either(
+            looks_like(rb'"paragraphs"\s*:\s*\[', rb'"qas"\s*:'), looks_like(rb"(?s)^\s*\{\s*" + _NAME + rb'\[\s*["\]]')
+        ),
+        ("exact_match", "f1"),
+        begins=(b"{",),
+    ),
+    _gold(
+        "m2",
+        "edits of grammatical error correction (M2, ERRANT)",
+        "corrections:read_edits",
+        looks_like(rb"(?sm)\A\s*S .*?^A -?\d+ -?\d+\|\|\|", ending=".m2"),
+        ("f0.5", *_F1[1:], "fscore"),
+        options=_FILTER,
+        begins=(b"S",),
+    ),
+    _gold(
+        "hipe",
+        "tagged tokens of HIPE",
+        "conll:read_hipe",
+        looks_like(rb"^TOKEN\tNE-"),
+        _TAGS,
+        options=_TAG_OPTIONS | {"filter", "tolerant"},
+    ),
+    _gold(
+        "mbt",
+        "tagged tokens, <utt> after a sentence",
+        "conll:read_gold",
+        looks_like(rb"(?m)^<utt>\s*$"),
+        ("accuracy", *_F1),
+        options=_TAG_OPTIONS | {"tolerant"},
+        certain=False,
+    ),
+    _gold(
+        "conllu",
+        "dependency trees, CoNLL-U",
+        "conllu:read_trees",
+        looks_like(rb"\A(?:#[^\n]*\n|\r?\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}[^\t\n]*\n", ending=".conllu"),
+        ("las", "uas", "upos", "xpos", "ufeats", "alltags", "lemmas", "clas", "mlas", "blex"),
+    ),
+    _gold(
+        "trees",
+        "phrase structure trees, one per line",
+        "phrases:read_trees",
+        looks_like(rb"^\s*\(\s*(?:[^\s()]+\s*)?\([^\n]*\)[ \t\r]*(?:\n|\Z)"),
+        _F1,
+        options=_UNIT,
+    ),
+    _gold(
+        "conll-gold",
+        "tagged tokens, the tag as the last column",
+        "conll:read_gold",
+        either(looks_like(rb"(?m)^[ \t\r]*\n|-DOCSTART-|<utt>", ending=(".conll", ".iob", ".tags")), looks_like(_TAG)),
+        _TAGS,
+        options=_TAG_OPTIONS | {"tolerant"},
+        recognizes="conll:looks_gold",
+        certain=False,
+    ),
+    _gold("terms", "term lists", "labels:read_terms", looks_like(ending=".terms"), _F1, options=_UNIT),
+    _gold(
+        "stm",
+        "transcripts with times, as sclite's stm, and ctm of the systems",
+        "transcripts:read_timed",
+        either(looks_like(ending=".stm"), lines_like(rb"\s*;;.*|\s*(?:\S+\s+){3}[\d.]+\s.*")),
+        ("wer-sclite",),
+        recognizes="transcripts:looks_timed",
+        confirms="transcripts:are_timed",
+    ),
+    _gold(
+        "kaldi",
+        "transcripts with ids, as Kaldi's text",
+        "transcripts:read_kaldi",
+        lines_like(rb"\s*[^\s0-9\x80-\xff]*[0-9\x80-\xff].*"),
+        _TRANSCRIPTS,
+        options=_TEXT_OPTIONS,
+        recognizes="transcripts:looks_like_kaldi",
+        confirms="transcripts:are_kaldi",
+    ),
+    _gold(
+        "trn",
+        "transcripts with ids, as sclite's trn",
+        "transcripts:read_trn",
+        either(looks_like(ending=".trn"), lines_like(rb"[^)]*\).*")),
+        _TRANSCRIPTS,
+        options=_TEXT_OPTIONS,
+        recognizes="transcripts:looks_like_trn",
+        confirms="transcripts:are_trn",
+    ),
+    _gold(
+        "id-labels",
+        "ids and class labels, one per line or as a JSON object",
+        "labels:read_id_labels",
+        _looks_paired,
+        _LABELS,
+        recognizes="labels:looks_like_id_labels",
+        confirms="labels:are_id_labels",
+        certain=False,
+    ),
+    _gold("labels", "class labels, one per line", "labels:read_label_files", _looks_labels, _LABELS, certain=False),
+    _gold(
+        "texts",
+        "references and outputs, one segment per line",
+        "texts:read_texts",
+        _looks_texts,
+        tuple(TEXT_METRICS),
+        options=_TEXT_OPTIONS | {"source"},
+    ),
+    # All systems in one file; last what looks like a table
+    Format(
+        "npz",
+        "NumPy arrays, or what `sigjax extract` saves",
+        "file",
+        "sigjax.readers.saved:read_npz",
+        looks_like(b"^" + ZIP_MAGIC, ending=".npz"),
+        names=rf"{_NO_ENDING}|.*\.npz",
+    ),
+    _table(
+        "parquet",
+        "table of Apache Parquet",
+        "sigjax.readers.frames:read_parquet",
+        looks_like(rb"^PAR1", ending=".parquet"),
+        ".*",
+    ),
+    Format(
+        "comet", "JSON of comet-score --to_json", "file", "texts:COMET.read", looks_like(rb'"COMET"'), names=r".*\.json"
+    ),
+    Format(
+        "mt-metrics-eval",
+        "segment scores of mt-metrics-eval (.seg.score)",
+        "file",
+        "texts:read_segment_scores",
+        looks_like(ending=".seg.score"),
+    ),
+    Format(
+        "mqm", "errors marked by raters of translations (MQM)", "file", "ratings:MQM.read", _looks_mqm, ("mqm", "mean")
+    ),
+    Format(
+        "appraise",
+        "ratings of translations exported by Appraise (DA, ESA)",
+        "file",
+        "ratings:APPRAISE.read",
+        lines_like(rb"[^,]+,[^,]+,[^,]+,(TGT|CHK|BAD|REF),[^,]*,[^,]*,-?\d{1,9}(\.\d+)?,.*"),
+        ("score", "mean"),
+        _FILTER,
+    ),
+    _table(
+        "jsonl",
+        "table, one JSON object per line",
+        "sigjax.readers.frames:read_jsonl",
+        looks_like(rb"^\s*\{", ending=".jsonl"),
+        rf"{_NO_ENDING}|.*\.jsonl",
+    ),
+    _table(
+        "json",
+        "table, a JSON list of objects",
+        "sigjax.readers.frames:read_json",
+        looks_like(rb"^\s*\[\s*\{"),
+        rf"{_NO_ENDING}|.*\.json",
+    ),
+    Format(
+        "paired-perm",
+        "numbers of the systems A and B on each line (paired-perm-test)",
+        "file",
+        "sigjax.readers.plain:read_paired",
+        looks_like(),  # a table that lost its header looks the same
+    ),
+    _table("tsv", "table, tabs between columns", "sigjax.readers.plain:read_tsv", _looks_tsv, r"(?!.*\.csv$).*"),
+    _table(
+        "csv",
+        "table, commas or semicolons between columns",
+        "sigjax.readers.plain:read_csv",
+        _looks_csv,
+        r"(?!.*\.tsv$).*",
+    ),
+    Format(
+        "timbl",
+        "features, gold label and predicted label per line",
+        "systems",
+        "labels:read_timbl",
+        _looks_classified,
+        _LABELS,
+        recognizes="labels:looks_like_timbl",
+    ),
+    _table(
+        "spaces",
+        "table, blanks between columns",
+        "sigjax.readers.plain:read_spaces",
+        _looks_spaced,
+        r"(?!.*\.(csv|tsv)$).*",
+    ),
+)
+FORMATS: Mapping[str, Format] = {each.name: each for each in _TABLE}
+"""By name, in the order in which they are tried on a file: the particular before the general."""
+_GENERAL = ("id-labels", "labels", "texts", "jsonl", "json", "paired-perm", "tsv", "csv", "timbl", "spaces")
+"""Formats that files of another package's format may look like, which are tried after it."""
+
+
+GROUP = "sigjax.formats"
+"""The group of entry points by which packages add formats."""
+
+
+@cache
+def added_formats() -> dict[str, Format]:
+    """The formats that other packages add; what cannot be used is left out, with a warning of one line."""
+    from importlib.metadata import entry_points
+
+    points = entry_points(group=GROUP)
+    count = Counter(point.name for point in points)
+    added: dict[str, Format] = {}
+    for point in points:
+        package = point.dist.name if point.dist is not None else "another package"
+        try:
+            if point.name in FORMATS:
+                raise InputError("sigjax has a format of that name; rename it")
+            if count[point.name] > 1:
+                raise InputError("another package adds one of that name; keep one of them")
+            added[point.name] = replace(_loaded(point), package=package)
+        except Exception as error:  # whatever the modules of another package raise
+            _warn(point.name, package, error)
+    return added
+
+
+def fits(each: Format, name: str, head: bytes, files: Sequence[str], outputs: Sequence[str]) -> bool:
+    """Whether files look like a format, the first one by its name and first bytes; see `Format.fits`."""
+    if not each.package:
+        return each.fits(name, head) and each.confirmed(files, outputs)
+    try:
+        return each.fits(name, head) and each.confirmed(files, outputs)
+    except InputError:
+        raise
+    except Exception as error:  # whatever another package raises
+        _warn(each.name, each.package, error)
+        return False
+
+
+def _warn(name: str, package: str, error: Exception) -> None:
+    message = f"format {name} of {package} is left out: {_reason(error)}"
+    warnings.warn(message, RuntimeWarning, stacklevel=3)
+
+
+def _loaded(point: EntryPoint) -> Format:
+    """The format that an entry point names.
+
+    Raises:
+        InputError: it is none, or says what no format can.
+    """
+    found = point.load()
+    if not isinstance(found, Format):
+        raise InputError(f"{point.value} is {type(found).__name__}; expected a sigjax.formats.Format")
+    if found.name != point.name:
+        raise InputError(f"its Format is named {found.name!r}; name both alike")
+    if found.takes not in get_args(Takes):
+        raise InputError(f"takes {found.takes!r}; expected one of {', '.join(get_args(Takes))}")
+    re.compile(found.names)
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """An error on one line."""
+    said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    return " ".join(said.split())[:200]
+
+
+def all_formats() -> dict[str, Format]:
+    """All formats by name, with those of other packages, in the order in which they are tried."""
+    particular = {name: each for name, each in FORMATS.items() if name not in _GENERAL}
+    return particular | added_formats() | {name: FORMATS[name] for name in FORMATS if name in _GENERAL}

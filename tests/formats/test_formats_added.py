@@ -1,0 +1,143 @@
+"""Formats of other packages, added by a wheel: read like ours; what is wrong with one is said in one line."""
+
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+import sigjax
+from sigjax.formats import table
+from sigjax.records import InputError
+
+RECORD = """
+from sigjax.formats import Format, looks_like
+
+VOTES = Format(
+    "votes", "votes of a jury", "systems", "jury_files.reader:read_votes", looks_like(rb"^VOTES\\n"), ("accuracy",)
+)
+BROKEN = Format("crash", "a look that fails", "systems", "nowhere:read", lambda name, head: 1 / 0)
+LOST = Format("lost", "a reader that is not there", "systems", "nowhere:read", looks_like(rb"^LOST"))
+TSV = Format("tsv", "tables of a jury", "file", "jury_files.reader:read_votes", looks_like())
+"""
+READER = """
+import numpy as np
+
+from sigjax.readers import Sheet, join_sheets, read_lines
+from sigjax.records import InputError
+
+
+def read_votes(sources, options):
+    sheets = []
+    for name, file in sources.chosen(options).items():
+        _, *votes = read_lines(file)
+        if not {*votes} <= {"yes", "no"}:
+            raise InputError(f"{file}: expected votes, yes or no")
+        sheets.append(Sheet(name, file, {"value": np.array([vote == "yes" for vote in votes], float)}))
+    return join_sheets(sheets, options)
+"""
+POINTS = {
+    "votes": "jury_files:VOTES",
+    "crash": "jury_files:BROKEN",
+    "lost": "jury_files:LOST",
+    "tsv": "jury_files:TSV",
+    "absent": "jury_files.nothing:FORMAT",
+    "number": "math:pi",
+    "renamed": "jury_files:VOTES",
+}
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """A function that puts a wheel with entry points on the path, as `pip install` would put its files there."""
+
+    def wheel(package, points):
+        path = tmp_path / f"{package}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("jury_files/__init__.py", RECORD)
+            archive.writestr("jury_files/reader.py", READER)
+            lines = [f"[{table.GROUP}]", *(f"{name} = {value}" for name, value in points.items())]
+            about = {"METADATA": f"Metadata-Version: 2.1\nName: {package}\n", "entry_points.txt": "\n".join(lines)}
+            for name, content in about.items():
+                archive.writestr(f"{package}-1.0.dist-info/{name}", content)
+        monkeypatch.syspath_prepend(path)
+
+    table.added_formats.cache_clear()
+    yield wheel
+    table.added_formats.cache_clear()
+    for name in [name for name in sys.modules if name.startswith("jury_files")]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def files(tmp_path):
+    contents = {"a.votes": "VOTES\nyes\nyes\nno\n", "b.votes": "VOTES\nno\nyes\nno\n", "c.votes": "VOTES\nmaybe\n"}
+    contents |= {"a.lost": "LOST\n1\n", "b.lost": "LOST\n0\n", "t.tsv": "id\tA\tB\nx\t1\t0\ny\t0\t0\n"}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    return {name: tmp_path / name for name in contents}
+
+
+def test_a_format_is_recognized_and_its_reader_imported_then(install, files):
+    install("jury", {"votes": POINTS["votes"]})
+    assert sigjax.read(files["t.tsv"]).systems == ("A", "B")
+    assert "jury_files.reader" not in sys.modules
+    evaluation = sigjax.read(files["a.votes"], files["b.votes"])
+    assert evaluation.systems == ("a.votes", "b.votes")
+    assert evaluation.stats[:, :, 0].tolist() == [[1, 1, 0], [0, 1, 0]]
+    assert sigjax.read(files["a.votes"], files["b.votes"], reader="votes").metric.name == "accuracy"
+
+
+def test_refusals_are_those_of_our_formats(install, files):
+    install("jury", {"votes": POINTS["votes"]})
+    with pytest.raises(InputError, match="c.votes: expected votes, yes or no"):
+        sigjax.read(files["a.votes"], files["c.votes"])
+    with pytest.raises(InputError, match="no format 'vote'; did you mean 'votes'"):
+        sigjax.read(files["a.votes"], files["b.votes"], reader="vote")
+    with pytest.raises(InputError, match="votes has no metric 'bleu'; it gives accuracy"):
+        sigjax.read(files["a.votes"], files["b.votes"], metric="bleu", reader="votes")
+
+
+def test_a_broken_format_is_named_in_one_line_and_breaks_no_other(install, files):
+    install("jury", POINTS)
+    with pytest.warns(RuntimeWarning) as said:
+        evaluation = sigjax.read(files["a.votes"], files["b.votes"])
+    with pytest.warns(RuntimeWarning) as more:
+        assert sigjax.read(files["t.tsv"]).systems == ("A", "B")
+    assert evaluation.num_instances == 3
+    messages = [str(each.message) for each in (*said, *more)]
+    assert all("\n" not in message for message in messages)
+    expected = (
+        "format tsv of jury is left out: sigjax has a format of that name; rename it",
+        "format absent of jury is left out: ModuleNotFoundError: No module named 'jury_files.nothing'",
+        "format number of jury is left out: math:pi is float; expected a sigjax.formats.Format",
+        "format renamed of jury is left out: its Format is named 'votes'; name both alike",
+        "format crash of jury is left out: ZeroDivisionError: division by zero",
+    )
+    assert {*expected} <= {*messages}
+    with pytest.raises(InputError, match="format lost of jury: no reader nowhere:read: ModuleNotFoundError"):
+        sigjax.read(files["a.lost"], files["b.lost"], reader="lost")
+
+
+def test_formats_of_one_name_are_refused(install, files):
+    install("jury", {"votes": POINTS["votes"]})
+    install("other", {"votes": POINTS["votes"]})
+    with pytest.warns(RuntimeWarning, match="another package adds one of that name"):
+        assert "votes" not in table.all_formats()
+
+
+def test_info_names_the_package(install, capsys):
+    from sigjax.cli import _run
+
+    install("jury", {"votes": POINTS["votes"]})
+    _run(["info", "formats"], debug=True)
+    assert "votes of a jury (of jury)" in capsys.readouterr().out
+
+
+def test_no_other_format_is_imported(files):
+    code = "import sys, sigjax; sigjax.read(sys.argv[1]); print(*(name for name in sys.modules if 'sigjax.' in name))"
+    run = [sys.executable, "-c", code, str(files["t.tsv"])]
+    loaded = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
+    families = {name for name in loaded if name.startswith("sigjax.formats.")}
+    assert families == {"sigjax.formats.table", "sigjax.formats.reading"}
+    assert not {"sigjax.readers.frames", "sigjax.readers.saved", "sigjax.readers.json_files"}.intersection(loaded)
