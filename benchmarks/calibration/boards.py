@@ -14,19 +14,19 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from rates import GROUP, RESAMPLES, make_case
+from rates import GROUP, RESAMPLES, make_problem
 from scipy.special import ndtr, ndtri
 from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
-from sigjax.comparison.analysis import kind_of, run_tests
+from sigjax.comparison.analysis import run_tests
 from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.corrections import adjust
 from sigjax.run.context import Context
 from sigjax.testing.jackknife import closed_spreads, influences, joint_level, normal_maxima, pair_skewness, skewed_ends
 from sigjax.testing.p_values import t_quantile
-from sigjax.testing.problem import Case
+from sigjax.testing.problem import SumsProblem
 
 LEVEL = 0.95
 GROUPS, QUICK_GROUPS = 100, 1
@@ -147,14 +147,14 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
     trials, missed = CROWD_TRIALS[num_systems] * groups // GROUPS, np.zeros(2, int)
     for trial in range(trials):
         rng = np.random.default_rng((_SEED, num_systems, units, trial))
-        case = make_case("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
+        case = make_problem("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
         settings = replace(case.settings, interval="simultaneous", level=LEVEL)
-        case = case._replace(question=case.question._replace(members=members), settings=settings)
+        case = replace(case.with_pairs(members), settings=settings)
         pairs = closed_spreads(case)[1]
         moves, errors = influences(case), np.array([one.standard_error for one in pairs])
         level = joint_level(normal_maxima(moves, members, RESAMPLES, trial), LEVEL)
         ends = skewed_ends(pair_skewness(moves, members, errors), t_quantile(level, units - 1.0), nearer=False)
-        low, high = (case.question.deltas - errors * end for end in ends)
+        low, high = (case.hypotheses.deltas - errors * end for end in ends)
         held = all(one.interval is not None and one.interval.low <= 0.0 <= one.interval.high for one in pairs)
         missed += np.array([((low > 0.0) | (high < 0.0)).any(), not held])
     for by, number in zip(("draws", "simultaneous"), missed.tolist(), strict=True):
@@ -167,9 +167,9 @@ def _of_group(
     """Which events happen in each data set of a group, which share their resamples."""
     metric = "accuracy" if values.dtype.kind == "i" else "mean"
     clusters = world.clusters(units).tolist() if world.clusters else None
-    case = make_case(metric, values, clusters, seed)
+    case = make_problem(metric, values, clusters, seed)
     exact = metric == "accuracy" or units <= EXACT_UNITS
-    scores, p_values = np.array(case.question.scores).reshape(-1, 5), {}
+    scores, p_values = np.array(case.hypotheses.scores).reshape(-1, 5), {}
     for test, correction in TESTS:
         if test not in p_values:
             p_values[test] = _p_values(case, test, exact=exact)
@@ -179,19 +179,19 @@ def _of_group(
     if exact:
         _require_those_of_compare(case, _beats(scores[0], p_values["permutation"][0], "holm"), values[0], clusters)
     true = np.subtract(*np.array(world.truths)[_PAIRS.T])
-    ends = np.array([_simultaneous(make_case(metric, each[:, None], clusters, seed)) for each in values])
+    ends = np.array([_simultaneous(make_problem(metric, each[:, None], clusters, seed)) for each in values])
     held = (ends[:, :, 0] <= true + 1e-12) & (true - 1e-12 <= ends[:, :, 1])
     yield ("deltas", "simultaneous"), (~held.all(axis=1)).tolist()
 
 
-def _p_values(case: Case, test: Test, *, exact: bool) -> np.ndarray:
+def _p_values(case: SumsProblem, test: Test, *, exact: bool) -> np.ndarray:
     """P-values of all pairs of each data set, `[data set, pair]`."""
-    first = 5 * np.arange(len(case.question.scores) // 5, dtype=np.int32)
+    first = 5 * np.arange(len(case.hypotheses.scores) // 5, dtype=np.int32)
     members = (first[:, None, None] + _PAIRS).reshape(-1, 2)
     method = "auto" if exact and test == "permutation" else "montecarlo"
     settings = replace(case.settings, test=test, method=method, budget=None if method == "montecarlo" else 1e9)
-    case = case._replace(question=case.question._replace(members=members), settings=settings)
-    return run_tests(kind_of(case), Context("numpy")).pairs_by[test].column("p_value").values.reshape(len(first), -1)
+    case = replace(case.with_pairs(members), settings=settings)
+    return run_tests(case, Context("numpy")).pairs_by[test].column("p_value").values.reshape(len(first), -1)
 
 
 def _beats(scores: np.ndarray, p_values: np.ndarray, correction: Correction) -> np.ndarray:
@@ -215,14 +215,16 @@ def _misranks(beats: np.ndarray, truths: Sequence[float]) -> bool:
     return bool(((low > best) | (high < worst)).any())
 
 
-def _simultaneous(case: Case) -> np.ndarray:
+def _simultaneous(case: SumsProblem) -> np.ndarray:
     """Simultaneous intervals of the deltas of five systems, `[pair, 2]`; NaN where there is none."""
     settings = replace(case.settings, test=(), method="auto", interval="simultaneous", level=LEVEL)
-    case = case._replace(question=case.question._replace(members=_PAIRS), settings=settings)
-    return np.array([each.interval or (np.nan, np.nan) for each in run_tests(kind_of(case), Context("numpy")).pairs])
+    case = replace(case.with_pairs(_PAIRS), settings=settings)
+    return np.array([each.interval or (np.nan, np.nan) for each in run_tests(case, Context("numpy")).pairs])
 
 
-def _require_those_of_compare(case: Case, beats: np.ndarray, values: np.ndarray, clusters: list[int] | None) -> None:
+def _require_those_of_compare(
+    case: SumsProblem, beats: np.ndarray, values: np.ndarray, clusters: list[int] | None
+) -> None:
     """The top group of a data set must be that of the front door.
 
     Raises:

@@ -19,9 +19,10 @@ from scipy.special import ndtr, ndtri
 from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
-from sigjax.comparison.analysis import kind_of, make_case, run_tests
+from sigjax.comparison.analysis import run_tests
 from sigjax.records import Interval, IntervalKind, Settings
 from sigjax.run.context import Context
+from sigjax.testing.problem import problem_of
 
 LEVEL, RESAMPLES = 0.95, 999
 TRIALS, QUICK_TRIALS = 550, 20
@@ -152,12 +153,12 @@ def _of_sample(world: World, sample: Sample, seed: int) -> Iterator[tuple[tuple[
     """What the intervals of each kind miss in a data set, and whether tests find the systems farthest apart alike."""
     clusters = None if sample.clusters is None else sample.clusters.tolist()
     evaluation = sigjax.Evaluation.from_arrays(dict(zip("abcde", sample.values, strict=True)), clusters=clusters)
-    case = make_case(evaluation, Settings(test=(), method="montecarlo", resamples=RESAMPLES, seed=seed, level=LEVEL))
+    case = problem_of(evaluation, Settings(test=(), method="montecarlo", resamples=RESAMPLES, seed=seed, level=LEVEL))
     truths = np.array(world.truths)
     first, second = np.array(list(combinations(range(5), 2))).T
     for kind in KINDS:
         settings = replace(case.settings, interval=kind)
-        found = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))  # pyright: ignore
+        found = run_tests(replace(case, settings=settings), Context("numpy"))
         deltas = _missed([each.interval for each in found.pairs], truths[first] - truths[second])
         if kind != "simultaneous":
             yield ("delta", kind), deltas

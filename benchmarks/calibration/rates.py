@@ -16,7 +16,7 @@ from populations import KINDS, TARGETS, Kind, Statistic, Target
 from scipy import stats
 
 import sigjax
-from sigjax.comparison.analysis import kind_of, run_tests
+from sigjax.comparison.analysis import run_tests
 from sigjax.records import Alternative, IntervalKind, Metric, Settings, Test, Variant
 from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.tally import extreme, swapped_deltas
@@ -26,7 +26,7 @@ from sigjax.run.context import Context, Run
 from sigjax.studies.classical import all_tests
 from sigjax.studies.tests import ClassicalTest, mcnemar, paired_t
 from sigjax.testing.permutation import swap_problem
-from sigjax.testing.problem import Case
+from sigjax.testing.problem import SumsProblem
 
 LEVELS = (0.01, 0.05, 0.10)
 RESAMPLES = 999
@@ -77,7 +77,7 @@ def sizes_of(name: str, size: int, groups: range) -> dict[str, Counts]:
 def _of_group(kind: Kind, inputs: np.ndarray, size: int, seed: int) -> Iterator[tuple[str, Counts]]:
     """The tests of a group by its units; where these are clusters, some once more as if instances were units."""
     labels = None if kind.clusters is None else kind.clusters(size).tolist()
-    case = make_case(kind.metric, inputs, labels, seed)
+    case = make_problem(kind.metric, inputs, labels, seed)
     yield from _resampling_tests(case)
     yield from _exact_tests(case)
     yield from _classical_tests(kind.metric, inputs, labels)
@@ -86,7 +86,7 @@ def _of_group(kind: Kind, inputs: np.ndarray, size: int, seed: int) -> Iterator[
             yield test + IGNORED, _counts(p_values)
 
 
-def _resampling_tests(case: Case) -> Iterator[tuple[str, Counts]]:
+def _resampling_tests(case: SumsProblem) -> Iterator[tuple[str, Counts]]:
     sided: dict[str, Alternative] = {SAMPLED: "two-sided", SAMPLED + ONE_SIDED: "greater"}
     for name, alternative in sided.items():
         yield name, _counts(_p_values(case, "permutation", alternative), _attainable_by_swaps(case, alternative))
@@ -109,7 +109,7 @@ def _classical_tests(metric: str, inputs: np.ndarray, clusters: list[int] | None
 
 def _on_instances(metric: str, inputs: np.ndarray, seed: int) -> Iterator[tuple[str, np.ndarray]]:
     """The p-values `[data set]` of some tests of 0/1 data that know nothing of clusters."""
-    case = make_case(metric, inputs, None, seed)
+    case = make_problem(metric, inputs, None, seed)
     yield SAMPLED, _p_values(case, "permutation", "two-sided")
     yield BOOTSTRAP, _p_values(case, "bootstrap", "two-sided")
     apart = inputs[:, 0, :, 0] - inputs[:, 1, :, 0]
@@ -128,7 +128,7 @@ def _counts(p_values: np.ndarray, attainable: np.ndarray | None = None) -> Count
     return Counts(len(p_values), rejected, np.full(len(LEVELS), np.nan) if attainable is None else attainable)
 
 
-def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed: int) -> Case:
+def make_problem(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed: int) -> SumsProblem:
     """The data sets as systems 0 and 1, 2 and 3, ... of one comparison."""
     systems = {str(place): each for place, each in enumerate(inputs.reshape(-1, *inputs.shape[2:]))}
     evaluation = sigjax.Evaluation.from_arrays(systems, metric=metric, clusters=clusters)
@@ -136,18 +136,16 @@ def make_case(metric: str, inputs: np.ndarray, clusters: list[int] | None, seed:
     units = make_units(evaluation)
     pairs = np.arange(len(systems) // 2 * 2, dtype=np.int32).reshape(-1, 2)
     settings = Settings(method="montecarlo", resamples=RESAMPLES, seed=seed, interval="none")
-    return Case.of(units, evaluation.metric, pairs, settings)
+    return SumsProblem.of(units, evaluation.metric, pairs, settings)
 
 
-def _p_values(case: Case, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
+def _p_values(case: SumsProblem, test: Test, alternative: Alternative, variant: Variant = "shift") -> np.ndarray:
     """The p-values `[data set]` that sigjax gives by resampling."""
     settings = replace(case.settings, test=test, alternative=alternative, variant=variant)
-    return (
-        run_tests(kind_of(case._replace(settings=settings)), Context("numpy")).pairs_by[test].column("p_value").values
-    )
+    return run_tests(replace(case, settings=settings), Context("numpy")).pairs_by[test].column("p_value").values
 
 
-def _attainable_by_swaps(case: Case, alternative: Alternative) -> np.ndarray:
+def _attainable_by_swaps(case: SumsProblem, alternative: Alternative) -> np.ndarray:
     """The largest sizes `[level]` of the sampled test, added up over data sets.
 
     The observed delta and those of the resamples may be exchanged under the null hypothesis: given all of them, the
@@ -165,13 +163,13 @@ def _attainable_by_swaps(case: Case, alternative: Alternative) -> np.ndarray:
     return np.array([each.mean(axis=1).sum() for each in shares])
 
 
-def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
+def _exact_tests(case: SumsProblem) -> Iterator[tuple[str, Counts]]:
     """The exact test, where there is one that is quick, and its mid-p, where one statistic differs."""
     if not case.units.exact and len(case.units.strata) > _FEW:
         return
     for name, mid_p in ((EXACT, False), (MID_P, True)):
         settings = replace(case.settings, test="permutation", method="auto", budget=_ENOUGH, mid_p=mid_p)
-        answered = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))
+        answered = run_tests(replace(case, settings=settings), Context("numpy"))
         found = answered.pairs_by["permutation"]
         if found.column("method").distinct() != ("exact",):
             return
@@ -180,13 +178,13 @@ def _exact_tests(case: Case) -> Iterator[tuple[str, Counts]]:
             return
 
 
-def _apart(case: Case) -> tuple[np.ndarray, np.ndarray]:
+def _apart(case: SumsProblem) -> tuple[np.ndarray, np.ndarray]:
     """Differences of each data set `[data set, unit, stat]`, and the statistics that differ in any."""
     apart = case.units.values[::2] - case.units.values[1::2]
     return apart, np.flatnonzero(apart.any(axis=(0, 1)))
 
 
-def _attainable_exactly(case: Case) -> np.ndarray:
+def _attainable_exactly(case: SumsProblem) -> np.ndarray:
     """The largest sizes `[level]` of the exact test, added up over data sets; not by the code of sigjax.
 
     Where one statistic of whole numbers differs, delta grows with the sum of +d and -d, whose law is the inverse
@@ -274,14 +272,14 @@ def _kinds(num_systems: int) -> tuple[IntervalKind, ...]:
 def _of_sigjax(target: Target, inputs: np.ndarray, kind: IntervalKind, seed: int) -> np.ndarray:
     """Intervals `[data set, interval, 2]`, NaN where there is none: data sets are one comparison, or one each."""
     together = inputs.shape[1] > 2
-    cases = [make_case(target.metric, each, None, seed) for each in (inputs[:, None] if together else [inputs])]
+    cases = [make_problem(target.metric, each, None, seed) for each in (inputs[:, None] if together else [inputs])]
     found = []
     for case in cases:
         if together:
             pairs = tuple(combinations(range(inputs.shape[1]), 2))
-            case = case._replace(question=case.question._replace(members=np.array(pairs, np.int32)))
+            case = case.with_pairs(np.array(pairs, np.int32))
         settings = replace(case.settings, test=(), resamples=INTERVAL_RESAMPLES, level=LEVEL, interval=kind)
-        answers = run_tests(kind_of(case._replace(settings=settings)), Context("numpy"))
+        answers = run_tests(replace(case, settings=settings), Context("numpy"))
         found += answers.systems if inputs.shape[1] == 1 else answers.pairs
     return np.array([each.interval or (np.nan, np.nan) for each in found]).reshape(len(inputs), -1, 2)
 

@@ -18,11 +18,11 @@ from scipy.special import ndtr
 from shared import Share, begin, cells_table, finish, require_at_most, share_of
 
 import sigjax
-from sigjax.comparison.analysis import kind_of, run_tests
+from sigjax.comparison.analysis import run_tests
 from sigjax.records import Design, IntervalKind, Method, Metric, Settings, Test
 from sigjax.resample.units import make_units
 from sigjax.run.context import Context
-from sigjax.testing.problem import Case
+from sigjax.testing.problem import SumsProblem
 
 ALPHA, RESAMPLES, GROUP = 0.05, 499, 20
 """Data sets of a group share their resamples."""
@@ -110,7 +110,7 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
         settings = Settings(
             test=test, method=method, resamples=RESAMPLES, seed=seed, interval=INTERVALS[design], design=design
         )
-        found = run_tests(kind_of(_case(values, settings)), Context("numpy"))
+        found = run_tests(_case(values, settings), Context("numpy"))
         yield ("rejects", design), int((found.pairs_by[test].column("p_value").values <= ALPHA * (1.0 + 1e-9)).sum())
         ends = [each.interval for each in found.pairs if each.interval is not None]
         if ends:
@@ -118,7 +118,7 @@ def _of_group(values: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[tu
     yield ("misses", TWO_WAY_BOOTSTRAP), sum(not low <= 0.0 <= high for low, high in _two_way_bootstrap(values, rng))
 
 
-def _case(values: np.ndarray, settings: Settings) -> Case:
+def _case(values: np.ndarray, settings: Settings) -> SumsProblem:
     """The data sets as systems 0 and 1, 2 and 3, ... of one comparison."""
     systems = {str(place): each.ravel() for place, each in enumerate(values.reshape(-1, *values.shape[2:]))}
     ids, runs = np.indices(values.shape[2:]).reshape(2, -1).tolist()
@@ -126,7 +126,7 @@ def _case(values: np.ndarray, settings: Settings) -> Case:
     assert isinstance(evaluation.metric, Metric)
     units = make_units(evaluation, settings.design)
     pairs = np.arange(len(systems), dtype=np.int32).reshape(-1, 2)
-    return Case.of(units, evaluation.metric, pairs, settings)
+    return SumsProblem.of(units, evaluation.metric, pairs, settings)
 
 
 def _two_way_bootstrap(values: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:

@@ -22,8 +22,8 @@ from sigjax.records.display import meant
 from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
 from sigjax.testing.exact import exact_budget
+from sigjax.testing.hypotheses import NotExact, NotFinite, num_problems, ones_of
 from sigjax.testing.intervals import KINDS, draws_intervals, in_closed_form
-from sigjax.testing.problem import NotExact, NotFinite, num_problems, ones_of
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""

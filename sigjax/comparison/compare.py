@@ -14,19 +14,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 
-from sigjax.comparison.analysis import check_parts, common, make_case, pairs_of
+from sigjax.comparison.analysis import check_parts, common
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_together, check_workload, named_errors
 from sigjax.comparison.families import Leaderboard, comparisons_of, leaderboards
 from sigjax.comparison.notes import together
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions, evaluations_of
-from sigjax.exact.bootstrap import law
-from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import Criterion, few_units, law_seconds, sign_law
-from sigjax.metrics import evaluation_from_arrays, pair_rounding
+from sigjax.exact.null import Criterion
+from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import is_part
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import Comparison, Comparisons, Distribution, Evaluation, Measured, Settings, Test, bin_edges
@@ -34,26 +32,13 @@ from sigjax.records.comparison import PeerTest
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, takes, values
 from sigjax.report import Report
-from sigjax.resample.engine import deltas_of, swapped_sums
-from sigjax.resample.gathered import outcome_scores, swap_scores
 from sigjax.resample.tally import null_replicates
 from sigjax.run.backend import host_scope
 from sigjax.run.checkpoint import data_hash, identity_of, open_checkpoint
-from sigjax.run.context import Context, Run
+from sigjax.run.context import Context
 from sigjax.run.shards import current_shard
-from sigjax.testing.bootstrap import plan_bootstrap, replicate_pieces
-from sigjax.testing.exact import Plan, exchanged_law, pair_deltas
-from sigjax.testing.permutation import plan_sample, sample_replicates, swap_problem
-from sigjax.testing.problem import (
-    Case,
-    Question,
-    SampleCase,
-    alike,
-    check_finite,
-    draw_seconds,
-    scores_at,
-    swap_seconds,
-)
+from sigjax.testing.hypotheses import check_finite
+from sigjax.testing.problem import DeltaDistribution, Problem, pairs_of, problem_of
 from sigjax.version import __version__
 
 _SHORT = {"tests": "test", "resamples": "n", "alternative": "alt", "variant": "null", "mid_p": "ties"}
@@ -100,28 +85,6 @@ def _written(settings: Settings) -> dict[str, Any]:
     }
 
 
-MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
-"""Resamples of a law; of a metric that is not a function of sums the last number."""
-_SECONDS = 1.0
-"""Nominal seconds of NumPy per law."""
-_EXACT_SECONDS = 0.1
-"""Nominal seconds of an exact null: a million values."""
-_FEW_COINS = 13
-"""Units whose swaps are all tried for a metric that is not a function of sums."""
-AnyCase = TypeVar("AnyCase", Case, SampleCase)
-
-
-class Law(NamedTuple):
-    """The delta of a pair: values and their chances."""
-
-    deltas: np.ndarray
-    """[value]"""
-    chances: np.ndarray
-    """[value]; 1 for each resample."""
-    resamples: int | None
-    """None for an exact law."""
-
-
 class Laws:
     """The laws of the pairs of a report: `laws(metric, a, b, test)`.
 
@@ -131,8 +94,7 @@ class Laws:
     def __init__(self, evaluations: Sequence[Evaluation], settings: Settings) -> None:
         self._evaluations = {each.metric.name: each for each in evaluations}
         self._settings = replace(settings, resamples=settings.fixed_resamples)
-        self._case = lru_cache(1)(lambda metric: make_case(self._evaluations[metric], self._settings))
-        self._scores = lru_cache(1)(lambda metric: _bootstrap_scores(self._case(metric)))
+        self._problem = lru_cache(1)(lambda metric: problem_of(self._evaluations[metric], self._settings))
 
     def __call__(self, metric: str, a: str, b: str, test: Test) -> Distribution | None:
         """The law of one pair, in bins; None where there is none (no bootstrap of one unit, or of trained models).
@@ -144,44 +106,24 @@ class Laws:
         if evaluation.present is not None:
             settings = replace(self._settings, baseline=None)
             return Laws([common(evaluation, a, b)], settings)(metric, a, b, test)
-        members = [evaluation.systems.index(name) for name in (a, b)]
-        case = _of_pair(self._case(metric), members)
-        no_sample = len(case.units.strata) == 1 or evaluation.unit == "response" or self._settings.design == "models"
+        systems = evaluation.systems.index(a), evaluation.systems.index(b)
+        problem = self._problem(metric)
+        pair = problem.of_pair(systems)
+        no_sample = len(pair.units.strata) == 1 or evaluation.unit == "response" or self._settings.design == "models"
         if test == "bootstrap" and no_sample:
             return None
         with named_errors([evaluation], self._settings):
-            if test == "permutation":
-                found = _null(case)
-            elif (found := _exact_bootstrap(case)) is None:
-                of_a, of_b = self._scores(metric)[members] if isinstance(case, Case) else _bootstrap_scores(case)
-                found = _drawn(of_a - of_b)
-            check_finite(found.deltas[None], [(members[0], members[1])])
-        edges, shares, extreme = (tuple(each.tolist()) for each in _binned(case, found, test))
-        return Distribution(a, b, metric, test, case.question.delta((0, 1)), edges, shares, extreme, found.resamples)
+            found = pair.null_deltas() if test == "permutation" else problem.bootstrap_deltas(systems)
+            check_finite(found.deltas[None], [systems])
+        edges, shares, extreme = (tuple(each.tolist()) for each in _binned(pair, found, test))
+        return Distribution(a, b, metric, test, pair.hypotheses.delta((0, 1)), edges, shares, extreme, found.resamples)
 
 
-def _of_pair(case: Case | SampleCase, pair: list[int]) -> Case | SampleCase:
-    """The case of two systems alone, on the same units and with the same draws."""
-    question = Question(
-        np.array([[0, 1]], np.int32),
-        tuple(case.question.scores[system] for system in pair),
-        tuple(case.question.tolerances[system] for system in pair),
-    )
-    if isinstance(case, SampleCase):
-        units = replace(case.units, columns=case.units.columns[pair])
-        return case._replace(units=units, question=question)
-    units, outputs = case.units, case.units.outputs
-    outputs = outputs and outputs._replace(values=outputs.values[pair])
-    errors = units.relative_error[pair]
-    units = replace(units, values=units.values[pair], relative_error=errors, outputs=outputs)
-    return case._replace(units=units, question=question)
-
-
-def _binned(case: Case | SampleCase, found: Law, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _binned(pair: Problem, found: DeltaDistribution, test: Test) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Edges, shares, and those that are extreme."""
-    settings, (delta, tolerance) = case.settings, case.question.observed([(0, 1)])
-    if isinstance(case, SampleCase) and test == "permutation":
-        tolerance = np.array([4.0 * pair_rounding(case.metric, *case.units.columns)])
+    settings, (delta, tolerance) = pair.settings, pair.hypotheses.observed([(0, 1)])
+    if test == "permutation":
+        tolerance = np.array([pair.swap_tolerance((0, 1))])
     nulls = (
         found.deltas if test == "permutation" else np.asarray(null_replicates(found.deltas, delta, settings.variant))
     )
@@ -195,91 +137,6 @@ def _binned(case: Case | SampleCase, found: Law, test: Test) -> tuple[np.ndarray
     # A law by an FFT may have rounding noise below 0.
     shares, extreme = (np.maximum(each, 0.0) / (found.resamples or 1) for each in sums)
     return edges, shares, extreme
-
-
-def _null(case: Case | SampleCase) -> Law:
-    """Deltas over swaps, or exchanges of outputs or runs."""
-    if isinstance(case, SampleCase):
-        return _null_of_columns(case)
-    if (found := _exact_null(case)) is not None:
-        return Law(*found, None)
-    case = _affordable(case, swap_seconds(case, 1))
-    run = _run(case)
-    problem, packed = swap_problem(case, np.array([0]), run)
-    return _drawn(deltas_of(swapped_sums(problem, run), packed, 0, problem.divisors, case.metric.score))
-
-
-def _exact_null(case: Case) -> tuple[np.ndarray, np.ndarray] | None:
-    """All deltas and their chances; None where they are too many, or not to be listed."""
-    units, settings = case.units, case.settings
-    if settings.method == "montecarlo":
-        return None
-    if settings.design in ("crossed", "models"):
-        return exchanged_law(case, (0, 1), _EXACT_SECONDS)
-    a, b = units.values
-    for lattice in (pair_lattice(a, b, case.metric.stat_names), few_units(a, b)):
-        if isinstance(lattice, Lattice) and law_seconds(lattice) <= _EXACT_SECONDS:
-            values, chances = sign_law(lattice)
-            plans = {(0, 1): Plan("line", lattice, 0.0, 0.0)}
-            return pair_deltas(case, [(0, 1)], plans)(*values.T[:, None])[0], chances
-    return None
-
-
-def _null_of_columns(case: SampleCase) -> Law:
-    case = _with(case, min(_OF_SAMPLES, case.settings.fixed_resamples))
-    plan, run = plan_sample(case, draws=False), _run(case)
-    coins = plan.coins.get((0, 1))
-    if coins is not None and 0 < len(coins) <= _FEW_COINS:
-        pieces = outcome_scores(plan.function, case.units, (0, 1), coins)
-        half = np.concatenate([scores[0] - scores[1] for _, scores in pieces])
-        return Law(np.append(half, -half), np.full(2 * len(half), 0.5 / len(half)), None)
-    every = range(run.resamples)
-    pieces = swap_scores(plan.function, case.units, [(0, 1)], run.seed, every, every)
-    return _drawn(np.concatenate([scores[0, 0] - scores[0, 1] for _, scores in pieces]))
-
-
-def _exact_bootstrap(case: Case | SampleCase) -> Law | None:
-    """Deltas on bootstrap resamples, without drawing any."""
-    if isinstance(case, SampleCase) or case.settings.method == "montecarlo":
-        return None
-    plan = plan_bootstrap(case, alike(case), _SECONDS)
-    if isinstance(plan, NotEligible):
-        return None
-    of_sum = law(plan.pairs[0, 1])
-    values = of_sum.first + of_sum.step * np.arange(len(of_sum.probabilities), dtype=np.float64)
-    *scores, origin = scores_at(case, plan.score.stat, np.append(values, 0.0))
-    return Law(np.array(scores) - origin, of_sum.probabilities, None)
-
-
-def _bootstrap_scores(case: Case | SampleCase) -> np.ndarray:
-    """Scores `[system, resample]` on the first bootstrap resamples."""
-    if isinstance(case, SampleCase):
-        case = _with(case, min(_OF_SAMPLES, case.settings.fixed_resamples))
-        pieces = sample_replicates(case, _run(case))
-    else:
-        case = _affordable(case, draw_seconds(case))
-        pieces = replicate_pieces(case, _run(case))
-    return np.concatenate([scores for _, scores in pieces], axis=1)
-
-
-def _affordable(case: Case, seconds: float) -> Case:
-    """The case of as many resamples as fit the time, where those of its settings take so many seconds."""
-    resamples, a_resample = MOST_RESAMPLES, seconds / case.settings.fixed_resamples
-    while resamples > _FEWEST and resamples * a_resample > _SECONDS:
-        resamples //= 2
-    return _with(case, min(resamples, case.settings.fixed_resamples))
-
-
-def _with(case: AnyCase, resamples: int) -> AnyCase:
-    return case._replace(settings=replace(case.settings, resamples=resamples))
-
-
-def _run(case: Case | SampleCase) -> Run:
-    return Run(case.settings.fixed_resamples, case.settings.seed)
-
-
-def _drawn(deltas: np.ndarray) -> Law:
-    return Law(deltas, np.ones(len(deltas)), len(deltas))
 
 
 Path = str | os.PathLike[str]

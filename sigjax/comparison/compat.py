@@ -16,7 +16,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sigjax.comparison.analysis import OfSums, make_case
 from sigjax.comparison.checks import named_errors
 from sigjax.multiple.westfall_young import num_columns
 from sigjax.records import Evaluation, Hint, InputError, Settings
@@ -24,8 +23,9 @@ from sigjax.records.comparison import PeerName, PeerTest
 from sigjax.resample.engine import deltas_of, swapped_sums
 from sigjax.run.context import Context
 from sigjax.run.host import fits, gib, memory_for
+from sigjax.testing.hypotheses import check_finite
 from sigjax.testing.permutation import swap_problem
-from sigjax.testing.problem import Case, check_finite, swap_seconds
+from sigjax.testing.problem import SumsProblem, problem_of
 from sigjax.testing.replicates import all_replicates
 
 ABOUT: dict[PeerName, str] = {
@@ -68,8 +68,8 @@ def peer_tests(evaluations: Sequence[Evaluation], settings: Settings, context: C
     for evaluation in evaluations:
         metric = evaluation.metric.name
         with named_errors([evaluation], settings):
-            case = make_case(evaluation, settings)
-            if not isinstance(case, Case) or settings.design != "together":
+            case = problem_of(evaluation, settings)
+            if not isinstance(case, SumsProblem) or settings.design != "together":
                 raise InputError("compat needs a metric of sums and design together; leave it out")
             clusters = "" if len(case.units.strata) == evaluation.num_instances else NO_CLUSTERS
             for test in settings.tests:
@@ -79,28 +79,28 @@ def peer_tests(evaluations: Sequence[Evaluation], settings: Settings, context: C
     return tuple(tests)
 
 
-def _of_swaps(case: Case, context: Context) -> list[float]:
+def _of_swaps(case: SumsProblem, context: Context) -> list[float]:
     """The p-value of each pair on the swaps that our own test draws."""
-    question, settings, p_values = case.question, case.settings, []
+    hypotheses, settings, p_values = case.hypotheses, case.settings, []
     _check_memory(num_columns([case]), settings)
-    context = context.sized(swap_seconds(case, len(question.members)))
+    context = context.sized(case.swap_seconds(len(hypotheses.members)))
     with context.run("compat", settings.fixed_resamples, settings.seed) as run:
         problem, pairs = swap_problem(case, slice(None), run)
         sums = swapped_sums(problem, run)
-        for index, (pair, delta) in enumerate(zip(question.pairs, question.deltas.tolist(), strict=True)):
+        for index, (pair, delta) in enumerate(zip(hypotheses.pairs, hypotheses.deltas.tolist(), strict=True)):
             null = deltas_of(sums, pairs, index, problem.divisors, case.metric.score)
             check_finite(null[None], [pair])
             p_values.append(paired_ar(null, delta))
     return p_values
 
 
-def _of_draws(case: Case, context: Context) -> list[float]:
+def _of_draws(case: SumsProblem, context: Context) -> list[float]:
     """The p-value of each pair on the draws of our own test."""
-    shape, sums = (len(case.question.scores), case.settings.fixed_resamples), OfSums(case)
+    shape = len(case.hypotheses.scores), case.settings.fixed_resamples
     _check_memory(shape[0], case.settings)
-    with sums.sized(context, 0, draws=True).run("compat", shape[1], case.settings.seed) as run:
-        scores = all_replicates(sums.replicates, shape, run)
-    pairs = zip(case.question.pairs, case.question.deltas.tolist(), strict=True)
+    with case.sized(context, 0, draws=True).run("compat", shape[1], case.settings.seed) as run:
+        scores = all_replicates(case.replicates, shape, run)
+    pairs = zip(case.hypotheses.pairs, case.hypotheses.deltas.tolist(), strict=True)
     return [paired_bs(scores[a] - scores[b], delta) for (a, b), delta in pairs]
 
 

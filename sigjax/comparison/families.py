@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.comparison.analysis import MetricKind, OfSums, Part, TestResults, kind_of, make_case, parts_of, run_tests
+from sigjax.comparison.analysis import Part, TestResults, parts_of, run_tests
 from sigjax.comparison.checks import check_units, named_errors
 from sigjax.comparison.notes import (
     Precision,
@@ -41,7 +41,7 @@ from sigjax.resample.units import units_of_instances
 from sigjax.run.context import Context
 from sigjax.testing.bootstrap import draw_all
 from sigjax.testing.exact import exact_budget
-from sigjax.testing.problem import Case, SampleCase, draw_seconds
+from sigjax.testing.problem import Problem, SumsProblem, problem_of
 
 CostIfExact = tuple[float, float] | None
 """Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
@@ -191,7 +191,7 @@ class Tested(NamedTuple):
     """Whether there are bootstrap ranks."""
     cost_if_exact: CostIfExact
     """As in `TestResults`; the seconds are for all parts, of which this has its share."""
-    case: Case | SampleCase | None
+    case: Problem | None
     """None where the part is not the whole evaluation."""
 
 
@@ -211,16 +211,20 @@ def costs_if_exact(tested: Sequence[Tested]) -> list[CostIfExact]:
     return [cost for cost, pairs in tests if pairs and pairs.column("exceed").where_present.any()]
 
 
-def described(part: Part, evaluation: Evaluation, case: Case | SampleCase, results: TestResults) -> Tested:
+def described(part: Part, evaluation: Evaluation, case: Problem, results: TestResults) -> Tested:
     """The results of a part, whose evaluation is this, as named records."""
-    settings, question, num_units = case.settings, case.question, len(case.units.strata)
-    unclustered = np.full(len(evaluation.systems), np.nan), np.full(len(question.members), np.nan)
-    if isinstance(case, Case) and evaluation.clusters is not None and results.systems[0].standard_error is not None:
-        unclustered = unclustered_errors(evaluation, question.members, settings.design)
+    settings, hypotheses, num_units = case.settings, case.hypotheses, len(case.units.strata)
+    unclustered = np.full(len(evaluation.systems), np.nan), np.full(len(hypotheses.members), np.nan)
+    if (
+        isinstance(case, SumsProblem)
+        and evaluation.clusters is not None
+        and results.systems[0].standard_error is not None
+    ):
+        unclustered = unclustered_errors(evaluation, hypotheses.members, settings.design)
     draws = settings.interval != "none" or "bootstrap" in settings.tests
     of_pairs = results.pairs if len(part.pairs) else []
     # Parts have origins of their own.
-    standing = question.scores if part.number is None else case.observed_scores
+    standing = hypotheses.scores if part.number is None else case.observed_scores
     columns = _columns(evaluation, case, results, unclustered[1])
     return Tested(
         metric=evaluation.metric.name,
@@ -271,7 +275,7 @@ def leaderboard(
 
 
 def _system(
-    evaluation: Evaluation, case: Case | SampleCase, results: TestResults, unclustered: np.ndarray, system: int
+    evaluation: Evaluation, case: Problem, results: TestResults, unclustered: np.ndarray, system: int
 ) -> SystemScore:
     """The score of a system, without what decisions say of it."""
     return SystemScore(
@@ -305,13 +309,11 @@ def _ranked(
     return tuple(replace(system, **rank._asdict()) for system, rank in zip(systems, ranks, strict=True))
 
 
-def _columns(
-    evaluation: Evaluation, case: Case | SampleCase, results: TestResults, unclustered: np.ndarray
-) -> dict[str, Column]:
+def _columns(evaluation: Evaluation, case: Problem, results: TestResults, unclustered: np.ndarray) -> dict[str, Column]:
     """The columns of the pairs of a part that are the same for all tests."""
-    question = case.question
-    higher, names, (a, b) = evaluation.metric.higher_is_better, evaluation.systems, question.members.T
-    scores, deltas, count = np.array(case.observed_scores), question.deltas, len(question.members)
+    hypotheses = case.hypotheses
+    higher, names, (a, b) = evaluation.metric.higher_is_better, evaluation.systems, hypotheses.members.T
+    scores, deltas, count = np.array(case.observed_scores), hypotheses.deltas, len(hypotheses.members)
     interval = Column.of((each.interval for each in results.pairs), Interval)
     return {
         "a": Column(a, None, names),
@@ -354,27 +356,29 @@ def comparisons_of(evaluation: Evaluation, settings: Settings, context: Context)
 def _test_all(evaluations: Sequence[Evaluation], settings: Settings, context: Context) -> list[list[Tested]]:
     """All tests of the parts of all evaluations."""
     parts = [parts_of(each, settings) for each in evaluations]
-    kinds = [_kind(own[0], own[0].evaluation) if own[0].number is None else None for own in parts]
-    shared = [kind.case for kind in kinds if isinstance(kind, OfSums) and kind.shares_draws]
+    problems = [_problem(own[0], own[0].evaluation) if own[0].number is None else None for own in parts]
+    shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.shares_draws]
     drawn = {} if is_part(evaluations[0]) else _drawn(shared, settings, context)  # tasks have other instances
     tested: list[list[Tested]] = []
-    for number, (own, kind) in enumerate(zip(parts, kinds, strict=True), 1):
-        at = replace(context, label=f"({number} of {len(kinds)})" if len(kinds) > 1 else "")
+    for number, (own, problem) in enumerate(zip(parts, problems, strict=True), 1):
+        at = replace(context, label=f"({number} of {len(problems)})" if len(problems) > 1 else "")
         tested.append([])
         for part in own:
             others = None
             if settings.resamples == "auto":
                 family = (tested, parts) if settings.family == "report" else (tested[-1:], [own])
                 others = bounds_of_others(*family)
-            tested[-1].append(_tested(part, kind, at, drawn.pop(part.whole.metric.name, None), others))
+            tested[-1].append(_tested(part, problem, at, drawn.pop(part.whole.metric.name, None), others))
     return tested
 
 
-def _drawn(cases: Sequence[Case], settings: Settings, context: Context) -> dict[str, np.ndarray]:
+def _drawn(cases: Sequence[SumsProblem], settings: Settings, context: Context) -> dict[str, np.ndarray]:
     """Bootstrap scores of these metrics, drawn together where that can be."""
     if len(cases) < 2:
         return {}
-    with context.sized(sum(map(draw_seconds, cases))).run("bootstrap", settings.fixed_resamples, settings.seed) as run:
+    with context.sized(sum(case.draw_seconds() for case in cases)).run(
+        "bootstrap", settings.fixed_resamples, settings.seed
+    ) as run:
         return draw_all(cases, run)
 
 
@@ -396,7 +400,7 @@ def _adjusted(
     for family in each:
         steps = None
         if CORRECTIONS[settings.correction].is_resampled:
-            cases = [one.case for number in family for one in tested[number] if isinstance(one.case, Case)]
+            cases = [one.case for number in family for one in tested[number] if isinstance(one.case, SumsProblem)]
             at = context if settings.family == "report" else context.at(evaluations[family[0]].metric.name)
             with named_errors([evaluations[number] for number in family], settings):
                 steps = maxt(cases, at)
@@ -420,28 +424,28 @@ def bounds_of_others(tested: Sequence[Sequence[Tested]], parts: Sequence[Sequenc
     return np.concatenate([*known, np.tile([0.0, 1.0], (to_come, 1))])
 
 
-def _kind(part: Part, evaluation: Evaluation) -> MetricKind:
+def _problem(part: Part, evaluation: Evaluation) -> Problem:
     """The case of a part, whose evaluation is this."""
     with named_errors([evaluation], part.settings):
-        return kind_of(make_case(evaluation, part.settings, part.members))
+        return problem_of(evaluation, part.settings, part.members)
 
 
 def _tested(
-    part: Part, whole: MetricKind | None, context: Context, drawn: np.ndarray | None, others: np.ndarray | None
+    part: Part, whole: Problem | None, context: Context, drawn: np.ndarray | None, others: np.ndarray | None
 ) -> Tested:
     """The tests of a part; `whole` is the case of the part that is a whole evaluation."""
     evaluation = part.evaluation
-    kind = whole or _kind(part, evaluation)
+    problem = whole or _problem(part, evaluation)
     context = context.at(evaluation.metric.name)
     if part.number is not None:
         context = context.at(f"instances {part.number + 1}")
     with named_errors([evaluation], part.settings):
-        _check(evaluation, kind.case, context)
-        results = run_tests(kind, context, drawn, others)
-    return described(part, evaluation, kind.case, results)
+        _check(evaluation, problem, context)
+        results = run_tests(problem, context, drawn, others)
+    return described(part, evaluation, problem, results)
 
 
-def _check(evaluation: Evaluation, case: Case | SampleCase, context: Context) -> None:
+def _check(evaluation: Evaluation, case: Problem, context: Context) -> None:
     """Refuse what cannot be tested, or is not what the run that is to go on has tested."""
     by_name = sorted(range(len(evaluation.systems)), key=evaluation.systems.__getitem__)
     context.checkpoint.at("scores").check_scores(np.array(case.observed_scores)[by_name])

@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.comparison.analysis import in_common
 from sigjax.metrics import origins
 from sigjax.records import Comparisons, Design, Evaluation, Metric, Note, Settings
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.host import gib, memory_for
 from sigjax.testing.intervals import KINDS, Names
 from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
-from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.problem import Problem, SumsProblem, in_common
 from sigjax.testing.uncertainty import Spread
 
 _NAMED = 10
@@ -147,9 +146,9 @@ class Precision(NamedTuple):
     pairs: list[Spread]
 
 
-def precision_of(case: Case | SampleCase, kinds: Names, systems: list[Spread], pairs: list[Spread]) -> Precision:
+def precision_of(case: Problem, kinds: Names, systems: list[Spread], pairs: list[Spread]) -> Precision:
     """The precision of a case, whose intervals are of these kinds."""
-    by_t = kinds.pairs == "wide-t" and isinstance(case, Case)
+    by_t = kinds.pairs == "wide-t" and isinstance(case, SumsProblem)
     degrees = degrees_of_freedom(case.units.sizes, case.units.strata) if by_t else math.inf
     return Precision(kinds, len(case.units.strata), degrees, systems, pairs)
 

@@ -53,7 +53,7 @@ def find_choices(size: int, of: int, num_stats: int, what: str = "runs") -> Choi
         >>> find_choices(4, 8, 1).number, find_choices(11, 22, 1).number
         (70, 705432)
         >>> find_choices(12, 24, 1)
-        NotEligible(reason='there are more than 1,000,000 choices of 12 of 24 runs', seconds=0.0, gib=0.0)
+        NotEligible(reason='there are more than 1,000,000 choices of 12 of 24 runs')
     """
     number = math.comb(of, size)
     if number > _MOST_CHOICES:

@@ -12,7 +12,6 @@ The lattices of many pairs: where systems differ in one statistic of few values,
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -59,14 +58,31 @@ class Lattice:
         return self.rows.shape[1]
 
 
-class NotEligible(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NotEligible:
     """Why there is no exact test for a pair."""
 
     reason: str
-    seconds: float = 0.0
-    """Where time or memory are too little: the nominal seconds of all exact tests, this one too; else 0."""
-    gib: float = 0.0
-    """The GiB with which there would be one; 0 where the memory does."""
+
+    @property
+    def cost(self) -> tuple[float, float] | None:
+        """Nominal seconds and GiB with which there would be one; None where nothing makes it so."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class OverBudget(NotEligible):
+    """An exact test that takes too much time or memory."""
+
+    seconds: float
+    """Nominal, of all exact tests, this one too."""
+    gib: float
+    """0 where the memory is enough."""
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """As above."""
+        return self.seconds, self.gib
 
 
 _TOO_LARGE = NotEligible("the differences of the statistics are too large for an exact test")

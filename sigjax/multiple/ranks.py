@@ -17,7 +17,7 @@ import numpy as np
 
 from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads
-from sigjax.testing.problem import Case, SampleCase
+from sigjax.testing.problem import Problem
 from sigjax.testing.replicates import Pieces, all_replicates
 
 _CACHED = 2**18
@@ -25,7 +25,7 @@ _CACHED = 2**18
 
 
 def bootstrap_ranks(
-    case: Case | SampleCase, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
+    case: Problem, run: Run, drawn: np.ndarray | None, pieces: Callable[[Run], Pieces]
 ) -> list[tuple[int, int]] | None:
     """The interval of the rank of each system, or None where the replicates do not fit into memory.
 
@@ -38,16 +38,16 @@ def bootstrap_ranks(
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    settings, question = case.settings, case.question
+    settings, hypotheses = case.settings, case.hypotheses
     if state := run.checkpoint.state():
         ranks = state.arrays["ranks"]
     else:
-        shape = (len(question.scores), run.resamples)
+        shape = (len(hypotheses.scores), run.resamples)
         if not fits(gib(shape), settings):
             return None
         values = all_replicates(pieces, shape, run) if drawn is None else drawn
         values *= 1.0 if case.metric.higher_is_better else -1.0
-        ranks = rank_quantiles(values, np.array(question.tolerances), settings.level)
+        ranks = rank_quantiles(values, np.array(hypotheses.tolerances), settings.level)
         run.checkpoint.finish(run.resamples, ranks=ranks)
     return [(low, high) for low, high in ranks.tolist()]
 

@@ -36,8 +36,9 @@ from sigjax.resample.engine import count_swaps, deltas_of, swapped_sums
 from sigjax.resample.tally import Ladder, statistic
 from sigjax.resample.units import norms
 from sigjax.run.context import Context, Run
+from sigjax.testing.hypotheses import Pair, check_finite
 from sigjax.testing.permutation import add_up, swap_problem
-from sigjax.testing.problem import Case, Pair, check_finite, numpy_seconds, swap_seconds
+from sigjax.testing.problem import SumsProblem, numpy_seconds
 
 _ROUNDING = 1e-12
 """Statistics of two pairs that differ by less than this part of themselves are ties: the scales are rounded, too. For
@@ -81,7 +82,7 @@ class StepDown:
         return adjusted
 
 
-def maxt(cases: Sequence[Case], context: Context) -> StepDown:
+def maxt(cases: Sequence[SumsProblem], context: Context) -> StepDown:
     """Step-down maxT over all pairs of one metric (on the device), or of several (sums on the device).
 
     Raises:
@@ -89,10 +90,10 @@ def maxt(cases: Sequence[Case], context: Context) -> StepDown:
         NotTraceable: the device cannot run the metric.
         InputError: a delta that single units do not change.
     """
-    first, settings, num_pairs = cases[0], cases[0].settings, len(cases[0].question.members)
+    first, settings, num_pairs = cases[0], cases[0].settings, len(cases[0].hypotheses.members)
     resamples, seed = settings.fixed_resamples, settings.seed
     if len(cases) == 1:
-        context = context.sized(swap_seconds(first, num_pairs))
+        context = context.sized(first.swap_seconds(num_pairs))
         with context.run(settings.correction, resamples, seed, compiles=first.metric) as run:
             return _of_metric(first, run)
     columns, units = num_columns(cases), len(first.units.strata)
@@ -103,8 +104,8 @@ def maxt(cases: Sequence[Case], context: Context) -> StepDown:
         return _of_metrics(cases, run)
 
 
-def _of_metric(case: Case, run: Run) -> StepDown:
-    question, alternative = case.question, case.settings.alternative
+def _of_metric(case: SumsProblem, run: Run) -> StepDown:
+    hypotheses, alternative = case.hypotheses, case.settings.alternative
     problem, packed = swap_problem(case, slice(None), run)
     observed, scale, rounding = _standardised(case)
     order, limit = _in_order(observed, rounding)
@@ -114,15 +115,15 @@ def _of_metric(case: Case, run: Run) -> StepDown:
     def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
         counted = count_swaps(problem, ladder, part, score=case.metric.score, alternative=alternative)
         for begin, exceed, finite in counted:
-            check_finite(finite, question.members[order])
+            check_finite(finite, hypotheses.members[order])
             yield begin, exceed
 
     return StepDown.of(add_up(pieces, len(order), 0, run.resamples, run), order)
 
 
-def _of_metrics(cases: Sequence[Case], run: Run) -> StepDown:
+def _of_metrics(cases: Sequence[SumsProblem], run: Run) -> StepDown:
     swaps = [swap_problem(case, slice(None), run) for case in cases]
-    pairs = [(metric, pair) for metric, case in enumerate(cases) for pair in range(len(case.question.members))]
+    pairs = [(metric, pair) for metric, case in enumerate(cases) for pair in range(len(case.hypotheses.members))]
     standardised = [_standardised(case, metric) for metric, case in enumerate(cases)]
     observed, scale, rounding = (np.concatenate(column) for column in zip(*standardised, strict=True))
     order, limit = _in_order(observed, rounding)
@@ -132,7 +133,7 @@ def _of_metrics(cases: Sequence[Case], run: Run) -> StepDown:
         metric, pair = pairs[hypothesis]
         case, (problem, packed) = cases[metric], swaps[metric]
         deltas = deltas_of(sums[metric], packed, pair, problem.divisors, case.metric.score)
-        check_finite(deltas[None], [case.question.pair(pair)], metric)
+        check_finite(deltas[None], [case.hypotheses.pair(pair)], metric)
         return statistic(deltas, case.settings.alternative) * scale[hypothesis]
 
     def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
@@ -150,7 +151,7 @@ def _of_metrics(cases: Sequence[Case], run: Run) -> StepDown:
     return StepDown.of(add_up(pieces, len(order), 0, run.resamples, run), order)
 
 
-def num_columns(cases: Sequence[Case]) -> int:
+def num_columns(cases: Sequence[SumsProblem]) -> int:
     """The largest number of sums per resample, over all metrics."""
     return sum(len(case.units.values) * case.units.values.shape[2] for case in cases)
 
@@ -162,26 +163,26 @@ def _in_order(observed: np.ndarray, rounding: np.ndarray) -> tuple[np.ndarray, n
     return order, observed[order] - np.maximum.accumulate(rounding[order]) - _ROUNDING * abs(observed[order])
 
 
-def _standardised(case: Case, metric: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _standardised(case: SumsProblem, metric: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Observed statistics, 1 / standard deviations of delta under swaps (0 where there is none), and rounding errors.
 
     Each is `[pair]`; `metric` is the index of the metric among several.
     """
-    question = case.question
-    deviations = np.array([_deviation(case, pair) for pair in question.pairs])
-    check_finite(deviations, question.members, metric)
-    varies = deviations > question.rounding
-    if (~varies & (np.abs(question.deltas) > question.rounding)).any():
+    hypotheses = case.hypotheses
+    deviations = np.array([_deviation(case, pair) for pair in hypotheses.pairs])
+    check_finite(deviations, hypotheses.members, metric)
+    varies = deviations > hypotheses.rounding
+    if (~varies & (np.abs(hypotheses.deltas) > hypotheses.rounding)).any():
         raise InputError(
             f"correction maxt needs a score that single instances change, and {case.metric.name!r} is none; use holm"
         )
     with np.errstate(divide="ignore"):
         scale = np.where(varies, 1.0 / deviations, 0.0)
-    observed = np.asarray(statistic(question.deltas, case.settings.alternative))
-    return observed * scale, scale, question.rounding * scale
+    observed = np.asarray(statistic(hypotheses.deltas, case.settings.alternative))
+    return observed * scale, scale, hypotheses.rounding * scale
 
 
-def _deviation(case: Case, pair: Pair) -> float:
+def _deviation(case: SumsProblem, pair: Pair) -> float:
     """Standard deviation of delta under swaps, to first order."""
     units, (a, b) = case.units, pair
     middle, num_units = (units.totals[a] + units.totals[b]) / 2.0, units.values.shape[1]

@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.comparison.analysis import make_case
 from sigjax.formats import read_metrics
 from sigjax.readers.options import TableOptions, listing
 from sigjax.records import Evaluation, InputError, Interval, Settings, SystemScore
@@ -31,6 +30,7 @@ from sigjax.studies.equivalence import equivalence
 from sigjax.studies.study import StudyResult
 from sigjax.testing.jackknife import wilson_interval
 from sigjax.testing.p_values import t_quantile
+from sigjax.testing.problem import problem_of
 
 Path = str | os.PathLike[str]
 Verdict = Literal["no worse", "worse", "cannot tell"]
@@ -223,11 +223,11 @@ def _of_evaluations(old: Sequence[Evaluation], new: Sequence[Evaluation]) -> tup
         for name in (name for name in before.systems if name in after.systems):
             pair = _pair(name, before, after)
             with host_scope():
-                case = make_case(pair, Settings(test="bootstrap", method="montecarlo"))
+                case = problem_of(pair, Settings(test="bootstrap", method="montecarlo"))
                 new_score, old_score = case.observed_scores
             unchanged = bool((pair.stats[0] == pair.stats[1]).all())
             limits = (lambda tail: _SAME) if unchanged else partial(_paired, pair)
-            compared[name, metric] = old_score, new_score, case.question.delta((0, 1)), limits
+            compared[name, metric] = old_score, new_score, case.hypotheses.delta((0, 1)), limits
             same = same and unchanged
     return compared, same
 

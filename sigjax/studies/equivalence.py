@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.comparison.analysis import kind_of, make_case
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_units, named_errors
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, list_evaluations
 from sigjax.metrics import evaluation_from_arrays
@@ -27,6 +26,7 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
 from sigjax.studies.formulas import proportion_interval
 from sigjax.studies.study import adjusted_p, joined_lines, results_json, signature_line, table_text
+from sigjax.testing.hypotheses import Pair
 from sigjax.testing.intervals import in_closed_form, interval_kinds
 from sigjax.testing.jackknife import (
     closed_spreads,
@@ -37,7 +37,7 @@ from sigjax.testing.jackknife import (
     tango_tail,
 )
 from sigjax.testing.p_values import montecarlo_p
-from sigjax.testing.problem import Case, Pair, SampleCase
+from sigjax.testing.problem import Problem, SumsProblem, problem_of
 from sigjax.testing.replicates import all_replicates
 from sigjax.testing.uncertainty import Basic, quantile_levels, quantiles, standard_errors
 
@@ -58,29 +58,29 @@ def interval_level(settings: Settings) -> float:
     return round(2.0 * settings.level - 1.0, 12)
 
 
-def _closed_tests(case: Case, margin: float) -> tuple[str, list[Tests]]:
+def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
     """The tests of all pairs without resamples, and their name.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
         InputError: no stratum has two units.
     """
-    _, spreads = closed_spreads(case._replace(settings=replace(case.settings, level=interval_level(case.settings))))
+    _, spreads = closed_spreads(replace(case, settings=replace(case.settings, level=interval_level(case.settings))))
     errors = np.array([each.standard_error or 0.0 for each in spreads])
-    skewed, tests = pair_skewness(influences(case.centred), case.question.members, errors).tolist(), []
-    for pair, (_, interval), error, g in zip(case.question.pairs, spreads, errors.tolist(), skewed, strict=True):
+    skewed, tests = pair_skewness(influences(case.centred), case.hypotheses.members, errors).tolist(), []
+    for pair, (_, interval), error, g in zip(case.hypotheses.pairs, spreads, errors.tolist(), skewed, strict=True):
         if interval is None:
             raise InputError("equivalence needs a stratum of at least two units; leave the strata out")
         tests.append((*_closed_tails(case, pair, error, g, margin), interval, error, None))
     return interval_kinds(case).pairs or "", tests
 
 
-def _closed_tails(case: Case, pair: Pair, error: float, skewness: float, margin: float) -> tuple[float, float]:
+def _closed_tails(case: SumsProblem, pair: Pair, error: float, skewness: float, margin: float) -> tuple[float, float]:
     """p-values of the tests whose intervals `closed_spreads` gives: Tango's for answers right or wrong, else t.
 
     A standard error of 0 means that all units differ alike, which says nothing of other units: p is 1.
     """
-    delta = case.question.delta(pair)
+    delta = case.hypotheses.delta(pair)
     if interval_kinds(case).pairs == "tango":
         a, b = case.units.values[list(pair), :, 0]
         only_a, only_b = int((a > b).sum()), int((b > a).sum())
@@ -95,18 +95,18 @@ def _closed_tails(case: Case, pair: Pair, error: float, skewness: float, margin:
     )
 
 
-def _bootstrap_tests(case: Case | SampleCase, margin: float, context: Context) -> tuple[str, list[Tests]]:
+def _bootstrap_tests(case: Problem, margin: float, context: Context) -> tuple[str, list[Tests]]:
     """The bootstrap tests of all pairs, and their name.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    settings, kind, tests = case.settings, kind_of(case), []
-    shape = len(case.question.scores), settings.fixed_resamples
-    with kind.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
-        replicates = all_replicates(kind.replicates, shape, run)
-    of_pairs = (part.tolist() for part in case.question.observed(case.question.members))
-    for (a, b), delta, tolerance in zip(case.question.pairs, *of_pairs, strict=True):
+    settings, tests = case.settings, []
+    shape = len(case.hypotheses.scores), settings.fixed_resamples
+    with case.sized(context, 0, draws=True).run("bootstrap", shape[1], settings.seed) as run:
+        replicates = all_replicates(case.replicates, shape, run)
+    of_pairs = (part.tolist() for part in case.hypotheses.observed(case.hypotheses.members))
+    for (a, b), delta, tolerance in zip(case.hypotheses.pairs, *of_pairs, strict=True):
         deltas = replicates[a] - replicates[b]
         exceed = margin_exceed(deltas, delta, margin, tolerance, settings.variant)
         lower, upper = (float(montecarlo_p(count, settings.fixed_resamples)) for count in exceed)
@@ -327,20 +327,20 @@ def equivalence(
 def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalencePairsOptions) -> list[Equivalence]:
     margin = float(options.margin)
     with named_errors([evaluation], settings):
-        case = make_case(evaluation, settings)
+        case = problem_of(evaluation, settings)
         check_units(len(case.units.strata), "equivalence")
-        if isinstance(case, Case) and options.method == "auto" and in_closed_form(case.metric, settings):
+        if isinstance(case, SumsProblem) and options.method == "auto" and in_closed_form(case.metric, settings):
             method, tests = _closed_tests(case, margin)
         else:
             method, tests = _bootstrap_tests(case, margin, Context(options.device))
-    pairs = zip(case.question.pairs, tests, strict=True)
+    pairs = zip(case.hypotheses.pairs, tests, strict=True)
     records = [_record(case, evaluation.systems, pair, method, options, *tested) for pair, tested in pairs]
     adjusted = adjust(np.array([each.p_value for each in records]), settings.correction).tolist()
     return [replace(each, p_adjusted=p, holds=p < settings.alpha) for each, p in zip(records, adjusted, strict=True)]
 
 
 def _record(
-    case: Case | SampleCase,
+    case: Problem,
     systems: tuple[str, ...],
     pair: Pair,
     method: str,
@@ -363,7 +363,7 @@ def _record(
         margin=float(options.margin),
         score_a=scores[pair[0]],
         score_b=scores[pair[1]],
-        delta=case.question.delta(pair),
+        delta=case.hypotheses.delta(pair),
         p_lower=p_lower,
         p_upper=p_upper,
         p_value=p_value,

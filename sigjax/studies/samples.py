@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.comparison.analysis import make_case
 from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
@@ -60,7 +59,7 @@ from sigjax.testing.jackknife import (
 )
 from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
-from sigjax.testing.problem import Case
+from sigjax.testing.problem import SumsProblem, problem_of
 from sigjax.testing.uncertainty import Spread
 
 
@@ -176,7 +175,7 @@ def are_binary(samples: Iterable[Evaluation]) -> bool:
     return all(bool(np.isin(one.stats[0, :, 0], (0, 1)).all()) for one in samples)
 
 
-def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple[Case, Spread]:
+def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple[SumsProblem, Spread]:
     """The units of a system with its score, and the standard error and default interval of that.
 
     `answers`: whether 0 and 1 are answers right or wrong.
@@ -184,12 +183,12 @@ def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    case = make_case(sample, settings, np.zeros((0, 2), np.int32))
-    assert isinstance(case, Case)
-    if case.alone is not None:
-        return case, closed_spreads(case.alone.case, answers=False)[0][0].moved(case.alone.offsets[0])
+    case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
+    assert isinstance(case, SumsProblem)
+    if case.own_scales and case.recentred:
+        return case, closed_spreads(case.own_scales, answers=False)[0][0].moved(case.recentred.offsets[0])
     if not answers:
-        case = case._replace(metric=sample.metric)
+        case = replace(case, metric=sample.metric)
     return case, closed_spreads(case, answers=answers)[0][0]
 
 
@@ -219,7 +218,7 @@ def is_right_or_wrong(samples: Iterable[Evaluation], against: float) -> bool:
 
 
 def against_number(
-    sample: Evaluation, case: Case, spread: Spread, against: float, device: Device, *, answers: bool
+    sample: Evaluation, case: SumsProblem, spread: Spread, against: float, device: Device, *, answers: bool
 ) -> TestFields:
     """The test of one system, whose units are those of `case`."""
     number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
@@ -231,11 +230,11 @@ def against_number(
     return fields | {"notes": (*fields["notes"], *_doubts(sample, case, spread, against, fields["p_value"]))}
 
 
-def distance(case: Case, against: float) -> float:
+def distance(case: SumsProblem, against: float) -> float:
     """The score of the only system minus a number."""
-    if case.alone is None:
-        return case.question.scores[0] - against
-    (score,), (offset,) = case.alone.case.question.scores, case.alone.offsets
+    if not (case.own_scales and case.recentred):
+        return case.hypotheses.scores[0] - against
+    (score,), (offset,) = case.own_scales.hypotheses.scores, case.recentred.offsets
     return score + float(Fraction(repr(offset)) - Fraction(repr(against)))  # decimals, as they were written
 
 
@@ -247,7 +246,7 @@ def _are_proportions(sample: Evaluation, *, answers: bool) -> bool:
     return numbers.dtype.kind == "i" and bool(((numbers[:, 0] >= 0) & (numbers[:, 0] <= numbers[:, 1])).all())
 
 
-def _binomial(case: Case, number: Fraction) -> TestFields:
+def _binomial(case: SumsProblem, number: Fraction) -> TestFields:
     answers = case.units.values[0, :, 0]
     right, count, odds = int(answers.sum()), len(answers), float(number / (1 - number))
     middle, slack = count * number, count * _ROUNDING
@@ -265,7 +264,7 @@ def _binomial(case: Case, number: Fraction) -> TestFields:
     return _fields("binomial", "exact", log_p, math.exp(log_p))
 
 
-def _sign_flip(sample: Evaluation, number: Fraction, case: Case, device: Device) -> TestFields:
+def _sign_flip(sample: Evaluation, number: Fraction, case: SumsProblem, device: Device) -> TestFields:
     """The permutation test against a system that has the number on every instance."""
     counts, place = np.unique(sample.stats[0, :, 1], return_inverse=True)
     sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[place]
@@ -279,7 +278,7 @@ def _sign_flip(sample: Evaluation, number: Fraction, case: Case, device: Device)
     return _fields("sign-flip", one.method, log_p, one.p_value, notes, p_interval=one.p_interval, exceed=one.exceed)
 
 
-def _doubts(sample: Evaluation, case: Case, spread: Spread, against: float, p_value: float) -> tuple[str, ...]:
+def _doubts(sample: Evaluation, case: SumsProblem, spread: Spread, against: float, p_value: float) -> tuple[str, ...]:
     """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
     (name,), notes, alpha = sample.systems, (), case.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
@@ -295,7 +294,7 @@ def _doubts(sample: Evaluation, case: Case, spread: Spread, against: float, p_va
     return notes
 
 
-def _by_t(case: Case, spread: Spread, against: float) -> TestFields:
+def _by_t(case: SumsProblem, spread: Spread, against: float) -> TestFields:
     """The t test whose intervals are those of the score."""
     check_units(len(case.units.strata), f"a test of {case.metric.name} against a number")
     degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), spread.standard_error or 0.0
@@ -303,7 +302,7 @@ def _by_t(case: Case, spread: Spread, against: float) -> TestFields:
         raise InputError("a test against a number needs a stratum of at least two units; leave the strata out")
     if error == 0.0:
         return _fields("t", "t", 0.0, 1.0, ("a test by t of units that are all alike shows nothing: p is 1",))
-    moves = influences(case if case.alone is None else case.alone.case)[0]
+    moves = influences(case.own_scales or case)[0]
     skewed, side = float(skewness(moves, np.array(error))), case.settings.alternative
     p_value = skewed_tail(distance(case, against), error, skewed, 0.0, degrees, side, nearer=True)
     return _fields("t", "t", math.log(p_value) if p_value > 0.0 else -math.inf, p_value)
@@ -631,14 +630,14 @@ def _unpaired_test(
     near = [less(one, offset) if offset else one for one in samples]
     both = _both(names, near)
     with named_errors([both], settings):
-        case = Case.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
+        case = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
         spreads = [uncertainty_of(one, settings, answers=answers) for one in near]
         first, second = (len(alone.units.strata) for alone, _ in spreads)
         test = two_sample_test(case, first, context)
     (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
-    score_a, score_b = case.question.scores
+    score_a, score_b = case.hypotheses.scores
     names_of_columns = ("p_value", "log10_p", "method", "reason", "exceed")
     p_value, log10_p, method, reason, exceed = (test.column(name).tolist()[0] for name in names_of_columns)
     resamples = settings.fixed_resamples
@@ -670,7 +669,7 @@ def _difference(a: float, of_a: Interval | None, b: float, of_b: Interval | None
     return Interval(a - b - below, a - b + above)
 
 
-def _ranks(case: Case, first: int) -> ClassicalTest | None:
+def _ranks(case: SumsProblem, first: int) -> ClassicalTest | None:
     units = case.units.values.sum(axis=0)
     if case.metric.score is not mean_score or (units[:, 1] != (units[0, 1])).any():
         return None

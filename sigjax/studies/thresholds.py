@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.comparison.analysis import make_case
 from sigjax.comparison.checks import check_evaluations, check_together, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
@@ -28,6 +27,7 @@ from sigjax.report.words import DASH, percent
 from sigjax.resample.draws import Draws, row_keys
 from sigjax.studies.study import WIDTH
 from sigjax.studies.trials import select
+from sigjax.testing.problem import problem_of
 
 _FIRST_ROW = 2**41 + 2**40
 """Draw r of the systems has the random words of resample 2^41 + 2^40 + r, which neither tests nor trials reach."""
@@ -401,7 +401,7 @@ def scores_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
         InputError: a score that is not finite.
     """
     with named_errors([evaluation], settings):
-        return np.array(make_case(evaluation, settings).question.scores)
+        return np.array(problem_of(evaluation, settings).hypotheses.scores)
 
 
 def _columns(report: Report, evaluation: Evaluation) -> list[PairColumns]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.comparison.analysis import kind_of, run_tests
+from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import check_evaluations, check_together, check_units
 from sigjax.comparison.options import CompareOptions
 from sigjax.metrics import check_score, less, origins
@@ -29,7 +29,8 @@ from sigjax.studies.classical import CLUSTER_T, PAIRED, UNPAIRED, tests_of_units
 from sigjax.studies.formulas import check_resamples
 from sigjax.studies.tests import ClassicalTest
 from sigjax.testing.exact import Plan, plan_exact
-from sigjax.testing.problem import Case, NotFinite
+from sigjax.testing.hypotheses import NotFinite
+from sigjax.testing.problem import SumsProblem
 
 _FIRST_ROW = 2**41
 """Trial r has the random words of resample 2^41 + r; tests have fewer resamples."""
@@ -286,11 +287,11 @@ def run_trials(
             start = min(group * size, count - size)
             part = slice(start * pairs, (start + size) * pairs)
             case = _case(pilot, make(np.arange(start, start + size)), strata, settings)
-            deltas[part] = case.question.deltas
+            deltas[part] = case.hypotheses.deltas
             if winner_first:
-                members = case.question.members
-                members = np.where(case.question.deltas[:, None] < 0.0, members[:, ::-1], members)
-                case = case._replace(question=case.question._replace(members=members))
+                members = case.hypotheses.members
+                members = np.where(case.hypotheses.deltas[:, None] < 0.0, members[:, ::-1], members)
+                case = case.with_pairs(members)
             for test in settings.tests:
                 tested = _tested(case, test, len(deltas), pairs, device)
                 p_values[test][part] = tested.column("p_value").values
@@ -325,30 +326,30 @@ def run_classical(
     return {name: p_values[name] for name in (*PAIRED, CLUSTER_T, *UNPAIRED) if name in p_values}
 
 
-def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> Case:
+def _case(pilot: Pilot, values: np.ndarray, strata: np.ndarray, settings: Settings) -> SumsProblem:
     """The trials `[trial, system, unit, stat]` as systems 0, 1, ..., and the pairs within each trial."""
     # Outputs of both systems may be in a trial's.
     errors = np.full(len(values) * values.shape[1], pilot.units.relative_error.max())
     units = replace(pilot.units, values=values.reshape(-1, *values.shape[2:]), strata=strata, relative_error=errors)
     within = np.stack(np.triu_indices(values.shape[1], 1), axis=1)
     pairs = (np.arange(len(values))[:, None, None] * values.shape[1] + within).reshape(-1, 2).astype(np.int32)
-    return Case.of(units, pilot.metric, pairs, settings)
+    return SumsProblem.of(units, pilot.metric, pairs, settings)
 
 
-def _tested(case: Case, test: Test, count: int, pairs: int, device: Device) -> Comparisons:
+def _tested(case: SumsProblem, test: Test, count: int, pairs: int, device: Device) -> Comparisons:
     """The columns of the test of trials of so many pairs each, `count` pairs in all groups."""
     settings = replace(case.settings, test=test, method="montecarlo")
     if test == "permutation" and _seconds(case, pairs) * count <= _EXACT_SECONDS:
         settings = replace(settings, method="auto", budget=_NO_LIMIT)
-    case = case._replace(settings=settings)
-    return run_tests(kind_of(case), Context(device)).pairs_by[test]
+    case = replace(case, settings=settings)
+    return run_tests(case, Context(device)).pairs_by[test]
 
 
-def _seconds(case: Case, pairs: int) -> float:
+def _seconds(case: SumsProblem, pairs: int) -> float:
     """Nominal seconds of an exact test: the mean of some of the pairs of the first trial."""
     settings = replace(case.settings, method="auto", budget=_NO_LIMIT)
-    some = [case.question.pair(i) for i in range(0, pairs, -(-pairs // _PLANNED))]
-    plans = plan_exact(case._replace(settings=settings), some).values()
+    some = [case.hypotheses.pair(i) for i in range(0, pairs, -(-pairs // _PLANNED))]
+    plans = plan_exact(replace(case, settings=settings), some).values()
     return sum(plan.seconds if isinstance(plan, Plan) else np.inf for plan in plans) / len(plans)
 
 

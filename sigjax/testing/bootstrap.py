@@ -45,21 +45,14 @@ from sigjax.resample.tally import Deltas
 from sigjax.run.backend import most_bytes
 from sigjax.run.context import Run
 from sigjax.run.host import fits, gib
+from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
 from sigjax.testing.intervals import KINDS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
-from sigjax.testing.problem import (
-    Alike,
-    Case,
-    Pair,
-    SampleCase,
-    scores_at,
-    slope_in,
-)
 from sigjax.testing.replicates import BootstrapRequest, accelerations, bca_levels, summarize
 from sigjax.testing.uncertainty import Percentile, Pieces, Spread, quantile_levels, targets_of
 
 
-def draw_all(cases: Sequence[Case], run: Run) -> dict[str, np.ndarray]:
+def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
     """Scores `[system, resample]` of several metrics of the same units on the same resamples, by name of the metric.
 
     None of them where the scores do not fit into memory, are kept in a file or shared with other processes, or where
@@ -79,12 +72,12 @@ def draw_all(cases: Sequence[Case], run: Run) -> dict[str, np.ndarray]:
     return scores
 
 
-def replicate_pieces(case: Case, run: Run) -> Pieces:
+def replicate_pieces(case: SumsData, run: Run) -> Pieces:
     """Scores of all systems by one metric on the resamples of the run, piece by piece."""
     return ((start, scores) for start, (scores,) in replicates(*_projected([case], run), run))
 
 
-def rounds_alike(case: Case) -> bool:
+def rounds_alike(case: SumsData) -> bool:
     """Whether compiled scores are NumPy's: a compiler may merge the division by divisors with the metric's own."""
     return case.metric.portable and case.units.divisors is None
 
@@ -93,7 +86,7 @@ def _arithmetic(projection: Projection) -> tuple[object, ...]:
     return type(projection), projection.matrix.dtype if isinstance(projection, DrawsProduct) else None
 
 
-def _projected(cases: Sequence[Case], run: Run) -> tuple[Projection, list[Scored]]:
+def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Scored]]:
     """How to make the sums of these metrics; statistics that they share are columns that they shard."""
     draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
@@ -126,7 +119,7 @@ class Sampled(NamedTuple):
 
 
 def sampled_bootstrap(
-    case: Case | SampleCase,
+    case: PairedProblem,
     run: Run,
     pieces: Callable[[Run], Pieces],
     tested: np.ndarray,
@@ -148,10 +141,10 @@ def sampled_bootstrap(
         NotFinite: the metric gave NaN or infinity.
         InputError: the memory is too small for the replicates that intervals are made of.
     """
-    settings, question = case.settings, case.question
-    deltas = Deltas(question.members[tested], question.deltas[tested], question.rounding[tested])
+    settings, hypotheses = case.settings, case.hypotheses
+    deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
     kind = KINDS[settings.interval].of_replicates if spreads else Percentile
-    by = kind(case, targets_of(question, systems=spreads, pairs=spreads))
+    by = kind(case, targets_of(hypotheses, systems=spreads, pairs=spreads))
     request = BootstrapRequest(deltas, settings.alternative, settings.variant, by)
     summary = summarize(by.pieces(pieces), request, run, settings)
     columns = sampled_columns(
@@ -160,7 +153,7 @@ def sampled_bootstrap(
         run.resamples,
         Column.constant(reason, len(summary.exceed)),
     )
-    finished, num_systems = by.finished(summary.spreads), len(question.scores)
+    finished, num_systems = by.finished(summary.spreads), len(hypotheses.scores)
     values = None if summary.values is None else summary.values[:num_systems]
     return Sampled(columns, finished[:num_systems], finished[num_systems:], values)
 
@@ -187,7 +180,7 @@ class BootstrapPlan(NamedTuple):
     """[pair] the problem of each pair."""
 
 
-def plan_bootstrap(case: Case, problems: Alike, budget: float) -> BootstrapPlan | NotEligible:
+def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> BootstrapPlan | NotEligible:
     """The laws of all systems and pairs, if the score is linear and they fit memory and budget (nominal seconds).
 
     `problems` are those of the permutation test: pairs that are alike in it are so here, if there are no strata.
@@ -205,7 +198,7 @@ def plan_bootstrap(case: Case, problems: Alike, budget: float) -> BootstrapPlan 
     pairs: dict[Pair, DrawLattice] = {}
     seconds = _seconds(tuple({_key(lattice): lattice for lattice in systems}.values()))
     if units.strata[-1] > 0:
-        problems = Alike(case.question.pairs, np.arange(len(case.question.members)))
+        problems = EquivalentPairs(case.hypotheses.pairs, np.arange(len(case.hypotheses.members)))
     # The law of a pair's delta, and that of each tail.
     laws = 3 if "bootstrap" in case.settings.tests else 1
     for a, b in problems.first:
@@ -232,7 +225,7 @@ def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
-def _linear_score(case: Case) -> LinearScore | NotEligible:
+def _linear_score(case: SumsData) -> LinearScore | NotEligible:
     """The one statistic that varies over units, if the score is linear in it and the others are alike."""
     units = case.units
     totals = units.totals
@@ -250,7 +243,7 @@ def _linear_score(case: Case) -> LinearScore | NotEligible:
     return LinearScore(stat, slope)
 
 
-def linear_spreads(case: Case, plan: BootstrapPlan) -> tuple[list[Spread], list[Spread]]:
+def linear_spreads(case: SumsData, plan: BootstrapPlan) -> tuple[list[Spread], list[Spread]]:
     """Spread of each system's score, and of each pair's delta, as infinitely many resamples give it."""
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
@@ -268,7 +261,9 @@ def linear_spreads(case: Case, plan: BootstrapPlan) -> tuple[list[Spread], list[
     return found[:none], [found[none + problem] for problem in plan.which.tolist()]
 
 
-def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.ndarray, acceleration: float) -> Spread:
+def _spread(
+    case: SumsData, score: LinearScore, lattice: DrawLattice, origin: np.ndarray, acceleration: float
+) -> Spread:
     """The spread of score(sum), or of score(sum) - score(origin) for a difference of sums."""
     level, kind = case.settings.level, case.settings.interval
     of_sum = law(lattice)
@@ -282,7 +277,7 @@ def _spread(case: Case, score: LinearScore, lattice: DrawLattice, origin: np.nda
     return Spread(abs(score.slope) * standard_error(lattice), interval)
 
 
-def bootstrap_outcomes(case: Case, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
+def bootstrap_outcomes(case: SumsData, plan: BootstrapPlan) -> list[ExactP | NotEligible]:
     """The bootstrap test of each problem, as infinitely many resamples give it; none where p is 0."""
     results: list[ExactP | NotEligible] = []
     for lattice in plan.pairs.values():

@@ -1,32 +1,30 @@
-"""Which exact algorithm a pair takes, and its cost, known before anything is computed.
+"""The permutation test without sampling: the plan for each pair, its cost, and its p-value.
 
-Costs are nominal seconds: terms times constants measured once on a slow core. They do not depend on the machine, so
-the same data take the same algorithm everywhere.
+A plan is known before anything is computed. Its cost is in nominal seconds: terms times constants measured once on a
+slow core. They do not depend on the machine, so the same data take the same algorithm everywhere.
 
-The permutation test without sampling: the method for each pair, and its p-value.
-
-Permutation tests of repeated runs without sampling: outputs change places within units (crossed), or whole runs do.
-
-A run of design "models" is a trained model: good or bad on all instances at once. Where two training procedures do not
-differ, of the 2 R models that they made every R are as likely to be the first one's, whatever the instances are and
-however a model's results on them depend on each other. So the test is that of two samples of R, the results of a model
-being one of their members. Reference: Pitman (1937), "Significance tests which may be applied to samples from any
-populations".
+**Repeated runs**: outputs change places within units (crossed), or whole runs do. A run of design "models" is a trained
+model: good or bad on all instances at once. Where two training procedures do not differ, of the 2 R models that they
+made every R are as likely to be the first one's, whatever the instances are and however a model's results on them
+depend on each other. So the test is that of two samples of R, the results of a model being one of their members.
+Reference: Pitman (1937), "Significance tests which may be applied to samples from any populations".
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
-from operator import itemgetter
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal
 
 import numpy as np
 
-from sigjax.exact.choices import Choices, Patterns, chosen_sums, find_choices, find_patterns, sum_law
+from sigjax.exact.choices import chosen_sums, find_choices, find_patterns, sum_law
 from sigjax.exact.distributions import dp_cost, dp_null, grid_lengths, tree_cost, tree_error, tree_null, windows
-from sigjax.exact.lattice import Lattice, NotEligible, pair_lattices
+from sigjax.exact.lattice import Lattice, NotEligible, OverBudget, pair_lattices
 from sigjax.exact.null import (
     BRACKET_WIDTH,
     MOST_COINS,
@@ -34,7 +32,6 @@ from sigjax.exact.null import (
     Criterion,
     Delta,
     ExactP,
-    Step,
     Tail,
     bracket_tail,
     bracketed_p,
@@ -53,9 +50,7 @@ from sigjax.exact.null import (
 from sigjax.exact.planes import plane_ps
 from sigjax.records import Metric, Settings
 from sigjax.resample.units import Outputs, whole_runs
-from sigjax.testing.problem import Case, NotExact, Pair, check_finite
-
-Way = Literal["identical", "line", "plane", "halves", "signs", "extreme", "bracket", "dp", "tree"]
+from sigjax.testing.hypotheses import NotExact, Pair, SumsData, check_finite
 
 _PATIENCE = 1.0
 """Nominal seconds that an exact value may take where a bracket would be narrow enough."""
@@ -65,20 +60,35 @@ _MANY = 200
 """From this many coins on, the characteristic function is near exp(-coins / 4) at a random frequency."""
 _LARGEST_STEP = 2**40
 """Differences beyond this are not exact in the arithmetic of a grid."""
+_TOGETHER = 2**21
+"""Largest number of grid values of pairs that are computed together on one axis."""
+_EPSILON = float(np.finfo(np.float64).eps)
+SMALLEST_DP = 1e-280
+"""Below this, the dynamic program has lost probabilities to underflow."""
+AUTO_BUDGET = 10.0
+"""Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
+EXACT_BUDGET = 600.0
+"""The same for an exact method asked for by name."""
+
+ExactResult = ExactP | NotEligible
+Algorithm = Callable[[SumsData, Mapping[Pair, "Plan"], str | None], Iterable[tuple[Pair, ExactResult]]]
+"""(problem, plans of some pairs, platform of JAX or None) -> the p-value of each pair."""
+PairTest = Callable[[Lattice, Delta, Criterion], ExactResult]
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Plan:
     """How to test a pair exactly."""
 
-    way: Way
     lattice: Lattice
     seconds: float
     """Nominal."""
     num_bytes: float
-    step: Step | None = None
-    """For a bracket."""
-    length: int = 0
-    """Values of the grid on one axis."""
+    words: str
+    """What the reason of the result says, with {} for the statistics that differ."""
+    algorithm: Algorithm
+    """Pairs whose plans have the same function are computed together."""
+    method: Literal["exact", "dp", "tree"] = "exact"
 
 
 def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float) -> Plan | NotEligible:
@@ -91,9 +101,9 @@ def plan_pair(lattice: Lattice, method: str, *, rounded: bool, num_bytes: float)
         num_bytes: memory that may be used.
     """
     if lattice.axes == 0:
-        return Plan("identical", lattice, 0.0, 0.0)
+        return Plan(lattice, 0.0, 0.0, "no unit differs", _identical)
     if method in ("dp", "tree"):
-        plan = _named(lattice, "dp" if method == "dp" else "tree")
+        plan = _dynamic_program(lattice) if method == "dp" else _tree(lattice)
         if rounded:
             return NotEligible(f"the statistics are reals, held rounded; {method} takes whole numbers or decimals")
         return plan if plan.num_bytes <= num_bytes else _too_large(plan, num_bytes)
@@ -118,10 +128,10 @@ def _on_one_axis(lattice: Lattice, *, rounded: bool, num_bytes: float) -> Plan |
     return min(fitting, key=lambda plan: plan.seconds)
 
 
-def _too_large(plan: Plan, num_bytes: float) -> NotEligible:
+def _too_large(plan: Plan, num_bytes: float) -> OverBudget:
     """The reason, with the memory needed."""
     reason = f"an exact test takes about {_gib(plan.num_bytes)} GiB, more than {_gib(num_bytes)}"
-    return NotEligible(reason, plan.seconds, plan.num_bytes / 2**30)
+    return OverBudget(reason, plan.seconds, plan.num_bytes / 2**30)
 
 
 def _gib(num_bytes: float) -> str:
@@ -138,71 +148,155 @@ def _line(lattice: Lattice) -> Plan:
     values = length + float(np.abs(lattice.observed[0])) / 2.0
     usable = float(lattice.rows.max()) < _LARGEST_STEP
     seconds = 4e-5 + 2e-7 * values + 0.25 * _terms(lattice, length)
-    return Plan("line", lattice, seconds, 150.0 * values if usable else math.inf, length=length)
+    return Plan(lattice, seconds, 150.0 * values if usable else math.inf, "one statistic differs{}", _on_lines)
 
 
 def _halves(lattice: Lattice) -> list[Plan]:
     if lattice.coins > MOST_COINS:
         return []
     sums = 2 ** (lattice.coins // 2 + 1)  # to sort and to look up
-    return [Plan("halves", lattice, 3e-4 + 1.5e-8 * sums, 40.0 * sums)]
+    algorithm = _one_by_one(partial(_by_count, count_from))
+    return [Plan(lattice, 3e-4 + 1.5e-8 * sums, 40.0 * sums, "few units differ{}", algorithm)]
 
 
 def _extreme(lattice: Lattice) -> list[Plan]:
     count = count_extreme(lattice, abs(int(lattice.observed[0])))
-    return [] if count is None else [Plan("extreme", lattice, 2e-4 + 1e-6 * (count + lattice.coins), 40.0 * count)]
+    if count is None:
+        return []
+    algorithm = _one_by_one(partial(_by_count, count_extreme))
+    return [Plan(lattice, 2e-4 + 1e-6 * (count + lattice.coins), 40.0 * count, "few swaps are as extreme{}", algorithm)]
 
 
 def _bracket(lattice: Lattice) -> Plan:
     step = choose_step(lattice, abs(float(lattice.observed[0])))
+
+    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
+        return _by_tail(lattice, delta, criterion, lambda edge: bracket_tail(lattice, edge, step), None)
+
     seconds = 3e-3 + 4e-7 * step.length + _terms(lattice, step.length)
-    return Plan("bracket", lattice, seconds, 250.0 * step.length, step)
+    words = f"one statistic differs{{}}; bracket narrower than {BRACKET_WIDTH:.0%}"
+    return Plan(lattice, seconds, 250.0 * step.length, words, _one_by_one(test))
 
 
 def plan_signs(lattice: Lattice) -> Plan:
     """All signs of few units, see `few_units`."""
     cost = lattice.axes * math.ldexp(0.5, lattice.coins)  # outcomes times statistics
-    return Plan("signs", lattice, 5e-4 + 1e-7 * cost, 100.0 * cost)
+    return Plan(lattice, 5e-4 + 1e-7 * cost, 100.0 * cost, "few units differ{}", _one_by_one(signs_p))
 
 
 def _plane(lattice: Lattice) -> Plan:
     box = windows(lattice.rows, lattice.multiplicity, np.zeros(2), _BOX).max(axis=1)
     points = float(np.prod(np.minimum(box, lattice.reach) + 1.0))
-    return Plan("plane", lattice, 2.5e-3 + 6e-8 * points + _terms(lattice, points), 40.0 * points)
+    seconds = 2.5e-3 + 6e-8 * points + _terms(lattice, points)
+    return Plan(lattice, seconds, 40.0 * points, "two statistics differ{}", _on_planes)
 
 
-def _named(lattice: Lattice, way: Literal["dp", "tree"]) -> Plan:
-    """The algorithms of Zmigrod et al. hold every value that the sum can reach."""
-    points = float(np.prod(lattice.reach.astype(np.float64) + 1.0))
-    if way == "dp":
-        return Plan("dp", lattice, 0.2 + 1.5e-9 * dp_cost(lattice), 60.0 * points)
-    return Plan("tree", lattice, 1.0 + 1e-8 * tree_cost(lattice), 320.0 * points)
+def _dynamic_program(lattice: Lattice) -> Plan:
+    """Algorithm 3 of Zmigrod et al.; like the next, it holds every value that the sum can reach."""
+
+    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
+        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, criterion)
+        return (
+            found if found.p_value >= SMALLEST_DP else NotEligible("the p-value is too small for the dynamic program")
+        )
+
+    seconds, words = 0.2 + 1.5e-9 * dp_cost(lattice), "dynamic program over units{}"
+    return Plan(lattice, seconds, 60.0 * _num_points(lattice), words, _one_by_one(test), "dp")
 
 
-AUTO_BUDGET = 10.0
-"""Nominal seconds that method="auto" spends on the exact tests of an evaluation."""
-EXACT_BUDGET = 600.0
-"""The same for an exact method asked for by name."""
-_EPSILON = float(np.finfo(np.float64).eps)
-_TOGETHER = 2**21
-"""Largest number of grid values of pairs that are computed together on one axis."""
-SMALLEST_DP = 1e-280
-"""Below this, the dynamic program has lost probabilities to underflow."""
+def _tree(lattice: Lattice) -> Plan:
+    """Algorithm 4."""
 
-_WAYS = {
-    "identical": "no unit differs",
-    "line": "one statistic differs",
-    "plane": "two statistics differ",
-    "halves": "few units differ",
-    "signs": "few units differ",
-    "extreme": "few swaps are as extreme",
-    "bracket": "one statistic differs",
-    "dp": "dynamic program over units",
-    "tree": "tree of products",
-}
+    def test(lattice: Lattice, delta: Delta, criterion: Criterion) -> ExactResult:
+        return full_p(lattice, tree_null(lattice), lambda _: tree_error(lattice), delta, criterion)
+
+    seconds, words = 1.0 + 1e-8 * tree_cost(lattice), "tree of products{}"
+    return Plan(lattice, seconds, 320.0 * _num_points(lattice), words, _one_by_one(test), "tree")
 
 
-def exact_tests(case: Case, pairs: Sequence[Pair], platform: str | None = None) -> list[ExactP | NotEligible]:
+def _num_points(lattice: Lattice) -> float:
+    return float(np.prod(lattice.reach.astype(np.float64) + 1.0))
+
+
+def _identical(
+    problem: SumsData, plans: Mapping[Pair, Plan], platform: str | None
+) -> Iterator[tuple[Pair, ExactResult]]:
+    del problem, platform
+    for pair in plans:
+        yield pair, ExactP(1.0, 0.0, 0.0)
+
+
+def _on_lines(
+    problem: SumsData, plans: Mapping[Pair, Plan], platform: str | None
+) -> Iterator[tuple[Pair, ExactResult]]:
+    """Pairs with one axis are grouped by grid and number of rows, in groups small enough to be computed together."""
+
+    def size(pair: Pair) -> tuple[int, int]:
+        lattice = plans[pair].lattice
+        return grid_lengths(lattice)[0], (len(lattice.rows) - 1).bit_length()
+
+    for (length, rows), group in groupby(sorted(plans, key=size), key=size):
+        pairs, many = list(group), max(1, _TOGETHER // (length * 2**rows))
+        for some in (pairs[start : start + many] for start in range(0, len(pairs), many)):
+            lattices = [plans[pair].lattice for pair in some]
+            deltas, criterion = pair_deltas(problem, some, lattices), _criterion(problem, some)
+            yield from zip(some, line_ps(lattices, deltas, criterion, platform), strict=True)
+
+
+def _on_planes(
+    problem: SumsData, plans: Mapping[Pair, Plan], platform: str | None
+) -> Iterator[tuple[Pair, ExactResult]]:
+    """Pairs with two axes; on a GPU as many at a time as fit into half of the memory, else one."""
+    groups = np.arange(len(plans))
+    if platform:
+        groups = np.cumsum([plan.num_bytes for plan in plans.values()]) // (problem.settings.memory * 2**29)
+    group_of = dict(zip(plans, groups.tolist(), strict=True))
+    for _, group in groupby(plans, key=group_of.__getitem__):
+        pairs = list(group)
+        lattices = [plans[pair].lattice for pair in pairs]
+        deltas = [pair_deltas(problem, [pair], [plans[pair].lattice]) for pair in pairs]
+        criteria = [_criterion(problem, [pair]) for pair in pairs]
+        yield from zip(pairs, plane_ps(lattices, deltas, criteria, platform), strict=True)
+
+
+def _one_by_one(test: PairTest) -> Algorithm:
+    """Pairs are tested by themselves."""
+
+    def algorithm(
+        problem: SumsData, plans: Mapping[Pair, Plan], platform: str | None
+    ) -> Iterator[tuple[Pair, ExactResult]]:
+        del platform
+        for pair, plan in plans.items():
+            yield pair, test(plan.lattice, pair_deltas(problem, [pair], [plan.lattice]), _criterion(problem, [pair]))
+
+    return algorithm
+
+
+def _by_count(
+    count: Callable[[Lattice, int], int | None], lattice: Lattice, delta: Delta, criterion: Criterion
+) -> ExactResult:
+    """The test by the number of sign vectors in the tail."""
+
+    def tail(edge: float) -> Bracket:
+        number = count(lattice, int(edge))
+        if number is None:  # so many are ties with the observed sum
+            return Bracket(-math.inf, 0.0)
+        log_p = log_share(number, lattice.coins)
+        return Bracket(log_p, log_p)
+
+    return _by_tail(lattice, delta, criterion, tail, lattice.coins)
+
+
+def _by_tail(lattice: Lattice, delta: Delta, criterion: Criterion, tail: Tail, coins: int | None) -> ExactResult:
+    """The test by the tail of a monotone score; `coins` where tails are whole numbers of outcomes."""
+    observed, tolerance = float(criterion.delta[0]), float(criterion.tolerance[0])
+    edges = find_edges(lattice, lambda sums: delta(sums[None])[0], observed, tolerance, criterion.alternative)
+    if edges is None:
+        return NotEligible("the score is not monotone in the statistic that differs")
+    return bracketed_p(threshold_p(edges, tail, criterion.alternative, mid_p=criterion.mid_p), coins)
+
+
+def exact_tests(problem: SumsData, pairs: Sequence[Pair], platform: str | None = None) -> list[ExactResult]:
     """The exact test of each of some pairs, or why there is none; a test whose error turns out too large says so.
 
     JAX computes characteristic functions and their FFTs on `platform`; without one, NumPy does.
@@ -210,47 +304,66 @@ def exact_tests(case: Case, pairs: Sequence[Pair], platform: str | None = None) 
     Raises:
         NotExact: an exact method was asked for, and some pair has no exact test or all take too long.
     """
-    plans = plan_exact(case, pairs)
-    found = _p_values(case, {pair: plan for pair, plan in plans.items() if isinstance(plan, Plan)}, platform)
-    return [_outcome(case, pair, plan, found[pair]) if isinstance(plan, Plan) else plan for pair, plan in plans.items()]
+    plans = plan_exact(problem, pairs)
+    groups: dict[Algorithm, dict[Pair, Plan]] = defaultdict(dict)
+    for pair, plan in plans.items():
+        if isinstance(plan, Plan):
+            groups[plan.algorithm][pair] = plan
+    found = dict(result for algorithm, group in groups.items() for result in algorithm(problem, group, platform))
+    results = {
+        pair: _named(plan, found[pair], problem.metric) if isinstance(plan, Plan) else plan
+        for pair, plan in plans.items()
+    }
+    _require(problem, results)
+    return list(results.values())
 
 
-def plan_exact(case: Case, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
+def _require(problem: SumsData, results: Mapping[Pair, object]) -> None:
+    """Refuse a pair without an exact test where an exact method was asked for.
+
+    Raises:
+        NotExact: as said.
+    """
+    for pair, result in results.items():
+        if isinstance(result, NotEligible) and problem.settings.method not in ("auto", "montecarlo"):
+            raise NotExact(pair, result.reason)
+
+
+def plan_exact(problem: SumsData, pairs: Sequence[Pair]) -> dict[Pair, Plan | NotEligible]:
     """How to test each pair exactly, or why not; the budget is for all of them.
 
     Raises:
         NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
     """
-    units, settings = case.units, case.settings
+    units, settings = problem.units, problem.settings
     if settings.method == "montecarlo":
         return dict.fromkeys(pairs, NotEligible("as asked"))
     plans: dict[Pair, Plan | NotEligible] = {}
-    lattices = pair_lattices(units.values, pairs, case.metric.stat_names)
-    for (a, b), lattice in zip(pairs, lattices, strict=True):
-        plan = _plan(units.values[a], units.values[b], lattice, case)
-        if settings.method != "auto" and isinstance(plan, NotEligible):
-            raise NotExact((a, b), plan.reason)
-        plans[a, b] = plan
+    lattices = pair_lattices(units.values, pairs, problem.metric.stat_names)
+    for pair, lattice in zip(pairs, lattices, strict=True):
+        plans[pair] = _plan(problem, pair, lattice)
+    _require(problem, plans)
     costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Plan)}
-    refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, NotEligible) and plan.seconds}
+    refused = {pair: plan for pair, plan in plans.items() if isinstance(plan, OverBudget)}
     total = sum(costs.values()) + sum(plan.seconds for plan in refused.values())
     refused |= over_budget(costs, settings)
-    return plans | {pair: plan._replace(seconds=total) for pair, plan in refused.items()}
+    return plans | {pair: replace(plan, seconds=total) for pair, plan in refused.items()}
 
 
-def _plan(a: np.ndarray, b: np.ndarray, found: Lattice | NotEligible, case: Case) -> Plan | NotEligible:
-    """The method for one pair of statistics `[unit, stat]`; where few units differ, all signs may be the cheapest."""
-    method, num_bytes = case.settings.method, case.settings.memory * 2**30
-    plan = found
+def _plan(problem: SumsData, pair: Pair, lattice: Lattice | NotEligible) -> Plan | NotEligible:
+    """The plan for one pair; where few units differ, all signs may be the cheapest."""
+    settings, plan = problem.settings, lattice
+    num_bytes = settings.memory * 2**30
     if isinstance(plan, Lattice):
-        plan = plan_pair(plan, method, rounded=not case.units.exact, num_bytes=num_bytes)
-    named = method in ("dp", "tree")
-    if named or (isinstance(plan, Plan) and plan.way != "plane") or (few := few_units(a, b)) is None:
+        plan = plan_pair(plan, settings.method, rounded=not problem.units.exact, num_bytes=num_bytes)
+    if settings.method in ("dp", "tree") or (isinstance(plan, Plan) and plan.lattice.axes < 2):
+        return plan
+    few = few_units(*problem.units.values[list(pair)])
+    if few is None:
         return plan
     signs = plan_signs(few)
-    if signs.num_bytes <= num_bytes and (isinstance(plan, NotEligible) or signs.seconds < plan.seconds):
-        return signs
-    return plan
+    cheaper = isinstance(plan, NotEligible) or signs.seconds < plan.seconds
+    return signs if cheaper and signs.num_bytes <= num_bytes else plan
 
 
 def exact_budget(settings: Settings) -> float:
@@ -260,7 +373,7 @@ def exact_budget(settings: Settings) -> float:
     return EXACT_BUDGET if settings.method in ("exact", "dp", "tree") else AUTO_BUDGET
 
 
-def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotEligible]:
+def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, OverBudget]:
     """The pairs beyond the budget, which pays for the cheapest exact tests first; costs are nominal seconds.
 
     Raises:
@@ -278,73 +391,39 @@ def over_budget(costs: dict[Pair, float], settings: Settings) -> dict[Pair, NotE
             raise NotExact(pair, f"{tests} about {sum(costs.values()):,.3g} s, over the budget of {budget:g} s")
         others = "" if costs[pair] > budget else " with those of cheaper pairs"
         reason = f"an exact test takes about {costs[pair]:,.2g} s,{others} over the budget of {budget:g} s"
-        refused[pair] = NotEligible(reason, sum(costs.values()))
+        refused[pair] = OverBudget(reason, sum(costs.values()), 0.0)
     return refused
 
 
-def _p_values(case: Case, plans: dict[Pair, Plan], platform: str | None) -> dict[Pair, ExactP | NotEligible]:
-    """Carry out the exact tests."""
-    found: dict[Pair, ExactP | NotEligible] = {}
-    lines = {pair: plan for pair, plan in plans.items() if plan.way == "line"}
-    for pairs in _groups(lines):
-        lattices = [lines[pair].lattice for pair in pairs]
-        answers = line_ps(lattices, pair_deltas(case, pairs, lines), _asked(case, pairs), platform)
-        found |= zip(pairs, answers, strict=True)
-    planes = {pair: plan for pair, plan in plans.items() if plan.way == "plane"}
-    # On a GPU, as many as fit into half of the memory, or one pair.
-    held = np.cumsum([plan.num_bytes for plan in planes.values()])
-    groups = held // (case.settings.memory * 2**29) if platform else np.arange(len(held))
-    for _, group in groupby(zip(planes, groups.tolist(), strict=True), key=itemgetter(1)):
-        pairs = [pair for pair, _ in group]
-        deltas = [pair_deltas(case, [pair], planes) for pair in pairs]
-        asked = [_asked(case, [pair]) for pair in pairs]
-        found |= zip(pairs, plane_ps([planes[pair].lattice for pair in pairs], deltas, asked, platform), strict=True)
-    return found | {pair: _one(case, pair, plan) for pair, plan in plans.items() if pair not in found}
-
-
-def _outcome(case: Case, pair: Pair, plan: Plan, found: ExactP | NotEligible) -> ExactP | NotEligible:
-    if isinstance(found, ExactP) and not found.error_bound <= BRACKET_WIDTH:
-        found = NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
-    if isinstance(found, ExactP):
-        method = plan.way if plan.way in ("dp", "tree") else "exact"
-        return found._replace(method=method, reason=_reason(plan, case.metric))
-    if case.settings.method != "auto":
-        raise NotExact(pair, found.reason)
-    return found
+def _named(plan: Plan, found: ExactResult, metric: Metric) -> ExactResult:
+    if isinstance(found, NotEligible):
+        return found
+    if not found.error_bound <= BRACKET_WIDTH:
+        return NotEligible(f"the rounding error of the exact test may exceed {BRACKET_WIDTH:.0%} of p")
+    return found._replace(reason=_reason(plan, metric), method=plan.method)
 
 
 def _reason(plan: Plan, metric: Metric) -> str:
     """The method, and the statistics that differ: more than the axes where they are linearly related."""
-    lattice, reason = plan.lattice, _WAYS[plan.way]
-    basis = lattice.basis[lattice.rows.any(axis=0)] if plan.way == "signs" else lattice.basis
-    varying = np.flatnonzero(basis.any(axis=0))
-    if varying.size:
-        related = ": linearly related" if varying.size > lattice.rows.shape[1] else ""
-        reason += f" ({', '.join(metric.stat_names[i] for i in varying)}{related})"
-    return reason + (f"; bracket narrower than {BRACKET_WIDTH:.0%}" if plan.way == "bracket" else "")
+    lattice = plan.lattice
+    varying = np.flatnonzero(lattice.basis[lattice.rows.any(axis=0)].any(axis=0))
+    related = ": linearly related" if varying.size > lattice.axes else ""
+    names = ", ".join(metric.stat_names[stat] for stat in varying)
+    return plan.words.format(f" ({names}{related})" if names else "")
 
 
-def _groups(plans: dict[Pair, Plan]) -> Iterator[list[Pair]]:
-    """Pairs with one axis, grouped by grid and number of rows; groups are small enough to be computed together."""
-    sizes = {pair: (plan.length, (len(plan.lattice.rows) - 1).bit_length()) for pair, plan in plans.items()}
-    for (length, rows), alike in groupby(sorted(plans, key=sizes.__getitem__), key=sizes.__getitem__):
-        pairs = list(alike)
-        many = max(1, _TOGETHER // (length * 2**rows))
-        yield from (pairs[start : start + many] for start in range(0, len(pairs), many))
+def _criterion(problem: SumsData, pairs: Sequence[Pair]) -> Criterion:
+    return Criterion(*problem.hypotheses.observed(pairs), problem.settings.alternative, problem.settings.mid_p)
 
 
-def _asked(case: Case, pairs: Sequence[Pair]) -> Criterion:
-    return Criterion(*case.question.observed(pairs), case.settings.alternative, case.settings.mid_p)
-
-
-def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> Delta:
+def pair_deltas(problem: SumsData, pairs: Sequence[Pair], lattices: Sequence[Lattice]) -> Delta:
     """Differences of scores as a function of S: swaps keep a* + b*, and a* - b* is S times the basis.
 
     The function raises NotFinite where the metric gives NaN or infinity.
     """
     systems = np.array(pairs).T
-    half = 0.5 * (case.units.totals[systems[0]] + case.units.totals[systems[1]])
-    basis = 0.5 * np.array([plans[pair].lattice.basis for pair in pairs])
+    half = 0.5 * (problem.units.totals[systems[0]] + problem.units.totals[systems[1]])
+    basis = 0.5 * np.array([lattice.basis for lattice in lattices])
 
     def delta(*axes: np.ndarray) -> np.ndarray:
         if not axes:  # identical systems
@@ -356,7 +435,7 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
             *others, last = (each * basis[:, axis, stat][of_pair] for axis, each in enumerate(axes))
             np.add(half[:, stat][of_pair] + sum(others), last, out=of_a)
             np.subtract(half[:, stat][of_pair] - sum(others), last, out=of_b)
-        of_a, of_b = case.scores(np.moveaxis(sums, 0, -1))
+        of_a, of_b = problem.scores(np.moveaxis(sums, 0, -1))
         with np.errstate(all="ignore"):
             found = of_a - of_b
         check_finite(found, pairs)
@@ -365,163 +444,123 @@ def pair_deltas(case: Case, pairs: Sequence[Pair], plans: dict[Pair, Plan]) -> D
     return delta
 
 
-def _one(case: Case, pair: Pair, plan: Plan) -> ExactP | NotEligible:
-    """The exact test of one pair by itself."""
-    lattice = plan.lattice
-    asked, delta = _asked(case, [pair]), pair_deltas(case, [pair], {pair: plan})
-    if plan.way == "identical":
-        return ExactP(1.0, 0.0, 0.0)
-    if plan.way == "signs":
-        return signs_p(lattice, delta, asked)
-    if plan.way == "dp":
-        found = full_p(lattice, dp_null(lattice), lambda p: lattice.coins * _EPSILON * p, delta, asked)
-        if found.p_value < SMALLEST_DP:
-            return NotEligible("the p-value is too small for the dynamic program")
-        return found
-    if plan.way == "tree":
-        error = tree_error(lattice)
-        return full_p(lattice, tree_null(lattice), lambda p: error, delta, asked)
-    return _tail_p(plan, asked, delta)
+@dataclass(frozen=True, eq=False, slots=True)
+class Exchange:
+    """An exact test of runs: all deltas that exchanges can give."""
+
+    seconds: float
+    """Nominal."""
+    num_bytes: float
+    words: str
+    deltas: Callable[[], tuple[np.ndarray, np.ndarray, float]] | None
+    """Deltas and their chances, each `[value]`, and a bound on the relative error of a chance; None where no output
+    varies within a unit."""
+    least: float = 0.0
+    """Smaller p-values are lost to underflow."""
 
 
-def _tail_p(plan: Plan, asked: Criterion, delta: Delta) -> ExactP | NotEligible:
-    """The test by the tail of a monotone score: few units, few swaps as extreme, or a bracket."""
-    lattice = plan.lattice
-    edges = find_edges(
-        lattice,
-        lambda values: delta(values[None])[0],
-        float(asked.delta[0]),
-        float(asked.tolerance[0]),
-        asked.alternative,
-    )
-    if edges is None:
-        return NotEligible("the score is not monotone in the statistic that differs")
-    found = threshold_p(edges, _tail(plan), asked.alternative, mid_p=asked.mid_p)
-    return bracketed_p(found, None if plan.way == "bracket" else lattice.coins)
-
-
-def _tail(plan: Plan) -> Tail:
-    lattice, step = plan.lattice, plan.step
-    if step is not None:
-        return lambda edge: bracket_tail(lattice, edge, step)
-
-    def counted(edge: float) -> Bracket:
-        count = (count_extreme if plan.way == "extreme" else count_from)(lattice, int(edge))
-        if count is None:  # so many are ties with the observed sum
-            return Bracket(-math.inf, 0.0)
-        return Bracket(*2 * (log_share(count, lattice.coins),))
-
-    return counted
-
-
-ExchangePlan = Patterns | Choices | NotEligible
-Finder = Callable[[Case, Pair], ExchangePlan]
-_Found = TypeVar("_Found", ExchangePlan, ExactP | NotEligible)
-
-
-def exchanged_tests(case: Case) -> list[ExactP | NotEligible]:
+def exchanged_tests(problem: SumsData) -> list[ExactResult]:
     """The exact test of each pair of design crossed or models, or why there is none.
 
     Raises:
         NotExact: an exact method was asked for, and some pair is not eligible or all take too long.
         NotFinite: the metric gave NaN or infinity.
     """
-    settings, find = case.settings, _find_patterns if case.settings.design == "crossed" else _find_choices
-
-    def allowed(pair: Pair, found: _Found) -> _Found:
-        if isinstance(found, NotEligible) and settings.method not in ("auto", "montecarlo"):
-            raise NotExact(pair, found.reason)
-        return found
-
-    plans = {pair: allowed(pair, _plan_exchange(case, pair, find)) for pair in case.question.pairs}
-    costs = {pair: plan.seconds for pair, plan in plans.items() if not isinstance(plan, NotEligible)}
-    plans |= over_budget(costs, settings)
-    return [
-        plan if isinstance(plan, NotEligible) else allowed(pair, _test(case, pair, plan))
-        for pair, plan in plans.items()
-    ]
+    plans = {pair: _plan_exchange(problem, pair) for pair in problem.hypotheses.pairs}
+    _require(problem, plans)
+    costs = {pair: plan.seconds for pair, plan in plans.items() if isinstance(plan, Exchange)}
+    plans |= over_budget(costs, problem.settings)
+    results = {pair: _exchanged(problem, pair, plan) for pair, plan in plans.items()}
+    _require(problem, results)
+    return list(results.values())
 
 
-def _plan_exchange(case: Case, pair: Pair, find: Finder) -> ExchangePlan:
-    method, design = case.settings.method, case.settings.design
-    if method == "montecarlo":
-        return NotEligible("as asked")
-    if method in ("dp", "tree"):
-        return NotEligible(f"{method} swaps whole units, and design {design} does not")
-    plan = find(case, pair)
-    if not isinstance(plan, NotEligible) and plan.num_bytes > case.settings.memory * 2**30:
-        needed = plan.num_bytes / 2**30
-        return NotEligible(f"an exact test takes about {needed:,.3g} GiB, more than {case.settings.memory:,.3g}")
-    return plan
-
-
-def _find_patterns(case: Case, pair: Pair) -> Patterns | NotEligible:
-    values, sizes = _outputs(case, pair)
-    return find_patterns(values[0], values[1], sizes)
-
-
-def _find_choices(case: Case, pair: Pair) -> Choices | NotEligible:
-    values, sizes = _outputs(case, pair)
-    return find_choices(int(sizes[0]), 2 * int(sizes[0]), values.shape[2])
-
-
-def _outputs(case: Case, pair: Pair) -> Outputs:
-    """The outputs of two systems."""
-    outputs = case.units.outputs
-    assert outputs is not None
-    return outputs._replace(values=outputs.values[list(pair)])
-
-
-def exchanged_law(case: Case, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
+def exchanged_deltas(problem: SumsData, pair: Pair, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
     """All deltas that exchanges can give, and their chances, each `[value]`; None if it takes longer (nominal).
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    plan = _plan_exchange(case, pair, _find_patterns if case.settings.design == "crossed" else _find_choices)
+    plan = _plan_exchange(problem, pair)
     if isinstance(plan, NotEligible) or plan.seconds > seconds:
         return None
-    return (np.zeros(1), np.ones(1)) if _nothing_varies(plan) else _law(case, pair, plan)[:2]
+    return (np.zeros(1), np.ones(1)) if plan.deltas is None else plan.deltas()[:2]
 
 
-def _nothing_varies(plan: Patterns | Choices) -> bool:
-    return isinstance(plan, Patterns) and not plan.varying.size
+def _plan_exchange(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+    method, design, memory = problem.settings.method, problem.settings.design, problem.settings.memory
+    if method == "montecarlo":
+        return NotEligible("as asked")
+    if method in ("dp", "tree"):
+        return NotEligible(f"{method} swaps whole units, and design {design} does not")
+    plan = (_plan_patterns if design == "crossed" else _plan_choices)(problem, pair)
+    if isinstance(plan, Exchange) and plan.num_bytes > memory * 2**30:
+        return NotEligible(f"an exact test takes about {_gib(plan.num_bytes)} GiB, more than {memory:,.3g}")
+    return plan
 
 
-def _test(case: Case, pair: Pair, plan: Patterns | Choices) -> ExactP | NotEligible:
-    if _nothing_varies(plan):
-        return ExactP(1.0, 0.0, 0.0, reason="no output varies within a unit")
-    settings = case.settings
-    asked = Criterion(*case.question.observed([pair]), settings.alternative, settings.mid_p)
-    found = chances_p(*_law(case, pair, plan), asked)
-    if isinstance(plan, Choices):
-        reason = f"all {plan.number:,} exchanges of whole runs"
-    elif found.p_value < SMALLEST_DP:
+def _exchanged(problem: SumsData, pair: Pair, plan: Exchange | NotEligible) -> ExactResult:
+    if isinstance(plan, NotEligible):
+        return plan
+    if plan.deltas is None:
+        return ExactP(1.0, 0.0, 0.0, reason=plan.words)
+    found = chances_p(*plan.deltas(), _criterion(problem, [pair]))
+    if found.p_value < plan.least:
         return NotEligible("the p-value is too small for sums of probabilities")
-    else:
-        names = ", ".join(case.metric.stat_names[stat] for stat in plan.varying)
-        reason = f"all exchanges of outputs ({names})"
-    return found._replace(reason=reason)
+    return found._replace(reason=plan.words)
 
 
-def _law(case: Case, pair: Pair, plan: Patterns | Choices) -> tuple[np.ndarray, np.ndarray, float]:
-    """Deltas and their chances, each `[value]`, and a bound on the relative error of a chance.
+def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+    """All exchanges of outputs within units."""
+    values, sizes, *_ = _outputs(problem, pair)
+    patterns = find_patterns(values[0], values[1], sizes)
+    if isinstance(patterns, NotEligible):
+        return patterns
+    if not patterns.varying.size:
+        return Exchange(patterns.seconds, patterns.num_bytes, "no output varies within a unit", None)
+
+    def deltas() -> tuple[np.ndarray, np.ndarray, float]:
+        sums, chances, error = sum_law(patterns)
+        # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
+        of_a = np.tile(problem.units.totals[list(pair)].sum(axis=0) / 2.0, (len(sums), 1))
+        of_a[:, patterns.varying] = sums
+        return _deltas_of(problem, pair, of_a), chances, error
+
+    names = ", ".join(problem.metric.stat_names[stat] for stat in patterns.varying)
+    return Exchange(patterns.seconds, patterns.num_bytes, f"all exchanges of outputs ({names})", deltas, SMALLEST_DP)
+
+
+def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
+    """All exchanges of whole runs."""
+    values, sizes, *_ = _outputs(problem, pair)
+    choices = find_choices(int(sizes[0]), 2 * int(sizes[0]), values.shape[2])
+    if isinstance(choices, NotEligible):
+        return choices
+
+    def deltas() -> tuple[np.ndarray, np.ndarray, float]:
+        of_both = np.concatenate(whole_runs(_outputs(problem, pair)).values)
+        of_a = chosen_sums(of_both, len(of_both) // 2).astype(np.float64)
+        return _deltas_of(problem, pair, of_a), np.full(choices.number, 1.0 / choices.number), 0.0
+
+    return Exchange(choices.seconds, choices.num_bytes, f"all {choices.number:,} exchanges of whole runs", deltas)
+
+
+def _outputs(problem: SumsData, pair: Pair) -> Outputs:
+    """The outputs of two systems."""
+    outputs = problem.units.outputs
+    assert outputs is not None
+    return outputs._replace(values=outputs.values[list(pair)])
+
+
+def _deltas_of(problem: SumsData, pair: Pair, of_a: np.ndarray) -> np.ndarray:
+    """Deltas `[value]` where the first system has the sums `[value, stat]`.
 
     Raises:
         NotFinite: the metric gave NaN or infinity.
     """
-    both = case.units.totals[pair[0]] + case.units.totals[pair[1]]
-    if isinstance(plan, Choices):
-        both_runs = np.concatenate(whole_runs(_outputs(case, pair)).values)
-        of_a = chosen_sums(both_runs, len(both_runs) // 2).astype(np.float64)
-        chances, error = np.full(plan.number, 1.0 / plan.number), 0.0
-    else:
-        sums, chances, error = sum_law(plan)
-        # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
-        of_a = np.tile(both / 2.0, (len(sums), 1))
-        of_a[:, plan.varying] = sums
-    first, second = case.scores(np.stack([of_a, both - of_a]))
+    both = problem.units.totals[pair[0]] + problem.units.totals[pair[1]]
+    first, second = problem.scores(np.stack([of_a, both - of_a]))
     with np.errstate(all="ignore"):
         deltas = first - second
     check_finite(deltas[None], [pair])
-    return deltas, chances, error
+    return deltas

@@ -19,8 +19,8 @@ from typing import Literal, NamedTuple
 
 from sigjax.records import IntervalKind, Metric, SampleMetric, Settings
 from sigjax.records.settings import IntervalName
+from sigjax.testing.hypotheses import PairedProblem, SumsData
 from sigjax.testing.jackknife import closed_spreads, right_or_wrong, two_way_spreads
-from sigjax.testing.problem import Case, SampleCase
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
 from sigjax.testing.uncertainty import Basic, Percentile, Spread
 
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
     jackknife."""
     of_replicates: type[Percentile] = Percentile
     """How replicates give intervals, where they do."""
-    closed: Callable[[Case], tuple[list[Spread], list[Spread]]] | None = None
+    closed: Callable[[SumsData], tuple[list[Spread], list[Spread]]] | None = None
     """Intervals of all scores and all deltas without resamples."""
     of_sums: bool = False
     """Whether it is only for metrics of sums."""
@@ -98,12 +98,12 @@ def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
     return KINDS[settings.interval].needs != "nothing" and not in_closed_form(metric, settings)
 
 
-def interval_kinds(case: Case | SampleCase) -> Names:
+def interval_kinds(case: PairedProblem) -> Names:
     """The kinds of the intervals of a case, by the rule at the top of this file."""
     kind = case.settings.interval
     if kind == "none":
         return Names(None, None)
-    if isinstance(case, Case) and in_closed_form(case.metric, case.settings):
+    if isinstance(case, SumsData) and in_closed_form(case.metric, case.settings):
         return Names("wilson", "tango") if right_or_wrong(case) else Names("skew-t", "wide-t")
     drawn = "percentile" if kind == "auto" else kind
     return Names(drawn, drawn)

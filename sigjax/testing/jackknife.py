@@ -88,8 +88,8 @@ from sigjax.metrics.ratios import mean_score
 from sigjax.records import Alternative, Interval, Score
 from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
+from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, t_quantile, t_tail
-from sigjax.testing.problem import Case, Pair, check_finite
 from sigjax.testing.uncertainty import Spread, with_ends
 
 _NUMBERS = 2**21
@@ -103,7 +103,7 @@ _RIDGE = 1e-12
 """Part of each variance that is added to it: the covariance of systems that are sums of others has a root then."""
 
 
-def influences(case: Case) -> np.ndarray:
+def influences(case: SumsData) -> np.ndarray:
     """The influence of each unit on the score of each system, `[system, unit]`; 0 for the only unit of a stratum.
 
     Raises:
@@ -111,17 +111,17 @@ def influences(case: Case) -> np.ndarray:
 
     Example:
         >>> from sigjax import Evaluation
-        >>> from sigjax.testing.problem import Question
-        >>> from sigjax.metrics import METRICS
+        >>>         >>> from sigjax.metrics import METRICS
         >>> from sigjax.records import Settings
         >>> from sigjax.resample.units import make_units
         >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]}))
-        >>> case = Case(units, METRICS["mean"], Question(np.array([[0, 1]]), (3.0, 1.0), (1e-15, 1e-15)), Settings())
+        >>> hypotheses = Hypotheses(np.array([[0, 1]]), (3.0, 1.0), (1e-15, 1e-15))
+        >>> case = SumsData(units, METRICS["mean"], hypotheses, Settings())
         >>> influences(case).round(4)
         array([[-0.5774, -0.2887,  0.    ,  0.866 ],
                [ 0.    ,  0.    ,  0.    ,  0.    ]])
     """
-    units, observed = case.units, np.array(case.question.scores)[:, None]
+    units, observed = case.units, np.array(case.hypotheses.scores)[:, None]
     sizes = np.bincount(units.strata)[units.strata][:, None].astype(np.float64)
     stands_for = sizes / np.maximum(sizes - 1.0, 1.0)
     starts = np.searchsorted(units.strata, np.arange(int(units.strata[-1]) + 1))
@@ -391,18 +391,18 @@ class Error(NamedTuple):
     """Infinite where the standard error is 0."""
 
 
-def two_way_spreads(case: Case) -> tuple[list[Spread], list[Spread]]:
+def two_way_spreads(case: SumsData) -> tuple[list[Spread], list[Spread]]:
     """Standard error and interval of each system's score, and of each pair's delta.
 
     Raises:
         NotFinite: the slope of the metric is infinite at the sums of a system.
     """
-    question, level = case.question, case.settings.level
-    of_systems, of_pairs = two_way_errors(case.units, case.metric.score, question.pairs)
+    hypotheses, level = case.hypotheses, case.settings.level
+    of_systems, of_pairs = two_way_errors(case.units, case.metric.score, hypotheses.pairs)
     check_finite(np.array([[error.standard_error] for error in of_systems]))
     systems, pairs = (
         [_spread(*each, level) for each in zip(observed, errors, strict=True)]
-        for observed, errors in ((question.scores, of_systems), (question.deltas.tolist(), of_pairs))
+        for observed, errors in ((hypotheses.scores, of_systems), (hypotheses.deltas.tolist(), of_pairs))
     )
     return systems, pairs
 
@@ -492,7 +492,7 @@ _HALVINGS = 60
 """An end lies between -1 and 1: after this many halvings it is as precise as a double."""
 
 
-def right_or_wrong(case: Case) -> bool:
+def right_or_wrong(case: SumsData) -> bool:
     """Whether each unit is one answer, 0 or 1, and the score is the share of ones, without strata."""
     units = case.units
     if case.moved or case.metric.score is not mean_score or units.divisors is not None or units.strata.any():
@@ -501,30 +501,32 @@ def right_or_wrong(case: Case) -> bool:
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
 
 
-def closed_spreads(case: Case, *, answers: bool = True) -> tuple[list[Spread], list[Spread]]:
-    """Standard errors and intervals of all scores, and of all deltas, in the order of the question.
+def closed_spreads(case: SumsData, *, answers: bool = True) -> tuple[list[Spread], list[Spread]]:
+    """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
 
     Without `answers`, numbers that are all 0 or 1 are not taken for answers right or wrong.
 
     Raises:
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
-    question, settings, proportions = case.question, case.settings, answers and right_or_wrong(case)
+    hypotheses, settings, proportions = case.hypotheses, case.settings, answers and right_or_wrong(case)
     centred = case.centred
-    rounding = 2.0 * np.array(centred.question.tolerances), centred.question.rounding
+    rounding = 2.0 * np.array(centred.hypotheses.tolerances), centred.hypotheses.rounding
     moves = influences(centred)
-    errors = system_errors(moves, rounding[0]), pair_errors(moves, question.members, rounding[1])
+    errors = system_errors(moves, rounding[0]), pair_errors(moves, hypotheses.members, rounding[1])
     levels = settings.level, settings.level
     if settings.interval == "simultaneous":
         systems = np.stack([np.arange(len(moves)), np.full(len(moves), len(moves))], axis=1)
         levels = tuple(
             _joint_level(case, moves, targets, of_targets > 0.0, proportions=proportions)
-            for targets, of_targets in zip((systems, question.members), errors, strict=True)
+            for targets, of_targets in zip((systems, hypotheses.members), errors, strict=True)
         )
     return _of_proportions(case, errors, levels) if proportions else _by_t(case, moves, errors, levels)
 
 
-def _joint_level(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool) -> float:
+def _joint_level(
+    case: SumsData, moves: np.ndarray, targets: np.ndarray, varies: np.ndarray, *, proportions: bool
+) -> float:
     """The level at which all intervals of some targets `[target, 2]` hold together.
 
     A score interval of a proportion has a length also where no answer varies: it counts as independent of the others.
@@ -543,11 +545,11 @@ def _joint_level(case: Case, moves: np.ndarray, targets: np.ndarray, varies: np.
     return max(found, settings.level)  # draws may put it just below
 
 
-def _of_proportions(case: Case, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
+def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
     """Wilson's intervals of all scores and Tango's of all deltas."""
     answers = case.units.values[:, :, 0].astype(np.float64)
     right, both, num_units = answers.sum(axis=1), answers @ answers.T, answers.shape[1]
-    first, second = case.question.members.T
+    first, second = case.hypotheses.members.T
     only_a, only_b = right[first] - both[first, second], right[second] - both[first, second]
     # Many pairs of a large leaderboard have the same counts.
     counts, places = np.unique(only_a * (num_units + 1.0) + only_b, return_inverse=True)
@@ -556,21 +558,23 @@ def _of_proportions(case: Case, errors: _Both, levels: tuple[float, ...]) -> tup
     return with_ends(errors[0], *wilson_interval(right, num_units, levels[0])), with_ends(errors[1], *pairs)
 
 
-def _by_t(case: Case, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
+def _by_t(
+    case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]
+) -> tuple[list[Spread], list[Spread]]:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.
     """
-    question, degrees = case.question, degrees_of_freedom(case.units.sizes, case.units.strata)
+    hypotheses, degrees = case.hypotheses, degrees_of_freedom(case.units.sizes, case.units.strata)
     if degrees == 0.0:
         systems, pairs = ([Spread(error) for error in each.tolist()] for each in errors)
         return systems, pairs
-    (lowest, highest), scores = case.metric.bounds, np.array(question.scores)
+    (lowest, highest), scores = case.metric.bounds, np.array(hypotheses.scores)
     low, high = skewed_ends(skewness(moves, errors[0]), t_quantile(levels[0], degrees), nearer=True)
     ends = np.maximum(scores - errors[0] * low, np.minimum(lowest, scores))
     systems = with_ends(errors[0], ends, np.minimum(scores - errors[0] * high, np.maximum(highest, scores)))
-    deltas, largest = question.deltas, highest - lowest
-    skewed = pair_skewness(moves, question.members, errors[1])
+    deltas, largest = hypotheses.deltas, highest - lowest
+    skewed = pair_skewness(moves, hypotheses.members, errors[1])
     low, high = skewed_ends(skewed, t_quantile(levels[1], degrees), nearer=False)
     low, high = deltas - errors[1] * low, deltas - errors[1] * high
     return systems, with_ends(errors[1], np.maximum(low, -largest), np.minimum(high, largest))

@@ -14,52 +14,38 @@ The unpaired permutation test: which of all units were the first system's? Witho
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from sigjax.exact.choices import chosen_sums, find_choices, sample_law
 from sigjax.exact.lattice import NotEligible
-from sigjax.exact.null import MOST_SIGNS, Criterion, ExactP, outcomes_p
-from sigjax.metrics import pair_rounding, what_is_exchanged
+from sigjax.exact.null import Criterion, ExactP
 from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Problem, count_swaps, swapped_sums
-from sigjax.resample.gathered import (
-    Function,
-    Pieces,
-    can_compile,
-    drawn_scores,
-    outcome_scores,
-    sorts_long,
-    swap_scores,
-)
 from sigjax.resample.projection import Projection, choice, crossed_projection, distinct_columns, swap_projection
-from sigjax.resample.tally import Pairs, extreme
+from sigjax.resample.tally import Pairs
 from sigjax.resample.units import whole_runs
 from sigjax.run.backend import most_bytes
 from sigjax.run.checkpoint import State
 from sigjax.run.context import Context, Run
-from sigjax.testing.exact import over_budget
+from sigjax.testing.hypotheses import NotExact, NotFinite, SumsData, check_finite, raise_together
 from sigjax.testing.p_values import Count, exact_columns, montecarlo_p, sampled_columns
-from sigjax.testing.problem import Case, NotExact, NotFinite, Pair, SampleCase, check_finite, raise_together
 
 _FEW, _STEP = 16, 8
 """Few pairs all go on; of more, programs for fewer pairs are compiled only when `_STEP` times fewer are left."""
 
 
-def swap_counter(case: Case, tested: np.ndarray, run: Run) -> Count:
+def swap_counter(case: SumsData, tested: np.ndarray, run: Run) -> Count:
     """Count the swaps at least as extreme as observed, for some of the pairs at the positions `tested`."""
     metric, settings = case.metric, case.settings
     problem, packed = swap_problem(case, tested, run)
 
     def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
         some = Pairs(*(part[_few_sizes(places, len(tested), run)] for part in packed))
-        members = case.question.members[tested[places]]
+        members = case.hypotheses.members[tested[places]]
 
         def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
             found = count_swaps(problem, some, part, score=metric.score, alternative=settings.alternative)
@@ -72,11 +58,11 @@ def swap_counter(case: Case, tested: np.ndarray, run: Run) -> Count:
     return count
 
 
-def swap_problem(case: Case, places: np.ndarray | slice, run: Run) -> tuple[Problem, Pairs]:
+def swap_problem(case: SumsData, places: np.ndarray | slice, run: Run) -> tuple[Problem, Pairs]:
     """The arrays that the engine needs to swap the pairs at these positions."""
-    units, question = case.units, case.question
+    units, hypotheses = case.units, case.hypotheses
     projection, of_first, of_second = _projection(case, run)
-    (a, b), delta = question.members[places].T, question.deltas[places]
+    (a, b), delta = hypotheses.members[places].T, hypotheses.deltas[places]
     # The system with the higher score is the first, so that no p-value depends on the order of the data.
     turned = (delta < 0.0)[:, None]
     packed = Pairs(
@@ -85,12 +71,12 @@ def swap_problem(case: Case, places: np.ndarray | slice, run: Run) -> tuple[Prob
         totals_a=units.totals[a],
         totals_b=units.totals[b],
         delta=delta,
-        tolerance=question.rounding[places],
+        tolerance=hypotheses.rounding[places],
     )
     return Problem(projection, units.divisors), packed
 
 
-def _projection(case: Case, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
+def _projection(case: SumsData, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
     """The projection to the sums that the first system of a pair gives away, and gets, and the columns of each.
 
     Both column indices are `[system, stat]`; they are the same where whole units are swapped.
@@ -150,167 +136,11 @@ def _few_sizes(places: np.ndarray, num_pairs: int, run: Run) -> np.ndarray:
     return np.resize(places, size)
 
 
-NOT_SUMS = "the metric is not a function of sums"
-_SMALL_WORK_SECONDS = 2.0
-"""Work that NumPy finishes sooner than this is not worth compiling."""
-_CALL, _INSTANCE, _TOGETHER = 2e-5, 2e-8, 1.5e-8
-"""Nominal seconds of a call in NumPy, and for each number that it gets, one by one or many resamples together."""
-
-
-class SamplePlan(NamedTuple):
-    """Which pairs are tested without sampling, and how the function is called."""
-
-    function: Function
-    coins: dict[Pair, np.ndarray]
-    """For each pair tested without sampling, the units that differ."""
-    sampled: dict[Pair, NotEligible]
-    """For each other pair, why it is sampled."""
-    seconds: float
-    """Nominal."""
-
-
-def plan_sample(case: SampleCase, *, draws: bool) -> SamplePlan:
-    """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples.
-
-    Raises:
-        NotExact: an exact method was asked for, and a pair has no exact test.
-    """
-    settings, permuted = case.settings, "permutation" in case.settings.tests
-    coins = {pair: _differing(case, pair) for pair in case.question.pairs if permuted}
-    sampled = {pair: why for pair, each in coins.items() if (why := _why_sampled(case, pair, len(each)))}
-    calls = sum(2.0 * settings.fixed_resamples if pair in sampled else 2.0 ** len(coins[pair]) for pair in coins)
-    calls += float(_num_draws(case)) if draws else 0.0
-    function = _function(case, calls)
-    a_call = _call_seconds(case, together=function.compiled or function.vectorized)
-    costs = {pair: 2.0 ** len(each) * a_call for pair, each in coins.items() if pair not in sampled}
-    sampled |= over_budget(costs, settings)
-    coins = {pair: each for pair, each in coins.items() if pair not in sampled}
-    return SamplePlan(function, coins, sampled, calls * a_call)
-
-
-def exact_sample(case: SampleCase, plan: SamplePlan) -> list[ExactP | NotEligible]:
-    """The test of each pair without sampling, or why there is none; reasons say what is exchanged.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    exchanged = what_is_exchanged(case.metric)
-    found = [_exact(case, plan, pair) if pair in plan.coins else plan.sampled[pair] for pair in case.question.pairs]
-    return [each._replace(reason=each.reason + exchanged) for each in found]
-
-
-def sample_counter(case: SampleCase, plan: SamplePlan, tested: np.ndarray, run: Run) -> Count:
-    """As `montecarlo.swap_counter`."""
-    sampled = [case.question.pair(place) for place in tested]
-    deltas, tolerances = case.question.deltas[tested], np.array([_tolerance(case, pair) for pair in sampled])
-
-    def count(places: np.ndarray, start: int, end: int) -> np.ndarray:
-        pairs = [sampled[place] for place in places]
-        delta, tolerance = deltas[places, None], tolerances[places, None]
-
-        def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
-            mine = range(part.start, part.resamples)
-            scored = swap_scores(plan.function, case.units, pairs, run.seed, range(start, end), mine)
-            for begin, scores in _advancing(scored, part):
-                found = scores[:, 0] - scores[:, 1]
-                check_finite(found, pairs)
-                yield begin, np.asarray(extreme(found, delta, tolerance, case.settings.alternative)).sum(axis=1)
-
-        return add_up(pieces, len(pairs), start, end, run)
-
-    return count
-
-
-def sample_replicates(case: SampleCase, run: Run, plan: SamplePlan | None = None) -> Pieces:
-    """Scores of all systems on the same bootstrap resamples, piece by piece, as `replicate_pieces` gives them."""
-    function = _function(case, float(_num_draws(case))) if plan is None else plan.function
-    whole, mine = range(case.settings.fixed_resamples), range(run.start, run.resamples)
-    return _advancing(drawn_scores(function, case.units, run.seed, whole, mine), run)
-
-
-def _differing(case: SampleCase, pair: Pair) -> np.ndarray:
-    """The units on which two systems differ."""
-    a, b = case.units.columns[list(pair)]
-    return np.unique(case.units.unit[(a != b).any(axis=0)])
-
-
-def _why_sampled(case: SampleCase, pair: Pair, num_coins: int) -> NotEligible | None:
-    method = case.settings.method
-    if method == "montecarlo":
-        return NotEligible("as asked")
-    if num_coins <= MOST_SIGNS and method in ("auto", "exact"):
-        return None
-    reason = NOT_SUMS if method in ("dp", "tree") else f"{NOT_SUMS}, and more than {MOST_SIGNS} units differ"
-    if method != "auto":
-        raise NotExact(pair, reason)
-    return NotEligible(reason)
-
-
-def _exact(case: SampleCase, plan: SamplePlan, pair: Pair) -> ExactP:
-    """The test of a pair from all swaps of the few units that differ."""
-    coins = plan.coins[pair]
-    if not coins.size:
-        return ExactP(1.0, 0.0, 0.0, reason="the systems are identical")
-    pieces = [scores for _, scores in outcome_scores(plan.function, case.units, pair, coins)]
-    a, b = np.concatenate(pieces, axis=1)
-    check_finite((a - b)[None], [pair])
-    # The observed delta as the same program computes it: it is as extreme as itself.
-    observed, tolerance = a[:1] - b[:1], np.array([_tolerance(case, pair)])
-    asked = Criterion(observed, tolerance, case.settings.alternative, case.settings.mid_p)
-    found = outcomes_p((a - b)[None], asked, coins.size)
-    first, second = case.units.columns[list(pair)]
-    names = np.array(case.metric.inputs)[(first != second).any(axis=1)]
-    return found._replace(reason=f"few units differ ({', '.join(names)})")
-
-
-def _tolerance(case: SampleCase, pair: Pair) -> float:
-    """Deltas of two systems closer than this, with any instances exchanged, are ties: four scores were rounded."""
-    return 4.0 * pair_rounding(case.metric, *case.units.columns[list(pair)])
-
-
-def _num_draws(case: SampleCase) -> int:
-    """How often the function is called for bootstrap resamples."""
-    return case.settings.fixed_resamples * len(case.units.columns)
-
-
-def _function(case: SampleCase, calls: float) -> Function:
-    """The function, compiled where so many calls are worth it and JAX takes it."""
-    metric = case.metric
-    call = metric.function if isinstance(metric.function, Hashable) else partial(metric.function)
-    num_arrays, num_instances = len(metric.inputs) + metric.weighted, case.units.columns.shape[2]
-    much = calls * _call_seconds(case, together=False) > _SMALL_WORK_SECONDS
-    vectorized = metric.weighted and metric.vectorized
-    compiled = much and can_compile(call, num_arrays, num_instances, vectorized=vectorized)
-    if much and not (compiled or vectorized):
-        warnings.warn(
-            f"JAX cannot compile the metric {metric.name!r}; calling it resample by resample. Array operators alone "
-            "would be faster",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    if compiled and not metric.weighted and sorts_long(call, num_arrays, num_instances):
-        compiled = False
-    return Function(call, metric.weighted, compiled, vectorized)
-
-
-def _call_seconds(case: SampleCase, *, together: bool) -> float:
-    """Nominal seconds of the score of one resample, by one call or by that of many resamples together."""
-    numbers = math.prod(case.units.columns.shape[1:])
-    return _TOGETHER * numbers if together else _CALL + _INSTANCE * numbers
-
-
-def _advancing(pieces: Pieces, run: Run) -> Pieces:
-    """The same pieces; progress is reported after each."""
-    for start, scores in pieces:
-        yield start, scores
-        run.advance(start + scores.shape[-1])
-
-
 _SECONDS = 1e-8
 """That NumPy takes to choose or leave a unit (measured)."""
 
 
-def two_sample_test(case: Case, first: int, context: Context) -> Comparisons:
+def two_sample_test(case: SumsData, first: int, context: Context) -> Comparisons:
     """The columns of the permutation test of two systems on different units, exact if it can be, else Monte Carlo.
 
     `case` is of both systems on the units of both, those of the first system before the others; a system has nothing on
@@ -329,7 +159,7 @@ def two_sample_test(case: Case, first: int, context: Context) -> Comparisons:
     return _montecarlo(case, units, first, context, exact.reason)
 
 
-def _deltas(case: Case, sums: np.ndarray) -> np.ndarray:
+def _deltas(case: SumsData, sums: np.ndarray) -> np.ndarray:
     """Differences of scores `[row]` where the first system has the sums `[row, stat]`."""
     both = case.units.totals.sum(axis=0)
     with np.errstate(all="ignore"):
@@ -338,11 +168,11 @@ def _deltas(case: Case, sums: np.ndarray) -> np.ndarray:
     return found
 
 
-def _criterion(case: Case) -> Criterion:
-    return Criterion(*case.question.observed([(0, 1)]), case.settings.alternative)
+def _criterion(case: SumsData) -> Criterion:
+    return Criterion(*case.hypotheses.observed([(0, 1)]), case.settings.alternative)
 
 
-def _exact_unpaired(case: Case, units: np.ndarray, first: int) -> ExactP | NotEligible:
+def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | NotEligible:
     """The exact test of units `[unit, stat]`: by the law of one statistic, else by all choices of units."""
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
@@ -365,7 +195,7 @@ def _exact_unpaired(case: Case, units: np.ndarray, first: int) -> ExactP | NotEl
     return ExactP(p_value, math.log10(p_value), 0.0, reason=f"all {plan.number:,} choices of units")
 
 
-def _montecarlo(case: Case, units: np.ndarray, first: int, context: Context, reason: str) -> Comparisons:
+def _montecarlo(case: SumsData, units: np.ndarray, first: int, context: Context, reason: str) -> Comparisons:
     """The test by random choices of units.
 
     What is chosen is the smaller sample, from sorted units: neither the order of the systems nor that of their units

@@ -1,369 +1,577 @@
-"""What is tested: the pairs of one evaluation by one metric, which of them are the same problem, and errors of tests.
+"""What a report asks of one metric: a problem of sums or one of whole columns, two classes that answer alike.
 
-Where systems differ in one statistic of two values, as answers right or wrong, two pairs are the same problem if they
-have equally many units on which only the first, and only the second, system has the higher value: the differences are
-the same in another order. A thousand systems on 200 units have half a million pairs but some thousand problems.
+A problem has units, a metric, hypotheses and settings. It says what needs no sampling (`exact_permutation`,
+`bootstrap_plan`), counts swaps (`swap_counter`), draws bootstrap scores (`replicates`), and how long that takes
+(`sized`). Nothing else asks which of the two it is.
+
+Metrics of whole columns: every resample is computed anew, by calling the function. The permutation test swaps the
+columns of two systems, standardized where the metric says so; the bootstrap draws instances for all systems at once.
+Where few units differ, all swaps are tried. Reference: Efron and Tibshirani (1993), chapters 6 and 15.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import math
+import warnings
+from collections.abc import Hashable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TypeVar
 
 import numpy as np
 
-from sigjax.records import Hint, InputError, Metric, SampleMetric, Settings
-from sigjax.resample.units import Sample, Units, observed_scores
-from sigjax.run.shards import Shard
-
-_LARGEST = 2**24
-"""Units up to which counts are exact in single precision."""
-_BLOCK = 2**20
-"""Pairs that are counted together."""
-_PLACES = 129
-"""Number of sums at which linearity is checked."""
-_LINEAR = 1e-11
-"""Deviation from a line, relative to the largest score, that counts as rounding."""
-
-_EPSILON = float(np.finfo(np.float64).eps)
-_FEW_STEPS = 2.0**26
-"""Where sums of whole numbers stay below this, rounding of a score is far below the effect of a step."""
-_STEP = 2.0**-20
-"""Relative step of slopes."""
-_CANCELLED = 2.0**-28
-"""Part of the effects of the statistics of a unit that is left by rounding where they cancel."""
-_DIGITS = 2.0**16
-"""Differences must be this many times what rounding may make of them."""
-
-Pair = tuple[int, int]
-"""(a, b), positions of two systems."""
-
-
-class Question(NamedTuple):
-    """Which pairs to test, by position of the systems, and the observed differences."""
-
-    members: np.ndarray
-    """[pair, 2] int32: (a, b)."""
-    scores: tuple[float, ...]
-    """[system]: observed scores."""
-    tolerances: tuple[float, ...]
-    """[system]: rounding error of a score."""
-
-    @classmethod
-    def of(cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray) -> Question:
-        """The question with these observed scores and tolerances `[system]`.
-
-        Raises:
-            NotFinite: a score is NaN or infinite.
-        """
-        check_finite(scores)
-        return cls(members, tuple(scores.tolist()), tuple(tolerances.tolist()))
-
-    @property
-    def pairs(self) -> list[Pair]:
-        """The pairs one by one."""
-        return [(a, b) for a, b in self.members.tolist()]
-
-    def pair(self, place: Any) -> Pair:
-        """The pair at a position."""
-        a, b = self.members[place].tolist()
-        return a, b
-
-    def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Deltas of some pairs `[pair, 2]`, and how close other deltas are ties with them, each `[pair]`.
-
-        For b = the number of systems, those of the score of a.
-        """
-        a, b = np.asarray(pairs).T
-        scores, tolerances = (np.array([*each, 0.0]) for each in (self.scores, self.tolerances))
-        return scores[a] - scores[b], 2.0 * (tolerances[a] + tolerances[b])
-
-    @property
-    def deltas(self) -> np.ndarray:
-        """Observed score_a - score_b, `[pair]`."""
-        return self.observed(self.members)[0]
-
-    @property
-    def rounding(self) -> np.ndarray:
-        """How close deltas are ties with that of each pair, `[pair]`."""
-        return self.observed(self.members)[1]
-
-    def delta(self, pair: Pair) -> float:
-        """Observed score_a - score_b."""
-        return self.scores[pair[0]] - self.scores[pair[1]]
-
-
-class Alone(NamedTuple):
-    """The systems of a case one by one, each measured from a number of its own."""
-
-    case: Case
-    """It tests nothing; its scores are less by the offsets."""
-    offsets: tuple[float, ...]
-    """[system]."""
-    scores: tuple[float, ...]
-    """[system]: the scores themselves."""
-    spreads: Case
-    """For the influences of units on deltas: as the case itself, but for a number taken from each system."""
-
-
-class Case(NamedTuple):
-    """One evaluation by a metric of sums, with the pairs to test and the settings."""
-
-    units: Units
-    metric: Metric
-    question: Question
-    settings: Settings
-    alone: Alone | None = None
-    """Where numbers are large: units are then measured from origins that all systems share, scores and all."""
-    moved: bool = False
-    """Whether units are measured from origins, these or others."""
-
-    @classmethod
-    def of(cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings) -> Case:
-        """The case of these pairs `[pair, 2]`.
-
-        Raises:
-            NotFinite: a score is NaN or infinite.
-        """
-        return cls(units, metric, Question.of(members, *observed_scores(units, metric)), settings)
-
-    @property
-    def observed_scores(self) -> tuple[float, ...]:
-        """The score of each system on its own scale, `[system]`."""
-        return self.question.scores if self.alone is None else self.alone.scores
-
-    @property
-    def centred(self) -> Case:
-        """The case whose influences are those on deltas, however large deltas are."""
-        return self if self.alone is None else self.alone.spreads
-
-    def scores(self, sums: np.ndarray) -> np.ndarray:
-        """Scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
-        with np.errstate(all="ignore"):
-            return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
-
-
-class SampleCase(NamedTuple):
-    """The same for a metric that is not a function of sums."""
-
-    units: Sample
-    metric: SampleMetric
-    question: Question
-    settings: Settings
-
-    @property
-    def observed_scores(self) -> tuple[float, ...]:
-        """As `Case` has it."""
-        return self.question.scores
-
-
-class NotExact(ValueError):
-    """An exact method was asked for and `pair` (positions; None for the bootstrap of all) has no exact test."""
-
-    def __init__(self, pair: Pair | None, reason: str) -> None:
-        super().__init__(reason)
-        self.pair, self.reason = pair, reason
-
-
-class NotFinite(ValueError):
-    """The metric gave NaN or infinity on resamples of the system or systems at these positions.
-
-    Where several metrics are tested together, `metric` is the position of that one.
-    """
-
-    def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
-        super().__init__(f"score is not finite for systems {systems}")
-        self.systems, self.metric = systems, metric
-
-
-def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None = None, metric: int = 0) -> None:
-    """Refuse scores `[row, ...]` that are NaN or infinite; or bool: rows that hold such scores are False.
-
-    Row k is of the systems `members[k]`, by default of system k; `metric` is as in `NotFinite`.
-
-    Raises:
-        NotFinite: some are.
-    """
-    finite = scores if scores.dtype == bool else np.isfinite(scores)
-    wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
-    if wrong.size:
-        row = int(wrong[0])
-        raise NotFinite((row,) if members is None else tuple(np.asarray(members[row]).tolist()), metric)
-
-
-def raise_together(error: NotFinite | None, shard: Shard) -> None:
-    """Raise the error of this process, or else that of another one; all processes call this at the same point.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    met = np.zeros((shard.count, 3), np.int64)  # 1 + positions of the metric and of systems
-    if error is not None:
-        met[shard.index, : 1 + len(error.systems)] = 1 + np.array((error.metric, *error.systems))
-    met = shard.total(met)
-    if met.any():
-        metric, *systems = met[met.any(axis=1)][0].tolist()
-        raise NotFinite(tuple(system - 1 for system in systems if system), metric - 1)
-
-
-def check_digits(case: Case, systems: Sequence[str]) -> None:
-    """Refuse differences that drown in rounding: of scores that agree in too many digits, or of rounded numbers.
-
-    Raises:
-        InputError: naming two systems.
-    """
-    units, (scores, _) = case.units, observed_scores(case.units, case.metric)
-    sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
-    if units.exact and sizes.max() < _FEW_STEPS:
-        return
-    slopes, noise = _slopes(case, sizes), 8.0 * _EPSILON * np.abs(scores)
-    for a, b in case.question.pairs:
-        with np.errstate(all="ignore"):  # of a score without a slope, sizes are not finite: nothing is known
-            differences = (units.values[a] - units.values[b]).astype(np.float64)
-            terms = differences * slopes[a]
-            effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
-            effects[np.abs(effects) < _CANCELLED * largest] = 0.0
-            size = float(np.linalg.norm(effects))
-            coarse = 0.0 if units.exact else float(np.linalg.norm((differences != 0.0) @ np.abs(slopes[a])))
-        if 0.0 < size < _DIGITS * max(noise[a] + noise[b], coarse):
-            raise InputError(
-                f"metric {case.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little beside "
-                "the numbers, and their difference would be rounding; subtract from the numbers what all systems "
-                f"share, or compare these two apart ({Hint('systems')})"
-            )
-
-
-def _slopes(case: Case, sizes: np.ndarray) -> np.ndarray:
-    """How the score of each system changes with a step of a statistic, `[system, stat]`; 0 where it is not finite."""
-    steps = _STEP * sizes
-    ahead, behind = (
-        case.scores(np.stack([case.units.totals + sign * steps * one for one in np.eye(steps.shape[1])]))
-        for sign in (1.0, -1.0)
-    )
-    with np.errstate(all="ignore"):
-        found = ((ahead - behind) / (2.0 * steps.T)).T
-    return np.where(np.isfinite(found), found, 0.0)
-
-
-class Alike(NamedTuple):
-    """Pairs sorted by problem: the first pair `[problem]` of each, and the problem `[pair]` of each pair."""
-
-    first: list[Pair]
-    which: np.ndarray
-
-
-def alike(case: Case) -> Alike:
-    """Sort the pairs of a case by problem; where counting does not identify problems, each pair is its own.
-
-    Two counts identify a problem where systems differ in one statistic that takes two values, the score is linear in
-    it, and whole units are swapped.
-    """
-    question, values = case.question, case.units.values
-    single = len(question.members) == 1 or case.settings.design in ("crossed", "models")
-    ones = None if single else ones_of(values)
-    if ones is None or slope_in(case, int(np.argmax((values != values[:1]).any(axis=(0, 1))))) is None:
-        return Alike(question.pairs, np.arange(len(question.members)))
-    # All pairs are one product; few pairs of many systems are not worth it.
-    both = ones @ ones.T if len(question.members) > len(ones) else None
-    totals = ones.sum(axis=1).astype(np.int64)
-    keys = np.empty(len(question.members), np.int64)
-    for start in range(0, len(keys), _BLOCK):
-        a, b = question.members[start : start + _BLOCK].T
-        shared = (np.einsum("pu,pu->p", ones[a], ones[b]) if both is None else both[a, b]).astype(np.int64)
-        keys[start : start + _BLOCK] = (totals[a] - shared) * _LARGEST + (totals[b] - shared)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # problems in the order of their first pairs
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return Alike([question.pair(index) for index in first[order]], place[which].astype(np.int32))
-
-
-def num_problems(ones: np.ndarray) -> int:
-    """How many different problems all pairs of systems have, from `ones_of` their statistics.
-
-    Example:
-        >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
-        2
-    """
-    totals, num_units = ones.sum(axis=1).astype(np.int64), ones.shape[1]
-    met = np.zeros((num_units + 1, num_units + 1), bool)
-    for first, row in enumerate(ones[:-1]):
-        shared = (ones[first + 1 :] @ row).astype(np.int64)
-        met[totals[first] - shared, totals[first + 1 :] - shared] = True
-    return int(met.sum())
-
-
-def ones_of(values: np.ndarray) -> np.ndarray | None:
-    """1 where a system has the higher of two values, `[system, unit]` float32; None where there are more.
-
-    `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
-    """
-    differing = np.flatnonzero((values != values[:1]).any(axis=(0, 1)))
-    if differing.size != 1 or values.shape[1] >= _LARGEST:
-        return None
-    column = values[:, :, differing[0]]
-    low, high = column.min(), column.max()
-    return (column == high).astype(np.float32) if ((column == low) | (column == high)).all() else None
-
-
-def slope_in(case: Case, stat: int) -> float | None:
-    """The slope of the score in the sum of a statistic, over all sums that N draws of units can have.
-
-    None where the score is not linear in it. The other sums are those of the first system.
-    """
-    column = case.units.values[:, :, stat]
-    count = column.shape[1]
-    sums = np.linspace(count * float(column.min()), count * float(column.max()), _PLACES)
-    found = scores_at(case, stat, sums)
-    if not np.isfinite(found).all():
-        return None
-    line = np.linspace(found[0], found[-1], _PLACES)
-    if np.abs(found - line).max() > _LINEAR * np.abs(found).max():
-        return None
-    run = sums[-1] - sums[0]
-    return float((found[-1] - found[0]) / run) if run else 0.0
-
-
-def scores_at(case: Case, stat: int, sums: np.ndarray) -> np.ndarray:
-    """Scores where the sum of one statistic is each of `sums`, and the others are those of the first system."""
-    table = np.tile(case.units.totals[0], (len(sums), 1))
-    table[:, stat] = sums
-    return case.scores(table)
-
+from sigjax.exact.bootstrap import law
+from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
+from sigjax.exact.null import MOST_SIGNS, Criterion, ExactP, few_units, law_seconds, outcomes_p, sign_law
+from sigjax.metrics import (
+    MEAN,
+    Origins,
+    check_score,
+    check_standards,
+    check_weights,
+    origins,
+    pair_rounding,
+    sample_scores,
+    standardized,
+    system_roundings,
+    what_is_exchanged,
+)
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric, Settings
+from sigjax.resample.engine import deltas_of, swapped_sums
+from sigjax.resample.gathered import (
+    Function,
+    can_compile,
+    drawn_scores,
+    outcome_scores,
+    sorts_long,
+    swap_scores,
+)
+from sigjax.resample.tally import extreme
+from sigjax.resample.units import Sample, check_steps, make_sample, make_units
+from sigjax.run.context import Context, Run
+from sigjax.testing.bootstrap import BootstrapPlan, plan_bootstrap, replicate_pieces
+from sigjax.testing.exact import (
+    exact_budget,
+    exact_tests,
+    exchanged_deltas,
+    exchanged_tests,
+    over_budget,
+    pair_deltas,
+)
+from sigjax.testing.hypotheses import (
+    EquivalentPairs,
+    Hypotheses,
+    NotExact,
+    Pair,
+    PairedProblem,
+    Recentred,
+    SumsData,
+    check_digits,
+    check_finite,
+    deduplicate,
+    scores_at,
+)
+from sigjax.testing.intervals import KINDS, draws_intervals, in_closed_form
+from sigjax.testing.p_values import Count
+from sigjax.testing.permutation import add_up, swap_counter, swap_problem
+from sigjax.testing.uncertainty import Pieces, Spread
 
 _FEW_COLUMNS = 6
 """Up to this many columns are added up as masks are drawn."""
+NOT_SUMS = "the metric is not a function of sums"
+_SMALL_WORK_SECONDS = 2.0
+"""Work that NumPy finishes sooner than this is not worth compiling."""
+_CALL, _INSTANCE, _TOGETHER = 2e-5, 2e-8, 1.5e-8
+"""Nominal seconds of a call in NumPy, and for each number that it gets, one by one or many resamples together."""
 
 
-def swap_seconds(case: Case, num_pairs: int) -> float:
-    """About how long NumPy takes to swap so many pairs."""
-    units, design = case.units, case.settings.design
-    num_systems, num_units, num_stats = units.values.shape
-    # Where outputs or runs are exchanged, those of both systems are chosen one by one, which takes about as long as
-    # counting draws.
-    one_by_one = design in ("crossed", "models")
-    width = 2 * _num_outputs(case) // (num_units if design == "models" else 1) if one_by_one else num_units
-    return numpy_seconds(
-        resamples=case.settings.fixed_resamples,
-        units=width,
-        columns=num_systems * num_stats,
-        scored=num_pairs * num_stats,
-        counted=one_by_one,
-    )
+_MOST_RESAMPLES, _FEWEST, _OF_SAMPLES = 2**13, 2**10, 2**10
+"""Resamples of a distribution of deltas; of a metric of whole columns the last number."""
+_SECONDS = 1.0
+"""Nominal seconds of NumPy per distribution."""
+_EXACT_SECONDS = 0.1
+"""Nominal seconds to list all deltas: a million values."""
+_FEW_COINS = 13
+"""Units whose swaps are all tried for a metric of whole columns."""
 
 
-def draw_seconds(case: Case) -> float:
-    """About how long NumPy takes to draw all systems."""
-    num_systems, num_units, num_stats = case.units.values.shape
-    width = num_units + (_num_outputs(case) if case.settings.design == "nested" else 0)
-    columns = num_systems * num_stats
-    return numpy_seconds(
-        resamples=case.settings.fixed_resamples, units=width, columns=columns, scored=columns, counted=True
-    )
+@dataclass(frozen=True, eq=False, slots=True)
+class DeltaDistribution:
+    """The delta of a pair under the null hypothesis or on bootstrap resamples: values and their chances."""
+
+    deltas: np.ndarray
+    """[value]"""
+    chances: np.ndarray
+    """[value]; 1 for each resample."""
+    resamples: int | None
+    """None where all values are known."""
 
 
-def _num_outputs(case: Case) -> int:
-    return 0 if case.units.outputs is None else int(case.units.outputs.sizes.sum())
+def drawn(deltas: np.ndarray) -> DeltaDistribution:
+    """The distribution of one delta per resample."""
+    return DeltaDistribution(deltas, np.ones(len(deltas)), len(deltas))
+
+
+def problem_of(evaluation: Evaluation, settings: Settings, members: np.ndarray | None = None) -> Problem:
+    """What is asked of the units of an evaluation, with the observed scores; of all pairs, or of `members` `[pair, 2]`.
+
+    Raises:
+        InputError: the metric does not work on the data.
+        NotFinite: a score is NaN or infinite.
+    """
+    members = pairs_of(evaluation, settings) if members is None else members
+    make = ColumnsProblem.of_evaluation if isinstance(evaluation.metric, SampleMetric) else SumsProblem.of_evaluation
+    return make(evaluation, settings, members)
+
+
+def pairs_of(evaluation: Evaluation, settings: Settings) -> np.ndarray:
+    """Positions (a, b) `[pair, 2]` int32: all pairs in the order of the data, or each system against the baseline.
+
+    Pairs without any instance in common are left out.
+    """
+    count = len(evaluation.systems)
+    if settings.baseline is None:
+        pairs = np.argwhere(~np.tri(count, dtype=bool)).astype(np.int32)
+    else:
+        others, base = np.arange(count, dtype=np.int32), evaluation.systems.index(settings.baseline)
+        pairs = np.stack([np.delete(others, base), np.full(count - 1, base, np.int32)], axis=1)
+    return pairs if evaluation.present is None else pairs[in_common(evaluation.present)[tuple(pairs.T)] > 0]
+
+
+def in_common(present: np.ndarray) -> np.ndarray:
+    """How many instances two systems have in common `[system, system]`, of those that each has `[system, instance]`."""
+    has = present.astype(np.float64)  # sums are whole
+    return (has @ has.T).astype(np.int64)
+
+
+def _bootstraps(problem: PairedProblem) -> bool:
+    """Whether the bootstrap has a part: the test, or intervals and standard errors that take it. One unit has none."""
+    settings = problem.settings
+    needed = "bootstrap" in settings.tests or draws_intervals(problem.metric, settings)
+    return needed and len(problem.units.strata) > 1
+
+
+@dataclass(frozen=True, eq=False)
+class SumsProblem(SumsData):
+    """A problem by a metric of sums."""
+
+    own_scales: SumsProblem | None = None
+    """Where numbers are large, the systems alone, each measured from its offset (see `recentred`); it tests nothing."""
+    bootstraps = cached_property(_bootstraps)
+
+    @classmethod
+    def of_evaluation(cls, evaluation: Evaluation, settings: Settings, members: np.ndarray) -> SumsProblem:
+        """As `problem_of`."""
+        metric = evaluation.metric
+        assert isinstance(metric, Metric)
+        if (nearer := origins(evaluation)) is not None:
+            with suppress(InputError):  # one system is far from the others
+                return cls._measured(nearer, members, settings)
+        units = make_units(evaluation, settings.design)
+        check_steps(evaluation, units)
+        check_score(metric, units.unscaled(units.totals))
+        if (
+            metric.score is MEAN.score
+            and settings.interval != "none"
+            and np.isin(evaluation.stats[..., 0], (0, 1)).all()
+        ):
+            metric = replace(metric, bounds=(0.0, 1.0))  # of answers right or wrong
+        problem = cls.of(units, metric, members, settings)
+        if nearer is not None or metric.score is not MEAN.score:  # means that are not large have been looked at
+            check_digits(problem, evaluation.systems)
+        return problem
+
+    @classmethod
+    def _measured(cls, nearer: Origins, members: np.ndarray, settings: Settings) -> SumsProblem:
+        """The problem of an evaluation whose numbers are large.
+
+        Raises:
+            InputError: numbers of one system are too large even beside those of another.
+        """
+        metric, systems = nearer.deltas.metric, nearer.deltas.systems
+        assert isinstance(metric, Metric)
+        untested = np.zeros((1, 2), np.int32), replace(settings, test=(), leaderboard=False)
+        own_scales = replace(cls.of(make_units(nearer.scores, settings.design), metric, *untested), moved=True)
+        centred = cls.of(make_units(nearer.spreads, settings.design), metric, members, settings)
+        problem = cls.of(make_units(nearer.deltas, settings.design), metric, members, settings)
+        check_steps(nearer.deltas, problem.units)
+        check_digits(problem, systems)
+        numbers = tuple(nearer.offsets.tolist()), tuple(nearer.means.tolist())
+        return replace(problem, recentred=Recentred(*numbers, centred), own_scales=own_scales, moved=True)
+
+    def of_pair(self, systems: Pair) -> SumsProblem:
+        """The problem of two systems alone, on the same units and with the same draws."""
+        units, outputs = self.units, self.units.outputs
+        rows = list(systems)
+        outputs = outputs and outputs._replace(values=outputs.values[rows])
+        errors = units.relative_error[rows]
+        units = replace(units, values=units.values[rows], relative_error=errors, outputs=outputs)
+        return replace(self, units=units, hypotheses=self.hypotheses.of_systems(systems))
+
+    @cached_property
+    def equivalent(self) -> EquivalentPairs:
+        """Which pairs are the same problem."""
+        return deduplicate(self)
+
+    @cached_property
+    def bootstrap_plan(self) -> BootstrapPlan | NotEligible:
+        """How the bootstrap goes without sampling, or why it does not."""
+        return plan_bootstrap(self, self.equivalent, exact_budget(self.settings))
+
+    @property
+    def shares_draws(self) -> bool:
+        """Whether the bootstrap samples scores, which can be drawn with those of other metrics."""
+        interval = KINDS[self.settings.interval]
+        if not self.bootstraps or interval.samples or interval.needs == "runs":
+            return False
+        return self.settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
+
+    def exact_permutation(self, platform: str | None) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
+        """The exact test of each distinct problem, or why there is none; and which problem each pair is."""
+        if self.settings.design in ("crossed", "models"):
+            return exchanged_tests(self), None
+        return exact_tests(self, self.equivalent.first, platform), self.equivalent.which
+
+    def closed_intervals(self) -> tuple[list[Spread], list[Spread]] | None:
+        """Standard errors and intervals of all scores and of all deltas where they need no resamples."""
+        interval = KINDS[self.settings.interval]
+        needed = interval.needs == "runs" or in_closed_form(self.metric, self.settings)
+        return interval.closed(self) if interval.closed and needed and len(self.units.strata) > 1 else None
+
+    def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
+        """The context for so many pairs to be swapped, and for draws."""
+        seconds = self.swap_seconds(num_swapped) if num_swapped else 0.0
+        return context.sized(seconds + (self.draw_seconds() if draws else 0.0))
+
+    def swap_seconds(self, num_pairs: int) -> float:
+        """About how long NumPy takes to swap so many pairs."""
+        num_systems, num_units, num_stats = self.units.values.shape
+        # Where outputs or runs are exchanged, those of both systems are chosen one by one, which takes about as long
+        # as counting draws.
+        design = self.settings.design
+        one_by_one = design in ("crossed", "models")
+        width = 2 * self._num_outputs // (num_units if design == "models" else 1) if one_by_one else num_units
+        return numpy_seconds(
+            resamples=self.settings.fixed_resamples,
+            units=width,
+            columns=num_systems * num_stats,
+            scored=num_pairs * num_stats,
+            counted=one_by_one,
+        )
+
+    def draw_seconds(self) -> float:
+        """About how long NumPy takes to draw all systems."""
+        num_systems, num_units, num_stats = self.units.values.shape
+        width = num_units + (self._num_outputs if self.settings.design == "nested" else 0)
+        columns = num_systems * num_stats
+        return numpy_seconds(
+            resamples=self.settings.fixed_resamples, units=width, columns=columns, scored=columns, counted=True
+        )
+
+    @property
+    def _num_outputs(self) -> int:
+        return 0 if self.units.outputs is None else int(self.units.outputs.sizes.sum())
+
+    @property
+    def compiles(self) -> Metric | None:
+        """The metric whose score the device has to compile."""
+        return self.metric
+
+    def swap_counter(self, indices: np.ndarray, run: Run) -> Count:
+        """Counts the swaps that are as extreme as observed, for the pairs at these indices."""
+        return swap_counter(self, indices, run)
+
+    def replicates(self, run: Run) -> Pieces:
+        """Bootstrap scores of all systems, piece by piece."""
+        return replicate_pieces(self, run)
+
+    def null_deltas(self) -> DeltaDistribution:
+        """Deltas of the only pair over swaps, or exchanges of outputs or runs."""
+        if (listed := self._listed_deltas()) is not None:
+            return DeltaDistribution(*listed, None)
+        problem = self._affordable(self.swap_seconds(1))
+        run = problem._host_run
+        swaps, packed = swap_problem(problem, np.array([0]), run)
+        return drawn(deltas_of(swapped_sums(swaps, run), packed, 0, swaps.divisors, self.metric.score))
+
+    def _listed_deltas(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """All deltas and their chances; None where they are too many, or not to be listed."""
+        if self.settings.method == "montecarlo":
+            return None
+        if self.settings.design in ("crossed", "models"):
+            return exchanged_deltas(self, (0, 1), _EXACT_SECONDS)
+        a, b = self.units.values
+        for lattice in (pair_lattice(a, b, self.metric.stat_names), few_units(a, b)):
+            if isinstance(lattice, Lattice) and law_seconds(lattice) <= _EXACT_SECONDS:
+                values, chances = sign_law(lattice)
+                return pair_deltas(self, [(0, 1)], [lattice])(*values.T[:, None])[0], chances
+        return None
+
+    def bootstrap_deltas(self, systems: Pair) -> DeltaDistribution:
+        """Deltas of two systems on bootstrap resamples: without drawing any, or those of systems drawn together."""
+        pair = self.of_pair(systems)
+        plan = NotEligible("as asked")
+        if self.settings.method != "montecarlo":
+            plan = plan_bootstrap(pair, deduplicate(pair), _SECONDS)
+        if isinstance(plan, NotEligible):
+            of_a, of_b = self._first_replicates[list(systems)]
+            return drawn(of_a - of_b)
+        of_sum = law(plan.pairs[0, 1])
+        values = of_sum.first + of_sum.step * np.arange(len(of_sum.probabilities), dtype=np.float64)
+        *scores, origin = scores_at(pair, plan.score.stat, np.append(values, 0.0))
+        return DeltaDistribution(np.array(scores) - origin, of_sum.probabilities, None)
+
+    @cached_property
+    def _first_replicates(self) -> np.ndarray:
+        """Scores `[system, resample]` on as many bootstrap resamples as NumPy draws in about a second."""
+        problem = self._affordable(self.draw_seconds())
+        pieces = replicate_pieces(problem, problem._host_run)
+        return np.concatenate([scores for _, scores in pieces], axis=1)
+
+    def _affordable(self, seconds: float) -> SumsProblem:
+        """The problem with as many resamples as fit the time, where those of its settings take so many seconds."""
+        resamples, a_resample = _MOST_RESAMPLES, seconds / self.settings.fixed_resamples
+        while resamples > _FEWEST and resamples * a_resample > _SECONDS:
+            resamples //= 2
+        return _with_resamples(self, min(resamples, self.settings.fixed_resamples))
+
+    @property
+    def _host_run(self) -> Run:
+        return Run(self.settings.fixed_resamples, self.settings.seed)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SamplePlan:
+    """Which pairs are tested without sampling, and how the function is called."""
+
+    function: Function
+    coins: dict[Pair, np.ndarray]
+    """For each pair tested without sampling, the units that differ."""
+    sampled: dict[Pair, NotEligible]
+    """For each other pair, why it is sampled."""
+    seconds: float
+    """Nominal."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsProblem(PairedProblem):
+    """A problem by a metric that is not a function of sums; the CPU does the work, whatever the device."""
+
+    units: Sample
+    metric: SampleMetric
+    hypotheses: Hypotheses
+    settings: Settings
+    bootstraps = cached_property(_bootstraps)
+    bootstrap_plan = NotEligible(NOT_SUMS)
+    shares_draws = False
+    compiles = own_scales = recentred = None
+
+    @classmethod
+    def of_evaluation(cls, evaluation: Evaluation, settings: Settings, members: np.ndarray) -> ColumnsProblem:
+        """As `problem_of`."""
+        metric, given = evaluation.metric, make_sample(evaluation)
+        assert isinstance(metric, SampleMetric)
+        sample = replace(given, columns=standardized(metric, given.columns))
+        check_standards(metric, given.columns, sample.columns)
+        check_weights(metric, sample.columns)
+        scores, errors = sample_scores(metric, sample.columns), system_roundings(metric, sample.columns)
+        return cls(sample, metric, Hypotheses.of(members, scores, errors), settings)
+
+    def of_pair(self, systems: Pair) -> ColumnsProblem:
+        """As `SumsProblem` has it."""
+        units = replace(self.units, columns=self.units.columns[list(systems)])
+        return replace(self, units=units, hypotheses=self.hypotheses.of_systems(systems))
+
+    @cached_property
+    def plan(self) -> SamplePlan:
+        """How the function is called.
+
+        Raises:
+            NotExact: an exact method was asked for, and a pair has no exact test.
+        """
+        return self.planned(draws=self.bootstraps)
+
+    def planned(self, *, draws: bool) -> SamplePlan:
+        """Plan the permutation test, and the calls of the function; `draws` are bootstrap resamples.
+
+        Raises:
+            NotExact: an exact method was asked for, and a pair has no exact test.
+        """
+        settings, permuted = self.settings, "permutation" in self.settings.tests
+        coins = {pair: self._differing(pair) for pair in self.hypotheses.pairs if permuted}
+        sampled = {pair: why for pair, units in coins.items() if (why := self._why_sampled(pair, len(units)))}
+        calls = sum(2.0 * settings.fixed_resamples if pair in sampled else 2.0 ** len(coins[pair]) for pair in coins)
+        calls += float(self._num_draws) if draws else 0.0
+        function = self._function(calls)
+        a_call = self._call_seconds(together=function.compiled or function.vectorized)
+        costs = {pair: 2.0 ** len(units) * a_call for pair, units in coins.items() if pair not in sampled}
+        sampled |= over_budget(costs, settings)
+        coins = {pair: units for pair, units in coins.items() if pair not in sampled}
+        return SamplePlan(function, coins, sampled, calls * a_call)
+
+    def exact_permutation(self, platform: str | None) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
+        """The test of each pair without sampling, or why there is none; reasons say what is exchanged.
+
+        Raises:
+            NotFinite: the metric gave NaN or infinity.
+        """
+        del platform  # NumPy's
+        exchanged, sampled = what_is_exchanged(self.metric), self.plan.sampled
+        return [
+            replace(sampled[pair], reason=sampled[pair].reason + exchanged)
+            if pair in sampled
+            else self._exact(pair, exchanged)
+            for pair in self.hypotheses.pairs
+        ], None
+
+    def closed_intervals(self) -> None:
+        """As `SumsProblem` has it: there are none."""
+
+    def sized(self, context: Context, num_swapped: int, *, draws: bool) -> Context:
+        """As `SumsProblem` has it; the device must be there."""
+        del num_swapped, draws  # the plan knows
+        return context.sized(self.plan.seconds, on_host=True)
+
+    def swap_counter(self, indices: np.ndarray, run: Run) -> Count:
+        """As `SumsProblem` has it."""
+        sampled = [self.hypotheses.pair(index) for index in indices]
+        deltas, tolerances = self.hypotheses.deltas[indices], np.array([self.swap_tolerance(pair) for pair in sampled])
+
+        def count(indices: np.ndarray, start: int, end: int) -> np.ndarray:
+            pairs = [sampled[index] for index in indices]
+            delta, tolerance = deltas[indices, None], tolerances[indices, None]
+
+            def pieces(part: Run) -> Iterator[tuple[int, np.ndarray]]:
+                mine = range(part.start, part.resamples)
+                scored = swap_scores(self.plan.function, self.units, pairs, run.seed, range(start, end), mine)
+                for begin, scores in _advancing(scored, part):
+                    found = scores[:, 0] - scores[:, 1]
+                    check_finite(found, pairs)
+                    yield begin, np.asarray(extreme(found, delta, tolerance, self.settings.alternative)).sum(axis=1)
+
+            return add_up(pieces, len(pairs), start, end, run)
+
+        return count
+
+    def replicates(self, run: Run) -> Pieces:
+        """As `SumsProblem` has it."""
+        function = self.plan.function if self.bootstraps else self._function(float(self._num_draws))
+        whole, mine = range(self.settings.fixed_resamples), range(run.start, run.resamples)
+        return _advancing(drawn_scores(function, self.units, run.seed, whole, mine), run)
+
+    def null_deltas(self) -> DeltaDistribution:
+        """As `SumsProblem` has it."""
+        problem = _with_resamples(self, min(_OF_SAMPLES, self.settings.fixed_resamples))
+        plan, every = problem.planned(draws=False), range(problem.settings.fixed_resamples)
+        coins = plan.coins.get((0, 1))
+        if coins is not None and 0 < len(coins) <= _FEW_COINS:
+            pieces = outcome_scores(plan.function, self.units, (0, 1), coins)
+            half = np.concatenate([scores[0] - scores[1] for _, scores in pieces])
+            return DeltaDistribution(np.append(half, -half), np.full(2 * len(half), 0.5 / len(half)), None)
+        pieces = swap_scores(plan.function, self.units, [(0, 1)], self.settings.seed, every, every)
+        return drawn(np.concatenate([scores[0, 0] - scores[0, 1] for _, scores in pieces]))
+
+    def bootstrap_deltas(self, systems: Pair) -> DeltaDistribution:
+        """As `SumsProblem` has it, but drawn for these two systems alone."""
+        problem = _with_resamples(self.of_pair(systems), min(_OF_SAMPLES, self.settings.fixed_resamples))
+        function, every = problem._function(float(problem._num_draws)), range(problem.settings.fixed_resamples)
+        pieces = drawn_scores(function, problem.units, self.settings.seed, every, every)
+        of_a, of_b = np.concatenate([scores for _, scores in pieces], axis=1)
+        return drawn(of_a - of_b)
+
+    def jackknife_scores(self) -> np.ndarray:
+        """Scores without the instances of one unit at a time, `[system, unit]`."""
+        kept = (np.flatnonzero(self.units.unit != unit) for unit in range(len(self.units.strata)))
+        with np.errstate(all="ignore"):
+            columns = [sample_scores(self.metric, self.units.columns[:, :, instances]) for instances in kept]
+        without = np.stack(columns, axis=1)
+        check_finite(without)
+        return without
+
+    def swap_tolerance(self, pair: Pair) -> float:
+        """Deltas of two systems closer than this, with any instances exchanged, are ties: four scores were rounded."""
+        return 4.0 * pair_rounding(self.metric, *self.units.columns[list(pair)])
+
+    def _differing(self, pair: Pair) -> np.ndarray:
+        """The units on which two systems differ."""
+        a, b = self.units.columns[list(pair)]
+        return np.unique(self.units.unit[(a != b).any(axis=0)])
+
+    def _why_sampled(self, pair: Pair, num_coins: int) -> NotEligible | None:
+        method = self.settings.method
+        if method == "montecarlo":
+            return NotEligible("as asked")
+        if num_coins <= MOST_SIGNS and method in ("auto", "exact"):
+            return None
+        reason = NOT_SUMS if method in ("dp", "tree") else f"{NOT_SUMS}, and more than {MOST_SIGNS} units differ"
+        if method != "auto":
+            raise NotExact(pair, reason)
+        return NotEligible(reason)
+
+    def _exact(self, pair: Pair, exchanged: str) -> ExactP:
+        """The test of a pair from all swaps of the few units that differ."""
+        plan = self.plan
+        coins = plan.coins[pair]
+        if not coins.size:
+            return ExactP(1.0, 0.0, 0.0, reason=f"the systems are identical{exchanged}")
+        pieces = [scores for _, scores in outcome_scores(plan.function, self.units, pair, coins)]
+        a, b = np.concatenate(pieces, axis=1)
+        check_finite((a - b)[None], [pair])
+        # The observed delta as the same program computes it: it is as extreme as itself.
+        observed, tolerance = a[:1] - b[:1], np.array([self.swap_tolerance(pair)])
+        criterion = Criterion(observed, tolerance, self.settings.alternative, self.settings.mid_p)
+        found = outcomes_p((a - b)[None], criterion, coins.size)
+        first, second = self.units.columns[list(pair)]
+        names = np.array(self.metric.inputs)[(first != second).any(axis=1)]
+        return found._replace(reason=f"few units differ ({', '.join(names)}){exchanged}")
+
+    @property
+    def _num_draws(self) -> int:
+        """How often the function is called for bootstrap resamples."""
+        return self.settings.fixed_resamples * len(self.units.columns)
+
+    def _function(self, calls: float) -> Function:
+        """The function, compiled where so many calls are worth it and JAX takes it."""
+        metric = self.metric
+        call = metric.function if isinstance(metric.function, Hashable) else partial(metric.function)
+        num_arrays, num_instances = len(metric.inputs) + metric.weighted, self.units.columns.shape[2]
+        much = calls * self._call_seconds(together=False) > _SMALL_WORK_SECONDS
+        vectorized = metric.weighted and metric.vectorized
+        compiled = much and can_compile(call, num_arrays, num_instances, vectorized=vectorized)
+        if much and not (compiled or vectorized):
+            warnings.warn(
+                f"JAX cannot compile the metric {metric.name!r}; calling it resample by resample. Array operators "
+                "alone would be faster",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        if compiled and not metric.weighted and sorts_long(call, num_arrays, num_instances):
+            compiled = False
+        return Function(call, metric.weighted, compiled, vectorized)
+
+    def _call_seconds(self, *, together: bool) -> float:
+        """Nominal seconds of the score of one resample, by one call or by that of many resamples together."""
+        numbers = math.prod(self.units.columns.shape[1:])
+        return _TOGETHER * numbers if together else _CALL + _INSTANCE * numbers
+
+
+Problem = SumsProblem | ColumnsProblem
+"""Both answer the same questions."""
+
+
+Problems = TypeVar("Problems", SumsProblem, ColumnsProblem)
+
+
+def _with_resamples(problem: Problems, resamples: int) -> Problems:
+    return replace(problem, settings=replace(problem.settings, resamples=resamples))
+
+
+def _advancing(pieces: Pieces, run: Run) -> Pieces:
+    """The same pieces; progress is reported after each."""
+    for start, scores in pieces:
+        yield start, scores
+        run.advance(start + scores.shape[-1])
 
 
 def numpy_seconds(*, resamples: int, units: int, columns: int, scored: int, counted: bool) -> float:

@@ -27,7 +27,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from sigjax.metrics import sample_scores
 from sigjax.records import Alternative, Hint, InputError, Interval, Settings, Variant
 from sigjax.resample.draws import draws_from_strata
 from sigjax.resample.engine import Scored, replicates
@@ -39,10 +38,10 @@ from sigjax.run.checkpoint import NO_CHECKPOINT
 from sigjax.run.context import Run
 from sigjax.run.host import fits, gib, in_threads, memory_for, on_all_cores
 from sigjax.run.shards import Shard
+from sigjax.testing.hypotheses import NotFinite, PairedProblem, SumsData, check_finite, raise_together
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
 from sigjax.testing.permutation import add_up
-from sigjax.testing.problem import Case, NotFinite, SampleCase, check_finite, raise_together
 from sigjax.testing.uncertainty import Percentile, Pieces, Spread, Targets, quantiles, standard_errors, with_ends
 
 _PIECE = 2**13
@@ -287,7 +286,7 @@ class Bca(Percentile):
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
 
-    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+    def __init__(self, case: PairedProblem, targets: Targets) -> None:
         super().__init__(case, targets)
         self.accelerations = accelerations(case, targets.members)
 
@@ -304,37 +303,19 @@ class Bca(Percentile):
         return found
 
 
-def accelerations(case: Case | SampleCase, members: np.ndarray) -> list[float]:
+def accelerations(case: PairedProblem, members: np.ndarray) -> list[float]:
     """The acceleration of each target, from `members` `[target, 2]` as in `Targets`.
 
     Raises:
         NotFinite: the metric gave NaN or infinity where a unit was left out.
     """
-    observed, strata = np.abs([*case.question.scores, 0.0]), case.units.strata
+    observed, strata = np.abs([*case.hypotheses.scores, 0.0]), case.units.strata
     rounding = _ROUNDING * (observed[members[:, 0]] + observed[members[:, 1]])
 
     def of_rows(rows: np.ndarray, places: slice) -> list[float]:
         return [acceleration(row, strata, least) for row, least in zip(rows, rounding[places].tolist(), strict=True)]
 
-    return of_targets(of_rows, jackknife_scores(case), members)
-
-
-def jackknife_scores(case: Case | SampleCase) -> np.ndarray:
-    """Scores of all systems without one unit at a time, `[system, unit]`: for sums, of the totals less those of a unit.
-
-    Raises:
-        NotFinite: the metric gave NaN or infinity.
-    """
-    if isinstance(case, SampleCase):
-        sample = case.units
-        kept = (np.flatnonzero(sample.unit != unit) for unit in range(len(sample.strata)))
-        with np.errstate(all="ignore"):
-            found = np.stack([sample_scores(case.metric, sample.columns[:, :, each]) for each in kept], axis=1)
-    else:
-        of_systems = zip(case.units.totals, case.units.values, strict=True)
-        found = np.stack([case.scores(totals - values) for totals, values in of_systems])
-    check_finite(found)
-    return found
+    return of_targets(of_rows, case.jackknife_scores(), members)
 
 
 def acceleration(jackknife: np.ndarray, strata: np.ndarray, rounding: float = 0.0) -> float:
@@ -444,9 +425,9 @@ class Studentized(Percentile):
         InputError: the memory is too small.
     """
 
-    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+    def __init__(self, case: PairedProblem, targets: Targets) -> None:
         super().__init__(case, targets)
-        assert isinstance(case, Case)
+        assert isinstance(case, SumsData)
         self.case, self.own = case, targets
         self.num_rows += len(targets.members)
         _check_memory(case, self.num_rows)
@@ -558,11 +539,11 @@ def _in_order(one: tuple[int, int], other: tuple[int, int]) -> tuple[tuple[int, 
     return (one, other) if one <= other else (other, one)
 
 
-def _check_memory(case: Case, num_rows: int) -> None:
+def _check_memory(case: SumsData, num_rows: int) -> None:
     """Refuse what does not fit: all replicates, and products of statistics as whole numbers and as a matrix."""
     num_systems, _, num_stats = case.units.values.shape
     num_strata = int(case.units.strata[-1]) + 1
-    products = len(case.question.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
+    products = len(case.hypotheses.members) * num_stats**2 + num_systems * num_stats * (num_stats + 1) // 2
     num_columns = products + num_systems * num_stats * (1 + num_strata)
     needed = gib((num_rows, case.settings.fixed_resamples)) + 2.0 * gib((num_columns, len(case.units.strata)))
     if not fits(needed, case.settings):
@@ -573,7 +554,7 @@ def _check_memory(case: Case, num_rows: int) -> None:
         )
 
 
-def _lay_out(case: Case, members: np.ndarray) -> _Layout:
+def _lay_out(case: SumsData, members: np.ndarray) -> _Layout:
     """The columns for the scores and deltas `members` `[target, 2]`."""
     units, values = case.units, case.units.values
     sizes, kept = np.bincount(units.strata), _Distinct()

@@ -11,7 +11,7 @@ import numpy as np
 from sigjax.records import Interval
 from sigjax.resample.units import variance
 from sigjax.run.context import Run
-from sigjax.testing.problem import Case, Question, SampleCase
+from sigjax.testing.hypotheses import Hypotheses, PairedProblem
 
 _SAFE = 1e-140
 """Standard errors above this have squares that are as precise as any number."""
@@ -47,13 +47,13 @@ class Targets(NamedTuple):
     num_systems: int
 
 
-def targets_of(question: Question, *, systems: bool = True, pairs: bool = True) -> Targets:
-    """All systems and pairs of a question, or only some of them."""
-    num_systems = len(question.scores)
+def targets_of(hypotheses: Hypotheses, *, systems: bool = True, pairs: bool = True) -> Targets:
+    """All systems and pairs of a hypotheses, or only some of them."""
+    num_systems = len(hypotheses.scores)
     scores = np.stack([np.arange(num_systems), np.full(num_systems, num_systems)], axis=1)
-    members = np.concatenate([scores[: None if systems else 0], question.members[: None if pairs else 0]])
+    members = np.concatenate([scores[: None if systems else 0], hypotheses.members[: None if pairs else 0]])
     members = members.astype(np.int32)
-    return Targets(members, *question.observed(members), num_systems)
+    return Targets(members, *hypotheses.observed(members), num_systems)
 
 
 class Percentile:
@@ -72,7 +72,7 @@ class Percentile:
         targets: what the intervals are of.
     """
 
-    def __init__(self, case: Case | SampleCase, targets: Targets) -> None:
+    def __init__(self, case: PairedProblem, targets: Targets) -> None:
         self.targets, self.level, self.num_rows = targets, case.settings.level, targets.num_systems
 
     def pieces(self, pieces: Callable[[Run], Pieces]) -> Callable[[Run], Pieces]:

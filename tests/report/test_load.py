@@ -35,7 +35,7 @@ from sigjax.report import (
     data as tables,
 )
 from sigjax.report.data import PAIR_KEYS
-from sigjax.testing.problem import num_problems, ones_of
+from sigjax.testing.hypotheses import num_problems, ones_of
 
 
 def two_valued(systems, instances, seed=0):

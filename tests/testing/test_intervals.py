@@ -9,12 +9,11 @@ import scipy.stats
 from scipy.stats._resampling import BootstrapResult  # a public result, of a private module
 
 from sigjax import Evaluation, SampleMetric, compare
-from sigjax.comparison.analysis import make_case
 from sigjax.records import Settings
 from sigjax.run.backend import NUMPY
 from sigjax.run.context import Run
 from sigjax.testing.bootstrap import replicate_pieces
-from sigjax.testing.replicates import jackknife_scores
+from sigjax.testing.problem import problem_of
 
 RESAMPLES = 4000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}
@@ -22,7 +21,7 @@ SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}
 
 def deltas(evaluation):
     """Bootstrap replicates of delta of the first two systems."""
-    case = make_case(evaluation, Settings())
+    case = problem_of(evaluation, Settings())
     pieces = [piece for _, piece in replicate_pieces(case, Run(RESAMPLES, Settings.seed, NUMPY))]
     found = np.concatenate(pieces, axis=1)
     return found[0] - found[1]
@@ -174,6 +173,6 @@ def test_no_bca_interval_where_all_replicates_lie_on_one_side():
 
 def test_the_jackknife_leaves_out_one_unit():
     arrays = skewed(9, 12)
-    found = jackknife_scores(make_case(Evaluation.from_arrays(arrays, metric="fscore"), Settings()))
+    found = problem_of(Evaluation.from_arrays(arrays, metric="fscore"), Settings()).jackknife_scores()
     expected = [[f1(np.delete(counts, i, axis=0).T) for i in range(12)] for counts in arrays.values()]
     np.testing.assert_allclose(found, expected, rtol=1e-14)

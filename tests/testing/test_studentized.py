@@ -8,9 +8,9 @@ import pytest
 import scipy.stats
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.comparison.analysis import make_case
 from sigjax.records import Settings
 from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys
+from sigjax.testing.problem import problem_of
 from sigjax.testing.replicates import Studentized
 from sigjax.testing.uncertainty import targets_of
 
@@ -20,7 +20,7 @@ SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy", "i
 
 def errors_of(case):
     """Standard errors of both scores and of delta."""
-    return Studentized(case, targets_of(case.question)).standard_errors()
+    return Studentized(case, targets_of(case.hypotheses)).standard_errors()
 
 
 def counts_of(strata):
@@ -88,7 +88,7 @@ def test_intervals_of_the_mean_of_reals_are_those_of_the_definition(scale):
 
 def test_standard_errors_of_a_mean_are_those_of_scipy():
     a, b = np.random.default_rng(3).normal(size=(2, 50))
-    case = make_case(Evaluation.from_arrays({"A": a, "B": b}), Settings())
+    case = problem_of(Evaluation.from_arrays({"A": a, "B": b}), Settings())
     expected = [scipy.stats.sem(each, ddof=0) for each in (a, b, a - b)]
     assert errors_of(case) == pytest.approx(expected, rel=1e-6)
 
@@ -101,7 +101,7 @@ def curved(sums):
 def test_standard_errors_are_those_of_gradients_by_jax():
     rng = np.random.default_rng(4)
     stats = rng.integers(1, 50, (2, 40, 3))
-    case = make_case(Evaluation.from_arrays({"A": stats[0], "B": stats[1]}, metric=curved), Settings())
+    case = problem_of(Evaluation.from_arrays({"A": stats[0], "B": stats[1]}, metric=curved), Settings())
     with jax.enable_x64(True):
         gradients = [np.asarray(jax.grad(curved)(each.sum(axis=0) * 1.0)) for each in stats]
     a, b = (each @ gradient for each, gradient in zip(stats, gradients, strict=True))

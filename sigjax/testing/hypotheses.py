@@ -1,0 +1,367 @@
+"""What is tested: pairs of systems on the same units, which pairs are the same problem, and errors of tests.
+
+Where systems differ in one statistic of two values, as answers right or wrong, two pairs are the same problem if they
+have equally many units on which only the first, and only the second, system has the higher value: the differences are
+the same in another order. A thousand systems on 200 units have half a million pairs but some thousand problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from sigjax.records import Hint, InputError, Metric, SampleMetric, Settings
+from sigjax.resample.units import Sample, Units, observed_scores
+from sigjax.run.shards import Shard
+
+_LARGEST = 2**24
+"""Units up to which counts are exact in single precision."""
+_BLOCK = 2**20
+"""Pairs that are counted together."""
+_NUM_SUMS = 129
+"""Number of sums at which linearity is checked."""
+_LINEAR = 1e-11
+"""Deviation from a line, relative to the largest score, that counts as rounding."""
+
+_EPSILON = float(np.finfo(np.float64).eps)
+_FEW_STEPS = 2.0**26
+"""Where sums of whole numbers stay below this, rounding of a score is far below the effect of a step."""
+_STEP = 2.0**-20
+"""Relative step of slopes."""
+_CANCELLED = 2.0**-28
+"""Part of the effects of the statistics of a unit that is left by rounding where they cancel."""
+_DIGITS = 2.0**16
+"""Differences must be this many times what rounding may make of them."""
+
+Pair = tuple[int, int]
+"""(a, b), positions of two systems."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Hypotheses:
+    """Which pairs to test, by position of the systems, and what was observed."""
+
+    members: np.ndarray
+    """[pair, 2] int32: (a, b)."""
+    scores: tuple[float, ...]
+    """[system]: observed scores."""
+    tolerances: tuple[float, ...]
+    """[system]: rounding error of a score."""
+
+    @classmethod
+    def of(cls, members: np.ndarray, scores: np.ndarray, tolerances: np.ndarray) -> Hypotheses:
+        """These pairs, with observed scores and tolerances `[system]`.
+
+        Raises:
+            NotFinite: a score is NaN or infinite.
+        """
+        check_finite(scores)
+        return cls(members, tuple(scores.tolist()), tuple(tolerances.tolist()))
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs one by one."""
+        return [(a, b) for a, b in self.members.tolist()]
+
+    def pair(self, index: Any) -> Pair:
+        """The pair at an index."""
+        a, b = self.members[index].tolist()
+        return a, b
+
+    def observed(self, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Deltas of some pairs `[pair, 2]`, and how close other deltas are ties with them, each `[pair]`.
+
+        For b = the number of systems, those of the score of a.
+        """
+        a, b = np.asarray(pairs).T
+        scores, tolerances = (np.array([*numbers, 0.0]) for numbers in (self.scores, self.tolerances))
+        return scores[a] - scores[b], 2.0 * (tolerances[a] + tolerances[b])
+
+    @property
+    def deltas(self) -> np.ndarray:
+        """Observed score_a - score_b, `[pair]`."""
+        return self.observed(self.members)[0]
+
+    @property
+    def rounding(self) -> np.ndarray:
+        """How close deltas are ties with that of each pair, `[pair]`."""
+        return self.observed(self.members)[1]
+
+    def delta(self, pair: Pair) -> float:
+        """Observed score_a - score_b."""
+        return self.scores[pair[0]] - self.scores[pair[1]]
+
+    def of_systems(self, systems: Pair) -> Hypotheses:
+        """That these two systems do not differ, the first and second of a problem by themselves."""
+        scores, tolerances = (
+            tuple(numbers[system] for system in systems) for numbers in (self.scores, self.tolerances)
+        )
+        return Hypotheses(np.array([[0, 1]], np.int32), scores, tolerances)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedProblem:
+    """Pairs of systems on the same units, with a metric and the settings: what every test is given."""
+
+    units: Units | Sample
+    metric: Metric | SampleMetric
+    hypotheses: Hypotheses
+    settings: Settings
+
+    @property
+    def observed_scores(self) -> tuple[float, ...]:
+        """The score of each system on its own scale, `[system]`."""
+        return self.hypotheses.scores
+
+    def with_pairs(self, members: np.ndarray) -> Self:
+        """The same problem for other pairs `[pair, 2]`."""
+        return replace(self, hypotheses=replace(self.hypotheses, members=members))
+
+    def jackknife_scores(self) -> np.ndarray:
+        """Scores of all systems without one unit at a time, `[system, unit]`.
+
+        Raises:
+            NotFinite: the metric gave NaN or infinity.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Recentred:
+    """The systems of a problem with large numbers, each measured from a number of its own."""
+
+    offsets: tuple[float, ...]
+    """[system]."""
+    scores: tuple[float, ...]
+    """[system]: the scores themselves."""
+    centred: SumsData
+    """For the influences of units on deltas: as the problem itself, but for a number taken from each system."""
+
+
+@dataclass(frozen=True, eq=False)
+class SumsData(PairedProblem):
+    """A problem by a metric of sums, as tests and intervals take it; `problem.SumsProblem` runs them."""
+
+    units: Units
+    metric: Metric
+    hypotheses: Hypotheses
+    settings: Settings
+    recentred: Recentred | None = None
+    """Where numbers are large: units are then measured from origins that all systems share, scores and all."""
+    moved: bool = False
+    """Whether units are measured from origins, these or others."""
+
+    @classmethod
+    def of(cls, units: Units, metric: Metric, members: np.ndarray, settings: Settings) -> Self:
+        """The problem of these pairs `[pair, 2]`.
+
+        Raises:
+            NotFinite: a score is NaN or infinite.
+        """
+        return cls(units, metric, Hypotheses.of(members, *observed_scores(units, metric)), settings)
+
+    @property
+    def observed_scores(self) -> tuple[float, ...]:
+        """The score of each system on its own scale, `[system]`."""
+        return self.hypotheses.scores if self.recentred is None else self.recentred.scores
+
+    @property
+    def centred(self) -> SumsData:
+        """The problem whose influences are those on deltas, however large deltas are."""
+        return self if self.recentred is None else self.recentred.centred
+
+    def scores(self, sums: np.ndarray) -> np.ndarray:
+        """Scores `[...]` of fixed-point sums `[..., stat]`; some may be NaN or infinite."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.metric.score(self.units.unscaled(sums)), np.float64)
+
+    def swap_tolerance(self, pair: Pair) -> float:
+        """Deltas of two systems closer than this, with any units swapped, are ties."""
+        return float(self.hypotheses.observed([pair])[1][0])
+
+    def jackknife_scores(self) -> np.ndarray:
+        """Scores of the totals less the statistics of one unit at a time, `[system, unit]`."""
+        of_systems = zip(self.units.totals, self.units.values, strict=True)
+        without = np.stack([self.scores(totals - values) for totals, values in of_systems])
+        check_finite(without)
+        return without
+
+
+class NotExact(ValueError):
+    """An exact method was asked for and `pair` (positions; None for the bootstrap of all) has no exact test."""
+
+    def __init__(self, pair: Pair | None, reason: str) -> None:
+        super().__init__(reason)
+        self.pair, self.reason = pair, reason
+
+
+class NotFinite(ValueError):
+    """The metric gave NaN or infinity on resamples of the system or systems at these positions.
+
+    Where several metrics are tested together, `metric` is the position of that one.
+    """
+
+    def __init__(self, systems: tuple[int, ...], metric: int = 0) -> None:
+        super().__init__(f"score is not finite for systems {systems}")
+        self.systems, self.metric = systems, metric
+
+
+def check_finite(scores: np.ndarray, members: Sequence[Pair] | np.ndarray | None = None, metric: int = 0) -> None:
+    """Refuse scores `[row, ...]` that are NaN or infinite; or bool: rows that hold such scores are False.
+
+    Row k is of the systems `members[k]`, by default of system k; `metric` is as in `NotFinite`.
+
+    Raises:
+        NotFinite: some are.
+    """
+    finite = scores if scores.dtype == bool else np.isfinite(scores)
+    wrong = np.flatnonzero(~finite.all(axis=tuple(range(1, finite.ndim))))
+    if wrong.size:
+        row = int(wrong[0])
+        raise NotFinite((row,) if members is None else tuple(np.asarray(members[row]).tolist()), metric)
+
+
+def raise_together(error: NotFinite | None, shard: Shard) -> None:
+    """Raise the error of this process, or else that of another one; all processes call this at the same point.
+
+    Raises:
+        NotFinite: the metric gave NaN or infinity.
+    """
+    met = np.zeros((shard.count, 3), np.int64)  # 1 + positions of the metric and of systems
+    if error is not None:
+        met[shard.index, : 1 + len(error.systems)] = 1 + np.array((error.metric, *error.systems))
+    met = shard.total(met)
+    if met.any():
+        metric, *systems = met[met.any(axis=1)][0].tolist()
+        raise NotFinite(tuple(system - 1 for system in systems if system), metric - 1)
+
+
+def check_digits(problem: SumsData, systems: Sequence[str]) -> None:
+    """Refuse differences that drown in rounding: of scores that agree in too many digits, or of rounded numbers.
+
+    Raises:
+        InputError: naming two systems.
+    """
+    units, (scores, _) = problem.units, observed_scores(problem.units, problem.metric)
+    sizes = np.abs(units.values).sum(axis=1, dtype=np.float64)
+    if units.exact and sizes.max() < _FEW_STEPS:
+        return
+    slopes, noise = _slopes(problem, sizes), 8.0 * _EPSILON * np.abs(scores)
+    for a, b in problem.hypotheses.pairs:
+        with np.errstate(all="ignore"):  # of a score without a slope, sizes are not finite: nothing is known
+            differences = (units.values[a] - units.values[b]).astype(np.float64)
+            terms = differences * slopes[a]
+            effects, largest = terms.sum(axis=1), np.abs(terms).sum(axis=1)
+            effects[np.abs(effects) < _CANCELLED * largest] = 0.0
+            size = float(np.linalg.norm(effects))
+            coarse = 0.0 if units.exact else float(np.linalg.norm((differences != 0.0) @ np.abs(slopes[a])))
+        if 0.0 < size < _DIGITS * max(noise[a] + noise[b], coarse):
+            raise InputError(
+                f"metric {problem.metric.name!r}: systems {systems[a]!r} and {systems[b]!r} differ by too little "
+                "beside the numbers, and their difference would be rounding; subtract from the numbers what all "
+                f"systems share, or compare these two apart ({Hint('systems')})"
+            )
+
+
+def _slopes(problem: SumsData, sizes: np.ndarray) -> np.ndarray:
+    """How the score of each system changes with a step of a statistic, `[system, stat]`; 0 where it is not finite."""
+    steps = _STEP * sizes
+    ahead, behind = (
+        problem.scores(np.stack([problem.units.totals + sign * steps * one for one in np.eye(steps.shape[1])]))
+        for sign in (1.0, -1.0)
+    )
+    with np.errstate(all="ignore"):
+        found = ((ahead - behind) / (2.0 * steps.T)).T
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EquivalentPairs:
+    """Pairs sorted by problem."""
+
+    first: list[Pair]
+    """[problem]: the first pair of each."""
+    which: np.ndarray
+    """[pair]: the problem of each."""
+
+
+def deduplicate(problem: SumsData) -> EquivalentPairs:
+    """Sort the pairs by problem; where counting does not identify problems, each pair is its own.
+
+    Two counts identify a problem where systems differ in one statistic that takes two values, the score is linear in
+    it, and whole units are swapped.
+    """
+    hypotheses, values = problem.hypotheses, problem.units.values
+    single = len(hypotheses.members) == 1 or problem.settings.design in ("crossed", "models")
+    ones = None if single else ones_of(values)
+    if ones is None or slope_in(problem, int(np.argmax((values != values[:1]).any(axis=(0, 1))))) is None:
+        return EquivalentPairs(hypotheses.pairs, np.arange(len(hypotheses.members)))
+    # All pairs are one product; few pairs of many systems are not worth it.
+    both = ones @ ones.T if len(hypotheses.members) > len(ones) else None
+    totals = ones.sum(axis=1).astype(np.int64)
+    keys = np.empty(len(hypotheses.members), np.int64)
+    for start in range(0, len(keys), _BLOCK):
+        a, b = hypotheses.members[start : start + _BLOCK].T
+        shared = (np.einsum("pu,pu->p", ones[a], ones[b]) if both is None else both[a, b]).astype(np.int64)
+        keys[start : start + _BLOCK] = (totals[a] - shared) * _LARGEST + (totals[b] - shared)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # problems in the order of their first pairs
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return EquivalentPairs([hypotheses.pair(index) for index in first[order]], place[which].astype(np.int32))
+
+
+def num_problems(ones: np.ndarray) -> int:
+    """How many different problems all pairs of systems have, from `ones_of` their statistics.
+
+    Example:
+        >>> num_problems(np.array([[1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32))
+        2
+    """
+    totals, num_units = ones.sum(axis=1).astype(np.int64), ones.shape[1]
+    met = np.zeros((num_units + 1, num_units + 1), bool)
+    for first, row in enumerate(ones[:-1]):
+        shared = (ones[first + 1 :] @ row).astype(np.int64)
+        met[totals[first] - shared, totals[first + 1 :] - shared] = True
+    return int(met.sum())
+
+
+def ones_of(values: np.ndarray) -> np.ndarray | None:
+    """1 where a system has the higher of two values, `[system, unit]` float32; None where there are more.
+
+    `values` `[system, unit, stat]` are all statistics; systems must differ in one of them only.
+    """
+    differing = np.flatnonzero((values != values[:1]).any(axis=(0, 1)))
+    if differing.size != 1 or values.shape[1] >= _LARGEST:
+        return None
+    column = values[:, :, differing[0]]
+    low, high = column.min(), column.max()
+    return (column == high).astype(np.float32) if ((column == low) | (column == high)).all() else None
+
+
+def slope_in(problem: SumsData, stat: int) -> float | None:
+    """The slope of the score in the sum of a statistic, over all sums that N draws of units can have.
+
+    None where the score is not linear in it. The other sums are those of the first system.
+    """
+    column = problem.units.values[:, :, stat]
+    count = column.shape[1]
+    sums = np.linspace(count * float(column.min()), count * float(column.max()), _NUM_SUMS)
+    found = scores_at(problem, stat, sums)
+    if not np.isfinite(found).all():
+        return None
+    line = np.linspace(found[0], found[-1], _NUM_SUMS)
+    if np.abs(found - line).max() > _LINEAR * np.abs(found).max():
+        return None
+    run = sums[-1] - sums[0]
+    return float((found[-1] - found[0]) / run) if run else 0.0
+
+
+def scores_at(problem: SumsData, stat: int, sums: np.ndarray) -> np.ndarray:
+    """Scores where the sum of one statistic is each of `sums`, and the others are those of the first system."""
+    table = np.tile(problem.units.totals[0], (len(sums), 1))
+    table[:, stat] = sums
+    return problem.scores(table)
