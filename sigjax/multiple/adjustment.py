@@ -92,64 +92,77 @@ def adjusted_pairs(pairs: Comparisons, settings: Settings, step_down: StepDown |
         >>> [pairs.column(name).tolist() for name in ("p_adjusted", "settled", "resamples_needed")]
         [[0.002, 0.061], [True, False], [None, 10000]]
     """
-    p_values, log10_p = pairs.arrays("p_value", "log10_p")
+    names = ("p_value", "log10_p", "p_interval", "exceed", "resamples")
+    p_value, log10_p, p_interval, exceed, resamples = pairs.columns(*names)
+    sampled, p_values = exceed.where_present, p_value.values
     if step_down is None:
         p_adjusted = adjust(p_values, settings.correction)
     else:  # an exact p-value may be just above the adjusted one, which comes from resamples
-        p_values_of_steps = np.asarray(montecarlo_p(step_down.exceed, settings.fixed_resamples))
-        p_adjusted = np.maximum(step_down.adjusted(p_values_of_steps), p_values)
+        of_steps = np.asarray(montecarlo_p(step_down.exceed, settings.fixed_resamples))
+        p_adjusted = np.maximum(step_down.adjusted(of_steps), p_values)
+    log10_adjusted_p = log10_adjusted(p_adjusted, log10_p.values, settings.correction)
+    has_bounds = p_interval.where_present
+    ends = p_interval.values
+    if (sampled & ~has_bounds).any():
+        ends = _with_intervals(ends, sampled & ~has_bounds, exceed.values, settings)
+    known = None  # bounds by which the test has stopped
+    if (sampled & has_bounds).any():
+        known = np.where(sampled[:, None], p_interval.values, p_values[:, None])
+    settled, needed = _decisions(p_values, sampled, exceed.values, resamples.values, known, step_down, settings)
     return pairs.with_columns(
         {
             "p_adjusted": Column(p_adjusted),
-            "log10_p_adjusted": Column(log10_adjusted(p_adjusted, log10_p, settings.correction)),
-            "p_interval": _p_intervals(pairs, settings),
-            **_decisions(pairs, step_down, settings),
+            "log10_p_adjusted": Column(log10_adjusted_p),
+            "p_interval": Column.unless_nan(ends),
+            "settled": settled,
+            "resamples_needed": needed,
         }
     )
 
 
-def _p_intervals(pairs: Comparisons, settings: Settings) -> Column:
-    """Bounds of p-values: those of the tests, else Clopper-Pearson for Monte Carlo ones."""
-    bounds, exceed = pairs.column("p_interval"), pairs.column("exceed")
-    unknown = exceed.where_present & ~bounds.where_present
-    if not unknown.any():
-        return bounds
-    ends = bounds.values.copy()
-    intervals = clopper_pearson(exceed.values[unknown], settings.fixed_resamples, settings.level)
-    ends[unknown] = np.stack(intervals, axis=1)
-    return Column.unless_nan(ends)
+def _with_intervals(ends: np.ndarray, rows: np.ndarray, exceed: np.ndarray, settings: Settings) -> np.ndarray:
+    """Bounds of p-values `[pair, 2]` with Clopper-Pearson intervals for some rows."""
+    ends = ends.copy()
+    ends[rows] = np.stack(clopper_pearson(exceed[rows], settings.fixed_resamples, settings.level), axis=1)
+    return ends
 
 
-def _decisions(pairs: Comparisons, step_down: StepDown | None, settings: Settings) -> dict[str, Column]:
-    """Whether the decision on each pair is settled, and how many resamples should settle it.
+def _decisions(
+    p_values: np.ndarray,
+    sampled: np.ndarray,
+    exceed: np.ndarray,
+    drawn: np.ndarray,
+    known: np.ndarray | None,
+    step_down: StepDown | None,
+    settings: Settings,
+) -> tuple[Column, Column]:
+    """Whether the decision on each pair is settled, and how many resamples should settle it; arrays are `[pair]`.
 
     That is the least of 1, 2, 3 and 5 times a power of ten that is expected to; none where the decision is settled or
     depends on no resamples, or where `MOST_RESAMPLES` would not do.
     """
-    sampled, p_values = pairs.column("exceed").where_present, pairs.column("p_value").values
     never = np.zeros(len(sampled), bool)
     if step_down is None and not sampled.any():
         none = Column(np.zeros(len(sampled), np.int64), never)
-        return {"settled": Column(none.values, never, (False, True)), "resamples_needed": none}
-    exceed, drawn, certain = pairs.column("exceed").values, np.array(settings.fixed_resamples), never
-    adjusted: Adjusted = partial(adjust, correction=settings.correction)
+        return Column(none.values, never, (False, True)), none
+    certain, adjusted = never, partial(adjust, correction=settings.correction)
     if step_down is not None:
         certain = ~sampled & (p_values >= settings.alpha)  # no adjusted p-value is below an exact one
         exceed, sampled, adjusted = step_down.exceed, ~never, step_down.adjusted
+    if known is None:
+        drawn = np.array(settings.fixed_resamples)
         low, high = _bounds_of_counts(exceed, sampled, p_values, adjusted, settings)
-    elif (sampled & pairs.column("p_interval").where_present).any():  # the test has stopped by these bounds
-        (low, high), drawn = known_bounds(pairs).T, pairs.column("resamples").values
     else:
-        low, high = _bounds_of_counts(exceed, sampled, p_values, adjusted, settings)
+        low, high = known.T
     # The posterior mean of the share of hits under the Jeffreys prior; never 0 or 1.
     estimate = np.where(sampled, (exceed + 0.5) / (drawn + 1.0), p_values)
     is_settled = agree(low, high, adjusted, settings.alpha)
     needed = _resamples_needed(estimate, sampled, int(drawn.max()), adjusted, is_settled, settings.alpha)
     is_settled |= certain
-    return {
-        "settled": Column(is_settled.astype(np.int8), None, (False, True)),
-        "resamples_needed": Column(np.where(is_settled, 0, needed), ~is_settled & (needed > 0)),
-    }
+    return (
+        Column(is_settled.astype(np.int8), None, (False, True)),
+        Column(np.where(is_settled, 0, needed), ~is_settled & (needed > 0)),
+    )
 
 
 def _bounds_of_counts(

@@ -386,6 +386,10 @@ class Comparisons(Sequence[Comparison]):
         """The column of a field."""
         return self._columns[name]
 
+    def columns(self, *names: str) -> list[Column]:
+        """The columns of several fields."""
+        return [self._columns[name] for name in names]
+
     def values(self, name: str) -> list[Any]:
         """The values of a field, as records have them."""
         return self._columns[name].tolist()

@@ -12,6 +12,7 @@ every bound of an error rate is: so it serves p-values that are too small for a 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -48,7 +49,7 @@ class CorrectionMethod:
     about: str
     adjust: Adjust | None
 
-    @property
+    @cached_property
     def is_resampled(self) -> bool:
         """Whether adjusted p-values are made from the resamples of all pairs together."""
         return self.adjust is None

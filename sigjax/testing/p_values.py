@@ -291,6 +291,7 @@ def _start(k: np.ndarray, trials: float, tail: float) -> np.ndarray:
 Count = Callable[[np.ndarray, int, int], np.ndarray]
 """(indices of some pairs `[pair]`, first resample, end) -> number of hits among these resamples, `[pair]` int64."""
 _NONE = ExactP(math.nan, math.nan, math.nan)
+"""Stands where there is no exact test."""
 
 
 def exact_columns(results: Sequence[ExactP | NotEligible]) -> Comparisons:
@@ -303,16 +304,18 @@ def exact_columns(results: Sequence[ExactP | NotEligible]) -> Comparisons:
     never, rows = np.zeros(len(results), bool), [each if isinstance(each, ExactP) else _NONE for each in results]
     p_value, log10_p, error_bound = np.array([row[:3] for row in rows], np.float64).reshape(-1, 3).T
     brackets = np.array([row.bracket or (math.nan, math.nan) for row in rows], np.float64).reshape(-1, 2)
+    methods, reasons = [row.method for row in rows], [each.reason for each in results]
+    none = Column(never.astype(np.int64), never)
     return Comparisons(
         {
             "p_value": Column.unless_nan(p_value),
             "log10_p": Column.unless_nan(log10_p),
             "p_interval": Column.unless_nan(brackets),
             "error_bound": Column.unless_nan(error_bound),
-            "method": Column.of(row.method for row in rows),
-            "reason": Column.of(each.reason for each in results),
-            "exceed": Column(never.astype(np.int64), never),
-            "resamples": Column(never.astype(np.int64), never),
+            "method": Column.of(methods),
+            "reason": Column.of(reasons),
+            "exceed": none,
+            "resamples": none,
         }
     )
 
