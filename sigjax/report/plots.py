@@ -312,13 +312,13 @@ def _groups(panel: Panel) -> list[list[int]]:
     Raises:
         InputError: not all pairs were tested, in both directions.
     """
-    settings, place = panel.settings, {one.name: row for row, one in enumerate(panel.systems)}
+    settings, row_of = panel.settings, {one.name: row for row, one in enumerate(panel.systems)}
     if settings.baseline is not None or settings.alternative != "two-sided":
         raise InputError("figure groups: needs a two-sided test of all pairs; use forest or scores")
-    differs = np.zeros((len(place), len(place)), bool)
+    differs = np.zeros((len(row_of), len(row_of)), bool)
     for one, other in decided(panel.family.comparisons, settings):
-        if one in place and other in place:
-            differs[place[one], place[other]] = differs[place[other], place[one]] = True
+        if one in row_of and other in row_of:
+            differs[row_of[one], row_of[other]] = differs[row_of[other], row_of[one]] = True
     return alike_groups(differs)
 
 

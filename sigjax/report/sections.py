@@ -231,8 +231,8 @@ class PairFamily:
         """The baseline, or else the best system, and the comparisons of the others with it, by their names."""
         reference = self.settings.baseline or self.systems[0].name
         a, b = (self.comparisons.column(name).mapped(reference.__eq__) for name in "ab")
-        found = self.comparisons.at(np.flatnonzero(a | b))
-        return reference, {one.b if one.a == reference else one.a: one for one in found}
+        pairs = self.comparisons.at(np.flatnonzero(a | b))
+        return reference, {one.b if one.a == reference else one.a: one for one in pairs}
 
     @property
     def first_column(self) -> int:
@@ -470,12 +470,12 @@ def _against(baseline: str, names: list[str], pairs: list[tuple[str, str]], test
     worse = {other for one, other in pairs if one == baseline}
     others = {*names} - better - worse - {baseline}
     are = ((better, f"better than {baseline}"), (worse, f"worse than {baseline}"))
-    said = [f"{_named(names, them)} {_is(them)} {what}" for them, what in are if them]
+    sentences = [f"{_named(names, systems)} {_is(systems)} {what}" for systems, what in are if systems]
     if others and tested is None:
-        said.append(f"{_named(names, others)} cannot be told apart from {baseline}")
+        sentences.append(f"{_named(names, others)} cannot be told apart from {baseline}")
     elif others:
-        said.append(f"{_named(names, others)} {_is(others)} not shown to be {tested} than {baseline}")
-    return "; ".join(said) + "."
+        sentences.append(f"{_named(names, others)} {_is(others)} not shown to be {tested} than {baseline}")
+    return "; ".join(sentences) + "."
 
 
 def _winners(names: list[str], beats: np.ndarray, pairs: int, otherwise: str) -> str:
@@ -487,10 +487,10 @@ def _winners(names: list[str], beats: np.ndarray, pairs: int, otherwise: str) ->
             f"{best:,} of {len(names) - 1:,} others, and {worst:,} beat {names[-1]}, the worst."
         )
     beaten = ([names[j] for j in np.flatnonzero(row)] for row in beats)
-    said = [f"{name} beats {listed(them)}" for name, them in zip(names, beaten, strict=True) if them]
-    if not said:
+    sentences = [f"{name} beats {listed(systems)}" for name, systems in zip(names, beaten, strict=True) if systems]
+    if not sentences:
         return f"No pair {otherwise}."
-    return "; ".join([*said, f"no other pair {otherwise}"] if beats.sum() < pairs else said) + "."
+    return "; ".join([*sentences, f"no other pair {otherwise}"] if beats.sum() < pairs else sentences) + "."
 
 
 def _group(names: list[str], beats: np.ndarray, tested: np.ndarray, group: np.ndarray) -> str:
@@ -507,12 +507,12 @@ def _group(names: list[str], beats: np.ndarray, tested: np.ndarray, group: np.nd
     return f"{listed(members)}{above} overlap ({differ})"
 
 
-def _named(names: list[str], them: set[str]) -> str:
-    return listed([name for name in names if name in them])
+def _named(names: list[str], systems: set[str]) -> str:
+    return listed([name for name in names if name in systems])
 
 
-def _is(them: set[str]) -> str:
-    return "is" if len(them) == 1 else "are"
+def _is(systems: set[str]) -> str:
+    return "is" if len(systems) == 1 else "are"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -598,7 +598,10 @@ def _family(
     settings, lower_is_better = report.settings, metric in report.lower_is_better
     only = pairs[0] if len(pairs) == 1 else None
     alone = lone_sentence(report.num_units, report.num_instances, settings)
-    said = pair_sentence(only) if only else systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
+    if only is not None:
+        conclusion = pair_sentence(only)
+    else:
+        conclusion = systems_sentence(pairs, systems, settings, lower_is_better=lower_is_better)
     return PairFamily(
         pairs,
         systems,
@@ -607,7 +610,7 @@ def _family(
         _method_line(pairs, only),
         _unsettled(pairs, settings),
         only,
-        alone or said,
+        alone or conclusion,
         peers_of(report, metric, test),
     )
 

@@ -244,18 +244,18 @@ def _aligned(old: Evaluation, new: Evaluation) -> Evaluation:
     if old.metric.stat_names != new.metric.stat_names:
         raise InputError(f"metric {old.metric.name!r} has other statistics on both sides; extract them anew")
     keys = [_instances(each) for each in (old, new)]
-    places = {key: place for place, key in enumerate(keys[1])}
-    for side, other, only in ((keys[0], places.keys(), "old"), (keys[1], set(keys[0]), "new")):
+    index = {key: position for position, key in enumerate(keys[1])}
+    for side, other, only in ((keys[0], index.keys(), "old"), (keys[1], set(keys[0]), "new")):
         if lacking := [key for key in side if key not in other]:
             many = f"{len(lacking):,} of {len(side):,} instances"
             raise InputError(
                 f"{many} are only on the {only} side (the first is {lacking[0]!r}); the paired test needs the same "
                 "instances on both"
             )
-    order = [places[key] for key in keys[0]]
+    order = [index[key] for key in keys[0]]
     for what in ("clusters", "strata"):
-        labels, own = getattr(new, what), getattr(old, what)
-        if own != (labels and tuple(labels[place] for place in order)):
+        before, after = getattr(old, what), getattr(new, what)
+        if before != (after and tuple(after[position] for position in order)):
             raise InputError(f"the {what} of the instances differ; give both sides the same")
     return replace(new, stats=new.stats[:, order])
 

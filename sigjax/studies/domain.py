@@ -176,8 +176,8 @@ class Domain(Study):
             right.set_ylim(-0.03, 1.03)
             share = "share of winners that win there, too"
             label(right, f"p on {self.source} ({self.alternative})", share, "winners on the other test sets")
-            for panel, place in ((left, "lower right"), (right, "lower left")):
-                panel.legend(fontsize=7, frameon=False, loc=place, markerscale=1.5)
+            for panel, corner in ((left, "lower right"), (right, "lower left")):
+                panel.legend(fontsize=7, frameon=False, loc=corner, markerscale=1.5)
 
 
 @takes(DomainOptions)

@@ -16,7 +16,7 @@ from sigjax.comparison.checks import baseline_of, check_evaluations, check_units
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, list_evaluations
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.records import Device, Evaluation, InputError, Interval, Settings, Variant
-from sigjax.records.corrections import PValueCorrection, adjust
+from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
@@ -25,7 +25,7 @@ from sigjax.resample.tally import extreme, null_replicates
 from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import adjusted_p, joined_lines, results_json, signature_line, table_text
+from sigjax.studies.study import adjusted_p, joined_lines, results_json, signature_line, table_text, with_adjusted_p
 from sigjax.testing.hypotheses import Pair
 from sigjax.testing.intervals import in_closed_form, interval_kinds
 from sigjax.testing.jackknife import (
@@ -335,8 +335,9 @@ def _of_metric(evaluation: Evaluation, settings: Settings, options: EquivalenceP
             method, tests = _bootstrap_tests(case, margin, Context(options.device))
     pairs = zip(case.hypotheses.pairs, tests, strict=True)
     records = [_record(case, evaluation.systems, pair, method, options, *tested) for pair, tested in pairs]
-    adjusted = adjust(np.array([each.p_value for each in records]), settings.correction).tolist()
-    return [replace(each, p_adjusted=p, holds=p < settings.alpha) for each, p in zip(records, adjusted, strict=True)]
+    return [
+        replace(one, holds=one.p_adjusted < settings.alpha) for one in with_adjusted_p(records, settings.correction)
+    ]
 
 
 def _record(

@@ -25,7 +25,7 @@ from sigjax.formats import read_metrics
 from sigjax.metrics import evaluation_from_arrays, less, origins
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Interval, SampleMetric, Settings
-from sigjax.records.corrections import PValueCorrection, adjust
+from sigjax.records.corrections import PValueCorrection
 from sigjax.records.display import Brief, SciPyNames
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, option, required, same, takes, values
@@ -46,7 +46,15 @@ from sigjax.run.backend import host_scope
 from sigjax.run.context import Context
 from sigjax.studies.equivalence import EquivalencePairsOptions
 from sigjax.studies.formulas import proportion_interval
-from sigjax.studies.study import WIDTH, adjusted_p, joined_lines, results_json, signature_line, table_text
+from sigjax.studies.study import (
+    WIDTH,
+    adjusted_p,
+    joined_lines,
+    results_json,
+    signature_line,
+    table_text,
+    with_adjusted_p,
+)
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import on_instances
 from sigjax.testing.jackknife import (
@@ -90,18 +98,18 @@ def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, E
         _refuse_metric(metric)
         if data.ids is None and len(data.systems) > 1:  # joined by position
             data = replace(data, ids=tuple(map(str, range(1, data.num_instances + 1))))
-        found = {name: _alone(data, place) for place, name in enumerate(data.systems)}
+        samples = {name: _alone(data, index) for index, name in enumerate(data.systems)}
     elif isinstance(data, Mapping):
-        found = {str(name): _single(str(name), own, metric) for name, own in data.items()}
+        samples = {str(name): _single(str(name), given, metric) for name, given in data.items()}
     else:
         raise InputError(
             f"{what} takes an Evaluation, the path of a file, or a dict of one array per system, got "
             f"{type(data).__name__}"
         )
-    if not found:
+    if not samples:
         raise InputError(f"{what}: there is no system")
-    _check(list(found.values()), what)
-    return found
+    _check(list(samples.values()), what)
+    return samples
 
 
 def _refuse_metric(metric: AnyMetric | None) -> None:
@@ -109,29 +117,29 @@ def _refuse_metric(metric: AnyMetric | None) -> None:
         raise InputError(f"an Evaluation has its metric; leave out {Hint('metric')}")
 
 
-def _single(name: str, own: Any, metric: AnyMetric | None) -> Evaluation:
+def _single(name: str, given: Any, metric: AnyMetric | None) -> Evaluation:
     """What is given for one system."""
-    if not isinstance(own, Evaluation):
-        ids, numbers = (list(own), list(own.values())) if isinstance(own, Mapping) else (None, own)
+    if not isinstance(given, Evaluation):
+        ids, numbers = (list(given), list(given.values())) if isinstance(given, Mapping) else (None, given)
         return evaluation_from_arrays({name: numbers}, metric="mean" if metric is None else metric, ids=ids)
     _refuse_metric(metric)
-    if len(own.systems) > 1:
-        raise InputError(f"{name}: expected one system, got {len(own.systems)} ({', '.join(own.systems[:4])})")
-    return _alone(own, 0)
+    if len(given.systems) > 1:
+        raise InputError(f"{name}: expected one system, got {len(given.systems)} ({', '.join(given.systems[:4])})")
+    return _alone(given, 0)
 
 
-def _alone(evaluation: Evaluation, place: int) -> Evaluation:
+def _alone(evaluation: Evaluation, index: int) -> Evaluation:
     """One system, with the instances that it has."""
     rows = np.arange(evaluation.num_instances)
     if evaluation.present is not None:
-        rows = np.flatnonzero(evaluation.present[place])
+        rows = np.flatnonzero(evaluation.present[index])
     if not rows.size:
-        raise InputError(f"system {evaluation.systems[place]!r} has no instance; leave it out ({Hint('systems')})")
+        raise InputError(f"system {evaluation.systems[index]!r} has no instance; leave it out ({Hint('systems')})")
     return on_instances(
         evaluation,
         rows,
-        systems=(evaluation.systems[place],),
-        stats=evaluation.stats[place : place + 1, rows],
+        systems=(evaluation.systems[index],),
+        stats=evaluation.stats[index : index + 1, rows],
         present=None,
         notes=tuple(note for note in evaluation.notes if getattr(note, "code", "") != "pairwise"),
     )
@@ -194,8 +202,8 @@ def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> 
 
 def common_offset(samples: Sequence[Evaluation]) -> float:
     """A number from which the numbers of all samples are measured; 0 where those of none are large."""
-    found = (origins(one) for one in samples)
-    return next((float(each.offsets[0]) for each in found if each is not None), 0.0)
+    nearer = (origins(one) for one in samples)
+    return next((float(each.offsets[0]) for each in nearer if each is not None), 0.0)
 
 
 OneSampleTest = Literal["binomial", "sign-flip", "t"]
@@ -266,13 +274,13 @@ def _binomial(case: SumsProblem, number: Fraction) -> TestFields:
 
 def _sign_flip(sample: Evaluation, number: Fraction, case: SumsProblem, device: Device) -> TestFields:
     """The permutation test against a system that has the number on every instance."""
-    counts, place = np.unique(sample.stats[0, :, 1], return_inverse=True)
-    sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[place]
+    counts, group = np.unique(sample.stats[0, :, 1], return_inverse=True)
+    sums = np.array([float(number * Fraction(count)) for count in counts.tolist()])[group]
     constant = np.stack([sums, sample.stats[0, :, 1]], axis=1)
     names = *sample.systems, f"{float(number):g} of --against"
     both = replace(sample, systems=names, stats=np.stack([sample.stats[0], constant]), notes=())
-    asked = values(case.settings, CompareOptions, test="permutation", interval="none", correction="none", baseline=None)
-    (one,) = report = compare(both, device=device, **asked)
+    how = values(case.settings, CompareOptions, test="permutation", interval="none", correction="none", baseline=None)
+    (one,) = report = compare(both, device=device, **how)
     notes = tuple(note for note in report.notes if is_warning(note))
     log_p = one.log10_p * math.log(10.0)
     return _fields("sign-flip", one.method, log_p, one.p_value, notes, p_interval=one.p_interval, exceed=one.exceed)
@@ -439,9 +447,8 @@ def one_sample(data: Any, options: OneSampleOptions) -> tuple[OneSample, ...]:
     samples = samples_of(data, options.metric, what=_WHAT)
     answers = is_right_or_wrong(samples.values(), options.against)
     with host_scope():
-        found = [_test(name, one, settings, options, answers=answers) for name, one in samples.items()]
-    adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
-    return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted, strict=True))
+        results = [_test(name, one, settings, options, answers=answers) for name, one in samples.items()]
+    return tuple(with_adjusted_p(results, settings.correction))
 
 
 def _test(name: str, sample: Evaluation, settings: Settings, options: OneSampleOptions, *, answers: bool) -> OneSample:
@@ -588,9 +595,8 @@ def unpaired(data: Any, options: UnpairedOptions) -> tuple[Unpaired, ...]:
     base, context = settings.baseline, Context(options.device, options.progress)
     pairs = list(combinations(names, 2)) if base is None else [(name, base) for name in names if name != base]
     notes = {(a, b): _check_pair(a, b, samples, options) for a, b in pairs}
-    found = [_unpaired_test((a, b), (samples[a], samples[b]), settings, context, notes[a, b]) for a, b in pairs]
-    adjusted = adjust(np.array([one.p_value for one in found]), settings.correction).tolist()
-    return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted, strict=True))
+    results = [_unpaired_test((a, b), (samples[a], samples[b]), settings, context, notes[a, b]) for a, b in pairs]
+    return tuple(with_adjusted_p(results, settings.correction))
 
 
 def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: UnpairedOptions) -> tuple[str, ...]:
@@ -600,8 +606,8 @@ def _check_pair(a: str, b: str, samples: dict[str, Evaluation], options: Unpaire
         if one.strata is not None:
             raise InputError(f"{_UNPAIRED_WHAT} exchanges instances of all strata; leave out {Hint('strata')}")
     for labels, what in (("ids", "instances"), ("clusters", "clusters")):
-        own, other = getattr(first, labels), getattr(second, labels)
-        shared = len(set(own or ()) & set(other or ()))
+        of_a, of_b = getattr(first, labels), getattr(second, labels)
+        shared = len(set(of_a or ()) & set(of_b or ()))
         if not shared:
             continue
         if not options.overlap:
@@ -631,10 +637,10 @@ def _unpaired_test(
     both = _both(names, near)
     with named_errors([both], settings):
         case = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore
-        spreads = [uncertainty_of(one, settings, answers=answers) for one in near]
-        first, second = (len(alone.units.strata) for alone, _ in spreads)
+        uncertainties = [uncertainty_of(one, settings, answers=answers) for one in near]
+        first, second = (len(alone.units.strata) for alone, _ in uncertainties)
         test = two_sample_test(case, first, context)
-    (of_a, in_a), (of_b, in_b) = ((own.standard_error, own.interval) for _, own in spreads)
+    (of_a, in_a), (of_b, in_b) = ((one.standard_error, one.interval) for _, one in uncertainties)
     error = math.hypot(of_a or 0.0, of_b or 0.0) if min(first, second) > 1 else None
     about = [note for of in zip(names, samples, (first, second), (in_a, in_b), strict=True) for note in notes_of(*of)]
     score_a, score_b = case.hypotheses.scores
@@ -655,9 +661,9 @@ def _both(names: tuple[str, str], samples: Sequence[Evaluation]) -> Evaluation:
     nothing = [np.zeros_like(one.stats) for one in samples]
     rows = [np.concatenate([a.stats, nothing[1]], axis=1), np.concatenate([nothing[0], b.stats], axis=1)]
     labels: list[str] = []
-    for place, one in enumerate(samples):
-        own = one.clusters or (None if one.runs is None else one.ids)
-        labels += [f"{place}:{label}" for label in own or map(str, range(one.num_instances))]
+    for side, one in enumerate(samples):
+        named = one.clusters or (None if one.runs is None else one.ids)
+        labels += [f"{side}:{label}" for label in named or map(str, range(one.num_instances))]
     return Evaluation(names, np.concatenate(rows), None, a.metric, clusters=tuple(labels))
 
 

@@ -305,18 +305,18 @@ def _orders(evaluation: Evaluation, options: SizeOptions) -> list[list[np.ndarra
     return [[instances[each] for each in one] for one in order.tolist()]
 
 
-def _sizes(asked: Sequence[int] | None, num_units: int) -> list[int]:
+def _sizes(given: Sequence[int] | None, num_units: int) -> list[int]:
     """The sizes, ascending.
 
     Raises:
         InputError: a size above that of the data.
     """
-    if asked is None:
+    if given is None:
         halves = (num_units >> k for k in range(_SIZES))
         return sorted({num_units, *(each for each in halves if each >= _LEAST)})
-    if max(asked) > num_units:
-        raise InputError(f"sizes must be at most the {num_units:,} units of the data, got {max(asked):,}")
-    return sorted(asked)
+    if max(given) > num_units:
+        raise InputError(f"sizes must be at most the {num_units:,} units of the data, got {max(given):,}")
+    return sorted(given)
 
 
 def _series(

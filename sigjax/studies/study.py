@@ -6,13 +6,14 @@ import math
 import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from sigjax.records import InputError
+from sigjax.records.corrections import Correction, adjust
 from sigjax.records.display import Brief, html_text, visible
 from sigjax.records.options import values
 from sigjax.report.data import json_lines, rows_to_frame
@@ -187,6 +188,12 @@ def in_units(study: Any) -> str:
 def adjusted_p(results: Sequence[Any]) -> str:
     """The name of adjusted p-values, which are p where nothing is adjusted for."""
     return "p" if len(results) == 1 else f"p ({results[0].settings.correction})"
+
+
+def with_adjusted_p(results: Sequence[Any], correction: Correction) -> list[Any]:
+    """Results with their p-values adjusted together."""
+    p_adjusted = adjust(np.array([one.p_value for one in results]), correction).tolist()
+    return [replace(one, p_adjusted=p) for one, p in zip(results, p_adjusted, strict=True)]
 
 
 def results_json(kind: str, name: str, results: Sequence[Any]) -> str:

@@ -162,9 +162,9 @@ def _mixtures(evaluation: Evaluation, options: SyntheticOptions) -> PublicEvalua
                 shares[base, partner] = _proportion(
                     counts[base], counts[partner], metric, options.correlation, names_of
                 )
-            own = rng.random(stats.shape[1]) < shares[base, partner]
+            first = rng.random(stats.shape[1]) < shares[base, partner]
             names.append(f"{systems[base]}~{number + 1}")
-            mixed.append(np.where(own[:, None], stats[base], stats[partner]))
+            mixed.append(np.where(first[:, None], stats[base], stats[partner]))
     note = f"{len(names)} mixtures of {len(systems)} systems, correlation {options.correlation:g}, seed {options.seed}"
     return PublicEvaluation(
         systems=tuple(names),

@@ -304,13 +304,13 @@ def chi_square(
     """
     if alternative != "two-sided":
         return LeftOut(CHI_SQUARE, TWO_SIDED_ONLY)
-    found = (relevant[0] + spurious[0], relevant[1] + spurious[1])
-    if 0 in found:
+    predicted = (relevant[0] + spurious[0], relevant[1] + spurious[1])
+    if 0 in predicted:
         return LeftOut(CHI_SQUARE, "a system found nothing")
     assumes = "as binomial z; it tests precision"
     product = relevant[0] * spurious[1] - relevant[1] * spurious[0]
-    margins = found[0] * found[1] * sum(relevant) * sum(spurious)
-    statistic = sum(found) * product**2 / margins if product else 0.0
+    margins = predicted[0] * predicted[1] * sum(relevant) * sum(spurious)
+    statistic = sum(predicted) * product**2 / margins if product else 0.0
     return ClassicalTest(CHI_SQUARE, statistic, chi_square_tail(statistic), assumes, paired=False)
 
 

@@ -389,8 +389,8 @@ def compared_pairs(evaluations: Sequence[Evaluation], settings: Settings, option
         reports.append(compare(ordered, **values(settings, **how)))
         columns += _columns(reports[-1], evaluation)
     notes = dict.fromkeys(note for evaluation in evaluations for note in evaluation.notes)
-    said = reports[0].signature.split("|", 1)[1].replace("|alt:greater|", "|alt:one-sided|")
-    signature = f"metric:{'+'.join(each.metric.name for each in evaluations)}|{said}"
+    settled = reports[0].signature.split("|", 1)[1].replace("|alt:greater|", "|alt:one-sided|")
+    signature = f"metric:{'+'.join(each.metric.name for each in evaluations)}|{settled}"
     return TestedPairs(columns, reports[0].num_units, tuple(notes), signature)
 
 
@@ -411,12 +411,12 @@ def _columns(report: Report, evaluation: Evaluation) -> list[PairColumns]:
     count = len(comparisons) // len(report.settings.tests)
     columns = []
     for number, test in enumerate(report.settings.tests):
-        own = comparisons[number * count : (number + 1) * count]
-        first, second = (own.column(name).mapped(index.__getitem__) for name in ("a", "b"))
-        gains, p_values = own.arrays("delta", "p_value")
+        pairs = comparisons[number * count : (number + 1) * count]
+        first, second = (pairs.column(name).mapped(index.__getitem__) for name in ("a", "b"))
+        gains, p_values = pairs.arrays("delta", "p_value")
         turned = (gains > 0.0) & (not higher)
         members = np.stack([np.where(turned, second, first), np.where(turned, first, second)], axis=1)
-        methods, exceed = own.values("method"), own.column("exceed")
+        methods, exceed = pairs.values("method"), pairs.column("exceed")
         columns.append(PairColumns(evaluation.metric.name, test, members, gains, p_values, methods, exceed))
     return columns
 

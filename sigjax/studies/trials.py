@@ -83,9 +83,9 @@ def on_instances(evaluation: Evaluation, chosen: np.ndarray | slice, **changes: 
     """The evaluation on some instances (positions), with some changes."""
     index = np.arange(evaluation.num_instances)[chosen]
     labels = {
-        name: tuple(own[i] for i in index.tolist())
+        name: tuple(labels[i] for i in index.tolist())
         for name in ("ids", "clusters", "strata", "runs")
-        if (own := getattr(evaluation, name)) is not None
+        if (labels := getattr(evaluation, name)) is not None
     }
     return replace(evaluation, **({"stats": evaluation.stats[:, index]} | labels | changes))
 
@@ -161,9 +161,8 @@ def split(pilot: Pilot, system: int, seed: int) -> Maker:
 
 def drawn(pilot: Pilot, seed: int, strata: np.ndarray) -> Maker:
     """Trials of units drawn with replacement from the strata `[unit]`, which are ascending."""
-    own = pilot.units.strata
-    start = np.searchsorted(own, strata)
-    draws = Draws(start.astype(np.int32), (np.searchsorted(own, strata, side="right") - start).astype(np.uint64))
+    start, end = (np.searchsorted(pilot.units.strata, strata, side=side) for side in ("left", "right"))
+    draws = Draws(start.astype(np.int32), (end - start).astype(np.uint64))
 
     def make(trials: np.ndarray) -> np.ndarray:
         chosen = draws.drawn(row_keys(seed, _FIRST_ROW + trials))
