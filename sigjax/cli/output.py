@@ -37,25 +37,61 @@ if TYPE_CHECKING:
     from sigjax.studies.study import Study
 
 
-ENDINGS = {
-    "sentences": (".sentences.txt",),
-    "text": (".txt",),
-    "json": (".json",),
-    "github": (".github.md",),
-    "markdown": (".md", ".markdown"),
-    "methods": (".methods.tex",),
-    "latex": (".tex", ".latex"),
-    "systems-csv": (".systems.csv",),
-    "csv": (".csv",),
-    "html": (".html", ".htm"),
+@dataclass(frozen=True, slots=True)
+class OutputFormat:
+    """A format of results.
+
+    Attributes:
+        endings: of its files.
+        pieces: the text of a report, in pieces where it grows with the pairs; it also takes whether that goes to a
+            file. None where no report is written in this format.
+        short: another name for it.
+        within: the format that it is written in: its files may have the endings of that, too, where it is asked for.
+    """
+
+    endings: tuple[str, ...]
+    pieces: Callable[[Report, bool], Iterable[str]] | None = None
+    short: str | None = None
+    within: str | None = None
+
+
+def _text_pieces(report: Report, to_file: bool) -> Iterable[str]:  # noqa: FBT001
+    from sigjax.report import to_text
+
+    return [to_text(report, **text_options(to_file=to_file))]
+
+
+def _json_pieces(report: Report, _: bool) -> Iterable[str]:  # noqa: FBT001
+    from sigjax.report import json_pieces
+
+    return json_pieces(report)
+
+
+def _csv_pieces(report: Report, _: bool) -> Iterable[str]:  # noqa: FBT001
+    from sigjax.report import csv_pieces
+
+    return csv_pieces(report)
+
+
+OUTPUTS = {
+    "text": OutputFormat((".txt",), _text_pieces),
+    "json": OutputFormat((".json",), _json_pieces),
+    "markdown": OutputFormat((".md", ".markdown"), lambda report, _: [report.to_markdown()], short="md"),
+    "latex": OutputFormat((".tex", ".latex"), lambda report, _: [report.to_latex()], short="tex"),
+    "csv": OutputFormat((".csv",), _csv_pieces),
+    "systems-csv": OutputFormat((".systems.csv",), lambda report, _: [report.to_csv(of="systems")]),
+    "html": OutputFormat((".html", ".htm"), lambda report, _: [report.to_html()]),
+    "methods": OutputFormat((".methods.tex",), lambda report, _: [report.to_methods()], within="latex"),
+    "sentences": OutputFormat((".sentences.txt",), lambda report, _: [report.to_sentences()], within="text"),
+    "github": OutputFormat((".github.md",), within="markdown"),
 }
-"""Each format and the endings of its files; an ending of two parts stands before the one of its last part."""
-REPORTS = tuple(format for format in ENDINGS if format != "github")
+"""Each format by its name. Of several endings of a file, the longest says its format."""
+REPORTS = tuple(name for name, each in OUTPUTS.items() if each.pieces)
 """The formats of a report."""
-Format = Literal["text", "json", "markdown", "md", "latex", "tex", "csv", "systems-csv", "html", "methods", "sentences"]
-_SHORT = {"md": "markdown", "tex": "latex"}
-_IN = {"methods": "latex", "sentences": "text", "github": "markdown"}
-"""What a format that has longer endings is written in: it may have the shorter ones, too, where it is asked for."""
+if TYPE_CHECKING:
+    Format = str
+else:
+    Format = Literal[tuple(name for each in REPORTS for name in (each, OUTPUTS[each].short) if name)]
 
 
 def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -> list[tuple[str, Path | None]]:
@@ -65,26 +101,28 @@ def outputs(format: str | None, paths: Sequence[Path], known: Collection[str]) -
         InputError: an ending says another format, or none of those known here.
 
     Example:
-        >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], ENDINGS)
+        >>> outputs(None, [Path("a.json"), Path("a.tex"), Path("a.systems.csv")], OUTPUTS)
         [('json', PosixPath('a.json')), ('latex', PosixPath('a.tex')), ('systems-csv', PosixPath('a.systems.csv'))]
-        >>> outputs("json", [], ENDINGS), outputs(None, [], ENDINGS), outputs("json", [Path("run.log")], ENDINGS)
+        >>> outputs("json", [], OUTPUTS), outputs(None, [], OUTPUTS), outputs("json", [Path("run.log")], OUTPUTS)
         ([('json', None)], [('text', None)], [('json', PosixPath('run.log'))])
     """
-    asked = _SHORT.get(format or "", format)
+    asked = next((name for name, each in OUTPUTS.items() if format is not None and format == each.short), format)
     return [(_format_of(path, asked, known), path) for path in paths] or [(asked or "text", None)]
 
 
 def _format_of(path: Path, asked: str | None, known: Collection[str]) -> str:
     """The format of a file; a name without an ending, such as /dev/stdout, has any."""
     name = path.name.lower()
-    ending = next((format for format, ends in ENDINGS.items() if name.endswith(ends)), None)
-    if asked is not None and ending not in (asked, _IN.get(asked), None):
+    endings = {end: format for format, each in OUTPUTS.items() for end in each.endings}
+    longest = max((end for end in endings if name.endswith(end)), key=len, default="")
+    ending = endings.get(longest)
+    if asked is not None and ending not in (asked, OUTPUTS[asked].within, None):
         raise InputError(
             f"{path}: its ending says {ending}, but --format says {asked}; leave --format out, or rename it"
         )
     if ending is None and asked is None and path.suffix:
-        endings = ", ".join(ENDINGS[format][0] for format in known if format not in _IN)
-        raise InputError(f"{path}: its ending names no format; expected one of {endings}, or give --format")
+        firsts = ", ".join(OUTPUTS[format].endings[0] for format in known if OUTPUTS[format].within is None)
+        raise InputError(f"{path}: its ending names no format; expected one of {firsts}, or give --format")
     chosen = asked or ending or "text"
     if chosen not in known:
         raise InputError(f"{path}: this command does not write {chosen}; expected one of {', '.join(known)}")
@@ -201,7 +239,9 @@ class Output(Figures):
         """Write a report, and draw its figures."""
         report = self.with_distributions(report)
         for format, path in self.files():
-            _write_pieces(_pieces(report, format, path), format, path)
+            pieces = OUTPUTS[format].pieces
+            assert pieces is not None
+            _write_pieces(pieces(report, path is not None), format, path)
         self.draw(report)
 
 
@@ -350,7 +390,8 @@ def encodable(text: str, encoding: str, format: str) -> str:
         return text
     if format in ("text", "markdown", "github"):
         text = text.translate(_PLAIN_SIGNS)
-    return "".join(c if _holds(encoding, c) else _ESCAPES.get(format, _escape)(c) for c in text)
+    escape = _ESCAPES.get(OUTPUTS[format].within or format, _escape)
+    return "".join(c if _holds(encoding, c) else escape(c) for c in text)
 
 
 def _holds(encoding: str, text: str) -> bool:
@@ -368,26 +409,8 @@ def _escape(character: str) -> str:
 _ESCAPES: dict[str, Callable[[str], str]] = {
     "json": lambda character: json.dumps(character)[1:-1],
     "html": lambda character: f"&#{ord(character)};",
-    **dict.fromkeys(("latex", "methods"), lambda character: r"\textbackslash{}" + _escape(character)[1:]),
+    "latex": lambda character: r"\textbackslash{}" + _escape(character)[1:],
 }
-
-
-def _pieces(report: Report, format: str, output: Path | None) -> Iterable[str]:
-    """The text of a report: in pieces where it grows with the pairs, else in one; it ends with one line break."""
-    from sigjax.report import csv_pieces, json_pieces, to_text
-
-    renderers: dict[str, Callable[[], Iterable[str]]] = {
-        "text": lambda: [to_text(report, **text_options(to_file=output is not None))],
-        "json": lambda: json_pieces(report),
-        "markdown": lambda: [report.to_markdown()],
-        "latex": lambda: [report.to_latex()],
-        "csv": lambda: csv_pieces(report),
-        "systems-csv": lambda: [report.to_csv(of="systems")],
-        "methods": lambda: [report.to_methods()],
-        "sentences": lambda: [report.to_sentences()],
-        "html": lambda: [report.to_html()],
-    }
-    return renderers[format]()
 
 
 def text_options(*, to_file: bool) -> dict[str, Any]:
