@@ -53,11 +53,6 @@ def test_help_lists_topics_shows_commands_and_suggests(capsys):
     assert f"topics: {', '.join(TOPICS)}" in capsys.readouterr().err
 
 
-def test_headings_are_bold_on_a_terminal():
-    bold = re.findall("\033\\[1m(.*?)\033\\[0m", page("exact", bold=True))
-    assert bold == [page("exact").splitlines()[0], "WHAT IS EXACT", "LIMITS", "OTHER METHODS", "MANY SYSTEMS"]
-
-
 def test_pages_name_every_format_and_metric():
     assert {name for name in FORMATS if not re.search(rf"\b{name}\b", page("formats"))} == set()
     listed = page("metrics").replace("alignment-       ", "alignment-precision, alignment-recall ")

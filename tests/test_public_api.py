@@ -11,7 +11,6 @@ import pathlib
 import pickle
 import subprocess
 import sys
-from importlib.metadata import distributions
 
 import numpy as np
 import pytest
@@ -27,7 +26,6 @@ from sigjax.studies.gains import Gains, GainThresholds, PairGain
 from sigjax.studies.power import PilotDelta, PowerAt
 from sigjax.studies.size import Fitted, Size, SizeFit, ThresholdAt
 from sigjax.studies.thresholds import Threshold, ThresholdDifference
-from sigjax.version import installed_version
 
 PUBLIC = [name for name in dir(sigjax) if not name.startswith("_") and not inspect.ismodule(getattr(sigjax, name))]
 STUDY_CALLS = {
@@ -44,7 +42,6 @@ STUDY_CALLS = {
     "synthetic",
     "unpaired",
 }
-README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
 def test_the_public_names():
@@ -148,11 +145,6 @@ def test_help_explains_every_field(record):
         assert f"    {field.name}: " in explained, f"{record.__name__} does not explain {field.name}"
 
 
-@pytest.mark.parametrize("name", ["read", "compare", "permutation_test", "bootstrap_test", "Evaluation.from_arrays"])
-def test_readme_shows_the_main_names(name):
-    assert name in README.read_text(encoding="utf-8")
-
-
 def run_python(code, **environment):
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=False
@@ -195,12 +187,6 @@ def test_a_small_comparison_loads_neither_jax_nor_scipy(tmp_path, digits, option
     finally:
         os.chdir(here)
     assert not {"jax", "scipy"} & set(loaded)
-
-
-def test_versions_are_those_of_the_metadata():
-    for each in distributions():
-        assert installed_version(each.name) == each.version
-    assert installed_version("no-such-package") is None
 
 
 def test_importing_changes_no_setting():

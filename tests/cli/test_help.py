@@ -13,8 +13,6 @@ import pytest
 
 from sigjax.cli import _run
 from sigjax.cli.app import COMMANDS, EXAMPLES, RARE, app
-from sigjax.formats import FORMATS
-from sigjax.metrics import CLASS_METRICS, METRICS
 
 STUDIES = [("study", name) for name in app(["study"])["study"] if name[0] != "-"]
 EVERY = [(command,) for command in sorted({*COMMANDS} - {"study"})] + STUDIES
@@ -72,18 +70,6 @@ def test_examples_work_as_they_stand_and_without_utf8(capsys, folder, monkeypatc
     assert not re.search(r"\\x[89a-f]|\\u[0-9a-f]{4}", shown)
     command = "" if example in EXAMPLES[""].values() else arguments[0]
     assert f"\n  {example}\n" in page(capsys, *filter(None, [command]), "--help")
-
-
-def test_info_has_a_line_for_every_metric_and_format(capsys):
-    every, metrics, formats = (page(capsys, "info", *topic) for topic in ((), ("metrics",), ("formats",)))
-    assert every.endswith(f"\n\n{metrics}\n{formats}")
-    lines = dict(re.findall(r"^  (\S+) +(.*)$", metrics, re.MULTILINE))
-    assert set(lines) >= {*METRICS, *CLASS_METRICS}
-    assert lines["fscore"] == "tp, predicted, gold"
-    assert lines["ter"] == "references, outputs; lower is better (needs sigjax[mt])"
-    lower = {name for name, line in lines.items() if "lower is better" in line}
-    assert lower == {"ter", "wer", "cer", "wer-sclite", "variance"}
-    assert set(FORMATS) <= set(re.findall(r"^  (\S+) ", formats, re.MULTILINE))
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

@@ -260,14 +260,6 @@ def test_nested_draws_of_few_outputs_have_their_law():
     assert chisquare(seen, [law[each] * NUM_ROWS for each in found.tolist()]).pvalue > 1e-4
 
 
-def test_one_run_is_the_bootstrap():
-    rng = np.random.default_rng(5)
-    evaluation = repeated({"A": rng.integers(0, 9, 30), "B": rng.integers(0, 9, 30)}, [1] * 30)
-    nested, whole = (compare(evaluation, design=design, resamples=40_000) for design in ("nested", "together"))
-    assert nested.comparisons[0].standard_error == pytest.approx(whole.comparisons[0].standard_error, rel=0.02)
-    assert nested.comparisons[0].p_value == whole.comparisons[0].p_value
-
-
 def test_clusters_exchange_and_draw_the_outputs_of_a_run_together():
     """A cluster with its runs is an instance that has the sums of its instances."""
     rng = np.random.default_rng(6)
@@ -318,23 +310,6 @@ def test_designs_obey_the_laws(name, design):
     assert report.comparisons[0].interval == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("sizes", [[2, 2, 2], [3, 1, 2], [1, 1, 1]])
-def test_systems_without_any_variation_do_not_stop_a_leaderboard(sizes, alternative):
-    """Two deterministic systems, identical and the same on all runs, and one that is not."""
-    same = np.repeat([1, 0, 1], sizes)
-    other = np.arange(sum(sizes)) % 2
-    evaluation = repeated({"A": same, "B": same, "C": other}, sizes, metric="accuracy")
-    options = {"design": "crossed", "alternative": alternative, "leaderboard": alternative == "two-sided"}
-    for method, mid_p in (("auto", False), ("exact", True), ("montecarlo", False)):
-        report = compare(evaluation, method=method, mid_p=mid_p, resamples=500, device="numpy", **options)
-        assert [c.p_value for c in report if (c.a, c.b) == ("A", "B")] == [1.0]
-        assert method != "auto" or report.comparisons[0].reason == "no output varies within a unit"
-    exact = compare(evaluation, method="exact", **options)
-    expected = enumerate_crossed(same[:, None], other[:, None], sizes, lambda sums: sums[..., 0], alternative)
-    assert [c.p_value for c in exact][1:] == pytest.approx([expected] * 2, rel=1e-12)
-
-
 ONCE = Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 1, 1]})
 TWICE = repeated({"A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}, [2, 2])
 RANGE = repeated({"A": [1, 0, 1, 0], "B": [0, 1, 1, 0]}, [2, 2], metric=SampleMetric("range", np.ptp, ("x",)))
@@ -342,17 +317,6 @@ MANY = repeated(dict(zip("AB", np.random.default_rng(0).integers(0, 10**6, (2, 2
 MIXED = Evaluation.from_arrays(
     {"A": [1, 2, 3], "B": [2, 1, 0]}, ids=["x", "x", "y"], runs=[1, 2, 1], clusters=["c", "c", "c"]
 )
-
-
-@pytest.mark.parametrize("design", ["crossed", "nested"])
-def test_a_cluster_does_not_cut_through_the_runs_of_an_instance(design):
-    arrays = {"A": [1, 0, 1, 1], "B": [0, 0, 1, 0]}
-    evaluation = Evaluation.from_arrays(
-        arrays, metric="accuracy", ids=[1, 1, 2, 2], runs=["x", "y", "x", "y"], clusters=["x", "y", "x", "y"]
-    )
-    with pytest.raises(InputError, match="runs of instance '1' lie in the clusters 'x' and 'y'"):
-        compare(evaluation, design=design)
-    assert compare(evaluation).num_units == 2
 
 
 @pytest.mark.parametrize(

@@ -40,19 +40,6 @@ def test_runs_of_terminal_bench_in_a_folder_are_runs_of_one_system(write, tmp_pa
     assert both.stats.tolist() == evaluation.stats.tolist()
 
 
-def test_attempts_of_terminal_bench_are_runs_and_those_without_an_outcome_failed(write):
-    a = write("a.json", logs.terminal_bench([[1, None], [0, 1]]))
-    b = write("b.json", logs.terminal_bench([[0, 0], [1, 0]]))
-    evaluation = read(a, b)
-    assert (evaluation.ids, evaluation.runs) == (("task0", "task0", "task1", "task1"), ("1", "2", "1", "2"))
-    assert means(evaluation) == {"a": 0.5, "b": 0.25}
-    assert evaluation.notes[0].endswith(
-        "a.json: 1 of 4 trials have no outcome (is_resolved null); they count as not resolved"
-    )
-    wrong = read(a, write("c.json", logs.terminal_bench([[0, 0], [1, 0]], accuracy=0.5)))
-    assert any(note.endswith("c.json: the mean of resolved is 0.25, but its accuracy is 0.5") for note in wrong.notes)
-
-
 @pytest.mark.parametrize("number", range(5))
 def test_terminal_bench_has_its_own_accuracy(data, number):
     files = sorted((data / "terminal_bench").glob(f"*/run{number + 1}/results.json.gz"))
@@ -79,23 +66,6 @@ def test_tau2_names_its_agents_and_refuses_other_domains(write):
     assert "1 of 2 simulations have no reward" in " ".join(read(a, lacking, missing="drop").notes)
     with pytest.raises(InputError, match="field 'simulations': is empty; expected trials"):
         read(a, write("e.json", logs.tau2([])))
-
-
-def test_repetitions_of_promptfoo_are_runs_and_errors_are_counted(write):
-    evaluation = read(
-        write("a.json", logs.promptfoo([[1, 0], [1, 1]])),
-        write("b.json", logs.promptfoo([[0, -1], [1, 0]], provider="q")),
-    )
-    assert sorted(zip(evaluation.ids or (), evaluation.runs or (), strict=True)) == [
-        ("0", "1"),
-        ("0", "2"),
-        ("1", "1"),
-        ("1", "2"),
-    ]
-    assert means(evaluation) == {"p": 0.75, "q": 0.25}
-    assert any(
-        "b.json: 1 results are errors of the provider; they count as failed" in note for note in evaluation.notes
-    )
 
 
 @pytest.mark.parametrize(
@@ -224,17 +194,6 @@ def test_scores_by_name_are_their_means_and_can_be_saved(write, tmp_path):
         read(*paths, metric="e")
     with pytest.raises(InputError, match="b.jsonl: holds the numbers 'acc', but .*a.jsonl holds 'f1'"):
         read(write("a.jsonl", logs.lm_eval(A, metric="f1")), write("b.jsonl", logs.lm_eval(B)))
-
-
-def test_lm_eval_filters(write):
-    paths = [write(f"{k}.jsonl", logs.lm_eval(v, filters=("strict", "flexible"))) for k, v in (("a", A), ("b", B))]
-    with pytest.raises(
-        InputError, match=r"a.jsonl: holds results of the filters 'strict', 'flexible'; .*filter=.NAME."
-    ):
-        read(*paths)
-    assert numbers(read(*paths, filter="strict")) == {"a": A, "b": B}
-    with pytest.raises(InputError, match=r"filter: no filter 'strikt'; did you mean 'strict'\?"):
-        read(*paths, filter="strikt")
 
 
 def test_lm_eval_results_beside_the_samples_are_a_check(write):
@@ -433,35 +392,6 @@ def test_every_eval_has_models_evaluations_and_results(write):
         read(alone[0], write("d.jsonl", logs.every_eval(B, model="d").replace('"h0"', '"g"')))
     with pytest.raises(InputError, match="line 5: evaluation 'bench' of sample 's0' is on another line too"):
         read(alone[0], write("e.jsonl", 2 * logs.every_eval(B, model="e")))
-
-
-def test_alpaca_preferences_are_kept_as_the_decimals_that_they_are(write):
-    found = [0.9816872352, 0.0483741653, 0.5, None]
-    a = write("a.json", logs.alpaca_eval(found))
-    b = write("b.json", json.dumps(json.loads(logs.alpaca_eval([0.25, 1, 0, 1], model="b"))[::-1]))
-    evaluation = read(a, b, missing="drop", strata="dataset")
-    assert numbers(evaluation) == {"a": found[:3], "b": [0.25, 1, 0]}
-    assert evaluation.strata == ("koala", "vicuna", "koala")
-    assert evaluation.ids[0] == "koala: say 0"
-    two = json.loads(logs.alpaca_eval(A)) + json.loads(logs.alpaca_eval(B, annotator="other"))
-    with pytest.raises(InputError, match="holds results of the annotators 'judge', 'other'; say which with filter"):
-        read(write("a.json", json.dumps(two)), b)
-    assert numbers(read(write("a.json", json.dumps(two)), b, filter="judge"))["a"] == A
-    with pytest.raises(InputError, match="differ in the reference: 'gpt4', 'text-davinci'"):
-        read(b, write("c.json", logs.alpaca_eval(B, model="c", reference="text-davinci")))
-
-
-def test_swebench_reports(write):
-    paths = [write(f"{k}.run1.json", logs.swebench(v)) for k, v in (("a", A), ("b", B))]
-    evaluation = read(*paths, cluster="repository", metric="accuracy")
-    assert numbers(evaluation) == {"a.run1": A, "b.run1": B}
-    assert evaluation.clusters == ("org__repo0",) * 2 + ("org__repo1",) * 2
-    incomplete = read(paths[0], write("c.json", logs.swebench(B, incomplete_ids=["x-1"])))
-    assert incomplete.notes[0].endswith(
-        "c.json: 1 instances were not submitted; --missing zero counts them as unresolved"
-    )
-    with pytest.raises(InputError, match="'z-1' is resolved, but not among the submitted ids"):
-        read(paths[0], write("c.json", logs.swebench(B, resolved_ids=["z-1"])))
 
 
 def test_swebench_boards(write):

@@ -160,16 +160,6 @@ def files(write):
     return write("gold.conllu", GOLD), {"same": write("a.conllu", GOLD), "other": write("b.conllu", SYSTEM)}
 
 
-@pytest.mark.parametrize(("metric", "correct"), [("las", 2), ("uas", 3), ("upos", 4)])
-def test_words_of_multiword_tokens_stand_for_those_of_the_same_form(files, metric, correct):
-    """Er, geht, zu and Haus stand for words, Ja (the head of zu) and "Ja." for none; Er has another relation."""
-    gold, systems = files
-    evaluation = read(gold, input=systems, metric=metric, cluster="document")
-    assert evaluation.ids == ("s1", "s2")
-    assert evaluation.clusters == ("d1", "d2")
-    assert evaluation.stats.tolist() == [[[5, 5, 5], [2, 2, 2]], [[correct, 5, 5], [0, 1, 2]]]
-
-
 def made_up(text, chooser, annotator=None):
     """A sentence over a text, in words and multiword tokens; span, form and kind of each word, and its annotation."""
     lines, words, columns, place = [], [], [], 0

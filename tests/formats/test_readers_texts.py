@@ -37,19 +37,6 @@ def test_files_are_the_texts(files, metric):
     assert found.metric is METRICS[name]
 
 
-SPELLINGS = {
-    "no end": lambda text: text.removesuffix("\n").encode(),
-    "crlf": lambda text: text.replace("\n", "\r\n").encode(),
-}
-
-
-@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS)
-def test_spellings_of_files(write, files, spell):
-    expected = read_files(files, metric="chrf")
-    spelled = [write(file.name, spell(file.read_text())) for file in files]
-    assert read_files(spelled, metric="chrf").stats.tolist() == expected.stats.tolist()
-
-
 def test_a_byte_order_mark_is_scored_as_sacrebleu_does(write, files):
     marked = write("A.txt", files[1].read_text().encode("utf-8-sig"))
     found = read_files([files[0], marked, files[2]], metric="chrf")

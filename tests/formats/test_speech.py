@@ -1,6 +1,5 @@
 """Speech: transcripts with ids, stm and ctm; errors by a recount and by SCTK 2.4.10 (Debian's package)."""
 
-import gzip
 import random
 
 import pytest
@@ -56,24 +55,6 @@ def test_errors_are_those_of_a_recount(write, write_as, metric):
     again = [write(f"{name}2", write_as(shuffled(own, name))) for name, own in systems.items()]
     other = read("gold", input=again, metric=metric, cache=False)
     assert (other.stats.tolist(), other.ids) == (expected, found.ids)
-
-
-def test_both_formats_agree_by_any_metric(write):
-    gold, systems = transcripts("gold"), {name: transcripts(name) for name in "ab"}
-    for name, own in systems.items():
-        write(f"{name}.trn", as_trn(own).replace("\n", "\r\n"))
-        write(f"{name}.txt", "\n" + as_kaldi(own) + "\n")
-    write("gold.trn", as_trn(gold))
-    labels = write("speakers", "".join(f"{id[:5]}\n" for id in gold))
-    for metric in ("ter", "bleu", "chrf", "rouge1"):
-        one = read("gold.trn", input=["a.trn", "b.trn"], metric=metric, cluster=labels, lowercase=True)
-        other = read(write("text", as_kaldi(gold)), input=["a.txt", "b.txt"], metric=metric, lowercase=True)
-        assert one.stats.tolist() == other.stats.tolist()
-        assert one.notes[:-1] == other.notes[:-1]
-        assert one.clusters == tuple(id[:5] for id in gold)
-        texts = [write(name, "".join(" ".join(own[id]) + "\n" for id in gold)) for name, own in systems.items()]
-        plain = write("plain", "".join(" ".join(own) + "\n" for own in gold.values()))
-        assert read(plain, input=texts, metric=metric, lowercase=True).stats.tolist() == one.stats.tolist()
 
 
 @pytest.mark.parametrize(
@@ -157,20 +138,6 @@ def test_what_is_only_nearly_so_is_asked_about(write, gold, other, reader):
     assert "\n" not in caught.value.flags
 
 
-def test_many_numbers_in_front_of_all_lines_may_be_ids(write):
-    """Counted as words, the numbers would be right wherever the order is the same."""
-    gold = "".join(f"{i:04d} the cat s{i}\n" for i in range(10))
-    other = "".join(f"{i:04d} the dog s{i}\n" for i in reversed(range(10)))
-    files = [write("r", gold), write("a", gold), write("b", other)]
-    with pytest.raises(InputError, match=r"r: are these transcripts with ids\? lines begin with words such as '0000'"):
-        read(files[0], input=files[1:], metric="wer")
-    found = read(write("text", gold), input=files[1:], metric="wer")
-    assert found.ids is not None
-    assert found.stats[:, :, 0].sum(axis=1).tolist() == [0, 10]
-    stray = write("c", gold.replace("0003 the cat", "1234 the cat"))
-    assert read(files[0], input=[files[1], stray], metric="wer").ids is None
-
-
 STM = """\
 ;; LABEL "O" "Overall" "Overall Scores"
 call1 A ann 0.00 2.00 <o,f> well { um / uh / @ } i've;tag seen (the) cat
@@ -227,18 +194,6 @@ def test_errors_are_those_of_sclite(files):
     assert found.metric.name == "wer-sclite"
     report = compare(found, device="numpy")
     assert report.comparisons[0].a == "a"
-
-
-def test_packed_under_other_names_and_in_another_order(write, files, tmp_path):
-    expected = read(files[0], input=files[1]).stats.tolist()
-    (tmp_path / "r.gz").write_bytes(gzip.compress(STM.encode()))
-    head, *lines = CTM.splitlines(keepends=True)
-    block = "".join(lines[11:16])  # the alternatives
-    others = [*lines[:11], block, *lines[16:]]
-    write("x.txt", head + "".join(reversed(others)).replace("\n", "\r\n"))
-    write("y.txt", OTHER.upper().replace(" ", "\t"))
-    again = read("r.gz", input=["x.txt", "y.txt"])
-    assert (again.stats.tolist(), again.ids) == (expected, read(files[0], input=files[1]).ids)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import csv
 
 import numpy as np
 import pytest
-from annotated import HIPE, HIPE_GOLD, MBT, PAIRS, TAGGED
+from annotated import MBT, PAIRS, TAGGED
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -257,43 +257,6 @@ def by_line(change, text):
     return "\n".join(change(line.split()) if line else "" for line in text.split("\n"))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: text.replace("\n", "\r\n"),
-        lambda text: "\ufeff" + text,
-        lambda text: text.replace(" ", "\t"),
-        lambda text: text.replace(" ", "  \t "),
-        lambda text: text.replace("\n\n", "\n \t\n\n\n"),
-        lambda text: "\n\n" + text + "\n\n\n",
-        lambda text: text.rstrip("\n"),
-        lambda text: text.replace("747", "7\u00a047").replace("jets", "\u2028\x85"),
-        lambda text: "-DOCSTART- -X- O O\n\n" + text,
-        lambda text: "# made by a program, version 2\n" + text,
-        lambda text: text.replace("\n\n", "\n\n# id = 1\n# text = one of the sentences\n"),
-        lambda text: text.replace(" ", "\t").replace("\n\n", "\n\n# id\t8b7dc2e9\tx\tdomain=en\n"),
-        lambda text: text.replace("\n\n", "\n\n# id 8b7dc2e9 domain=en\n"),  # as many columns
-        lambda text: text.replace("\n\n", "\n\n# id 8b7dc2e9\tdomain=en\n"),
-        lambda text: text.replace("747", "#").replace("jets", "#B"),
-        lambda text: text.replace("747 ", "# ").replace("\n\n", "\n\n# id = 1\n"),
-    ],
-)
-def test_ways_to_write_a_file(write, change):
-    expected = read(write("a.txt", PAIRS), write("b.txt", PAIRS.replace("B-VP", "B-NP")))
-    found = read(write("a.txt", change(PAIRS)), write("b.txt", change(PAIRS.replace("B-VP", "B-NP"))))
-    np.testing.assert_array_equal(found.stats, expected.stats)
-
-
-def test_mbt(compared, write):
-    report = compared(write("gold", MBT), "-i", write("one.mbt", MBT.replace("NN", "JJ")), write("two.mbt", MBT))
-    scores = {(each["name"], each["metric"]): each["score"] for each in report["systems"]}
-    assert scores == {("one", "accuracy"): pytest.approx(2 / 3), ("two", "accuracy"): 1.0}
-    assert report["pairs"][0]["p_value"] == 1.0
-    blank = MBT.replace("<utt>", "")
-    evaluation = read(write("gold", blank), input=["one.mbt", "two.mbt"], reader="mbt")
-    assert evaluation.stats.tolist() == [[[1, 2], [1, 1]], [[2, 2], [1, 1]]]
-
-
 SMALL_HIPE = "TOKEN\tNE-COARSE-LIT\tMISC\nRome\tB-loc\t_\n"
 LABELS = "yes\nno\n"
 TIMBL = "a,b,yes,no\na,c,no,no\n"
@@ -364,28 +327,12 @@ def test_published_counts(compared, data, match):
     assert [published[name] for name in names] == expected[match]
 
 
-def test_columns_comments_and_case_may_differ(write):
-    evaluation = read(
-        write("gold.tsv", HIPE_GOLD), input=[write("a.tsv", HIPE), write("b.tsv", HIPE_GOLD)], cluster="document"
-    )
-    assert evaluation.clusters == ("one", "one", "two")
-    assert evaluation.stats.tolist() == [[[0, 1, 1], [0, 0, 0], [1, 1, 1]], [[1, 1, 1], [0, 0, 0], [1, 1, 1]]]
-    accuracy = read("gold.tsv", input=["a.tsv", "b.tsv"], metric="accuracy")
-    assert accuracy.stats.tolist() == [[[0, 2], [2, 2], [2, 2]], [[2, 2]] * 3]
-
-
 def test_entities_go_over_sentences_but_not_over_documents(write):
     table = "TOKEN\tNE-COARSE-LIT\tMISC\n# x:document_id = 1\na\tB-x\tEndOfSentence\nb\tI-x\t_\n"
     table += "# x:document_id = 2\nc\tI-x\t_\n"
     cut = table.replace("b\tI-x", "b\tB-x")
     evaluation = read(write("gold", table), input=[write("a", table), write("b", cut)])
     assert evaluation.stats.tolist() == [[[1, 1, 1], [0, 0, 0], [1, 1, 1]], [[0, 1, 1], [0, 1, 0], [1, 1, 1]]]
-
-
-@pytest.mark.parametrize("change", [lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t, lambda t: t.rstrip()])
-def test_ways_to_write_a_file_of_hipe(write, change):
-    evaluation = read(write("gold.tsv", change(HIPE_GOLD)), input=[write("a.tsv", change(HIPE)), "gold.tsv"])
-    assert evaluation.stats.sum(axis=1).tolist() == [[1, 2, 2], [2, 2, 2]]
 
 
 def table(words, tags):

@@ -96,16 +96,6 @@ def test_damaged_files_are_ignored_and_written_again(folder, monkeypatch, kind):
     assert len(asked) == 2
 
 
-def test_a_folder_that_cannot_be_used_is_no_error(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("here")
-    asked = count_calls(monkeypatch)
-    for place in (tmp_path / "file", tmp_path / "file" / "below"):
-        monkeypatch.setenv("SIGJAX_CACHE_DIR", str(place))
-        np.testing.assert_array_equal(stats_of(), stats_of(cache=False))
-    assert len(asked) == 8
-    assert (tmp_path / "file").read_text() == "here"
-
-
 def test_a_disk_that_is_full_leaves_nothing_behind(folder, monkeypatch):
     def full(*args, **options):
         raise OSError(28, "No space left on device")

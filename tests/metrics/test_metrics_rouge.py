@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sigjax import Evaluation, InputError, compare, read
-from sigjax.metrics import METRICS
+from sigjax import Evaluation, InputError, compare
 
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 STEMMED = tuple(f"{name}(stem=true)" for name in NAMES)
@@ -93,18 +92,6 @@ def test_scores_are_those_of_counting(metric, n):
     for texts, stats in zip((first, second), evaluation.stats, strict=True):
         expected = [f1_by_hand(text, own, n) for text, own in zip(texts, gold, strict=True)]
         np.testing.assert_allclose(stats[:, 0], expected, rtol=1e-14)
-
-
-@pytest.mark.usefixtures("scorer")
-def test_fractions_are_kept_and_saved(tmp_path, monkeypatch):
-    monkeypatch.setenv("SIGJAX_CACHE_DIR", str(tmp_path / "cache"))
-    first = Evaluation.from_texts(OUTPUTS, GOLD, metric="rougeL(stem=true)")
-    assert len(list((tmp_path / "cache").iterdir())) == 2
-    monkeypatch.setattr("sigjax.metrics.texts.extract_stats", None)
-    again = Evaluation.from_texts(OUTPUTS, GOLD, metric="rougeL(stem=true)")
-    np.testing.assert_array_equal(again.stats, first.stats)
-    again.save(tmp_path / "e.npz")
-    assert read(tmp_path / "e.npz").metric is METRICS["rougeL(stem=true)"]
 
 
 def test_rouge_score_is_missing(monkeypatch):

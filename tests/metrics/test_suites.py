@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import jsonschema
 import logs
 import numpy as np
 import pytest
@@ -121,26 +120,6 @@ def test_one_family_per_task_or_of_the_report():
     assert len(quick(evaluations(arrays), correction="maxt", resamples=200)) == 12
 
 
-def test_json_and_extension():
-    tasks = evaluations(ARRAYS)
-    report = quick(tasks, resamples=300, method="montecarlo")
-    written = json.loads(report.to_json())
-    jsonschema.Draft202012Validator(Report.json_schema()).validate(written)
-    assert written["measured"][0] == {
-        **{"metric": "suite: accuracy", "title": "suite: accuracy, mean of 3 tasks"},
-        **{"instances": 135, "units": 135},
-    }
-    again = Report.from_json(report.to_json())
-    assert again == report
-    assert str(again) == str(report)
-    text = " ".join(str(report).split())
-    assert "suite: accuracy, mean of 3 tasks, 135 instances" in text
-    assert "arc: accuracy, 40 instances" in text
-    assert "The suite score is the mean of 3 task scores; tasks are strata." in report.to_methods()
-    longer = quick(tasks, resamples=900, method="montecarlo", extend=report)
-    assert longer == quick(tasks, resamples=900, method="montecarlo")
-
-
 @pytest.mark.parametrize(
     ("tasks", "message"),
     [
@@ -246,22 +225,6 @@ def test_a_folder_of_inspect_with_epochs(tmp_path):
     assert {one.name for one in report.systems} == {"lab/a", "lab/b"}
 
 
-def test_helm_names_its_runs(tmp_path):
-    for model, share in (("a", 0.8), ("b", 0.4)):
-        for subject in ("law", "art"):
-            run = f"mmlu:subject={subject},method=joint,model=org_{model}"
-            (folder := tmp_path / run.replace(":", "-")).mkdir()
-            (folder / "per_instance_stats.json").write_text(logs.helm(*answers(share)))
-            spec = {"name": run, "adapter_spec": {"model": f"org/{model}"}}
-            (folder / "run_spec.json").write_text(json.dumps(spec))
-    report = compare(str(tmp_path), device="numpy")
-    assert [one.title for one in report.measured] == [
-        "suite: exact_match, mean of 2 tasks",
-        "mmlu:subject=art,method=joint: exact_match",
-        "mmlu:subject=law,method=joint: exact_match",
-    ]
-
-
 def test_a_metric_of_one_task_and_tasks_without_any(lm_eval, capsys, tmp_path):
     """The only task with a metric is compared, by every command; what is left out of a suite is named."""
     options = [lm_eval, "--filter", "strict", "-m"]
@@ -274,16 +237,6 @@ def test_a_metric_of_one_task_and_tasks_without_any(lm_eval, capsys, tmp_path):
     assert "note: left out task gsm8k: no acc\n" in text
     _, said, _ = cli(capsys, "doctor", lm_eval, "--filter", "strict")
     assert "tasks: arc, gsm8k, mmlu; the instances are those of arc" in " ".join(said.split())
-
-
-def test_the_command_of_doctor_covers_all_tasks(lm_eval, capsys):
-    for file in lm_eval.glob("*/*arc*"):
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        file.write_text(
-            "".join(json.dumps(line | {"acc_norm": 1, "metrics": ["acc", "acc_norm"]}) + "\n" for line in lines)
-        )
-    _, said, _ = cli(capsys, "doctor", lm_eval, "--filter", "strict")
-    assert said.endswith(f"Next:\nsigjax compare {lm_eval} --filter strict -m acc exact_match\n")
 
 
 @pytest.mark.parametrize(("sizes", "has_suite"), [((30, 30), True), ((30, 20), False)])

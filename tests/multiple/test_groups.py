@@ -4,7 +4,6 @@ import math
 from itertools import combinations, permutations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -80,12 +79,6 @@ def test_letters_of_overlapping_groups_and_of_a_system_apart():
     assert compact_letters(differs) == ("a", "ab", "bc", "c", "d")
 
 
-def test_more_than_52_letters_are_refused():
-    apart = ~np.eye(53, dtype=bool)
-    assert compact_letters(apart) is None
-    assert compact_letters(apart[1:, 1:])[-1] == "Z"
-
-
 @settings(max_examples=200, deadline=None)
 @given(decisions())
 def test_clusters_are_the_most_that_beat_all_later_ones(differs):
@@ -135,12 +128,3 @@ def test_rank_intervals_hold_together_with_the_probability_of_the_level():
         decided += int(beats.sum())
     assert missed / trials <= 0.1 + 4 * math.sqrt(0.1 * 0.9 / trials)
     assert decided > trials  # the intervals say something
-
-
-@pytest.mark.parametrize("size", [1, 2, 5])
-def test_without_decisions_nothing_is_known(size):
-    nothing = np.zeros((size, size), bool)
-    assert compact_letters(nothing) == ("a",) * size
-    assert significance_clusters(nothing) == (1,) * size
-    assert rank_intervals(nothing) == ((1, size),) * size
-    assert top_group(nothing) == (True,) * size

@@ -7,7 +7,6 @@ from scipy.stats import rankdata
 
 from sigjax import Evaluation, compare
 from sigjax.multiple.ranks import rank_quantiles
-from sigjax.records import Metric
 from sigjax.testing import replicates
 
 
@@ -54,14 +53,6 @@ def test_identical_systems_stand_alike_and_constant_differences_decide():
     assert shifted == {"b": (1, 1), "less": (2, 2), "least": (3, 3)}
     same = told(run(Evaluation.from_arrays({"x": values, "y": values}), resamples=999))
     assert set(same.values()) == {(1, 2)}
-
-
-def test_where_lower_is_better_the_lowest_is_first():
-    rng = np.random.default_rng(6)
-    values = {name: rng.normal(k / 4, 1.0, 40) for k, name in enumerate("abcd")}
-    lower = Metric("lower", lambda s: s[..., 0] / 40, ("x",), lambda x: x[:, None], ("x",), higher_is_better=False)
-    turned = {name: -each for name, each in values.items()}
-    assert told(run(Evaluation.from_arrays(turned, metric=lower))) == told(run(Evaluation.from_arrays(values)))
 
 
 @pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "simultaneous"])

@@ -51,14 +51,6 @@ def test_standings_are_those_of_the_adjusted_p_values():
     assert all(bool(share[one.a] & share[one.b]) != (frozenset((one.a, one.b)) in apart) for one in report)
 
 
-@pytest.mark.parametrize("option", [{"baseline": "mid"}, {"alternative": "greater"}])
-def test_without_all_pairs_in_both_ways_there_is_no_standing(option):
-    report = compare(Evaluation.from_arrays(RIGHT, metric="accuracy"), **option)
-    assert {(one.rank_interval, one.letters, one.cluster) for one in report.systems} == {(None, None, None)}
-    assert {one.in_top_group for one in report.systems} == {None}
-    assert not re.search("ranks|letters|[Tt]op group", to_text(report))
-
-
 @pytest.mark.parametrize("format_", [to_text, to_markdown, to_html, to_latex])
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_the_top_group_promises_what_its_correction_does(board, format_, correction):

@@ -76,32 +76,6 @@ def test_one_table_per_system(write, kind, packed):
     assert [name.partition(".")[0] for name in read(*files).systems] == ["big", "small"]
 
 
-WIDE = {"id": ["x", "y"], "A": [0.5, 1.0], "B": [1.0, 0.25]}
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("t.csv", "id;A;B\nx;0,5;1\ny;1;0,25\n"),
-        ("t.csv", '\n"id";"A";"B"\n\n"x";"0,5";"1"\n"y";1;,25\n'),
-        ("t.txt", "id;A;B\nx;.5;1\ny;1e0;0.25\n"),
-        ("t.csv", "id,A,B\n\nx,.5,1\n   \ny,1,0.25\n\n\n"),
-        ("t.csv", '\n"id",A,B\n\n"x",.5,1\n\ny,1,0.25\n'),
-        ("t.tsv", "\nid\tA\tB\nx\t.5\t1\n\ny\t1\t0.25\n"),
-        ("t.txt", "id  A    B\nx   0.5  1\n\n y   1   0.25\n"),
-        ("t", '"A" "B"\n"x" 0.5 1\n"y" 1 0.25\n'),
-        ("t.json", '[{"id": "x", "A": 0.5, "B": 1, "raw": [1]}, {"B": 0.25, "A": true, "id": "y", "raw": null}]'),
-        ("t", '[\n {"A": 0.5, "B": 1, "id": "x"},\n {"B": 0.25, "A": 1, "id": "y"}]'),
-        ("t.jsonl", '{"id": "x", "A": 0.5, "B": 1, "raw": {"A": 3}}\n{"id": "y", "A": 1, "B": 0.25}\n'),
-        ("t.txt", "model id acc\nA x 0.5\nA y 1\nB y 0.25\nB x 1\n"),
-    ],
-)
-def test_wide_and_long_tables_as_people_have_them(write, name, content):
-    evaluation = read(write(name, content))
-    assert (evaluation.systems, evaluation.ids) == (("A", "B"), ("x", "y"))
-    assert evaluation.stats[:, :, 0].tolist() == [WIDE["A"], WIDE["B"]]
-
-
 ONE = "id,score\nx,1\ny,0\n"
 
 

@@ -32,22 +32,6 @@ def test_tables_of_something_else_are_refused(tmp_path, here, name, content, mes
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "systems", "ids"),
-    [
-        ("x,1,0\ny,0,1\n", {"systems": ["1", "0"]}, ("1", "0"), ("y",)),
-        ("id,1,2\nx,1,0\ny,0,1\n", {}, ("1", "2"), ("x", "y")),
-        ("metric,A,B\nbleu,1,0\nchrf,0,1\n", {"id": "metric"}, ("A", "B"), ("bleu", "chrf")),
-        ("id,A,B\nbleu,1,0\nq2,0,1\n", {}, ("A", "B"), ("bleu", "q2")),
-        ("id,bleu,chrf\nx,1,0\ny,0,1\n", {"systems": ["bleu", "chrf"]}, ("bleu", "chrf"), ("x", "y")),
-        ("id,bleu,base\nx,1,0\ny,0,1\n", {}, ("bleu", "base"), ("x", "y")),
-    ],
-)
-def test_names_that_are_meant_are_taken(write, content, options, systems, ids):
-    evaluation = read(write("t.csv", content), **options)
-    assert (evaluation.systems, evaluation.ids) == (systems, ids)
-
-
-@pytest.mark.parametrize(
     ("gold", "systems", "note"),
     [
         ("ref.txt", ("a.txt", "b.txt"), "gold standard: ref.txt"),

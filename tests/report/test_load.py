@@ -121,19 +121,6 @@ def test_problems_computed_once_have_the_p_values_of_sign_tests(systems, instanc
         assert num_problems(ones) == len(keys)
 
 
-def test_what_is_not_told_apart_by_counting_is_not_shared():
-    """Three values, two statistics that differ, and a score that is not linear."""
-    values = np.array([[0, 1, 2], [1, 1, 0]])
-    assert ones_of(values[:, :, None]) is None
-    assert ones_of(np.stack([values % 2, values % 2], axis=2)) is None
-    assert ones_of((values % 2)[:, :, None]).tolist() == [[0, 1, 0], [1, 1, 0]]
-    data = {f"s{i}": np.stack([row, np.full(12, 2)], 1) for i, row in enumerate(two_valued(4, 12).values())}
-    bent = Evaluation.from_arrays(data, metric=lambda sums: (sums[..., 0] / sums[..., 1]) ** 2)
-    linear = Evaluation.from_arrays(data, metric=lambda sums: sums[..., 0] / sums[..., 1])
-    p_values = [[one.p_value for one in quick(each, interval="none")] for each in (bent, linear)]
-    assert p_values[0] == pytest.approx(p_values[1], rel=1e-12)  # squares of means have the order of the means
-
-
 def test_more_pairs_than_the_memory_holds_are_refused_before_anything_is_made():
     evaluation = Evaluation.from_arrays(two_valued(300, 5), metric="accuracy")
     with pytest.raises(InputError) as refused:

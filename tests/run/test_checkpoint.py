@@ -256,13 +256,6 @@ def test_a_packed_file_is_refused_before_it_grows(tmp_path):
     tracemalloc.stop()
 
 
-def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path):
-    with pytest.raises(InputError, match=r"none/run\.ckpt: no checkpoint can be written \(No such file or directory\)"):
-        compare(FSCORE, resamples=500, checkpoint=tmp_path / "none" / "run.ckpt")
-    with pytest.raises(InputError, match=r"the checkpoint cannot be read \(Is a directory\)"):
-        compare(FSCORE, resamples=500, checkpoint=tmp_path)
-
-
 @pytest.mark.usefixtures("eager")
 def test_a_full_disk_does_not_end_the_run(tmp_path, monkeypatch, expected):
     name, path = "both tests of two metrics", tmp_path / "run.ckpt"

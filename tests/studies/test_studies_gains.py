@@ -11,7 +11,7 @@ import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.readers.options import system_groups
 from sigjax.studies import gains
-from sigjax.studies.thresholds import PairsOptions, difference_of, make_threshold, system_draws
+from sigjax.studies.thresholds import PairsOptions, system_draws
 from sigjax.studies.thresholds import weighted_quantiles as quantiles
 
 
@@ -154,26 +154,6 @@ def test_groups_have_thresholds_of_their_own():
             assert each.gain == (pytest.approx(np.quantile(chosen, 0.95)) if chosen else None)
         assert one.difference is not None
         assert one.difference.difference == one.thresholds[2].gain - one.thresholds[1].gain
-
-
-def test_thresholds_of_groups_that_differ():
-    """Pairs of the same group have gains of about 1, others of about 2: the difference is 1 and clear."""
-    rng = np.random.default_rng(0)
-    pairs = np.array(list(itertools.combinations(range(40), 2)))
-    options, draws = PairsOptions(), system_draws(1, 40, 400)
-    same = pairs[:, 0] % 2 == pairs[:, 1] % 2
-    values = np.where(same, 1.0, 2.0) + 0.1 * rng.random(len(pairs))
-    points = [(pairs[s][np.argsort(values[s])], np.sort(values[s])) for s in (same, ~same)]
-    (first, one), (second, other) = (make_threshold("all", *each, draws, 780, options) for each in points)
-    found = difference_of(first, second, (one, other), 0.95)
-    assert found is not None
-    assert found.difference == pytest.approx(1.0, abs=0.02)
-    assert found.differ
-    assert 0.95 < found.low <= found.difference <= found.high < 1.05
-    few, of_few = make_threshold("all", *(each[:20] for each in points[0]), draws, 780, options)
-    found = difference_of(few, second, (of_few, other), 0.95)
-    assert found is not None
-    assert (found.low, found.differ) == (None, False)
 
 
 NAMES = ["s0", "s1", "s2", "s3", "s4"]

@@ -11,7 +11,6 @@ from statsmodels.stats.power import normal_power as known_normal_power
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.studies.formulas import detectable_effect, normal_power, simulated_effect
-from sigjax.studies.trials import allotted, drawn, make_pilot
 
 
 def pilot(size=300, effect=0.25, seed=0, **labels):
@@ -71,28 +70,6 @@ def test_identical_systems_have_no_power():
     assert (at.power, at.normal_power, at.detectable, at.simulated_detectable) == (0.0, 0.0, 0.0, 0.0)
 
 
-def test_strata_keep_their_shares():
-    assert np.bincount(allotted(np.repeat([0, 1, 2], [50, 30, 20]), 11)).tolist() == [6, 3, 2]
-    strata = ["x"] * 30 + ["y"] * 10
-    values = np.arange(40)
-    made = make_pilot(Evaluation.from_arrays({"A": values, "B": values}, strata=strata))
-    chosen = drawn(made, 0, allotted(made.units.strata, 100))(np.arange(50))[:, 0, :, 0]
-    assert chosen.shape == (50, 100)
-    assert ((chosen < 30).sum(axis=1) == 75).all()
-    assert stats.chisquare(np.bincount(chosen[chosen < 30], minlength=30)).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_the_simulated_effect_of_two_sided_tests_has_the_sign_of_the_pilot(sign):
-    """Of 30 draws X, binomial, have a gain of 30: the errors are X - 2, of which 90% are within 2 and 35% up to -1."""
-    chances = stats.binom.cdf([0, 1, 2, 3, 4], 30, 4 / 60)
-    assert chances[3] - chances[0] < 0.88 < 0.92 < chances[4]
-    assert chances[0] < 0.32 < 0.38 < chances[1]
-    gains = Evaluation.from_arrays({"A": sign * 30 * np.repeat([1, 0], [4, 56]), "B": np.zeros(60, int)})
-    study = sigjax.power(gains, instances=[30], repetitions=4000, resamples=99, level=0.9, target=0.65)
-    assert study.points[0].simulated_detectable == 3.0
-
-
 @pytest.mark.parametrize(("alternative", "size"), [("two-sided", 5), ("greater", 4)])
 def test_no_difference_is_detectable_where_no_p_value_is_small_enough(alternative, size):
     least = scipy_least_p(size, alternative), scipy_least_p(size + 1, alternative)
@@ -116,24 +93,6 @@ def scipy_least_p(size, alternative):
         alternative=alternative,
     )  # fmt: skip
     return result.pvalue
-
-
-@pytest.mark.parametrize("instances", [[40, 640], [50]])
-def test_the_curve_in_the_figure_is_the_normal_approximation_also_between_the_points(instances):
-    study = sigjax.power(pilot(), instances=instances, repetitions=2)
-    left, right = study.plot().axes
-    for panel, known in (
-        (left, lambda n: known_normal_power(0.25 / study_sd(study), n, 0.05)),
-        (right, lambda n: (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * study_sd(study) / np.sqrt(n)),
-    ):
-        (curve,) = (line for line in panel.lines if line.get_label() == "normal approximation")
-        sizes, values = map(np.asarray, curve.get_data())
-        assert len(sizes) > 100
-        assert values == pytest.approx([known(n) for n in sizes], abs=1e-6)
-
-
-def study_sd(study):
-    return study.pilots[0].standard_error * np.sqrt(study.num_units)
 
 
 def test_bad_input():
