@@ -42,7 +42,7 @@ MUTANTS = {
     "a step of maxT may have a smaller p than the one before": Mutant(
         "np.maximum.accumulate(p_values[self.order][::-1])[::-1]", "p_values[self.order]", "test_maxt.py"
     ),
-    "the cipher rotates by another number": Mutant("(13, 15, 26, 6)", "(13, 15, 26, 7)", "test_bits.py"),
+    "the cipher rotates by another number": Mutant("(13, 15, 26, 6)", "(13, 15, 26, 7)", "test_draws.py"),
     "the window of the exact test is too small": Mutant(
         "np.minimum(reach, np.ceil(DEVIATIONS * deviation))",
         "np.minimum(reach, np.ceil(2.0 * deviation))",
@@ -62,7 +62,7 @@ MUTANTS = {
         "return (1.0 - level) / 2.0, (1.0 + level) / 2.0", "return 1.0 - level, level", "test_intervals.py"
     ),
     "an outlier stretches an interval without limit": Mutant(
-        "_STRETCH = 2.0", "_STRETCH = 9.0", "test_intervals_skewed.py"
+        "_STRETCH = 2.0", "_STRETCH = 9.0", "test_intervals_closed.py"
     ),
     "stopping forgets how often it looks": Mutant(
         "1.0 - ERROR / (num_pairs * len(looks))", "1.0 - ERROR / num_pairs", "test_stopping.py"
@@ -73,7 +73,7 @@ MUTANTS = {
     "a significant difference is one with p = alpha": Mutant(
         "_significance_ranks(question, order, p_adjusted < case.settings.alpha)",
         "_significance_ranks(question, order, p_adjusted <= case.settings.alpha)",
-        "test_standings.py",
+        "test_ranks.py",
     ),
     "missing results are filled in where they were to be dropped": Mutant(
         'if missing == "drop":', 'if missing == "zero":', "test_readers.py"

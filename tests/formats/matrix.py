@@ -1,4 +1,4 @@
-"""Sound files of every format, for `test_readers_matrix.py`."""
+"""Sound files of every format, for `test_matrix.py`."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -1,9 +1,10 @@
-"""Reading tables: the forms that are taken, round trips through every format, and what is refused."""
+"""Reading tables, numbers by line or id, and runs: the forms that are taken, round trips, and what is refused."""
 
 import csv
 import gzip
 import io
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mutations import arrays, values
 
-from sigjax import Evaluation, InputError, read
+from sigjax import Evaluation, InputError, compare, read
 from sigjax.metrics import METRICS
 from sigjax.metrics.ratios import FSCORE
 
@@ -197,3 +198,183 @@ def test_round_trip(tmp_path_factory, kind, table, packed, named):
     assert (evaluation.systems, evaluation.ids) == (tuple(systems), tuple(ids))
     np.testing.assert_array_equal(evaluation.stats[:, :, 0], np.array(numbers))
     assert evaluation.stats.dtype == np.int64
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_files(**contents):
+        for name, content in contents.items():
+            (tmp_path / name).write_text(content)
+        return [tmp_path / name for name in contents]
+
+    return write_files
+
+
+def scores(evaluation):
+    return evaluation.metric.score(evaluation.stats.sum(axis=1).astype(float)).tolist()
+
+
+def test_one_number_a_line_is_a_mean(write):
+    evaluation = read(*write(A="1\n0.5\n-2e-1\n", B="0\n0\n1\n"))
+    assert (evaluation.systems, evaluation.ids, evaluation.metric.name) == (("A", "B"), None, "mean")
+    assert scores(evaluation) == [1.3 / 3, 1 / 3]
+    assert read(*write(A="1\n2\n9\n", B="0\n0\n1\n"), metric="median").stats[:, :, 0].tolist() == [[1, 2, 9], [0, 0, 1]]
+
+
+def test_two_and_four_numbers_are_ratios_of_sums(write):
+    evaluation = read(*write(A="1 2\n3 5\n", B="0\t2\n4\t6\n"))
+    assert (evaluation.metric.name, scores(evaluation)) == ("ratio", [4 / 7, 4 / 8])
+    evaluation = read(*write(A="1 2 1 3\n3 5 3 4\n", B="0 2 0 1\n4 6 4 9\n"))
+    recall, precision = Fraction(4, 7), Fraction(4, 7)
+    assert evaluation.metric.name == "fscore-ratios"
+    recall_b, precision_b = Fraction(4, 8), Fraction(4, 10)
+    expected = [2 * r * p / (r + p) for r, p in ((recall, precision), (recall_b, precision_b))]
+    assert scores(evaluation) == pytest.approx([float(each) for each in expected], rel=1e-15)
+
+
+BAD = [
+    ({"A": "1\nx\n", "B": "1\n2\n"}, {}, r"A, line 2: expected a number, got 'x'"),
+    ({"A": "1\n2\n", "B": "1\nnan\n"}, {}, r"B, line 2: expected a finite number, got 'nan'"),
+    ({"A": "1\n2\n", "B": "1\n1e400\n"}, {}, r"B, line 2: expected a finite number, got '1e400'"),
+    ({"A": "1\n2\n", "B": "1\n\n"}, {}, r"B, line 2: expected 1 number\(s\) as on line 1, got 0"),
+    ({"A": "1\n2\n", "B": "1\n"}, {}, r"B: has 1 instances, but .*A has 2; without ids"),
+    ({"A": "1\n2\n", "B": "1 2\n2 3\n"}, {}, r"B: has 2 numbers per line, but .*A has 1"),
+    ({"A": "1 2 3\n", "B": "1 2 3\n"}, {}, r"metric 'mean' takes 1 numbers per line and system, got 3"),
+    ({"A": "1 -2\n", "B": "1 2\n"}, {}, r"system 'A': denominator must not be below 0, got -2 at instance 1"),
+    ({"A": "1,2,3\n"}, {"reader": "paired-perm"}, r"A, line 1: expected 2 numbers .* or 4"),
+    ({"A": "1,2\n3\n"}, {"reader": "paired-perm"}, r"A, line 2: expected 2 number"),
+    (
+        {"A": "1,2\n"},
+        {"reader": "paired-perm", "metric": "fscore"},
+        r"'fscore' takes 3 numbers per line and",
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "options", "message"), BAD)
+def test_bad_lines_get_one_clear_error(write, files, options, message):
+    with pytest.raises(InputError, match=message) as caught:
+        read(*write(**files), **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_runs_of_an_instance_are_one_unit():
+    import sigjax
+
+    runs = {"ids": list("xxyyzz"), "runs": [0, 1] * 3}
+    values = {"A": [1, 0, 1, 1, 0, 0], "B": [0, 0, 1, 0, 0, 0]}
+    evaluation = sigjax.Evaluation.from_arrays(values, **runs)
+    by_cluster = sigjax.Evaluation.from_arrays(values, clusters=runs["ids"])
+    (one,), (other,) = sigjax.compare(evaluation), sigjax.compare(by_cluster)
+    assert (one.p_value, one.delta, one.standard_error) == (other.p_value, other.delta, other.standard_error)
+    with pytest.raises(InputError, match="run '0' of instance 'x' occurs more than once"):
+        sigjax.Evaluation.from_arrays(values, ids=runs["ids"], runs=[0, 0, 0, 1, 0, 1])
+    with pytest.raises(InputError, match="without ids"):
+        sigjax.Evaluation.from_arrays(values, runs=runs["runs"])
+    np.testing.assert_array_equal(evaluation.stats, by_cluster.stats)
+
+
+NUMBERS = {"A": {"x": 0.5, "y": 1, "z": 0}, "B": {"z": 0.25, "x": 1, "y": 0}}
+
+
+def test_numbers_by_id_are_joined():
+    evaluation = Evaluation.from_arrays(
+        NUMBERS, clusters={"x": 1, "z": 1, "y": 2}, strata={"x": "s", "y": "s", "z": "s", "unused": "t"}
+    )
+    assert (evaluation.systems, evaluation.ids) == (("A", "B"), ("x", "y", "z"))
+    assert evaluation.stats[:, :, 0].tolist() == [[0.5, 1, 0], [1, 0, 0.25]]
+    assert (evaluation.clusters, evaluation.strata) == (("1", "2", "1"), ("s", "s", "s"))
+    positions = Evaluation.from_arrays({"A": [0.5, 1, 0], "B": [1, 0, 0.25]}, ids="xyz")
+    assert Evaluation.from_arrays(NUMBERS).stats.tolist() == positions.stats.tolist()
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "message"),
+    [
+        ({"A": {"x": 1}, "B": [1]}, {}, "system 'B': expected numbers by id"),
+        ({"A": {"x": 1}}, {}, "at least two systems, got 1"),
+        ({"A": {}, "B": {}}, {}, "no instances"),
+        (
+            {"A": {"x": 1, "y": float("nan")}, "B": {"x": 1}},
+            {"missing": "drop"},
+            "system 'A', instance 'y': expec",
+        ),
+        ({"A": {"x": 1, "y": None}, "B": {"x": 1}}, {}, "instance 'y': expected a finite number, got 'None'"),
+        ({"A": {"x": "1"}, "B": {"x": 1}}, {}, "system 'A', instance 'x': expected a finite number, got '1'"),
+        ({"A": {"x": 2**60}, "B": {"x": 1}}, {}, r"within 2\*\*53"),
+        ({"A": {"x": [1, 2], "y": [1]}, "B": {"x": 1}}, {}, "system 'A': instances have different numbers"),
+        ({"A": {"x": [1, 2]}, "B": {"x": 1}}, {}, "systems have different numbers of numbers"),
+        ({"A": {"x": 1, 1: 1}, "B": {"1": 1}}, {"missing": "zero"}, "instance id '1' occurs more than once"),
+        (NUMBERS, {"ids": "xyz"}, "ids and runs are for arrays"),
+        (NUMBERS, {"clusters": "aab"}, "clusters: expected id -> label"),
+        (NUMBERS, {"strata": {"x": 1, "y": 2}}, "strata: instance 'z' has no label"),
+        (NUMBERS, {"missing": "keep"}, "missing must be one of error, drop, zero"),
+        ({"A": [1], "B": [1]}, {"missing": "drop"}, "missing is for numbers by id"),
+    ],
+)
+def test_numbers_by_id_that_cannot_be_used(systems, options, message):
+    with pytest.raises(InputError, match=message):
+        Evaluation.from_arrays(systems, **options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8", "bool", "float8_e4m3fn"])
+def test_arrays_of_jax(dtype):
+    import jax.numpy as jnp
+
+    a, b = jnp.array([1, 0, 1, 1]).astype(dtype), jnp.array([0, 0, 1, 1]).astype(dtype)
+    evaluation = Evaluation.from_arrays({"A": a, "B": b}, metric="accuracy")
+    assert evaluation.stats[:, :, 0].tolist() == [[1, 0, 1, 1], [0, 0, 1, 1]]
+    by_id = Evaluation.from_arrays({"A": dict(zip("wxyz", a, strict=True)), "B": dict(zip("wxyz", b, strict=True))})
+    assert by_id.stats[:, :, 0].tolist() == [[1, 0, 1, 1], [0, 0, 1, 1]]
+
+
+LONG_RUNS = "system,id,epoch,value\n" + "".join(
+    f"{system},{id},{epoch},{(3 * i + j * j + k) % 7}\n"
+    for k, system in enumerate("AB")
+    for j, epoch in enumerate("12")
+    for i, id in enumerate("wxyz")
+)
+WIDE_RUNS = "epoch,id,A,B\n" + "".join(
+    f"{epoch},{id},{(3 * i + j * j) % 7},{(3 * i + j * j + 1) % 7}\n"
+    for j, epoch in enumerate("12")
+    for i, id in enumerate("wxyz")
+)
+
+
+@pytest.mark.parametrize("content", [LONG_RUNS, WIDE_RUNS])
+def test_runs_of_an_instance_are_kept_together(tmp_path, write, content):
+    evaluation = read(write("t.csv", content), runs="epoch", id="id")
+    assert (evaluation.ids, evaluation.runs) == (tuple("wxyzwxyz"), tuple("11112222"))
+    assert evaluation.stats[0, :, 0].tolist() == [0, 3, 6, 2, 1, 4, 0, 3]
+    report = compare(evaluation)
+    assert (report.num_instances, report.num_units) == (8, 4)
+    evaluation.save(tmp_path / "e.npz")
+    again = read(tmp_path / "e.npz")
+    assert (again.ids, again.runs) == (evaluation.ids, evaluation.runs)
+    np.testing.assert_array_equal(again.stats, evaluation.stats)
+    assert compare(again).comparisons == report.comparisons
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (LONG_RUNS, {}, "line 6: instance 'w' of system 'A' is also on line 2"),
+        (LONG_RUNS, {"runs": "trial"}, "runs: no column 'trial'"),
+        (
+            LONG_RUNS + "A,w,2,1\n",
+            {"runs": "epoch"},
+            "line 18: instance 'w' \\(run '2'\\) of system 'A' is also on line 6",
+        ),
+        (LONG_RUNS + "A,v,2,1\n", {"runs": "epoch"}, r"'B' lacks 1 of 9 \(first: 'v' \(run '2'\)\)"),
+        (LONG_RUNS + "A,v,,1\n", {"runs": "epoch"}, "line 18, column 'epoch': expected a name, got an empty cell"),
+        (
+            WIDE_RUNS + "2,w,1,1\n",
+            {"runs": "epoch", "id": "id"},
+            "line 10: instance 'w' \\(run '2'\\) of system 'A' is also on line 6",
+        ),
+        ("epoch,A,B\n1,1,1\n2,1,1\n", {"runs": "epoch"}, "runs: which runs are of the same instance"),
+    ],
+)
+def test_runs_that_cannot_be_used(write, content, options, message):
+    with pytest.raises(InputError, match=message):
+        read(write("t.csv", content), **options)

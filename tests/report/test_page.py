@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from browser import CHROMIUM, Browser
 from reports import make_report
-from test_report_markup import Page
+from test_renderings import Page
 
 from sigjax import Evaluation, compare
 from sigjax.records import Settings

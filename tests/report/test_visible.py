@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from reports import NOTE, SIGNATURE, make_report, read_back
-from test_report_markup import Page
+from test_renderings import Page
 
 from sigjax import Evaluation, Report, audit, classical_tests, compare, equivalence, power
 from sigjax.cli import _run, main

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from test_readers_alignment import GOLD, SYSTEMS
-from test_readers_refused import Kind
-from test_readers_texts import GOLD as REFERENCE
-from test_readers_texts import A, B
-from test_readers_trec import EVAL, OTHER, QRELS, RUN
+from test_alignment import GOLD, SYSTEMS
+from test_refused import Kind
+from test_texts import GOLD as REFERENCE
+from test_texts import A, B
 from test_translation import comet
+from test_trec import EVAL, OTHER, QRELS, RUN
 
 from sigjax import InputError, read
 from sigjax.metrics import METRICS

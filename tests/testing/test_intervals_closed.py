@@ -1,5 +1,4 @@
-"""The default intervals: which kind each score and delta gets, and those by the jackknife against statsmodels, SciPy,
-and the matrices of Pustejovsky and Tipton (2018)."""
+"""Intervals in closed form: t corrected for skewness, clusters, proportions; against statsmodels, SciPy and papers."""
 
 import json
 import math
@@ -9,11 +8,14 @@ import pytest
 import statsmodels.api as sm
 from oracles import random_counts
 from scipy import optimize, stats
+from scipy.optimize import minimize_scalar
+from scipy.stats import chi2, norm
+from statsmodels.stats.proportion import proportion_confint
 
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, compare, one_sample
 from sigjax.metrics.columns import MEDIAN
 from sigjax.testing.intervals import KINDS
-from sigjax.testing.jackknife import degrees_of_freedom
+from sigjax.testing.jackknife import degrees_of_freedom, skewed_ends, skewed_tail, tango_interval, wilson_interval
 
 OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}
 """No resample has a part in these intervals."""
@@ -202,3 +204,158 @@ def test_the_exact_law_gives_the_interval_that_resamples_come_near(kind):
     for one, other in zip((*exact.systems, *exact), (*sampled.systems, *sampled), strict=True):
         length = other.interval.high - other.interval.low
         assert one.interval == pytest.approx(other.interval, abs=0.05 * length)
+
+
+QUICK = {"device": "numpy", "resamples": 2}
+LEVELS = (1e-6, 0.05, 0.5, 0.9, 0.95, 0.99, 0.9999)
+NINE = [0.21, 0.64, 0.78, 0.81, 0.82, 0.84, 0.85, 0.88, 0.88]
+"""Nine tasks, one of them much harder: Hall's transformation alone has an interval from 0.15 to 0.86."""
+
+
+def cubic(x, g):
+    return x + g * x**2 / 3.0 + g**2 * x**3 / 27.0 + g / 6.0
+
+
+def known(values, level):
+    """The interval of a mean by a root finder: an end is up to twice as far as that of SciPy's t where the tail is
+    long, and up to half as far on the other side."""
+    mean, error, g = np.mean(values), stats.sem(values), stats.skew(values) / math.sqrt(len(values))
+    ends = []
+    for t in stats.t.ppf([(1.0 + level) / 2.0, (1.0 - level) / 2.0], len(values) - 1):
+        x = optimize.brentq(lambda x, t=t: cubic(x, g) - t, -1e4, 1e4, xtol=1e-12)
+        ends.append(mean - error * np.clip(x, *sorted((t, 2.0 * t if g * t < 0.0 else t / 2.0))))
+    return ends
+
+
+def interval_of(values, **options):
+    """By `compare`; the other system is any."""
+    arrays = {"A": values, "B": np.zeros(len(values))}
+    report = compare(Evaluation.from_arrays(arrays, **options.pop("data", {})), **QUICK, **options)
+    (one,) = (one for one in report.systems if one.name == "A")
+    assert one.interval is not None
+    return one
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_intervals_are_those_of_the_cubic_within_bounds(level):
+    rng = np.random.default_rng(1)
+    for values in (NINE, *(sign * rng.lognormal(sigma=1.5, size=n) for n in (2, 3, 5, 12, 40) for sign in (1, -1))):
+        one = interval_of(np.array(values), level=level)
+        assert tuple(one.interval) == pytest.approx(known(values, level), rel=1e-6)
+        assert one.interval_kind == "skew-t"
+
+
+def test_an_outlier_among_few_units_does_not_stretch_an_interval_without_limit():
+    one = interval_of(np.array(NINE))
+    half = stats.t.ppf(0.975, 8) * one.standard_error
+    assert one.interval.low == pytest.approx(one.score - 2.0 * half) == pytest.approx(0.417, abs=5e-4)
+    assert one.interval.high == pytest.approx(0.858, abs=5e-4)
+
+
+@pytest.mark.parametrize("nearer", [True, False])
+@pytest.mark.parametrize("degrees", [0.7, 1.0, 4.0, 29.0, 1e4])
+def test_intervals_grow_with_the_level_around_the_score_and_invert_the_test(degrees, nearer):
+    quantiles = stats.t.ppf((1.0 + np.array(LEVELS)) / 2.0, degrees)
+    skewed = np.array([-1.0, -0.47, -0.1, 0.0, 0.3, 0.56, 1.0])
+    ends = np.array([skewed_ends(skewed, t, nearer=nearer) for t in quantiles])
+    assert ends[:, 0] == pytest.approx(-np.array([skewed_ends(-skewed, t, nearer=nearer)[1] for t in quantiles]))
+    for g, low, high in zip(skewed.tolist(), *(3.0 - 0.1 * ends.transpose(1, 2, 0)), strict=True):
+        assert (np.diff(low) < 0.0).all()
+        assert (np.diff(high) > 0.0).all()
+        assert low[0] <= 3.0 <= high[0]
+        for level, *both in zip(LEVELS, low, high, strict=True):
+            for end, side in zip(both, ("greater", "less"), strict=True):
+                p = [skewed_tail(3.0, 0.1, g, end, degrees, each, nearer=nearer) for each in ("two-sided", side)]
+                assert p == pytest.approx([1.0 - level, (1.0 - level) / 2.0], rel=1e-6)
+        assert skewed_tail(3.0, 0.1, g, 3.0, degrees, "two-sided", nearer=nearer) == 1.0
+    if not nearer:
+        assert (np.abs(ends) >= quantiles[:, None, None] * (1.0 - 1e-12)).all()
+
+
+TWO = {"clusters": ["x"] * 12 + ["y"] * 18}
+"""Two clusters have one degree of freedom: intervals by t are 25 standard errors long."""
+ANSWERS = np.array([1] * 11 + [0] + [1] * 15 + [0] * 3)
+
+
+@pytest.mark.parametrize("data", [TWO, TWO | {"metric": "accuracy"}])
+@pytest.mark.parametrize("kind", ["auto", "simultaneous"])
+def test_shares_are_from_0_to_1(data, kind):
+    """Also where the metric of answers right or wrong is called a mean."""
+    report = compare(
+        Evaluation.from_arrays({"A": ANSWERS, "B": 1 - ANSWERS}, **data),
+        interval=kind,
+        device="numpy",
+        resamples=99,
+    )
+    assert min(one.interval.low for one in report.systems) == 0.0
+    assert max(one.interval.high for one in report.systems) == 1.0
+    (pair,) = report
+    assert -1.0 < pair.interval.low < pair.delta < pair.interval.high == 1.0
+
+
+def test_p_is_that_of_the_interval():
+    """9 documents by F1: against the end of an interval at the bound of twice t, p is 0.05."""
+    counts = [[1, 9, 9], *([[9, 10, 10 + i % 3] for i in range(8)])]
+    report = compare(Evaluation.from_arrays({"A": counts, "B": counts[::-1]}, metric="fscore"), **QUICK)
+    one = report.systems[0]
+    half = stats.t.ppf(0.975, 8) * one.standard_error
+    assert one.score - one.interval.low == pytest.approx(2.0 * half)
+    for end in (one.interval.low, one.interval.high):
+        (found,) = one_sample({"A": counts}, against=end, metric="fscore", device="numpy")
+        assert found.p_value == pytest.approx(0.05, rel=1e-9)
+
+
+def _tables(num_instances):
+    """All numbers of instances that only one of two systems has right."""
+    return np.array([(b, c) for b in range(num_instances + 1) for c in range(num_instances + 1 - b)]).T
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("trials", [1, 2, 20, 57_755])
+def test_wilson_is_that_of_statsmodels(trials, level):
+    successes = np.unique(np.linspace(0, trials, 5000).astype(int))
+    low, high = wilson_interval(successes, trials, level)
+    expected = proportion_confint(successes, trials, alpha=1.0 - level, method="wilson")
+    np.testing.assert_allclose(low, expected[0], rtol=1e-10, atol=1e-15)
+    np.testing.assert_allclose(high, expected[1], rtol=1e-10)
+    assert low[0] == 0.0
+    assert high[-1] == 1.0
+
+
+def test_tango_is_that_of_papers():
+    # Tango (1998), disinfection of soft contact lenses: 43, 0, 1 and 0 of 44 pairs, 90%.
+    np.testing.assert_allclose(tango_interval(0, 1, 44, 0.9), (-0.096, 0.037), atol=5e-4)
+    # Fagerland, Lydersen and Laake (2014), airway hyper-responsiveness: 1, 1, 7 and 12 of 21 children.
+    np.testing.assert_allclose(tango_interval(1, 7, 21, 0.95), (-0.517, -0.026), atol=5e-4)
+
+
+@pytest.mark.parametrize(("trials", "level"), [(10, 0.95), (20, 0.9), (23, 0.99)])
+def test_the_ends_are_just_not_rejected_by_the_score_test_with_numerical_maximum_likelihood(trials, level):
+    b, c = _tables(trials)
+    for end in tango_interval(b, c, trials, level):
+        inside = np.abs(end) < 1.0 - 1e-12
+        for only_a, only_b, delta in zip(b[inside][::7], c[inside][::7], end[inside][::7], strict=True):
+            least = max(0.0, -delta)
+
+            def deviance(q, only_a=only_a, only_b=only_b, delta=delta):
+                chances = np.array([q + delta, q, 1.0 - 2.0 * q - delta])
+                counts = np.array([only_a, only_b, trials - only_a - only_b])
+                return -np.sum(np.where(counts > 0, counts * np.log(np.maximum(chances, 1e-300)), 0.0))
+
+            most = (1.0 - delta) / 2.0
+            q = minimize_scalar(deviance, bounds=(least, most), method="bounded", options={"xatol": 1e-12}).x
+            q = min((least, q, most), key=deviance)
+            z = (only_a - only_b - trials * delta) / np.sqrt(trials * (2.0 * q + delta - delta**2))
+            assert abs(z) == pytest.approx(norm.ppf((1.0 + level) / 2.0), rel=2e-5)
+
+
+@pytest.mark.parametrize("trials", [20, 150])
+def test_tango_excludes_0_where_mcnemar_rejects(trials):
+    b, c = _tables(trials)
+    low, high = tango_interval(b, c, trials, 0.95)
+    rejects = (b - c) ** 2 > chi2.ppf(0.95, 1) * (b + c)
+    np.testing.assert_array_equal((low > 0.0) | (high < 0.0), rejects)
+    np.testing.assert_allclose(tango_interval(c, b, trials, 0.95), (-high, -low), atol=1e-15)
+    assert (low >= -1.0).all()
+    assert (high <= 1.0).all()
+    assert (low < (b - c) / trials + 1e-15).all()

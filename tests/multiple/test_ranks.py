@@ -1,0 +1,331 @@
+"""Letters, clusters, ranks, the top group, ranks on resamples: by definitions, enumeration, SciPy and simulation."""
+
+import math
+import random
+import re
+from dataclasses import replace
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import f1, random_counts
+from scipy.stats import rankdata
+
+from sigjax import Evaluation, compare
+from sigjax.multiple.ranks import (
+    LETTERS,
+    compact_letters,
+    rank_intervals,
+    rank_quantiles,
+    significance_clusters,
+    top_group,
+)
+from sigjax.records import CORRECTIONS, Settings
+from sigjax.report import to_html, to_latex, to_markdown, to_text
+from sigjax.testing import replicates
+
+SIZES = st.integers(1, 11)
+
+
+@st.composite
+def decisions(draw):
+    """Any symmetric matrix of decisions."""
+    size = draw(SIZES)
+    differs = np.zeros((size, size), bool)
+    for i, j in combinations(range(size), 2):
+        differs[i, j] = differs[j, i] = draw(st.booleans())
+    return differs
+
+
+def threshold_decisions(scores, apart):
+    return abs(scores[:, None] - scores) >= apart
+
+
+@settings(max_examples=300, deadline=None)
+@given(decisions())
+def test_systems_share_a_letter_if_and_only_if_they_do_not_differ(differs):
+    letters = compact_letters(differs)
+    for i, j in combinations(range(len(differs)), 2):
+        assert bool(set(letters[i]) & set(letters[j])) != differs[i, j]
+    assert all(letters)
+    used = list(dict.fromkeys("".join(letters)))
+    assert used == list(LETTERS[: len(used)])  # the best system has an a, and each letter begins after those before it
+
+
+@settings(max_examples=300, deadline=None)
+@given(decisions())
+def test_no_letter_can_be_left_out(differs):
+    letters = compact_letters(differs)
+    assert letters is not None
+    for letter in set("".join(letters)):
+        rest = [set(each) - {letter} for each in letters]
+        pairs = combinations(range(len(differs)), 2)
+        covered = all(differs[i, j] or rest[i] & rest[j] for i, j in pairs)
+        assert not (covered and all(rest))
+
+
+def fewest_cliques(differs):
+    """By trying all sets of maximal cliques."""
+    size = len(differs)
+    subsets = [
+        set(each)
+        for count in range(1, size + 1)
+        for each in combinations(range(size), count)
+        if not any(differs[i, j] for i, j in combinations(each, 2))
+    ]
+    maximal = [each for each in subsets if not any(each < other for other in subsets)]
+    pairs = [{i, j} for i in range(size) for j in range(i, size) if not differs[i, j]]
+    for count in range(1, len(maximal) + 1):
+        for some in combinations(maximal, count):
+            if all(any(pair <= each for each in some) for pair in pairs):
+                return count
+    raise AssertionError
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=7), st.integers(1, 10))
+def test_letters_are_the_fewest_where_distance_decides(scores, apart):
+    differs = threshold_decisions(np.sort(scores)[::-1], apart)
+    assert len(set("".join(compact_letters(differs)))) == fewest_cliques(differs)
+
+
+def test_letters_of_overlapping_groups_and_of_a_system_apart():
+    differs = threshold_decisions(np.array([9.0, 7.5, 7.0, 5.5, 1.0]), 2.0)
+    assert compact_letters(differs) == ("a", "ab", "bc", "c", "d")
+
+
+@settings(max_examples=200, deadline=None)
+@given(decisions())
+def test_clusters_are_the_most_that_beat_all_later_ones(differs):
+    """Boundaries by their definition, pair by pair."""
+    clusters = significance_clusters(np.triu(differs))
+    for place in range(1, len(differs)):
+        apart = all(differs[i, j] for i in range(place) for j in range(place, len(differs)))
+        assert clusters[place] - clusters[place - 1] == apart
+    assert clusters[0] == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.permutations(range(6)), st.lists(st.booleans(), min_size=15, max_size=15))
+def test_rank_intervals_hold_all_orders_that_decisions_allow(order, decided):
+    """Decisions that agree with a true order; the ranks of all orders that agree with them are within."""
+    rank = np.argsort(order)
+    beats = np.zeros((6, 6), bool)
+    for (i, j), known in zip(combinations(range(6), 2), decided, strict=True):
+        if known:
+            beats[(i, j) if rank[i] < rank[j] else (j, i)] = True
+    allowed = [
+        each
+        for each in permutations(range(6))
+        if all(each.index(i) < each.index(j) for i, j in np.argwhere(beats).tolist())
+    ]
+    for system, ((low, high), in_group) in enumerate(zip(rank_intervals(beats), top_group(beats), strict=True)):
+        places = [each.index(system) + 1 for each in allowed]
+        assert low <= min(places)
+        assert max(places) <= high
+        assert in_group == (min(places) == 1)
+
+
+def test_rank_intervals_hold_together_with_the_probability_of_the_level():
+    """Normal scores of known means, Bonferroni at 0.9: the share of misses is below 0.1 but for binomial error."""
+    from scipy.stats import norm
+
+    generator, means, trials = np.random.default_rng(3), np.array([2.0, 2.0, 1.9, 1.0, 0.0, 0.0]), 2000
+    size = len(means)
+    limit = norm.isf(0.1 / (size * (size - 1) / 2) / 2) * math.sqrt(2.0)
+    best, worst = 1 + (means > means[:, None]).sum(axis=1), size - (means < means[:, None]).sum(axis=1)
+    missed = decided = 0
+    for _ in range(trials):
+        drawn = means + generator.normal(size=size) * 0.5
+        beats = drawn[:, None] - drawn > limit * 0.5
+        low, high = np.array(rank_intervals(beats)).T
+        missed += bool(np.any((low > best) | (high < worst)))
+        decided += int(beats.sum())
+    assert missed / trials <= 0.1 + 4 * math.sqrt(0.1 * 0.9 / trials)
+    assert decided > trials  # the intervals say something
+
+
+def run(data, **options):
+    return compare(data, progress=False, **({"leaderboard": True, "interval": "none", "resamples": 4000} | options))
+
+
+def told(report):
+    return {one.name: one.bootstrap_ranks for one in report.systems}
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
+def test_rank_intervals_are_quantiles_of_the_best_and_the_worst_ranks(level):
+    values = np.random.default_rng(0).integers(0, 12, (7, 333)) + 2.0 * np.arange(7)[:, None]
+    best, worst = (rankdata(-values, method=method, axis=0) for method in ("min", "max"))
+    low = np.quantile(best, (1 - level) / 2, axis=1, method="lower")
+    high = np.quantile(worst, (1 + level) / 2, axis=1, method="higher")
+    found = rank_quantiles(values, np.full(7, 1e-9), level)
+    np.testing.assert_array_equal(found, np.stack([low, high], axis=1))
+    assert len(set(map(tuple, found.tolist()))) > 4
+
+
+def test_whole_reports_come_near_a_bootstrap_of_ones_own():
+    """Counts of the units drawn by NumPy, F1 of each, then ranks."""
+    counts = random_counts(np.random.default_rng(2), 5, 80)
+    stats, num_resamples = np.array(list(counts.values()), float), 20_000
+    drawn = np.random.default_rng(9).multinomial(80, np.full(80, 1 / 80), num_resamples).astype(float)
+    ranks = rankdata(-f1(np.einsum("ru,sut->srt", drawn, stats)), axis=0)
+    report = told(run(Evaluation.from_arrays(counts, metric="fscore"), resamples=num_resamples))
+    for name, of_system in zip(counts, ranks, strict=True):
+        assert report[name] == pytest.approx(np.quantile(of_system, [0.025, 0.975]), abs=0.51)
+    assert len(set(report.values())) > 2
+
+
+def test_identical_systems_stand_alike_and_constant_differences_decide():
+    values = np.random.default_rng(4).integers(0, 9, 40).astype(float)
+    better = values + np.random.default_rng(5).normal(0.7, 1.5, 40).round(1)
+    systems = {"a": better, "twin": better, "b": values, "less": values - 2, "least": values - 3}
+    found = told(run(Evaluation.from_arrays(systems), resamples=999))
+    assert found["a"] == found["twin"] == (1, found["a"][1])
+    assert found["a"][1] >= 2
+    assert found["least"] == (5, 5)
+    shifted = told(run(Evaluation.from_arrays({"b": values, "less": values - 2, "least": values - 3}), resamples=999))
+    assert shifted == {"b": (1, 1), "less": (2, 2), "least": (3, 3)}
+    same = told(run(Evaluation.from_arrays({"x": values, "y": values}), resamples=999))
+    assert set(same.values()) == {(1, 2)}
+
+
+@pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "simultaneous"])
+@pytest.mark.parametrize("metric", ["fscore", "median"])
+def test_replicates_of_intervals_are_not_drawn_again(metric, interval, monkeypatch, tmp_path):
+    counts = random_counts(np.random.default_rng(2), 4, 40)
+    given = counts if metric == "fscore" else {name: each[:, 0] for name, each in counts.items()}
+    data, quick = Evaluation.from_arrays(given, metric=metric), {"device": "numpy", "resamples": 1000}
+    expected, draws = told(run(data, **quick)), []
+    monkeypatch.setattr(
+        replicates, "_finite", lambda *given, inner=replicates._finite: draws.append(0) or inner(*given)
+    )
+    assert told(run(data, interval=interval, **quick)) == expected
+    assert len(draws) == 1
+    state = {"checkpoint": tmp_path / "state", "interval": interval}
+    assert told(run(data, **quick, **state)) == told(run(data, **quick, **state)) == expected
+
+
+def test_replicates_that_memory_does_not_hold_are_told():
+    data = Evaluation.from_arrays(random_counts(np.random.default_rng(2), 3, 40), metric="fscore")
+    report = run(data, memory=1e-5)
+    assert set(told(report).values()) == {None}
+    (note,) = (note for note in report.notes if "no bootstrap ranks" in note)
+    assert "all 4,000 replicates of 3 systems; give --memory 0.01 (GiB) or more" in note
+    assert "boot. ranks" not in str(report)
+
+
+def test_one_unit_has_no_position():
+    report = run(Evaluation.from_arrays({"a": [1], "b": [0], "c": [1]}))
+    assert set(told(report).values()) == {None}
+    assert report.notes[-1] == "one unit: no standard errors and no intervals"
+
+
+RIGHT = {"low": [0] * 30, "top": [1] * 28 + [0] * 2, "mid": [1] * 15 + [0] * 15, "near": [1] * 27 + [0] * 3}
+
+
+@pytest.fixture(scope="module")
+def board():
+    return compare(Evaluation.from_arrays(RIGHT, metric="accuracy"))
+
+
+def test_standings_of_a_report(board):
+    """`top` and `near` differ on one instance; both beat `mid`, and all beat `low`."""
+    names = ("name", "rank_interval", "letters", "cluster", "in_top_group")
+    assert [tuple(getattr(one, name) for name in names) for one in board.systems] == [
+        ("top", (1, 2), "a", 1, True),
+        ("near", (1, 2), "a", 1, True),
+        ("mid", (3, 3), "b", 2, False),
+        ("low", (4, 4), "c", 3, False),
+    ]
+
+
+def test_standings_are_those_of_the_adjusted_p_values():
+    """Counted from the comparisons, in both tests; the standing is that of the first one asked for."""
+    generator = np.random.default_rng(5)
+    right = {f"s{i}": generator.random(60) < 0.3 + 0.05 * i for i in range(9)}
+    report = compare(
+        Evaluation.from_arrays(right, metric="accuracy"),
+        test=["bootstrap", "permutation"],
+        resamples=2000,
+        correction="none",
+    )
+    decided = [one for one in report if one.test == "bootstrap" and one.p_value < 0.05]
+    assert 0 < len(decided) < 36
+    share = {one.name: set(one.letters) for one in report.systems}
+    for one in report.systems:
+        wins = sum(each.better == one.name for each in decided)
+        losses = sum(one.name in (each.a, each.b) and each.better != one.name for each in decided)
+        assert one.rank_interval == (1 + losses, 9 - wins)
+    apart = {frozenset((one.a, one.b)) for one in decided}
+    assert all(bool(share[one.a] & share[one.b]) != (frozenset((one.a, one.b)) in apart) for one in report)
+
+
+@pytest.mark.parametrize("format_", [to_text, to_markdown, to_html, to_latex])
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_the_top_group_promises_what_its_correction_does(board, format_, correction):
+    text = format_(replace(board, settings=Settings(correction=correction, level=0.9)))
+    words = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\", "").split())
+    promise = "; it holds every best system with 90% confidence"
+    familywise = CORRECTIONS[correction].bounds == "familywise"
+    assert words.count("Top group") == 1
+    assert f"Top group (no system is significantly better): top and near{promise if familywise else ''}." in words
+    assert words.count("90% confidence") == 2 * familywise
+
+
+def test_the_top_group_follows_from_the_decisions_alone():
+    """By its definition from the pairs, of many boards: ties, both directions, all corrections, missing results."""
+    rng, sizes = np.random.default_rng(8), set()
+    for trial in range(120):
+        correction, lower = ("holm", "bh", "maxt", "none")[trial % 4], bool(trial // 4 % 2)
+        chances = rng.uniform(0.2, 0.9, 5).round(1)
+        answers = (rng.random((5, 40)) < chances[:, None]).astype(int)
+        data = Evaluation.from_arrays(dict(zip("abcde", answers, strict=True)), metric="accuracy")
+        data = replace(data, metric=replace(data.metric, higher_is_better=not lower))
+        report = compare(data, correction=correction, interval="none", resamples=999)
+        worse = {one.a if one.better == one.b else one.b for one in report if one.better and one.p_adjusted < 0.05}
+        found = {one.name for one in report.systems if one.in_top_group}
+        assert found == {*"abcde"} - worse
+        assert {one.name for one in report.systems if one.rank_interval[0] == 1} == found
+        best = report.systems[0].score
+        assert found >= {one.name for one in report.systems if one.score == best}
+        sizes.add(len(found))
+    assert len(sizes) >= 4
+
+
+TIES = {
+    "7 of 10": [1] * 7 + [0] * 3,
+    "1 of 3": [1, 0, 0],
+    "1 of 10": [1] + [0] * 9,
+    "29 of 41": [1] * 29 + [0] * 12,
+    "tenths": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7],
+    "thirds": [1 / 3, 2 / 3, 1 / 7, 0.1, 1e-9],
+    "large": [1e6 + 0.1, 1e6 + 0.2, 1e6 + 0.7, 3.3],
+    "small": [1e-12, 3e-12, 7e-12, 1e-13, 0.0],
+    "signs": [0.1, -0.1, 0.3, -0.7, 0.9],
+}
+
+
+@pytest.mark.parametrize("name", TIES)
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_leaderboards_of_tied_systems_end_with_all_of_them_on_top(name, count):
+    """The same numbers in other orders: a mean of equal scores may round below the score."""
+    metric = "accuracy" if {*TIES[name]} <= {0, 1} else "mean"
+    for seed in range(8):
+        shuffled = {f"s{j}": random.Random(seed * count + j).sample(TIES[name], len(TIES[name])) for j in range(count)}
+        board = compare(shuffled, metric=metric, leaderboard=True, resamples=99)
+        assert len({one.score for one in board.systems}) == 1
+        assert all(one.in_top_group and one.rank_interval == (1, count) for one in board.systems)
+        assert all(1 <= one.bootstrap_ranks[0] <= one.bootstrap_ranks[1] <= count for one in board.systems)
+        assert ("Top group (" in " ".join(to_text(board).split())) == (count > 2)
+
+
+def test_p_at_the_threshold_is_no_decision():
+    """Five differences of one sign: p is 2 / 32, and so is 1 - level."""
+    evaluation = Evaluation.from_arrays({"A": [1] * 5, "B": [0] * 5, "C": [0] * 5})
+    for level, ranks in ((0.9375, (1, 3)), (0.9374, (1, 1))):
+        report = compare(evaluation, level=level, correction="none")
+        assert report.comparisons[0].p_value == 0.0625
+        assert report.systems[0].rank_interval == ranks
