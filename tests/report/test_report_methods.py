@@ -12,7 +12,7 @@ import pytest
 from reports import make_report
 
 from sigjax import Evaluation, InputError, Report, compare, read
-from sigjax.readers import save_evaluations
+from sigjax.readers.saved import save_evaluations
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.report import to_methods, to_sentences
 
