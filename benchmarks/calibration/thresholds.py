@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 from shared import begin, finish, markdown_table
 
+from sigjax.records.comparison import Column
 from sigjax.studies.thresholds import PairColumns, PairsOptions, make_threshold, system_draws, weighted_quantiles
 
 WORLDS = {"scores 1.2, variances 0.3": (1.2, 0.3), "1.2, 0.8": (1.2, 0.8), "4, 0.3": (4.0, 0.3), "4, 0.8": (4.0, 0.8)}
@@ -62,7 +63,7 @@ def systems(rng: np.random.Generator, count: int, spread: float, uneven: float) 
     a, b = np.triu_indices(count, 1)
     gains = np.abs(scores[a] - scores[b])
     p_values = ndtr(-gains / np.sqrt((variances[a] + variances[b]) / 2.0))
-    return PairColumns("score", "bootstrap", np.stack([a, b], axis=1), gains, p_values, [], np.full(len(a), -1))
+    return PairColumns("score", "bootstrap", np.stack([a, b], axis=1), gains, p_values, [], Column.of([None] * len(a), int))
 
 
 def points(data: PairColumns, by: Any) -> Points:
