@@ -63,7 +63,8 @@ def systems(rng: np.random.Generator, count: int, spread: float, uneven: float) 
     a, b = np.triu_indices(count, 1)
     gains = np.abs(scores[a] - scores[b])
     p_values = ndtr(-gains / np.sqrt((variances[a] + variances[b]) / 2.0))
-    return PairColumns("score", "bootstrap", np.stack([a, b], axis=1), gains, p_values, [], Column.of([None] * len(a), int))
+    exceed = Column.of([None] * len(a), int)
+    return PairColumns("score", "bootstrap", np.stack([a, b], axis=1), gains, p_values, [], exceed)
 
 
 def points(data: PairColumns, by: Any) -> Points:

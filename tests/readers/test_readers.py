@@ -201,7 +201,7 @@ def test_round_trip(tmp_path_factory, kind, table, packed, named):
 
 
 @pytest.fixture
-def write(tmp_path):
+def by_system(tmp_path):
     def write_files(**contents):
         for name, content in contents.items():
             (tmp_path / name).write_text(content)
@@ -214,17 +214,20 @@ def scores(evaluation):
     return evaluation.metric.score(evaluation.stats.sum(axis=1).astype(float)).tolist()
 
 
-def test_one_number_a_line_is_a_mean(write):
-    evaluation = read(*write(A="1\n0.5\n-2e-1\n", B="0\n0\n1\n"))
+def test_one_number_a_line_is_a_mean(by_system):
+    evaluation = read(*by_system(A="1\n0.5\n-2e-1\n", B="0\n0\n1\n"))
     assert (evaluation.systems, evaluation.ids, evaluation.metric.name) == (("A", "B"), None, "mean")
     assert scores(evaluation) == [1.3 / 3, 1 / 3]
-    assert read(*write(A="1\n2\n9\n", B="0\n0\n1\n"), metric="median").stats[:, :, 0].tolist() == [[1, 2, 9], [0, 0, 1]]
+    assert read(*by_system(A="1\n2\n9\n", B="0\n0\n1\n"), metric="median").stats[:, :, 0].tolist() == [
+        [1, 2, 9],
+        [0, 0, 1],
+    ]
 
 
-def test_two_and_four_numbers_are_ratios_of_sums(write):
-    evaluation = read(*write(A="1 2\n3 5\n", B="0\t2\n4\t6\n"))
+def test_two_and_four_numbers_are_ratios_of_sums(by_system):
+    evaluation = read(*by_system(A="1 2\n3 5\n", B="0\t2\n4\t6\n"))
     assert (evaluation.metric.name, scores(evaluation)) == ("ratio", [4 / 7, 4 / 8])
-    evaluation = read(*write(A="1 2 1 3\n3 5 3 4\n", B="0 2 0 1\n4 6 4 9\n"))
+    evaluation = read(*by_system(A="1 2 1 3\n3 5 3 4\n", B="0 2 0 1\n4 6 4 9\n"))
     recall, precision = Fraction(4, 7), Fraction(4, 7)
     assert evaluation.metric.name == "fscore-ratios"
     recall_b, precision_b = Fraction(4, 8), Fraction(4, 10)
@@ -252,9 +255,9 @@ BAD = [
 
 
 @pytest.mark.parametrize(("files", "options", "message"), BAD)
-def test_bad_lines_get_one_clear_error(write, files, options, message):
+def test_bad_lines_get_one_clear_error(by_system, files, options, message):
     with pytest.raises(InputError, match=message) as caught:
-        read(*write(**files), **options)
+        read(*by_system(**files), **options)
     assert "\n" not in str(caught.value)
 
 
