@@ -26,7 +26,7 @@ from sigjax.records.options import InputError, types_of
 from sigjax.records.settings import Interval, IntervalName, Settings, Test
 
 
-class Domain(NamedTuple):
+class Bounds(NamedTuple):
     """Bounds of a number, or of both ends of an interval; for text a regular expression that it matches as a whole."""
 
     least: float | None = None
@@ -36,17 +36,17 @@ class Domain(NamedTuple):
     pattern: str | None = None
 
 
-Probability = Annotated[float, Domain(least=0, most=1)]
-Probabilities = Annotated[Interval, Domain(least=0, most=1)]
-Log10 = Annotated[float, Domain(most=0)]
+Probability = Annotated[float, Bounds(least=0, most=1)]
+Probabilities = Annotated[Interval, Bounds(least=0, most=1)]
+Log10 = Annotated[float, Bounds(most=0)]
 """Of a probability."""
-Size = Annotated[float, Domain(least=0)]
+Size = Annotated[float, Bounds(least=0)]
 """A number that is not negative."""
-Count = Annotated[int, Domain(least=0)]
-Number = Annotated[int, Domain(least=1)]
+Count = Annotated[int, Bounds(least=0)]
+Number = Annotated[int, Bounds(least=1)]
 """Of things that are there, or their place among others."""
-Letters = Annotated[str, Domain(pattern="[a-zA-Z]+")]
-Hash = Annotated[str, Domain(pattern="[0-9a-f]{16}")]
+Letters = Annotated[str, Bounds(pattern="[a-zA-Z]+")]
+Hash = Annotated[str, Bounds(pattern="[0-9a-f]{16}")]
 
 
 @dataclass(frozen=True, repr=False)

@@ -40,7 +40,7 @@ from sigjax.records import (
     SystemScore,
     Test,
 )
-from sigjax.records.comparison import Domain, Hash, Number, PeerName, PeerTest, Probability
+from sigjax.records.comparison import Bounds, Hash, Number, PeerName, PeerTest, Probability
 from sigjax.records.display import visible, visible_json
 from sigjax.records.metric import Fact, facts_of, with_facts
 from sigjax.records.options import Option, check, options_of, types_of
@@ -349,9 +349,9 @@ def kinds_of(record: type) -> dict[str, Any]:
     return {field.name: hints[field.name] for field in fields(record)}
 
 
-def bare(kind: Any) -> tuple[Any, Domain]:
+def bare(kind: Any) -> tuple[Any, Bounds]:
     """A type without its domain, and the domain."""
-    return get_args(kind) if get_origin(kind) is Annotated else (kind, Domain())
+    return get_args(kind) if get_origin(kind) is Annotated else (kind, Bounds())
 
 
 def report_schema() -> dict[str, Any]:
@@ -388,9 +388,9 @@ def _within(kind: Any, about: Option) -> Any:
     if get_origin(kind) in (Union, UnionType):
         return reduce(or_, [_within(member, about) for member in get_args(kind)])
     if kind is int:
-        return Annotated[int, Domain(least=about.least, most=about.most)]
+        return Annotated[int, Bounds(least=about.least, most=about.most)]
     ends = {name: end for name in ("above", "below") if abs(end := getattr(about, name)) != float("inf")}
-    return Annotated[float, Domain(**ends)] if kind is float else kind
+    return Annotated[float, Bounds(**ends)] if kind is float else kind
 
 
 def _object(kinds: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, Any]:
@@ -402,7 +402,7 @@ def _object(kinds: dict[str, Any], optional: Iterable[str] = ()) -> dict[str, An
     }
 
 
-def _schema_of(kind: Any, domain: Domain = Domain()) -> dict[str, Any]:  # noqa: B008
+def _schema_of(kind: Any, domain: Bounds = Bounds()) -> dict[str, Any]:  # noqa: B008
     """The JSON Schema of a type."""
     origin, members = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -618,7 +618,7 @@ def _value(given: Mapping[str, Any], key: str, kind: Any, part: str = "") -> Any
         raise InputError(f"{place}{key!r} is {shown}; expected {_words(kind)}") from None
 
 
-def _words(kind: Any, domain: Domain = Domain()) -> str:  # noqa: B008
+def _words(kind: Any, domain: Bounds = Bounds()) -> str:  # noqa: B008
     """A type and its domain in words."""
     origin, members = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -637,7 +637,7 @@ def _words(kind: Any, domain: Domain = Domain()) -> str:  # noqa: B008
     return " ".join([plain.get(kind, "an object"), *(f"{word} {end}" for word, end in ends.items() if end is not None)])
 
 
-def _reader(kind: Any, domain: Domain = Domain()) -> Callable[[Any], Any]:  # noqa: B008
+def _reader(kind: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:  # noqa: B008
     """What makes a value of a type from that of JSON, or raises ValueError."""
     origin, members = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -664,7 +664,7 @@ def _reader(kind: Any, domain: Domain = Domain()) -> Callable[[Any], Any]:  # no
     return lambda value: _of(value, kind, None if domain.pattern is None else re.compile(domain.pattern).fullmatch)
 
 
-def _number_reading(kind: type, domain: Domain) -> Callable[[Any], Any]:
+def _number_reading(kind: type, domain: Bounds) -> Callable[[Any], Any]:
     """What takes the numbers of a domain alone; floats may be written as whole numbers."""
     largest = sys.float_info.max if kind is float else 2**63 - 1
     low = -largest if domain.least is None else domain.least

@@ -109,11 +109,6 @@ def peer_columns(peers: Sequence[PeerTest], settings: Settings) -> dict[str, lis
     return {f"p ({peer.name})": [_peer_p(p, settings) for p in peer.p_values] for peer in peers}
 
 
-def peers_of(report: ReportRecord, metric: str, test: str) -> tuple[PeerTest, ...]:
-    """The tests of other programs beside one of ours."""
-    return tuple([peer for peer in report.compat if (peer.metric, peer.test) == (metric, test)])
-
-
 def peer_rows(report: ReportRecord) -> list[dict[str, Any]]:
     """What JSON says: each test, with its pairs in the order of the comparisons."""
     groups, rows = report.comparisons.groups(), []
@@ -170,6 +165,11 @@ class Table:
     scores: tuple[int, ...] = ()
     title: str = ""
     note: str = ""
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Sequence[str]], **more: Any) -> Table:
+        """The table of columns, by their headers."""
+        return cls(tuple(columns), list(zip(*columns.values(), strict=True)), **more)
 
 
 @dataclass(frozen=True)
@@ -469,12 +469,13 @@ def _against(baseline: str, names: list[str], pairs: list[tuple[str, str]], test
     better = {one for one, other in pairs if other == baseline}
     worse = {other for one, other in pairs if one == baseline}
     others = {*names} - better - worse - {baseline}
-    are = ((better, f"better than {baseline}"), (worse, f"worse than {baseline}"))
-    sentences = [f"{_named(names, systems)} {_is(systems)} {what}" for systems, what in are if systems]
+    are = [(better, f"better than {baseline}"), (worse, f"worse than {baseline}")]
+    are += [] if tested is None else [(others, f"not shown to be {tested} than {baseline}")]
+    sentences = [
+        f"{_named(names, systems)} {'is' if len(systems) == 1 else 'are'} {what}" for systems, what in are if systems
+    ]
     if others and tested is None:
         sentences.append(f"{_named(names, others)} cannot be told apart from {baseline}")
-    elif others:
-        sentences.append(f"{_named(names, others)} {_is(others)} not shown to be {tested} than {baseline}")
     return "; ".join(sentences) + "."
 
 
@@ -509,10 +510,6 @@ def _group(names: list[str], beats: np.ndarray, tested: np.ndarray, group: np.nd
 
 def _named(names: list[str], systems: set[str]) -> str:
     return listed([name for name in names if name in systems])
-
-
-def _is(systems: set[str]) -> str:
-    return "is" if len(systems) == 1 else "are"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -611,7 +608,7 @@ def _family(
         _unsettled(pairs, settings),
         only,
         alone or conclusion,
-        peers_of(report, metric, test),
+        tuple([peer for peer in report.compat if (peer.metric, peer.test) == (metric, test)]),
     )
 
 
@@ -640,10 +637,14 @@ def _systems_table(systems: tuple[SystemScore, ...], settings: Settings) -> tupl
     if is_resampled:
         columns["boot. ranks"] = [format_ranks(one.bootstrap_ranks) for one in systems]
     key = [_key_of_ranks(systems, settings, has_letters=has_letters)] if is_ranked else []
-    key += [_key_of_errors(settings)] if is_clustered else []
-    key += [_key_of_bootstrap_ranks(settings)] if is_resampled else []
-    rows, optional = list(zip(*columns.values(), strict=True)), tuple(name for name in OPTIONAL if name in columns)
-    return Table(tuple(columns), rows, names=(1,), optional=optional), " ".join(key) or None
+    if is_clustered:
+        of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
+        key.append(f"Std. error: {of_clusters}; unclustered: if instances were independent.")
+    if is_resampled:
+        middle = f"the middle {percent(settings.level)} of a system's ranks on bootstrap resamples"
+        key.append(f"Boot. ranks: {middle}.")
+    optional = tuple(name for name in OPTIONAL if name in columns)
+    return Table.of(columns, names=(1,), optional=optional), " ".join(key) or None
 
 
 def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings, *, has_letters: bool) -> str:
@@ -659,15 +660,6 @@ def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings, *, has_l
         text += f" Top group (no system is significantly better): {listed(top)}"
         text += f"; it holds every best system with {level} confidence." if sure else "."
     return text
-
-
-def _key_of_errors(settings: Settings) -> str:
-    of_clusters = "for new clusters and runs" if settings.design == "models" else "of clusters"
-    return f"Std. error: {of_clusters}; unclustered: if instances were independent."
-
-
-def _key_of_bootstrap_ranks(settings: Settings) -> str:
-    return f"Boot. ranks: the middle {percent(settings.level)} of a system's ranks on bootstrap resamples."
 
 
 def _heading(test: str, comparisons: Comparisons, adjusted_over: int, settings: Settings) -> str:

@@ -565,7 +565,7 @@ def _table(diff: Diff, changes: Sequence[Change], sign: float) -> Table:
     if diff.margin is not None:
         columns["limits"] = [format_interval(one.limits, f"+{spec}") for one in changes]
         columns["verdict"] = [one.verdict or "" for one in changes]
-    return Table(tuple(columns), list(zip(*columns.values(), strict=True)), (0,), optional=("old", "new"))
+    return Table.of(columns, names=(0,), optional=("old", "new"))
 
 
 def _details(diff: Diff) -> list[Part]:
@@ -619,7 +619,7 @@ def _decision_lines(diff: Diff) -> list[Part]:
     left = len(diff.decisions) - len(shown)
     return [
         f"Decisions that changed, {len(diff.decisions):,} of {count(diff.num_decisions, 'pair')}:",
-        Table(tuple(columns), list(zip(*columns.values(), strict=True)), names, optional=("old p", "new p")),
+        Table.of(columns, names=names, optional=("old p", "new p")),
         "a: a is significantly better; b: b is; none: neither. p is adjusted."
         + (f" JSON has {left:,} more." if left else ""),
     ]
