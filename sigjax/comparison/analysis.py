@@ -1,9 +1,9 @@
 """All tests of one evaluation: what can be exact, what is sampled, and the columns of all pairs.
 
 **Missing results, pair by pair.** A pair is tested on the instances that both systems have, and a system is scored on
-those that it has. What is on the same instances is one part, an evaluation like any other: its pairs are tested
+those that it has. What is on the same instances is one subset, an evaluation like any other: its pairs are tested
 together, with the resamples that these instances have in every comparison. An evaluation without missing results is its
-own and only part.
+own and only subset.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sigjax.testing.uncertainty import Pieces, Spread
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Subset:
     """The pairs and systems that are on the same instances."""
 
     whole: Evaluation
@@ -82,8 +82,8 @@ def _on(evaluation: Evaluation, systems: list[int], places: np.ndarray) -> Evalu
     return replace(evaluation, systems=names, stats=stats, present=None, notes=(), **labels)
 
 
-def parts_of(evaluation: Evaluation, settings: Settings) -> list[Part]:
-    """The parts of an evaluation, those with pairs first, in the order of the pairs.
+def subsets_of(evaluation: Evaluation, settings: Settings) -> list[Subset]:
+    """The subsets of an evaluation, those with pairs first, in the order of the pairs.
 
     Raises:
         InputError: no two systems have an instance in common.
@@ -91,15 +91,15 @@ def parts_of(evaluation: Evaluation, settings: Settings) -> list[Part]:
     Example:
         >>> from sigjax import Evaluation
         >>> numbers = {"A": {"x": 1, "y": 0}, "B": {"x": 0, "y": 1}, "C": {"y": 1}}
-        >>> for part in parts_of(Evaluation.from_arrays(numbers, missing="pairwise"), Settings()):
-        ...     print(part.evaluation.ids, part.evaluation.systems, part.members.tolist(), part.scored)
+        >>> for subset in subsets_of(Evaluation.from_arrays(numbers, missing="pairwise"), Settings()):
+        ...     print(subset.evaluation.ids, subset.evaluation.systems, subset.members.tolist(), subset.scored)
         ('x', 'y') ('A', 'B') [[0, 1]] [0, 1]
         ('y',) ('A', 'B', 'C') [[0, 2], [1, 2]] [2]
     """
     members = pairs_of(evaluation, settings)
     if evaluation.present is None:
         every = list(range(len(evaluation.systems)))
-        return [Part(evaluation, every, members, np.arange(len(members)), every, settings)]
+        return [Subset(evaluation, every, members, np.arange(len(members)), every, settings)]
     if not len(members):
         whom = "no two systems have" if settings.baseline is None else f"no system and {settings.baseline!r} have"
         raise InputError(f"{whom} an instance in common; there is nothing to compare")
@@ -110,24 +110,26 @@ def parts_of(evaluation: Evaluation, settings: Settings) -> list[Part]:
     scored: dict[bytes, list[int]] = {}
     for system, own in enumerate(present):
         scored.setdefault(own.tobytes(), []).append(system)
-    parts = []
+    subsets = []
     for number, instances in enumerate(dict.fromkeys((*pairs, *scored))):
         rows, own = np.array(pairs.get(instances, ()), np.int64), scored.get(instances, [])
         systems = sorted({*members[rows].ravel().tolist(), *own})
         at = np.searchsorted(systems, members[rows]).astype(np.int32) if len(rows) else np.zeros((1, 2), np.int32)
         places, share = np.searchsorted(systems, own).tolist(), len(rows) / len(members)
-        parts.append(Part(evaluation, systems, at, rows, places, _settings(settings, share), share, instances, number))
-    return parts
+        subsets.append(
+            Subset(evaluation, systems, at, rows, places, _settings(settings, share), share, instances, number)
+        )
+    return subsets
 
 
 def _settings(settings: Settings, share: float) -> Settings:
-    """The settings of a part with this share of the pairs; one without pairs tests nothing."""
+    """The settings of a subset with this share of the pairs; one without pairs tests nothing."""
     if not share:
         return replace(settings, test=())
     return replace(settings, budget=exact_budget(settings) * share) if share < 1.0 else settings
 
 
-def check_parts(evaluations: Sequence[Evaluation], settings: Settings, *, extends: bool, peers: bool) -> None:
+def check_subsets(evaluations: Sequence[Evaluation], settings: Settings, *, extends: bool, peers: bool) -> None:
     """Refuse what needs all pairs on the same instances.
 
     Raises:
@@ -151,6 +153,10 @@ def check_parts(evaluations: Sequence[Evaluation], settings: Settings, *, extend
             )
 
 
+CostIfExact = tuple[float, float] | None
+"""Nominal seconds and GiB with which sampled tests would be exact; None where nothing makes them so."""
+
+
 @dataclass(frozen=True, slots=True)
 class TestResults:
     """Results of the tests of one case."""
@@ -165,8 +171,8 @@ class TestResults:
     """Of which kinds the intervals are."""
     ranks: list[tuple[int, int]] | None = None
     """The interval of the rank of each system on bootstrap resamples, where these are asked for and fit into memory."""
-    cost_if_exact: tuple[float, float] | None = None
-    """Nominal seconds and GiB with which all permutation tests would be exact; None where they are or cannot be."""
+    costs_if_exact: tuple[CostIfExact, ...] = ()
+    """What would make all permutation tests exact, where some are sampled: one entry, or none."""
 
 
 class _Bootstrap(NamedTuple):
@@ -176,8 +182,8 @@ class _Bootstrap(NamedTuple):
     pairs: list[Spread]
     sampled: NotEligible | None
     """Why there are resamples; None where there are none."""
-    tested: Comparisons
-    """The columns of the test without sampling; without p-values where there is none."""
+    tested: Comparisons | None
+    """The columns of the test without sampling; None where there is none."""
 
 
 def run_tests(
@@ -200,12 +206,15 @@ def run_tests(
     settings = problem.settings
     pairs_by: dict[Test, Comparisons] = {}
     exact: list[ExactP | NotEligible] = []
+    refused = np.zeros(0, bool)
     if "permutation" in settings.tests:
         exact, which = problem.exact_permutation(context.gpu())
         columns = exact_columns(exact)
         pairs_by["permutation"] = columns if which is None else columns.at(which)
+        refused = np.array([isinstance(each, NotEligible) for each in exact])
+        refused = refused if which is None else refused[which]
     bootstrap = _without_sampling(problem)
-    num_swapped = int((~pairs_by["permutation"].column("p_value").where_present).sum()) if exact else 0
+    num_swapped = int(refused.sum())
     context = problem.sized(context, num_swapped, draws=bootstrap.sampled is not None and drawn is None)
     pieces = problem.replicates if drawn is None else lambda run: iter([(run.start, drawn)])
     if num_swapped:
@@ -229,17 +238,21 @@ def run_tests(
     systems, pairs = problem.closed_intervals() or (systems, pairs)
     if "bootstrap" in settings.tests:
         columns = bootstrap.tested
-        pairs_by["bootstrap"] = columns if sampled is None else completed(columns, lambda *_: sampled.tested)
+        if sampled is not None:
+            columns = sampled.tested if columns is None else completed(columns, lambda *_: sampled.tested)
+        assert columns is not None
+        pairs_by["bootstrap"] = columns
     ranks = _ranks(problem, context, pieces, sampled) if settings.leaderboard else None
     if problem.own_scales and problem.recentred:
         own = run_tests(problem.own_scales, context.at("alone")).systems
         systems = [spread.moved(offset) for spread, offset in zip(own, problem.recentred.offsets, strict=True)]
     by_test: dict[Test, Comparisons] = {test: pairs_by[test] for test in settings.tests}
-    return TestResults(by_test, systems, pairs, interval_kinds(problem), ranks, _cost_if_exact(exact))
+    costs = (_cost_if_exact(exact),) if num_swapped else ()
+    return TestResults(by_test, systems, pairs, interval_kinds(problem), ranks, costs)
 
 
-def _cost_if_exact(exact: list[ExactP | NotEligible]) -> tuple[float, float] | None:
-    """As in `TestResults`."""
+def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:
+    """What would make all of these exact."""
     costs = [each.cost for each in exact if isinstance(each, NotEligible)]
     known = np.array([cost for cost in costs if cost])
     if not costs or len(known) < len(costs):
@@ -252,8 +265,7 @@ def _without_sampling(problem: Problem) -> _Bootstrap:
     """What the bootstrap says without sampling, and why the rest of it samples."""
     settings, num_pairs = problem.settings, len(problem.hypotheses.members)
     systems, pairs = [Spread()] * len(problem.hypotheses.scores), [Spread()] * num_pairs
-    untested = exact_columns([NotEligible("")]).at(np.zeros(num_pairs, np.int8))
-    found = _Bootstrap(systems, pairs, None, untested)
+    found = _Bootstrap(systems, pairs, None, None)
     if not problem.bootstraps or KINDS[settings.interval].needs == "runs":
         return found
     if settings.method == "montecarlo":
@@ -285,7 +297,9 @@ def _sample(
 ) -> Sampled:
     """The bootstrap test of the pairs that have no exact one, and spreads where there are none without resamples."""
     settings = problem.settings
-    tested = np.flatnonzero(~exact.tested.column("p_value").where_present & ("bootstrap" in settings.tests))
+    tested = np.arange(len(problem.hypotheses.members) if "bootstrap" in settings.tests else 0)
+    if exact.tested is not None:
+        tested = np.flatnonzero(~exact.tested.column("p_value").where_present)
     spreads = draws_intervals(problem.metric, settings) and exact.systems[0] == Spread()
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
         return sampled_bootstrap(problem, run, pieces, tested, reason, spreads=spreads)

@@ -1,11 +1,8 @@
-"""The signature of a report.
+"""The front doors: data -> `Report`, and in the manner of SciPy two arrays -> the comparison of one pair.
 
-How the delta of a pair varies under the null hypothesis and on bootstrap resamples: laws of a report, on request.
-
-A law is exact where that is quick; else it is of the first resamples that the report's seed gives, as many as NumPy
-draws in about a second. So a comparison takes no longer, and the p-value of as many resamples counts the same ones.
-
-The front doors: evaluations -> `Report`, and in the manner of SciPy two arrays -> the comparison of one pair.
+`compare` reads the data, settles the options, tests every metric (see `families`) and makes a report. On request the
+report gives the distribution of the delta of a pair, under the null hypothesis or on bootstrap resamples: exact where
+that is quick, else of the first resamples of the report's seed, as many as NumPy draws in about a second.
 """
 
 from __future__ import annotations
@@ -18,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from sigjax.comparison.analysis import check_parts, common
+from sigjax.comparison.analysis import check_subsets, common
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_together, check_workload, named_errors
-from sigjax.comparison.families import Leaderboard, comparisons_of, leaderboards
+from sigjax.comparison.families import MetricResults, comparisons_of, metric_results
 from sigjax.comparison.notes import together
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions, evaluations_of
 from sigjax.exact.null import Criterion
@@ -48,11 +45,13 @@ _BEFORE_DATA = ("test", "method", "n", "cap", "seed", "alt", "null", "ties")
 _AFTER_DATA = ("baseline", "correction", "family", "leaderboard", "interval", "level", "design")
 
 
-def signature_of(evaluations: Sequence[Evaluation], settings: Settings, num_units: int) -> str:
+def signature_of(
+    evaluations: Sequence[Evaluation], settings: Settings, num_units: int, *, of_suite: bool = False
+) -> str:
     """One line from which the numbers can be made again, in the manner of sacrebleu."""
     first, chosen = evaluations[0], _written(settings)
     unit = first.unit if first.clusters is None and first.runs is None else "cluster" if first.clusters else "id"
-    tasks = sum(each.weights is None for each in evaluations) if is_part(first) else None
+    tasks = sum(each.weights is None for each in evaluations) if of_suite else None
     named = evaluations if tasks is None else [each for each in evaluations if each.weights is not None]
     parts = {
         "metric": "+".join(each.metric.name for each in named) or None,
@@ -85,19 +84,24 @@ def _written(settings: Settings) -> dict[str, Any]:
     }
 
 
-class Laws:
-    """The laws of the pairs of a report: `laws(metric, a, b, test)`.
+class Distributions:
+    """The distributions of the deltas of the pairs of a report: `distributions(metric, a, b, test)`.
 
     Bootstrap scores of all systems are drawn once, and kept for the metric that was asked for last.
     """
 
     def __init__(self, evaluations: Sequence[Evaluation], settings: Settings) -> None:
         self._evaluations = {each.metric.name: each for each in evaluations}
-        self._settings = replace(settings, resamples=settings.fixed_resamples)
-        self._problem = lru_cache(1)(lambda metric: problem_of(self._evaluations[metric], self._settings))
+        self._settings = settings
+        self._problem = lru_cache(1)(self._drawing)
+
+    def _drawing(self, metric: str) -> Problem:
+        """The problem of all pairs, of as many resamples as the report has of the bootstrap."""
+        settings = replace(self._settings, resamples=self._settings.fixed_resamples)
+        return problem_of(self._evaluations[metric], settings)
 
     def __call__(self, metric: str, a: str, b: str, test: Test) -> Distribution | None:
-        """The law of one pair, in bins; None where there is none (no bootstrap of one unit, or of trained models).
+        """The distribution of one pair, in bins; None for the bootstrap of one unit, of responses or of trained models.
 
         Raises:
             InputError: the metric gave NaN or infinity on a resample.
@@ -105,7 +109,7 @@ class Laws:
         evaluation = self._evaluations[metric]
         if evaluation.present is not None:
             settings = replace(self._settings, baseline=None)
-            return Laws([common(evaluation, a, b)], settings)(metric, a, b, test)
+            return Distributions([common(evaluation, a, b)], settings)(metric, a, b, test)
         systems = evaluation.systems.index(a), evaluation.systems.index(b)
         problem = self._problem(metric)
         pair = problem.of_pair(systems)
@@ -183,7 +187,7 @@ def _settled(evaluations: Sequence[Evaluation], options: CompareOptions) -> Sett
         settings = replace(settings, interval="two-way")  # the default of this design
     check_together(settings)
     check_evaluations(evaluations, settings)
-    check_parts(evaluations, settings, extends=options.extend is not None, peers=bool(options.compat))
+    check_subsets(evaluations, settings, extends=options.extend is not None, peers=bool(options.compat))
     if settings.baseline is not None:
         settings = replace(settings, baseline=baseline_of(evaluations[0].systems, settings))
     if evaluations[0].unit == "response":
@@ -204,24 +208,25 @@ def _context(evaluations: Sequence[Evaluation], settings: Settings, options: Com
 
 def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Report:
     """`compare` of evaluations."""
-    settings = _settled(evaluations, options)
+    settings, of_suite = _settled(evaluations, options), is_part(evaluations[0])
     with host_scope():
-        boards = leaderboards(evaluations, settings, _context(evaluations, settings, options))
+        context = _context(evaluations, settings, options)
+        results = metric_results(evaluations, settings, context, of_suite=of_suite)
         compat = _peer_tests(evaluations, settings, options) if options.compat is not None else ()
     return Report(
-        systems=tuple(system for board in boards for system in board.systems),
-        comparisons=Comparisons.joined([part for board in boards for part in board.comparisons]),
+        systems=tuple(system for each in results for system in each.systems),
+        comparisons=Comparisons.joined([pairs for each in results for pairs in each.comparisons]),
         settings=settings,
         num_instances=evaluations[0].num_instances,
-        num_units=boards[0].num_units,
+        num_units=results[0].num_units,
         lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
-        notes=_notes(evaluations, boards),
-        signature=signature_of(evaluations, settings, boards[0].num_units),
+        notes=_notes(evaluations, results, of_suite=of_suite),
+        signature=signature_of(evaluations, settings, results[0].num_units, of_suite=of_suite),
         data=data_hash(evaluations),
-        measured=_measured(evaluations, boards),
+        measured=_measured(evaluations, results),
         compat=compat,
         again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),
-        laws=Laws(evaluations, settings),
+        laws=Distributions(evaluations, settings),
     )
 
 
@@ -231,14 +236,14 @@ def _peer_tests(evaluations: Sequence[Evaluation], settings: Settings, options: 
     return peer_tests(evaluations, settings, Context(options.device, options.progress))
 
 
-def _notes(evaluations: Sequence[Evaluation], boards: Sequence[Leaderboard]) -> tuple[str, ...]:
-    if not is_part(evaluations[0]):
-        return tuple(dict.fromkeys(note for board in boards for note in board.notes))
-    return together([(each.metric.name, board.notes) for each, board in zip(evaluations, boards, strict=True)])
+def _notes(evaluations: Sequence[Evaluation], results: Sequence[MetricResults], *, of_suite: bool) -> tuple[str, ...]:
+    if not of_suite:
+        return tuple(dict.fromkeys(note for each in results for note in each.notes))
+    return together([(one.metric.name, each.notes) for one, each in zip(evaluations, results, strict=True)])
 
 
-def _measured(evaluations: Sequence[Evaluation], boards: Sequence[Leaderboard]) -> tuple[Measured, ...]:
-    both = [(each, board.num_units) for each, board in zip(evaluations, boards, strict=True)]
+def _measured(evaluations: Sequence[Evaluation], results: Sequence[MetricResults]) -> tuple[Measured, ...]:
+    both = [(one, each.num_units) for one, each in zip(evaluations, results, strict=True)]
     return tuple([Measured(one.metric.name, one.title, one.num_instances, units) for one, units in both if one.title])
 
 

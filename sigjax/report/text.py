@@ -141,7 +141,8 @@ def _fitting(page: Page, table: Table) -> tuple[Table, list[str]]:
     """The table without as many of its optional columns as it takes to fit, and the names of these columns."""
     optional = list(table.optional)
     dropped: list[str] = []
-    longest = max((cell_len(visible(row[i])) for row in (table.header, *table.rows) for i in table.names), default=0)
+    names = [row[i] for row in (table.header, *table.rows) for i in table.names]
+    longest = max(map(cell_len, map(visible, names)), default=0)
     while optional and _width_of_names(page, table) < min(MIN_NAME, longest):
         name = optional.pop(0)
         at = table.header.index(name)

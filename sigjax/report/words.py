@@ -186,7 +186,7 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
         >>> short_names(["my-model-1-large", "my-model-2-large", "other"], 9)
         ['my-…rge#1', 'my-…rge#2', 'other#3']
     """
-    shown = [visible(name) for name in names]
+    shown = list(map(visible, names))
     shared = shared_length(shown)
     bare = [f"…{name[shared:]}" for name in shown] if shared > 1 else shown
     for written in (shown, bare):
