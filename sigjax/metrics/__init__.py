@@ -16,7 +16,7 @@ from sigjax.metrics.columns import standardized as standardized
 from sigjax.metrics.columns import system_roundings as system_roundings
 from sigjax.metrics.columns import what_is_exchanged as what_is_exchanged
 from sigjax.metrics.origins import Origins as Origins
-from sigjax.metrics.origins import less as less
+from sigjax.metrics.origins import measured_from as measured_from
 from sigjax.metrics.origins import origins as origins
 from sigjax.metrics.ratios import CLASS_METRICS as CLASS_METRICS
 from sigjax.metrics.ratios import MEAN as MEAN
@@ -29,4 +29,3 @@ from sigjax.metrics.registry import check_score as check_score
 from sigjax.metrics.registry import evaluation_from_arrays as evaluation_from_arrays
 from sigjax.metrics.registry import known_metric as known_metric
 from sigjax.metrics.registry import resolve_metric as resolve_metric
-from sigjax.metrics.registry import stack_inputs as stack_inputs

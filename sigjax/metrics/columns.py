@@ -1,15 +1,13 @@
-"""A `SampleMetric` on the data: its scores, how far rounding moves them, and whether it is what it declares.
-
-Columns on a common scale, which systems exchange where a score does not depend on the scale of a system.
-
-Numbers are taken as the decimals they are written as, and the arithmetic is exact up to one final rounding: equal
-numbers stay equal, also between systems, whatever the offset.
-
-Functions of whole columns that are not sums: variance, median, area under the ROC curve, and three correlations.
+"""Metrics of whole columns, which are not sums: variance, median, area under the ROC curve, and three correlations.
 
 Functions take columns `[instance]`, and weights `[..., instance]`: how often each instance is drawn. They give `[...]`.
 Weights leave the order of values alone, so those that depend on it sort once for all resamples; their sums are of whole
 numbers, and so exact: ties are ties.
+
+Of any `SampleMetric`, a user's or ours: its scores on the data, how far rounding moves them, and whether it is what it
+declares. Columns are put on a common scale where a score does not depend on the scale of a system, since a permutation
+test exchanges their numbers. These are taken as the decimals they are written as, and the arithmetic is exact up to one
+final rounding: equal numbers stay equal, also between systems, whatever the offset.
 """
 
 import warnings
@@ -32,8 +30,8 @@ _LOOKS = 8
 _MARGIN = 64.0
 """Rounding elsewhere may be this many times what these show."""
 _DROWNED = 2.0**-20
-"""Rounding of this share of the score is refused: differences would drown in it. Where a score should be 0 and is not
-quite, the square of this share of the numbers, or of their squares, is refused."""
+"""Rounding of this fraction of the score is refused: differences would drown in it. Where a score should be 0 and is
+not quite, the square of this fraction of the numbers, or of their squares, is refused."""
 _UNEQUAL = 2.0**20
 """Values further apart than this many rounding errors are different beyond doubt."""
 
@@ -67,7 +65,7 @@ def system_roundings(metric: SampleMetric, columns: np.ndarray) -> np.ndarray:
     if metric.rounding is not None:
         return np.array([metric.rounding(*of_system) for of_system in columns])
     rng, number = np.random.default_rng(0), columns.shape[2]
-    draws = [np.arange(number), *rng.integers(number, size=(_LOOKS, number))]
+    draws: list[np.ndarray] = [np.arange(number), *rng.integers(number, size=(_LOOKS, number))]
     return np.array([_measured(metric, [of_system[:, draw] for draw in draws]) for of_system in columns])
 
 
@@ -150,12 +148,12 @@ def check_weights(metric: SampleMetric, columns: np.ndarray) -> None:
     """
     if not metric.weighted:
         return
-    weights = (2 + np.arange(columns.shape[2])) % 3
-    repeated = np.repeat(columns, weights, axis=2)
+    weights = np.resize(np.array([2, 0, 1]), columns.shape[2])
+    repeated: np.ndarray = np.repeat(columns, weights, axis=2)
     tolerances = _UNEQUAL * system_roundings(metric, columns)
     for of_system, of_repeated, tolerance in zip(columns, repeated, tolerances, strict=True):
         by_weights = _call(metric, of_system, weights.astype(np.float64))
-        by_repeats = _call(metric, of_repeated, np.ones(weights.sum()))
+        by_repeats = _call(metric, of_repeated, np.ones(int(weights.sum())))
         if metric.vectorized:
             _check_rows(metric, of_system, np.stack([weights] * 3).astype(np.float64), by_weights, tolerance)
         if abs(by_weights - by_repeats) > tolerance:  # NaN of both, or of one by rounding, proves nothing

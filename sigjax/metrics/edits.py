@@ -1,28 +1,28 @@
-"""Words of transcripts with alternatives, aligned as sclite of NIST's SCTK does.
-
-`{ um / uh }` is one of its alternatives, `{ uh / @ }` may be nothing, and so may `(uh)`, as with sclite -D. Case, a
-mark * at the end of a word, and tags (`word;tag`) do not count. Reference: SCTK (https://github.com/usnistgov/SCTK),
-`net_dp.c` and `word.c`.
-
-Error rates: the edits that turn an output into its reference, per token of the reference; lower is better.
+"""Error rates: the edits that turn an output into its reference, per token of the reference; lower is better.
 
 WER (words between blanks) and CER (characters) count insertions, deletions and substitutions (Levenshtein 1966); TER
 also counts shifts of several words, as sacrebleu does: Snover, Dorr, Schwartz, Micciulla and Makhoul (2006), "A study
-of translation edit rate with targeted human annotation". `wer-sclite` is NIST's: errors of the alignment in which a
-substitution costs 4 and another error 3, which may be more than the fewest, for each word of the alternatives taken.
+of translation edit rate with targeted human annotation".
+
+`wer-sclite` is NIST's: errors of the alignment in which a substitution costs 4 and another error 3, which may be more
+than the fewest, for each word of the alternatives taken. Transcripts may have alternatives, aligned as sclite of NIST's
+SCTK does: `{ um / uh }` is one of its alternatives, `{ uh / @ }` may be nothing, and so may `(uh)`, as with sclite -D.
+Case, a mark * at the end of a word, and tags (`word;tag`) do not count. Reference: SCTK
+(https://github.com/usnistgov/SCTK), `net_dp.c` and `word.c`.
 """
 
 import re
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import inf
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from sigjax.metrics.ratios import RATES, refuse_where
+from sigjax.metrics.ratios import RATES, stack_nonnegative
 from sigjax.metrics.textmetric import Count, Recipe, TextMetric, Texts, num_words, sacrebleu_signature, start_sacrebleu
 from sigjax.records import Array, Metric
 
@@ -35,7 +35,8 @@ Step = tuple[Literal["correct", "substitution", "deletion", "insertion"], int]
 """What became of a word, and the slot of the reference where it is; insertions follow theirs."""
 
 
-class Words(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Words:
     """A graph of words, in an order in which each comes after those before it; word 0 is the start."""
 
     words: list[str]
@@ -44,7 +45,7 @@ class Words(NamedTuple):
     before: list[list[int]]
     """The words that may come before each; sclite prefers the first."""
     slots: list[int]
-    """The place of each in the text, from 1, where alternatives have one place together."""
+    """The position of each in the text, from 1, where alternatives have one position together."""
     last: list[int]
     """The words that may be the last."""
 
@@ -65,11 +66,11 @@ def words_of(text: str) -> Words:
     """The words of a text in lower case.
 
     Example:
-        >>> found = words_of("a { B C / @ } (d)")
-        >>> found.words, found.before, found.slots
+        >>> graph = words_of("a { B C / @ } (d)")
+        >>> graph.words, graph.before, graph.slots
         (['', 'a', 'b', 'c', '@', 'd'], [[], [0], [1], [2], [1], [3, 4]], [0, 1, 2, 2, 2, 3])
     """
-    found = Words([""], [0], [[]], [0], [])
+    words, costs, befores, slots = [""], [0], list[list[int]]([[]]), [0]
     last, slot = [0], 1
     open_braces: list[tuple[list[int], list[int]]] = []  # what comes before the alternatives, the ends of those so far
     for token in tokens_of(text.lower()):
@@ -86,13 +87,13 @@ def words_of(text: str) -> Words:
             last = ends or start
         else:
             word, cost = _word(token)
-            found.words.append(word)
-            found.costs.append(cost)
-            found.before.append(last)
-            found.slots.append(slot)
-            last = [len(found.words) - 1]
+            words.append(word)
+            costs.append(cost)
+            befores.append(last)
+            slots.append(slot)
+            last = [len(words) - 1]
         slot += not open_braces
-    return found._replace(last=last)
+    return Words(words, costs, befores, slots, last)
 
 
 def _word(token: str) -> tuple[str, int]:
@@ -117,7 +118,7 @@ def align(reference: Words, output: Words) -> list[Step]:
     steps = list[Step]()
     a, b = min(product(reference.last, output.last), key=lambda cell: table[cell[0]][cell[1]])
     while a or b:
-        both, left_out, put_in = _ways(reference, output, table, a, b)
+        both, left_out, put_in = _moves(reference, output, table, a, b)
         slot = reference.slots[a]
         if both[0] <= left_out[0] and both[0] <= put_in[0]:
             steps.append(("correct" if reference.words[a] == output.words[b] else "substitution", slot))
@@ -142,29 +143,31 @@ def _table(reference: Words, output: Words) -> list[Sequence[int]]:
     columns = list(zip(output.words, output.costs, [p[0] if len(p) == 1 else p for p in output.before], strict=True))
     for word, cost, rows in zip(reference.words[1:], reference.costs[1:], reference.before[1:], strict=True):
         above = table[rows[0]] if len(rows) == 1 else list(map(min, *(table[row] for row in rows)))
-        own = None if cost == _NOTHING else word  # sclite aligns no @ with @
+        spoken = None if cost == _NOTHING else word  # sclite aligns no @ with @
         row = [above[0] + cost]
         for (other, other_cost, before), over in zip(columns[1:], above[1:], strict=True):
             if isinstance(before, int):
                 both, put_in = above[before], row[before] + other_cost
             else:
                 both, put_in = min(above[p] for p in before), min(row[p] for p in before) + other_cost
-            both += 0 if own == other else _SUBSTITUTION
+            both += 0 if spoken == other else _SUBSTITUTION
             row.append(min(both, over + cost, put_in))
         table.append(array("q", row))  # a fifth of the memory of a list
     return table
 
 
-_Way = tuple[float, int, int]
+_Move = tuple[float, int, int]
 """The cost of a step, and the words before it."""
 
 
-def _ways(reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int) -> tuple[_Way, _Way, _Way]:
-    """The ways to two words: both aligned, that of the reference left out, that of the output put in."""
+def _moves(
+    reference: Words, output: Words, table: Sequence[Sequence[int]], a: int, b: int
+) -> tuple[_Move, _Move, _Move]:
+    """The moves to two words: both aligned, that of the reference left out, that of the output put in."""
 
-    def best(rows: list[int], columns: list[int], cost: int) -> _Way:
-        ways = ((table[row][column] + cost, row, column) for row, column in product(rows, columns))
-        return min(ways, key=lambda way: way[0], default=(inf, a, b))
+    def best(rows: list[int], columns: list[int], cost: int) -> _Move:
+        moves = ((table[row][column] + cost, row, column) for row, column in product(rows, columns))
+        return min(moves, key=lambda move: move[0], default=(inf, a, b))
 
     same = reference.words[a] == output.words[b] and reference.costs[a] != _NOTHING
     return (
@@ -220,14 +223,14 @@ def edit_distance(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     """
     if not one:
         return len(other)
-    places: dict[Hashable, int] = {}
+    bits: dict[Hashable, int] = {}
     for i, token in enumerate(one):
-        places[token] = places.get(token, 0) | 1 << i
+        bits[token] = bits.get(token, 0) | 1 << i
     top, every = len(one) - 1, (1 << len(one)) - 1
     # Bit i: whether the table grows (shrinks) by one from row i to row i + 1 of the column.
     grows, shrinks, distance = every, 0, len(one)
     for token in other:
-        match = places.get(token, 0)
+        match = bits.get(token, 0)
         same = (((match & grows) + grows) ^ grows) | match | shrinks  # along the diagonal
         right_grows = (shrinks | ~(same | grows)) & every
         right_shrinks = same & grows
@@ -258,7 +261,10 @@ def _start(split: Callable[[str], Any], errors: Errors, recipe: Recipe) -> Count
     def count(references: Texts, systems: Texts) -> np.ndarray:
         gold = [[tokens(text) for text in texts] for texts in zip(*references, strict=True)]
         return np.array(
-            [[least(tokens(text), own) for text, own in zip(texts, gold, strict=True)] for texts in systems]
+            [
+                [least(tokens(text), references) for text, references in zip(texts, gold, strict=True)]
+                for texts in systems
+            ]
         )
 
     def least(output: Any, references: Sequence[Any]) -> tuple[int, int]:
@@ -278,16 +284,12 @@ def _sclite_signature(recipe: Recipe, num_references: int) -> str:
     return f"nrefs:{num_references}|case:lc|unit:words|costs:sub 4, del 3, ins 3, optional 2"
 
 
-def _stack_edits(edits: np.ndarray, ref_len: np.ndarray) -> np.ndarray:
-    """`[instance]` edits and lengths of references -> `[instance, stat]`."""
-    for name, column in (("the number of edits", edits), ("ref_len", ref_len)):
-        refuse_where(column < 0, f"{name} must not be below 0", column)
-    return np.stack([edits, ref_len], axis=-1)
-
-
 def _metric(name: str, score: Callable[[Array], Array], edits: str) -> Metric:
-    stats, more = (edits, "ref_len"), {"shared_inputs": ("ref_len",), "portable": True, "bounds": RATES}
-    return Metric(name, score, stats, _stack_edits, stats, higher_is_better=False, **more)
+    stats = edits, "ref_len"
+    extract = partial(stack_nonnegative, ("the number of edits", "ref_len"), (0, 1))
+    return Metric(
+        name, score, stats, extract, stats, higher_is_better=False, shared_inputs=stats[1:], portable=True, bounds=RATES
+    )
 
 
 def _of_tokens(name: str, split: Callable[[str], Sequence[str]], unit: str, **work: Any) -> TextMetric:

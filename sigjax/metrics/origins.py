@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sigjax.metrics.ratios import mean_score, ratio_score
-from sigjax.records import Evaluation, Metric
+from sigjax.records import Evaluation
 
 _SMALL, _TIES = 2.0**22, 2.0**42
 """Up to the first sum of whole numbers, rounding is far below a step; from the second on, ties may be taken for it."""
@@ -57,7 +57,7 @@ def origins(evaluation: Evaluation) -> Origins | None:
         ([[3, 1], [0, 0]], [[1, -1], [0, 0]], [1000000000000002.0, 1000000000000000.0])
     """
     metric = evaluation.metric
-    if not isinstance(metric, Metric) or metric.score not in (mean_score, ratio_score) or metric.bounds != _ANY:
+    if metric.score is None or metric.score not in (mean_score, ratio_score) or metric.bounds != _ANY:
         return None
     if (evaluation.stats[..., 1] <= 0).any():
         return None
@@ -68,15 +68,15 @@ def origins(evaluation: Evaluation) -> Origins | None:
     own = _middles(values, counts)
     nearest = _shared(evaluation, values, counts)
     nearest = own[:1] * counts if nearest is None else nearest
-    offsets, scores = own[:, 0] / numbers.scale, _less(evaluation, numbers, own * counts)
+    offsets, scores = own[:, 0] / numbers.scale, _subtracted(evaluation, numbers, own * counts)
     if values.dtype.kind == "i" == counts.dtype.kind:
         sums = ((sum(top.tolist()), sum(bottom.tolist())) for top, bottom in zip(values, counts, strict=True))
         means = np.array([float(Fraction(top, bottom * numbers.scale)) for top, bottom in sums])
     else:
         means = offsets + metric.score(scores.stats.sum(axis=1))
     left = values - nearest
-    spreads = _less(evaluation, numbers, nearest + _middles(left, counts) * counts)
-    return Origins(_less(evaluation, numbers, nearest), spreads, scores, offsets, means)
+    spreads = _subtracted(evaluation, numbers, nearest + _middles(left, counts) * counts)
+    return Origins(_subtracted(evaluation, numbers, nearest), spreads, scores, offsets, means)
 
 
 def _shared(evaluation: Evaluation, values: np.ndarray, counts: np.ndarray) -> np.ndarray | None:
@@ -92,11 +92,11 @@ def _shared(evaluation: Evaluation, values: np.ndarray, counts: np.ndarray) -> n
     return middle[first][which]
 
 
-def less(evaluation: Evaluation, offset: float) -> Evaluation:
+def measured_from(evaluation: Evaluation, offset: float) -> Evaluation:
     """An evaluation by a mean, every number measured from `offset`, one of those that `origins` finds."""
     numbers = _numbers_of(evaluation)
     step = np.rint(offset * numbers.scale).astype(np.int64) if numbers.values.dtype.kind == "i" else offset
-    return _less(evaluation, numbers, step * numbers.counts)
+    return _subtracted(evaluation, numbers, step * numbers.counts)
 
 
 class _Numbers(NamedTuple):
@@ -139,9 +139,9 @@ def _middles(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return np.partition(values, place, axis=1)[:, place : place + 1]
 
 
-def _less(evaluation: Evaluation, numbers: _Numbers, taken: np.ndarray) -> Evaluation:
-    """The evaluation with what is `taken` `[..., instance]` from its values."""
-    left = numbers.values - taken
+def _subtracted(evaluation: Evaluation, numbers: _Numbers, origin: np.ndarray) -> Evaluation:
+    """The evaluation with origins `[..., instance]` subtracted from its values."""
+    left = numbers.values - origin
     stats = evaluation.stats.copy()
     stats[..., 0] = left if numbers.scale == 1 else left / numbers.scale
     return replace(evaluation, stats=stats)

@@ -1,11 +1,11 @@
-"""The metrics by name, how a user's function becomes one, and the check that a score works.
+"""The metrics by name, and the way in of arrays: a user's function becomes a metric, and numbers an `Evaluation`.
 
-Where arrays come in: they are checked and become an `Evaluation` that later parts rely on.
+Both are checked here, so that later parts rely on them.
 """
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,8 +17,9 @@ from sigjax.metrics.edits import ERROR_RATES
 from sigjax.metrics.ratios import MATCHES, MEAN, RATIOS, fbeta, restore_class_metric
 from sigjax.metrics.rouge import ROUGE, SARI
 from sigjax.metrics.textmetric import SACREBLEU
-from sigjax.records import Array, Evaluation, InputError, Metric, SampleMetric
+from sigjax.records import Evaluation, InputError, Metric, SampleMetric
 from sigjax.records.display import meant
+from sigjax.records.metric import AnyMetric, stack_inputs
 
 _OF_TEXTS = (*SACREBLEU, *ERROR_RATES, *ROUGE, *SARI)
 _OF_SUMS = (*RATIOS, *MATCHES, *(each.metric for each in _OF_TEXTS))
@@ -40,14 +41,7 @@ def known_metric(name: str, stat_names: Sequence[str] | None = None) -> Metric |
     return found or (None if stat_names is None else restore_class_metric(name, stat_names))
 
 
-def stack_inputs(*columns: np.ndarray) -> np.ndarray:
-    """Columns `[instance]` -> `[instance, stat]` as they are."""
-    return np.stack(columns, axis=-1)
-
-
-def resolve_metric(
-    metric: str | Metric | SampleMetric | Callable[[Array], Array], *, num_inputs: int
-) -> Metric | SampleMetric:
+def resolve_metric(metric: AnyMetric, *, num_inputs: int) -> Metric | SampleMetric:
     """The record for a name, a record or a user's function of sums over `num_inputs` columns.
 
     Raises:
@@ -74,7 +68,7 @@ def resolve_metric(
         names = tuple(f"s{i}" for i in range(num_inputs))
         name = getattr(metric, "__name__", type(metric).__name__)
         # Compiled programs are kept by the function: a partial is hashable, whatever it holds.
-        score = metric if isinstance(metric, Hashable) else partial(metric)
+        score = metric if getattr(metric, "__hash__", None) else partial(metric)
         return Metric(name, score, names, stack_inputs, names)
     if len(metric.inputs) != num_inputs:
         raise InputError(
@@ -131,7 +125,7 @@ LARGEST_WHOLE = 2**53
 def evaluation_from_arrays(
     arrays: Mapping[str, Any],
     *,
-    metric: str | Metric | SampleMetric | Callable[[Array], Array],
+    metric: AnyMetric,
     ids: Sequence[object] | None = None,
     clusters: Sequence[object] | None = None,
     strata: Sequence[object] | None = None,
@@ -139,10 +133,7 @@ def evaluation_from_arrays(
     notes: tuple[str, ...] = (),
 ) -> Evaluation:
     """Check and assemble; see `Evaluation.from_arrays`."""
-    if not isinstance(arrays, Mapping):
-        raise InputError(
-            f"expected numbers by system, such as {{'A': [1, 0], 'B': [1, 1]}}, got {type(arrays).__name__}"
-        )
+    check_mapping(arrays, "numbers by system, such as {'A': [1, 0], 'B': [1, 1]}")
     tables = {str(name): _numbers(str(name), values) for name, values in arrays.items()}
     if len(tables) < len(arrays):
         raise InputError("two systems have the same name; rename one")
@@ -170,9 +161,15 @@ def evaluation_from_arrays(
     )
 
 
-def check_enough(systems: object) -> None:
+def check_mapping(given: object, expected: str) -> None:
+    """Refuse what is no mapping from systems to something."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"expected {expected}, got {type(given).__name__}")
+
+
+def check_enough(systems: Any) -> None:
     """Refuse fewer than two systems; what is no mapping is refused elsewhere."""
-    if isinstance(systems, Mapping) and len(systems) < 2:
+    if issubclass(type(systems), Mapping) and len(systems) < 2:
         raise InputError(f"a comparison needs at least two systems, got {len(systems)}")
 
 

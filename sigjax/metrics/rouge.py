@@ -1,18 +1,16 @@
-r"""ROUGE of texts: the mean over segments of the F1 that the library rouge-score gives.
+r"""Metrics of summaries and simplified texts, against references: ROUGE and SARI.
 
-Reference: Lin (2004), "ROUGE: a package for automatic evaluation of summaries". Words are runs of a-z and 0-9 in lower
+*ROUGE* is the mean over segments of the F1 that the library rouge-score gives. Words are runs of a-z and 0-9 in lower
 case, as in the original; "(stem=true)" after the name takes their stems (Porter 1980), as most published figures do.
-With several references a segment takes the one of the largest F1.
+With several references a segment takes the one of the largest F1. Reference: Lin (2004), "ROUGE: a package for
+automatic evaluation of summaries".
 
-SARI of simplified texts: which n-grams of the source were kept and deleted, and which added, as references do.
-
-`sari` is the score of EASSE, of the whole test set: $100/12 \sum_{op, n} 2 c / (s + r)$ over operations and orders to
-4, with the numbers of operations that are correct, of the system, and of the references. `sari(as=evaluate)` and
-`sari(as=authors)` are means of sentence scores: of the library evaluate, and of the SARI.py of the authors.
-
-References: Xu, Napoles, Pavlick, Chen and Callison-Burch (2016), "Optimizing statistical machine translation for text
-simplification"; Alva-Manchego, Martin, Scarton and Specia (2019), "EASSE: easier automatic sentence simplification
-evaluation".
+*SARI* says which n-grams of the source were kept and deleted, and which added, as references do. `sari` is the score of
+EASSE, of the whole test set: $100/12 \sum_{op, n} 2 c / (s + r)$ over operations and orders to 4, with the numbers of
+operations that are correct, of the system, and of the references. `sari(as=evaluate)` and `sari(as=authors)` are means
+of sentence scores: of the library evaluate, and of the SARI.py of the authors. References: Xu, Napoles, Pavlick, Chen
+and Callison-Burch (2016), "Optimizing statistical machine translation for text simplification"; Alva-Manchego, Martin,
+Scarton and Specia (2019), "EASSE: easier automatic sentence simplification evaluation".
 """
 
 import re
@@ -20,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,20 +44,21 @@ def _num_words(text: str) -> int:
 def _scorer(recipe: Recipe) -> Callable[[Sequence[str], str], float]:
     """The function (references, output) -> F1."""
     try:
-        from nltk.stem.porter import PorterStemmer
-        from rouge_score.rouge_scorer import RougeScorer
-        from rouge_score.tokenize import tokenize
+        porter, rouge_scorer, tokenizers = map(
+            import_module, ("nltk.stem.porter", "rouge_score.rouge_scorer", "rouge_score.tokenize")
+        )
     except ImportError:
         raise InputError(f"the metric {recipe.metric} of texts needs rouge-score; install sigjax[rouge]") from None
-    kind, stemmed, _ = recipe.metric.partition(_STEMMED)
+    variant, stemmed, _ = recipe.metric.partition(_STEMMED)
     # Stems are kept: finding them takes ten times as long as all else.
-    stemmer = SimpleNamespace(stem=lru_cache(_MOST_STEMS)(PorterStemmer().stem)) if stemmed else None
-    scorer = RougeScorer([kind], tokenizer=SimpleNamespace(tokenize=partial(tokenize, stemmer=stemmer)))
+    stemmer = SimpleNamespace(stem=lru_cache(_MOST_STEMS)(porter.PorterStemmer().stem)) if stemmed else None
+    tokenizer = SimpleNamespace(tokenize=partial(tokenizers.tokenize, stemmer=stemmer))
+    scorer = rouge_scorer.RougeScorer([variant], tokenizer=tokenizer)
 
     def score(references: Sequence[str], output: str) -> float:
-        if kind == _SENTENCES:
+        if variant == _SENTENCES:
             references, output = [_BREAK.sub("\n", text) for text in references], _BREAK.sub("\n", output)
-        return scorer.score_multi(references, output)[kind].fmeasure
+        return scorer.score_multi(references, output)[variant].fmeasure
 
     return score
 
@@ -68,7 +68,7 @@ def _start(recipe: Recipe) -> Count:
 
     def count(references: Texts, systems: Texts) -> np.ndarray:
         gold = list(zip(*references, strict=True))
-        scores = [[score(own, text) for own, text in zip(gold, texts, strict=True)] for texts in systems]
+        scores = [[score(*segment) for segment in zip(gold, texts, strict=True)] for texts in systems]
         return np.array(scores, float)[..., None]
 
     return count
@@ -76,16 +76,16 @@ def _start(recipe: Recipe) -> Count:
 
 def _signature(recipe: Recipe, num_references: int) -> str:
     _scorer(recipe)
-    kind, stemmed, _ = recipe.metric.partition(_STEMMED)
+    variant, stemmed, _ = recipe.metric.partition(_STEMMED)
     stems = f"stem:{'porter' if stemmed else 'no'}"
-    sentences = "|sents:newline,<n>,<q>" if kind == _SENTENCES else ""
+    sentences = "|sents:newline,<n>,<q>" if variant == _SENTENCES else ""
     version = installed_version("rouge-score")
     return f"nrefs:{num_references}|case:lc|tok:a-z0-9|{stems}{sentences}|mean:f1|rouge-score:{version}"
 
 
-def _doubts(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _notes(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Notes on references in which ROUGE sees no word, and on the ends of sentences."""
-    count = sum(not any(_WORD.search(text.lower()) for text in own) for own in zip(*references, strict=True))
+    count = sum(not any(_WORD.search(text.lower()) for text in texts) for texts in zip(*references, strict=True))
     which = f"{count} of {len(references[0])} segments have no such word in a reference, and score 0"
     notes = [f"ROUGE sees only words of a-z and 0-9: {which}"] if count else []
     marked = any(_BREAK.search(text) for texts in (*references, *systems.values()) for text in texts)
@@ -98,16 +98,16 @@ def _doubts(recipe: Recipe, references: Texts, systems: Mapping[str, Sequence[st
     return tuple(notes)
 
 
-_TABLES = {"tokens": _num_words, "most": 5e7, "quadratic": True}
-_of_segments = partial(TextMetric, start=_start, signature=_signature, whole=False, extra="rouge", doubts=_doubts)
+_of_segments = partial(TextMetric, start=_start, signature=_signature, whole=False, extra="rouge", notes=_notes)
+_by_table = partial(_of_segments, seconds=1.6e-6, tokens=_num_words, most=5e7, quadratic=True)
 ROUGE = tuple(
-    _of_segments(replace(MEAN, name=kind + stems), seconds=seconds, **limits)
+    counted(replace(MEAN, name=variant + stems))
     for stems in ("", _STEMMED)
-    for kind, seconds, limits in (
-        ("rouge1", 0.2e-6, {}),
-        ("rouge2", 0.2e-6, {}),
-        ("rougeL", 1.6e-6, _TABLES),
-        (_SENTENCES, 1.6e-6, _TABLES),
+    for variant, counted in (
+        ("rouge1", partial(_of_segments, seconds=0.2e-6)),
+        ("rouge2", partial(_of_segments, seconds=0.2e-6)),
+        ("rougeL", _by_table),
+        (_SENTENCES, _by_table),
     )
 )
 
@@ -148,7 +148,8 @@ def _start_sari(recipe: Recipe) -> Count:
         sources, *gold = references
         before = [_times(len(gold), grams(text)) for text in sources]
         targets = [
-            [sum(orders, Counter()) for orders in zip(*map(grams, own), strict=True)] for own in zip(*gold, strict=True)
+            [sum(orders, Grams()) for orders in zip(*map(grams, texts), strict=True)]
+            for texts in zip(*gold, strict=True)
         ]
         return np.array(
             [
@@ -185,29 +186,29 @@ def _counts(orders: Any) -> list[int]:
     return stats
 
 
-def _of_sentence(orders: Any, *, mended: bool) -> list[float]:
-    """The score of a sentence; `mended` as the library evaluate does: 0/0 is 1, and recall of what is kept is a share.
+def _of_sentence(orders: Any, *, empty: float) -> list[float]:
+    """The score of a sentence; 0/0 is `empty`: 1 for the library evaluate, where recall of kept n-grams is one ratio.
 
     Precision of kept and deleted n-grams is a mean over different ones, and so is recall in the code of the authors.
     """
-    total, empty = 0.0, float(mended)
+    total = 0.0
     for source, output, target in orders:
         added, to_add = output.keys() - source.keys(), target.keys() - source.keys()
         both = len(added & to_add)
-        total += _f1(_share(both, len(added), empty), _share(both, len(to_add), empty))
+        total += _f1(_ratio(both, len(added), empty), _ratio(both, len(to_add), empty))
         kept, to_keep, cut = source & output, source & target, source - output
         good = kept & to_keep
-        precision = _share(_shares(good, kept), len(kept), empty)
-        recall = (good.total(), to_keep.total()) if mended else (_shares(good, to_keep), len(to_keep))
-        total += _f1(precision, _share(*recall, empty)) + _share(_shares(cut - target, cut), len(cut), empty)
+        precision = _ratio(_sum_of_ratios(good, kept), len(kept), empty)
+        recall = (good.total(), to_keep.total()) if empty else (_sum_of_ratios(good, to_keep), len(to_keep))
+        total += _f1(precision, _ratio(*recall, empty)) + _ratio(_sum_of_ratios(cut - target, cut), len(cut), empty)
     return [100.0 * total / (len(_STATS) // 3)]
 
 
-def _share(part: float, whole: int, empty: float) -> float:
+def _ratio(part: float, whole: int, empty: float) -> float:
     return part / whole if whole else empty
 
 
-def _shares(part: Grams, whole: Grams) -> float:
+def _sum_of_ratios(part: Grams, whole: Grams) -> float:
     return sum(count / whole[gram] for gram, count in part.items())
 
 
@@ -223,8 +224,8 @@ def _sari_signature(recipe: Recipe, num_references: int) -> str:
 
 _VALUES: dict[str, Callable[[Any], list[Any]]] = {
     _EASSE: _counts,
-    _EVALUATE: partial(_of_sentence, mended=True),
-    _AUTHORS: partial(_of_sentence, mended=False),
+    _EVALUATE: partial(_of_sentence, empty=1.0),
+    _AUTHORS: partial(_of_sentence, empty=0.0),
 }
 _LIMITS = [(first, first + i) for first in range(0, len(_STATS), 3) for i in (1, 2)]
 _extract = partial(stack_counts, _STATS, _LIMITS)

@@ -13,7 +13,7 @@ import numpy as np
 
 from sigjax.metrics.origins import origins
 from sigjax.metrics.ratios import MEAN, mean_score
-from sigjax.records import Array, Evaluation, InputError, Metric, Note, Score
+from sigjax.records import Array, Evaluation, InputError, Note, Score
 
 SUITE = "suite"
 _LARGEST = 2**40
@@ -29,30 +29,29 @@ def suite_of(tasks: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
     Raises:
         InputError: fewer than two tasks, or tasks of other systems.
     """
-    firsts = [found[0] for found in tasks.values()]
+    firsts = [evaluations[0] for evaluations in tasks.values()]
     if len(tasks) < 2:
         raise InputError(f"a suite needs at least two tasks, got {len(tasks)}; compare one task by itself")
-    for task, found in tasks.items():
-        if found[0].systems != firsts[0].systems:
+    for task, first in zip(tasks, firsts, strict=True):
+        if first.systems != firsts[0].systems:
             raise InputError(
-                f"task {task!r} has the systems {', '.join(found[0].systems)}, but task {next(iter(tasks))!r} has "
+                f"task {task!r} has the systems {', '.join(first.systems)}, but task {next(iter(tasks))!r} has "
                 f"{', '.join(firsts[0].systems)}; expected the same in the same order"
             )
-    named = {task: {_score(each): each for each in found} for task, found in tasks.items()}
-    shared = [name for name in named[next(iter(tasks))] if all(name in found for found in named.values())]
-    chosen = [[found[name] for found in named.values()] for name in shared] or [firsts]
-    names = [f"{SUITE}: {name}" for name in shared] or [SUITE]
-    parts = [_titled(task, each) for task, found in tasks.items() for each in found]
-    suites = [_pooled(name, list(tasks), found) for name, found in zip(names, chosen, strict=True)]
-    refused = [each for each in suites if isinstance(each, str)]
-    parts[0] = replace(parts[0], notes=(*refused, *parts[0].notes))
-    return [*(each for each in suites if isinstance(each, Evaluation)), *parts]
+    by_name = [{_score_name(each): each for each in evaluations} for evaluations in tasks.values()]
+    common = [name for name in by_name[0] if all(name in of_task for of_task in by_name)]
+    suites = {f"{SUITE}: {name}": [of_task[name] for of_task in by_name] for name in common} or {SUITE: firsts}
+    reasons = {name: _reason_against(list(tasks), evaluations) for name, evaluations in suites.items()}
+    pooled = [_pooled(name, list(tasks), suites[name]) for name, reason in reasons.items() if reason is None]
+    titled = [_titled(task, each) for task, evaluations in tasks.items() for each in evaluations]
+    titled[0] = replace(titled[0], notes=(*filter(None, reasons.values()), *titled[0].notes))
+    return [*pooled, *titled]
 
 
 def of_tasks(tasks: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str]) -> list[Evaluation]:
     """The suite of the tasks that have some of the metrics, or the only such task; a note names the others."""
-    having = {task: own for task, own in tasks.items() if own}
-    evaluations = suite_of(having) if len(having) > 1 else list(*having.values())
+    having = {task: evaluations for task, evaluations in tasks.items() if evaluations}
+    evaluations = suite_of(having) if len(having) > 1 else [each for only in having.values() for each in only]
     without = [task for task in tasks if task not in having]
     if not without:
         return evaluations
@@ -70,7 +69,7 @@ def instance_scores(evaluation: Evaluation) -> np.ndarray | None:
     """Scores `[system, instance]` of single instances where their mean is the score of each system; else None."""
     evaluation.check_complete()
     metric = evaluation.metric
-    if not isinstance(metric, Metric):
+    if metric.score is None:
         return None
     stats = evaluation.stats.astype(np.float64)
     with np.errstate(all="ignore"):
@@ -79,58 +78,66 @@ def instance_scores(evaluation: Evaluation) -> np.ndarray | None:
     return values if np.allclose(values.mean(axis=1), scores, rtol=1e-12, atol=0.0) else None
 
 
-def _score(evaluation: Evaluation) -> str:
+def _score_name(evaluation: Evaluation) -> str:
     """The name of the score, as the log names it."""
     return evaluation.metric.name if evaluation.title is None else evaluation.title.rpartition(": ")[2]
 
 
 def _titled(task: str, evaluation: Evaluation) -> Evaluation:
-    title = f"{task}: {_score(evaluation)}"
+    title = f"{task}: {_score_name(evaluation)}"
     notes = tuple(Note.after(title, note) for note in evaluation.notes)
     return replace(evaluation, metric=replace(evaluation.metric, name=title), title=title, notes=notes)
 
 
-def _pooled(name: str, tasks: Sequence[str], found: Sequence[Evaluation]) -> Evaluation | str:
-    """The suite as one evaluation, with tasks as strata; or why there is none."""
-    values = [instance_scores(each) for each in found]
-    for task, own, each in zip(tasks, values, found, strict=True):
-        if own is None or each.unit == "response":
+def _reason_against(tasks: Sequence[str], evaluations: Sequence[Evaluation]) -> str | None:
+    """Why there is no suite score of these tasks; None where there is one."""
+    for task, each in zip(tasks, evaluations, strict=True):
+        if instance_scores(each) is None or each.unit == "response":
             return f"no suite score: {each.metric.name} of {task} is no mean over instances"
-    if len({each.metric.higher_is_better for each in found}) > 1:
+    if len({each.metric.higher_is_better for each in evaluations}) > 1:
         return "no suite score: higher is better in some tasks and lower in others"
-    ids, clusters, strata, runs = (_labels(label, tasks, found) for label in ("ids", "clusters", "strata", "runs"))
-    sizes = np.concatenate([np.full(each.num_instances, each.num_instances) for each in found])
-    task = np.repeat(np.arange(len(found)), [each.num_instances for each in found])
-    scores = np.concatenate([own for own in values if own is not None], axis=1)
-    large = [name for name, each in zip(tasks, found, strict=True) if origins(each) is not None]
-    if large and len(set(sizes.tolist())) > 1:
+    large = [task for task, each in zip(tasks, evaluations, strict=True) if origins(each) is not None]
+    if large and len({each.num_instances for each in evaluations}) > 1:
         return (
             f"no suite score: weights of tasks of unequal sizes would round the numbers of {large[0]}, which are large "
             "beside their differences; subtract from them what all systems share"
         )
-    is_even = all(_is_even(each) for each in found)
+    return None
+
+
+def _pooled(name: str, tasks: Sequence[str], evaluations: Sequence[Evaluation]) -> Evaluation:
+    """The suite as one evaluation, with tasks as strata."""
+    ids, clusters, strata, runs = (
+        _labels(label, tasks, evaluations) for label in ("ids", "clusters", "strata", "runs")
+    )
+    sizes = np.concatenate([np.full(each.num_instances, each.num_instances) for each in evaluations])
+    task = np.repeat(np.arange(len(evaluations)), [each.num_instances for each in evaluations])
+    scores = np.concatenate([values for each in evaluations if (values := instance_scores(each)) is not None], axis=1)
+    is_even = all(_is_even(each) for each in evaluations)
     stats, score, stat_names = (_weighted if is_even else _apart)(scores, sizes, task)
-    higher = found[0].metric.higher_is_better
+    higher = evaluations[0].metric.higher_is_better
     portable = score is mean_score
     metric = replace(MEAN, name=name, score=score, stat_names=stat_names, higher_is_better=higher, portable=portable)
-    title = f"{name}, mean of {len(found)} tasks"
+    title = f"{name}, mean of {len(evaluations)} tasks"
     labels = {"clusters": clusters, "strata": strata, "runs": runs}
-    return replace(found[0], stats=stats, ids=ids, metric=metric, notes=(), title=title, weights=1.0 / sizes, **labels)
+    return replace(
+        evaluations[0], stats=stats, ids=ids, metric=metric, notes=(), title=title, weights=1.0 / sizes, **labels
+    )
 
 
-def _labels(label: str, tasks: Sequence[str], found: Sequence[Evaluation]) -> tuple[str, ...] | None:
+def _labels(label: str, tasks: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str, ...] | None:
     """Labels of all instances, those of a task with its name; None where no task has any."""
-    if label != "strata" and all(getattr(each, label) is None for each in found):
+    if label != "strata" and all(getattr(each, label) is None for each in evaluations):
         return None
     labels: list[str] = []
-    for task, each in zip(tasks, found, strict=True):
+    for task, each in zip(tasks, evaluations, strict=True):
         numbers = tuple(str(number) for number in range(1, each.num_instances + 1))
         alone = {"ids": numbers, "clusters": (each.runs and each.ids) or numbers, "runs": ("1",) * len(numbers)}
-        own = getattr(each, label) or alone.get(label)
+        given = getattr(each, label) or alone.get(label)
         if label == "runs":
-            labels += own or ()
+            labels += given or ()
         else:
-            labels += [task] * len(numbers) if own is None else [f"{task}: {name}" for name in own]
+            labels += [task] * len(numbers) if given is None else [f"{task}: {name}" for name in given]
     return tuple(labels)
 
 
@@ -156,8 +163,8 @@ def _apart(scores: np.ndarray, sizes: np.ndarray, task: np.ndarray) -> tuple[np.
     """Statistics `[system, instance, stat]`, two for each task: draws of clusters change the number of instances."""
     count = int(task[-1]) + 1
     stats = np.zeros((*scores.shape, 2 * count))
-    place = np.arange(len(sizes))
-    stats[:, place, 2 * task], stats[:, place, 2 * task + 1] = scores, 1.0
+    instance = np.arange(len(sizes))
+    stats[:, instance, 2 * task], stats[:, instance, 2 * task + 1] = scores, 1.0
     whole = bool((stats == np.rint(stats)).all())
     names = tuple(f"{name}{number}" for number in range(1, count + 1) for name in ("value", "count"))
     return stats.astype(np.int64) if whole else stats, mean_of_means, names

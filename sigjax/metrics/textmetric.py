@@ -1,6 +1,6 @@
-"""A metric of texts: the metric of counts, and how the counts are made of texts.
+"""Metrics of texts: how counts are made of texts, and BLEU, chrF and chrF++ from the counts that sacrebleu makes.
 
-BLEU, chrF and chrF++ of a corpus, from the counts that sacrebleu makes of each segment.
+A `TextMetric` is the metric of the counts, and what starts the counting; `edits` and `rouge` hold others.
 
 References: Papineni, Roukos, Ward and Zhu (2002), "BLEU: a method for automatic evaluation of machine translation"; the
 smoothing is method 3 of Chen and Cherry (2014), "A systematic comparison of smoothing techniques for sentence-level
@@ -42,6 +42,10 @@ class Recipe:
         return "lc" if self.lowercase else "mixed"
 
 
+def _no_notes(*_: object) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True)
 class TextMetric:
     """A metric of texts.
@@ -61,7 +65,7 @@ class TextMetric:
         aligned: whether a test takes the alignment of texts, so that evaluations keep them.
         source: whether it takes the texts that the outputs are made from.
         extra: what installs the library that counts, `pip install "sigjax[EXTRA]"`; "" where none is needed.
-        doubts: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
+        notes: recipe, references and outputs by system -> notes on texts that the metric may be wrong for.
     """
 
     metric: Metric
@@ -77,7 +81,7 @@ class TextMetric:
     aligned: bool = False
     source: bool = False
     extra: str = ""
-    doubts: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = lambda *_: ()
+    notes: Callable[[Recipe, Texts, Mapping[str, Sequence[str]]], tuple[str, ...]] = _no_notes
 
     @property
     def dtype(self) -> type:
@@ -263,7 +267,7 @@ def _look_tokenized(recipe: Recipe, _: Texts, systems: Mapping[str, Sequence[str
 
 def _several_references(recipe: Recipe, references: Texts, _: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """A note that the order of several references counts."""
-    if all(list(own) == list(references[0]) for own in references):
+    if all(list(texts) == list(references[0]) for texts in references):
         return ()
     return (
         f"{recipe.metric} depends on the order of the references, as in sacrebleu: of those that score a segment alike "
@@ -285,7 +289,7 @@ BLEU = Metric(
 CHRF, CHRF_PLUS_PLUS = _chrf("chrf", 0), _chrf("chrf++", 2)
 _of_sacrebleu = partial(TextMetric, start=start_sacrebleu, signature=sacrebleu_signature, extra="mt")
 SACREBLEU = (
-    _of_sacrebleu(BLEU, seconds=0.45e-6, tokenized=True, doubts=_look_tokenized),
-    _of_sacrebleu(CHRF, seconds=1.1e-6, doubts=_several_references),
-    _of_sacrebleu(CHRF_PLUS_PLUS, seconds=1.2e-6, doubts=_several_references),
+    _of_sacrebleu(BLEU, seconds=0.45e-6, tokenized=True, notes=_look_tokenized),
+    _of_sacrebleu(CHRF, seconds=1.1e-6, notes=_several_references),
+    _of_sacrebleu(CHRF_PLUS_PLUS, seconds=1.2e-6, notes=_several_references),
 )

@@ -1,14 +1,12 @@
-"""Counts of texts: extracted on all cores, and kept in the user's cache folder, one .npz file (no pickle) per system.
+"""Texts become an `Evaluation`: outputs of systems and references are checked, and their counts extracted.
 
-The name of a file is a hash of everything that the counts depend on, so that an entry is never out of date. Files
-appear whole or not at all, even when several processes write. A folder that cannot be used, or a damaged file, only
-means that the texts are counted again.
+Segments are counted on all cores, in blocks, so that memory does not grow with the test set. Workers are subprocesses
+of this interpreter that read JSON and write numbers: forks are not safe beside the threads of JAX, and the spawned
+processes of `multiprocessing` would run the user's script again.
 
-Segments are counted in blocks, so that memory does not grow with the test set. Workers are subprocesses of this
-interpreter that read JSON and write numbers: forks are not safe beside the threads of JAX, and the spawned processes of
-`multiprocessing` would run the user's script again.
-
-Where texts come in: outputs of systems and references -> an `Evaluation`.
+Counts are kept in the user's cache folder, one .npz file (no pickle) per system. The name of a file is a hash of
+everything that the counts depend on, so that an entry is never out of date. Files appear whole or not at all, even when
+several processes write. A folder that cannot be used, or a damaged file, only means that the texts are counted again.
 """
 
 import hashlib
@@ -21,11 +19,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
-from sigjax.metrics.registry import TEXT_METRICS, evaluation_from_arrays
+from sigjax.metrics.registry import TEXT_METRICS, check_mapping, evaluation_from_arrays
 from sigjax.metrics.textmetric import Recipe, Texts, sacrebleu_signature
 from sigjax.records import Evaluation, Hint, InputError, Note, Transcripts
 from sigjax.run.context import progress_bar
@@ -70,9 +68,9 @@ def inputs_of_texts(
 
 def _keys(recipe: Recipe, signature: str, references: list[list[str]], systems: list[list[str]]) -> list[str]:
     """The key of each system: a hash of everything that its counts depend on."""
-    made = [_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature]
-    common = hashlib.sha256(b"".join(_framed(texts) for texts in (made, *references)))
-    keys = []
+    recipes = [_SCHEMA, recipe.metric, recipe.tokenize or "", recipe.case, signature]
+    common = hashlib.sha256(b"".join(_framed(texts) for texts in (recipes, *references)))
+    keys: list[str] = []
     for texts in systems:
         whole = common.copy()
         whole.update(_framed(texts))
@@ -111,8 +109,8 @@ def load_stats(key: str, shape: tuple[int, int], dtype: type = np.int64) -> np.n
             kept, stats = str(archive["key"]), archive["stats"]
     except Exception:  # NumPy and zipfile raise a dozen kinds for damaged files
         return None
-    alike = kept == key and stats.shape == shape and stats.dtype == dtype
-    return stats if alike and np.isfinite(stats).all() and (stats >= 0).all() else None
+    fits = kept == key and stats.shape == shape and stats.dtype == dtype
+    return stats if fits and np.isfinite(stats).all() and (stats >= 0).all() else None
 
 
 def store_stats(key: str, stats: np.ndarray) -> None:
@@ -146,23 +144,23 @@ def extract_stats(
     """
     counted = TEXT_METRICS[recipe.metric]
     num_segments, step = len(references[0]), counted.block
-    stats = np.empty((len(systems), num_segments, len(counted.metric.inputs)), counted.dtype)
+    stats = np.empty((len(systems), num_segments, len(counted.metric.inputs)), np.dtype(counted.dtype))
     missing = np.ones(num_segments, bool)
 
-    def place(segments: np.ndarray, block: np.ndarray) -> None:
+    def store(segments: np.ndarray, block: np.ndarray) -> None:
         stats[:, segments] = block
         missing[segments] = False
         advance((num_segments - int(missing.sum())) * len(systems))
 
     if workers > 1:
-        shares = [np.arange(num_segments)[worker::workers] for worker in range(workers)]
-        for segments, block in _from_workers(recipe, references, systems, shares):
-            place(segments, block)
+        shards = [np.arange(num_segments)[worker::workers] for worker in range(workers)]
+        for segments, block in _from_workers(recipe, references, systems, shards):
+            store(segments, block)
     # Everything, or what a failed worker has left; here errors are raised.
     left = np.flatnonzero(missing)
     here = _blocks(recipe, _take(references, left), _take(systems, left))
     for first, block in zip(range(0, len(left), step), here, strict=True):
-        place(left[first : first + step], block)
+        store(left[first : first + step], block)
     return stats
 
 
@@ -189,30 +187,30 @@ def _parts(texts: Texts, segments: range) -> list[slice]:
     """Segments in parts of at most `_MOST_CHARACTERS`, or of one segment."""
     parts, size = [slice(segments.start, segments.start)], 0
     for i in segments:
-        size += sum(len(own[i]) for own in texts)
+        size += sum(len(each[i]) for each in texts)
         if size > _MOST_CHARACTERS and parts[-1].stop > parts[-1].start:
             parts.append(slice(i, i))
-            size = sum(len(own[i]) for own in texts)
+            size = sum(len(each[i]) for each in texts)
         parts[-1] = slice(parts[-1].start, i + 1)
     return parts
 
 
 def _from_workers(
-    recipe: Recipe, references: Texts, systems: Texts, shares: list[np.ndarray]
+    recipe: Recipe, references: Texts, systems: Texts, shards: list[np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (segments, counts) from one process per share; a process that fails, or cannot start, yields less."""
+    """Yield (segments, counts) from one process per shard; a process that fails, or cannot start, yields less."""
     counted = TEXT_METRICS[recipe.metric]
     with ExitStack() as stack:
         try:
             answers = [
-                stack.enter_context(_worker(recipe, _take(references, share), _take(systems, share)))
-                for share in shares
+                stack.enter_context(_worker(recipe, _take(references, shard), _take(systems, shard)))
+                for shard in shards
             ]
         except OSError:
             return
-        for first in range(0, len(shares[0]), counted.block):
-            for share, answer in zip(shares, answers, strict=True):
-                segments = share[first : first + counted.block]
+        for first in range(0, len(shards[0]), counted.block):
+            for shard, answer in zip(shards, answers, strict=True):
+                segments = shard[first : first + counted.block]
                 shape = len(systems), len(segments), len(counted.metric.inputs)
                 block = np.frombuffer(answer.read(8 * int(np.prod(shape))), np.uint8)
                 if block.size == 8 * np.prod(shape) > 0:
@@ -263,8 +261,7 @@ def evaluation_from_texts(
 ) -> Evaluation:
     """Check, extract and assemble; see `Evaluation.from_texts`."""
     recipe = _recipe(metric, tokenize, lowercase=lowercase)
-    if not isinstance(systems, Mapping):
-        raise InputError(f"expected texts by system, such as {{'A': ['Hello.']}}, got {type(systems).__name__}")
+    check_mapping(systems, "texts by system, such as {'A': ['Hello.']}")
     gold = _references(references)
     texts = {name: _texts(f"system {name!r}", given) for name, given in systems.items()}
     for name, given in texts.items():
@@ -286,7 +283,7 @@ def evaluation_from_texts(
         ids=ids,
         clusters=clusters,
         strata=strata,
-        notes=(Note(signature, about=metric, code=code), *counted.doubts(recipe, gold, texts)),
+        notes=(Note(signature, about=metric, code=code), *counted.notes(recipe, gold, texts)),
     )
     if not counted.aligned or len(gold) > 1:
         return evaluation
@@ -362,11 +359,12 @@ def _references(references: Sequence[str] | Sequence[Sequence[str]]) -> list[lis
     return gold
 
 
-def _texts(what: str, given: Sequence[str]) -> list[str]:
+def _texts(what: str, given: Any) -> list[str]:
     """Texts `[segment]`; anything else is refused."""
     if isinstance(given, str | bytes | Mapping) or not hasattr(given, "__iter__"):
-        raise InputError(f"{what}: expected a list of texts, one per segment, got {type(given).__name__}")
-    texts = list(given)
+        got = type(cast("object", given)).__name__
+        raise InputError(f"{what}: expected a list of texts, one per segment, got {got}")
+    texts: list[Any] = list(given)
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"{what}: expected a text at segment {i + 1}, got {text!r}; an empty output is ''")

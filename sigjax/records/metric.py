@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,8 @@ class Metric:
     bounds: tuple[float, float] = (-math.inf, math.inf)
 
 
-def _as_they_are(*columns: np.ndarray) -> np.ndarray:
+def stack_inputs(*columns: np.ndarray) -> np.ndarray:
+    """Columns `[instance]` -> `[instance, stat]` as they are."""
     return np.stack(columns, axis=-1)
 
 
@@ -91,6 +92,9 @@ class SampleMetric:
         'spread'
     """
 
+    score: ClassVar[None] = None
+    """There is none of sums, by which code tells both kinds of metrics apart."""
+
     name: str
     function: Callable[..., Any]
     inputs: tuple[str, ...]
@@ -99,7 +103,7 @@ class SampleMetric:
     vectorized: bool = False
     higher_is_better: bool = True
     shared_inputs: tuple[str, ...] = ()
-    extract: Callable[..., np.ndarray] = _as_they_are
+    extract: Callable[..., np.ndarray] = stack_inputs
     standardize: tuple[Standard, ...] = ()
     rounding: Callable[..., float] | None = None
 

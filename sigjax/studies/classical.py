@@ -12,7 +12,7 @@ from rich.cells import cell_len, set_cell_size
 
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
-from sigjax.metrics import evaluation_from_arrays, less, origins
+from sigjax.metrics import evaluation_from_arrays, measured_from, origins
 from sigjax.metrics.edits import SCLITE
 from sigjax.records import (
     Alternative,
@@ -79,7 +79,7 @@ def all_tests(
     if (nearer := origins(evaluation)) is None:
         units, alone = _with_content(make_units(evaluation)), None
     else:
-        units, alone = make_units(nearer.deltas), make_units(less(evaluation, float(nearer.offsets[0])))
+        units, alone = make_units(nearer.deltas), make_units(measured_from(evaluation, float(nearer.offsets[0])))
     data = {"clustered": evaluation.clusters is not None, "proportions": is_proportion(evaluation)}
     results = tests_of_units(units, metric, alternative, **data, alone=alone)
     if metric.name == SCLITE:

@@ -22,7 +22,7 @@ from sigjax.comparison.checks import baseline_of, check_units, named_errors
 from sigjax.comparison.compare import compare
 from sigjax.comparison.options import CompareOptions
 from sigjax.formats import read_metrics
-from sigjax.metrics import evaluation_from_arrays, less, origins
+from sigjax.metrics import evaluation_from_arrays, measured_from, origins
 from sigjax.metrics.ratios import ACCURACY, mean_score
 from sigjax.records import Alternative, Device, Evaluation, Hint, InputError, Interval, SampleMetric, Settings
 from sigjax.records.corrections import PValueCorrection
@@ -633,7 +633,7 @@ def _unpaired_test(
     notes: tuple[str, ...],
 ) -> Unpaired:
     answers, offset = are_binary(samples), common_offset(samples)
-    near = [less(one, offset) if offset else one for one in samples]
+    near = [measured_from(one, offset) if offset else one for one in samples]
     both = _both(names, near)
     with named_errors([both], settings):
         case = SumsProblem.of(make_units(both), both.metric, np.array([[0, 1]], np.int32), settings)  # pyright: ignore

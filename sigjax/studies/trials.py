@@ -18,7 +18,7 @@ import numpy as np
 from sigjax.comparison.analysis import run_tests
 from sigjax.comparison.checks import check_evaluations, check_together, check_units
 from sigjax.comparison.options import CompareOptions
-from sigjax.metrics import check_score, less, origins
+from sigjax.metrics import check_score, measured_from, origins
 from sigjax.records import Alternative, Comparisons, Device, Evaluation, Hint, InputError, Metric, Settings, Test
 from sigjax.records.options import option, same, values
 from sigjax.resample.draws import Draws, row_keys, swap, words
@@ -100,7 +100,7 @@ def make_pilot(evaluation: Evaluation, *, alone: bool = False) -> Pilot:
     if not isinstance(metric, Metric):
         raise InputError(f"a study takes metrics of sums, but {metric.name!r} is computed from all instances at once")
     if (nearer := origins(evaluation)) is not None:
-        evaluation = less(evaluation, float(nearer.offsets[0])) if alone else nearer.deltas
+        evaluation = measured_from(evaluation, float(nearer.offsets[0])) if alone else nearer.deltas
     units = make_units(evaluation)
     check_units(len(units.strata), "a study")
     check_score(metric, units.unscaled(units.totals))
