@@ -273,3 +273,46 @@ def test_the_command_line_takes_it(sidak):
     assert "sidak" in sidak["help"][1]
     assert "\nsidak        Where tests are independent.\n" in sidak["page"][1]
     assert '"sidak", "holm", "hochberg" and "bonferroni" bound' in " ".join(sidak["doc"].split())
+
+
+TYPST = r"""
+def _typst_table(head, names, rows):
+    cells = [f"  {', '.join(f'[{cell}]' for cell in row)}," for row in (head, *rows)]
+    return "\n".join([f"#table(columns: {len(head)},", *cells, ")"])
+
+
+TYPST = Dialect(
+    lambda text: re.sub(r"([\\#*_`$<>@\[\]])", r"\\\1", visible(text)),
+    "= {}".format,
+    lambda score: f"*{score.text}*#super[{score.marks}]" if score.best else score.text,
+    _typst_table,
+    "`{}`".format,
+)
+"""
+WRITTEN = """
+import contextlib, json
+from pathlib import Path
+import sigjax
+from sigjax.cli import main
+with contextlib.suppress(SystemExit):
+    main(["demo", "-o", "demo.typ", "-o", "demo.json"])
+with contextlib.suppress(SystemExit):
+    main(["show", "demo.json", "--format", "typst", "-o", "again"])
+report = sigjax.Report.from_json("demo.json")
+names = [one.name for one in report.systems]
+print(json.dumps([Path("demo.typ").read_text(), Path("again").read_text(), report.signature, names]))
+"""
+
+
+def test_an_added_markup_language_is_a_format_of_files_and_a_flag(tmp_path):
+    made, entry = "to_markdown = partial(render, dialect=MARKDOWN)\n", '    "github": OutputFormat('
+    folder = copied(
+        tmp_path,
+        ("report/markup.py", made, made + TYPST),
+        ("cli/output.py", entry, f'    "typst": OutputFormat((".typ",), _markup("TYPST")),\n{entry}'),
+    )
+    source, again, signature, names = run_in(folder, WRITTEN)
+    assert again == source
+    assert source.endswith(f"`{signature}`\n")
+    assert source.count("#table(columns: ") == 3  # of the paper, of systems and of pairs
+    assert all(f"[{name.replace('_', chr(92) + '_')}]" in source for name in names)

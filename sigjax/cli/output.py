@@ -73,10 +73,21 @@ def _csv_pieces(report: Report, _: bool) -> Iterable[str]:  # noqa: FBT001
     return csv_pieces(report)
 
 
+def _markup(dialect: str) -> Callable[[Report, bool], Iterable[str]]:
+    """What writes a report in a dialect of report/markup.py, which is imported when a report is written."""
+
+    def pieces(report: Report, _: bool) -> Iterable[str]:  # noqa: FBT001
+        from sigjax.report import markup
+
+        return [markup.render(report, getattr(markup, dialect))]
+
+    return pieces
+
+
 OUTPUTS = {
     "text": OutputFormat((".txt",), _text_pieces),
     "json": OutputFormat((".json",), _json_pieces),
-    "markdown": OutputFormat((".md", ".markdown"), lambda report, _: [report.to_markdown()], short="md"),
+    "markdown": OutputFormat((".md", ".markdown"), _markup("MARKDOWN"), short="md"),
     "latex": OutputFormat((".tex", ".latex"), lambda report, _: [report.to_latex()], short="tex"),
     "csv": OutputFormat((".csv",), _csv_pieces),
     "systems-csv": OutputFormat((".systems.csv",), lambda report, _: [report.to_csv(of="systems")]),

@@ -19,7 +19,6 @@ from sigjax import Evaluation, Report, compare
 from sigjax.metrics import MEAN
 from sigjax.records import Interval, Settings, SystemScore
 from sigjax.report import to_html, to_latex, to_markdown, to_text
-from sigjax.report.markup import Dialect, render
 from sigjax.report.sections import blocks
 from sigjax.report.words import format_p, middle_cut, short_names
 
@@ -309,31 +308,6 @@ def test_names_of_metrics_are_escaped_in_the_table_of_all(format_):
     data = [Evaluation.from_arrays({"A": [1, 0, 1], "B": [0, 0, 1]}, metric=metric) for metric in metrics]
     cells = Page(format_(compare(data, interval="none"))).cells
     assert cells[:3] == ["system", "<b>&amp;", "x<sub>2</sub>"]
-
-
-def test_another_markup_language_is_one_dialect():
-    """Typst: what it says of escapes, tables and headings is enough for a whole report."""
-    typst = Dialect(
-        escape=lambda text: re.sub(r"([\\#*_`$<>@\[\]])", r"\\\1", text),
-        heading="= {}".format,
-        score=lambda score: (
-            (f"*{score.text}*" if score.best else score.text) + f"#super[{score.marks}]" * bool(score.marks)
-        ),
-        table=lambda head, names, rows: "\n".join(
-            [
-                f"#table(columns: {len(head)}, align: ({', '.join('left' if each else 'right' for each in names)}),",
-                *("  " + ", ".join(f"[{cell}]" for cell in cells) + "," for cells in (head, *rows)),
-                ")",
-            ]
-        ),
-        code="`{}`".format,
-    )
-    report = make_report(["A_1", "B#2", "C"])
-    source = render(report, typst)
-    assert source.count("#table(") == 3  # of the paper, of systems and of pairs
-    assert [name in source for name in (r"[A\_1]", r"[B\#2]", f"`{SIGNATURE}`")] == [True] * 3
-    for one in report:
-        assert f"{one.delta:+.4f}" in source
 
 
 LONG = [f"organisation-name/model_{i}-70b-instruct-v1.{i}-finetuned-on-everything" for i in range(25)]
