@@ -67,7 +67,9 @@ def read_alignment(sources: Sources, options: Options) -> Reading:
         links[name] = np.unique(_turned(system.keys) if name in swapped else system.keys)
         notes += _doubts(name, links[name], possible, options)
     instances = np.unique(np.concatenate([sure, *links.values()])) if options.unit == "response" else None
-    ids = None if instances is None else [_link_id(key) for key in instances.tolist()]
+    ids = None
+    if instances is not None:
+        ids = [f"{(key >> 2 * _BITS) + 1}: {key >> _BITS & _WORD}-{key & _WORD}" for key in instances.tolist()]
     sheets = []
     for name, own in links.items():
         counted = (_among(own, sure), _among(own, possible), own, sure)
@@ -103,10 +105,6 @@ def _check_length(file: str, system: _Links, gold_file: str, num_sentences: int)
             f"{file}: has links in sentence {system.last_sentence}, but {gold_file} has {num_sentences} sentences; "
             "expected links of those only"
         )
-
-
-def _link_id(key: int) -> str:
-    return f"{(key >> 2 * _BITS) + 1}: {key >> _BITS & _WORD}-{key & _WORD}"
 
 
 def _turned(keys: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from sigjax.formats.spans import OUTSIDE, Spans, TagTable, count_spans, find_spans, is_span_tag, tag_table
+from sigjax.formats.spans import OUTSIDE, TagTable, count_spans, find_spans, is_span_tag, tag_table
 from sigjax.metrics import TOKEN_ACCURACY
 from sigjax.readers.join import join_sheets
 from sigjax.readers.options import Options, chosen_metric, quote, suggest
@@ -192,16 +192,13 @@ def _span_sheets(
     """One sheet per system, whose rows are the spans of any system and of `gold`."""
     table = _table(codes, encoded)
     types = dict(zip(table.types.tolist(), (tag[2:] for tag in codes), strict=True))
-    spans = {tokens: _counter(find_spans(found, table, gold.breaks), types) for tokens, found in encoded.items()}
+    spans = dict[Tokens, Counter[tuple[int, int, str]]]()
+    for tokens, tags in encoded.items():
+        listed = find_spans(tags, table, gold.breaks).listed()
+        spans[tokens] = Counter((start, end, types[number]) for start, end, number in listed)
     responses, numbers = count_responses(spans[gold], {name: spans[tokens] for name, tokens in systems.items()})
     ids = [f"{gold.lines[start]}-{gold.lines[end - 1]} {name}".rstrip() for start, end, name in responses]
     return [Sheet(name, tokens.file, numbers[name], ids=ids) for name, tokens in systems.items()]
-
-
-def _counter(spans: Spans, types: Mapping[int, str]) -> Counter[tuple[int, int, str]]:
-    """Spans as (first token, token after the last, type)."""
-    names = map(types.__getitem__, spans.types.tolist())
-    return Counter(zip(spans.starts.tolist(), spans.ends.tolist(), names, strict=True))
 
 
 def encode(labels: Sequence[str], codes: dict[str, int]) -> np.ndarray:

@@ -14,7 +14,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -28,7 +28,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import Item, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
 from sigjax.readers.sheets import Reading, Sheet, Sources, file_labels, option_labels
-from sigjax.readers.table import DataTable, number_column
+from sigjax.readers.table import Column, DataTable, number_column
 from sigjax.records import Evaluation, InputError, Line
 from sigjax.run.files import naming, read_segments, read_text
 
@@ -131,7 +131,9 @@ def read_segment_scores(sources: Sources, options: Options) -> Reading:
     hint = f"write {_MISSING} where it is missing"
     sheets = [
         Sheet(
-            system, file, {"score": number_column(DataTable(file, {"SCORE": own}, lines[system]), "SCORE", hint=hint)}
+            system,
+            file,
+            {"score": number_column(DataTable(file, {"SCORE": Column(own)}, lines[system]), "SCORE", hint=hint)},
         )
         for system, own in cells.items()
     ]
@@ -196,20 +198,6 @@ def _overlap(words: Sequence[str], gold: Sequence[str], *, may_be_none: bool) ->
 _HAS_NONE = "is_impossible"
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    answers: list[str]
-    article: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Gold:
-    file: str
-    questions: Mapping[str, _Question]
-    version_2: bool
-    """Whether questions may have no answer."""
-
-
 def _string(at: Item, name: str) -> str:
     """A text that may be empty."""
     value = at.value(name)
@@ -218,22 +206,22 @@ def _string(at: Item, name: str) -> str:
     return value
 
 
-def _read_gold(file: str) -> _Gold:
+def _read_gold(file: str) -> tuple[dict[str, list[str]], dict[str, str], bool]:
+    """The answers to each question, its article (SQuAD alone has any), and whether questions may have no answer."""
     loaded = load_item(file)
     is_squad = isinstance(loaded.get("data"), list)
-    questions = dict[str, _Question]()
-    for id, question in _squad(loaded) if is_squad else _plain(loaded):
+    questions, articles = dict[str, list[str]](), dict[str, str]()
+    for id, answers, article in _squad(loaded) if is_squad else _plain(loaded):
         if id in questions:
             raise InputError(f"{file}: question {quote(id)} occurs twice; leave one out")
-        questions[id] = question
+        questions[id], articles[id] = answers, article
     if not questions:
         raise InputError(f"{file}: has no questions; expected SQuAD's data, or an object of id -> answers")
-    with_none = any(not each.answers for each in questions.values())
     stated = is_squad and str(loaded.get("version")).lstrip("v").startswith("2")
-    return _Gold(file, questions, with_none or stated)
+    return questions, articles, stated or not all(questions.values())
 
 
-def _squad(loaded: Item) -> Iterator[tuple[str, _Question]]:
+def _squad(loaded: Item) -> Iterator[tuple[str, list[str], str]]:
     for number, article in enumerate(loaded.items("data", "article"), start=1):
         title = article.text("title") if article.get("title") else f"article {number}"
         for paragraph in article.items("paragraphs", "paragraph"):
@@ -243,17 +231,17 @@ def _squad(loaded: Item) -> Iterator[tuple[str, _Question]]:
                     raise InputError(
                         f"{question.field('answers')}: expected none where {_HAS_NONE} is true; remove them"
                     )
-                yield question.text("id"), _Question(answers, title)
+                yield question.text("id"), answers, title
 
 
-def _plain(loaded: Item) -> Iterator[tuple[str, _Question]]:
+def _plain(loaded: Item) -> Iterator[tuple[str, list[str], str]]:
     for id, given in loaded.fields.items():
         with naming(loaded.where):
             text(id)
         answers = [given] if isinstance(given, str) else given
         if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
             raise InputError(f"{loaded.field(id)}: expected an answer or a list of answers, as text")
-        yield id, _Question(answers, "")
+        yield id, answers, ""
 
 
 def _answers(file: str) -> dict[str, str]:
@@ -264,26 +252,26 @@ def _answers(file: str) -> dict[str, str]:
 
 def read_answers(sources: Sources, options: Options) -> Reading:
     """Exact match and F1 of the answer of each system to each question."""
-    gold = _read_gold(sources.gold())
-    ids = list(gold.questions)
-    words = {id: _gold_words(question.answers, version_2=gold.version_2) for id, question in gold.questions.items()}
+    questions, articles, version_2 = _read_gold(sources.gold())
+    ids = list(questions)
+    words = {id: _gold_words(answers, version_2=version_2) for id, answers in questions.items()}
     labels: dict[str, Any] = {}
-    if any(each.article for each in gold.questions.values()):
-        labels["article"] = [each.article for each in gold.questions.values()]
-    if gold.version_2:
-        labels["answerable"] = ["yes" if each.answers else "no" for each in gold.questions.values()]
-    version = "2.0, with questions that have no answer" if gold.version_2 else "1.1"
+    if any(articles.values()):
+        labels["article"] = list(articles.values())
+    if version_2:
+        labels["answerable"] = ["yes" if answers else "no" for answers in questions.values()]
+    version = "2.0, with questions that have no answer" if version_2 else "1.1"
     sheets, notes = [], [f"answers are scored as by SQuAD's script of version {version}"]
     for name, file in sources.chosen(options).items():
         answers = _answers(file)
         if not any(id in answers for id in ids):
-            raise InputError(f"{file}: answers none of the questions of {gold.file}, such as {quote(ids[0])}")
-        if stray := len(answers.keys() - gold.questions.keys()):
+            raise InputError(f"{file}: answers none of the questions of {sources.gold()}, such as {quote(ids[0])}")
+        if stray := len(answers.keys() - questions.keys()):
             notes.append(f"{name}: {stray} of {len(answers)} answers are to questions that the gold file does not have")
         scores = np.full((2, len(ids)), np.nan)
         for i, id in enumerate(ids):
             if id in answers:
-                scores[:, i] = score_answer(answer_words(answers[id]), words[id], may_be_none=gold.version_2)
+                scores[:, i] = score_answer(answer_words(answers[id]), words[id], may_be_none=version_2)
         sheets.append(Sheet(name, file, dict(zip(("exact_match", "f1"), scores, strict=True)), labels, ids))
     return join_sheets(sheets, options, scores=True, notes=tuple(notes))
 

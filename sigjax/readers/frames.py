@@ -25,7 +25,7 @@ from sigjax.readers.json_files import Item, load_entries, parse_json_lines
 from sigjax.readers.layouts import check_width, read_table, read_tables
 from sigjax.readers.options import Options, check_options, quote
 from sigjax.readers.sheets import directed
-from sigjax.readers.table import DataTable, Lazy, Nested, Numbers, check_characters, check_filled
+from sigjax.readers.table import Column, DataTable, Lazy, Nested, Numbers, check_characters, check_filled
 from sigjax.records import Evaluation, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
@@ -104,7 +104,7 @@ def _kept_index(table: Any) -> tuple[str, ...]:
     return tuple(name for name in table.column_names if name in (names if isinstance(names, list) else ()))
 
 
-def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
+def _cells(file: str, frame: Any, name: str) -> Column:
     """A column of numbers or truth values as it is, any other as text."""
     import narwhals
 
@@ -125,7 +125,7 @@ def _cells(file: str, frame: Any, name: str) -> Sequence[str]:
         raise InputError(f"{file}, column {quote(name)}: expected UTF-8 text; repair it") from None
     with naming(f"{file}, column {quote(name)}"):
         check_characters(f"{name}{''.join(cells)}")
-    return cells
+    return Column(cells)
 
 
 def refuse_repeats(file: str, names: Iterable[str]) -> None:
@@ -144,7 +144,7 @@ def parse_jsonl(file: str, text: str, *, ignore: Collection[str]) -> DataTable:
     Fields that hold lists or objects are no numbers and no names. Those named in `ignore` may hold anything.
 
     Example:
-        >>> parse_jsonl("t.jsonl", '{"id": "x", "A": 1}\n{"A": 0.5, "id": "y"}\n', ignore=()).columns["A"]
+        >>> parse_jsonl("t.jsonl", '{"id": "x", "A": 1}\n{"A": 0.5, "id": "y"}\n', ignore=()).columns["A"].cells
         ['1', '0.5']
     """
     lines = [line for line, content in enumerate(text.split("\n"), start=1) if content.strip()]
@@ -164,14 +164,14 @@ def _table(
         raise InputError(f"{file}: the objects have no fields; expected one field per system")
     filled = sum(map(len, rows))
     check_filled(file, filled=filled, rows=len(rows), columns=len(names), what=f"{word}s by different fields")
-    columns = {name: [row.get(name, "") for row in rows] for name in names}
+    columns = {name: Column([row.get(name, "") for row in rows]) for name in names}
     for name, item in nested.items():
         if not {*columns[name]} <= {"", "(list)", "(object)"}:
             raise InputError(
                 f"{item.field(name)}: expected a text, a number, true, false or null, as other objects have, got a "
                 f"list or an object; leave it out with {Hint('ignore', 'NAME')}"
             )
-        columns[name] = Nested(columns[name])
+        columns[name] = Nested(columns[name].cells)
     return DataTable(file, columns, range(1, len(rows) + 1) if lines is None else lines, word)
 
 

@@ -45,18 +45,7 @@ from sigjax.readers.roles import (
     wide_roles,
 )
 from sigjax.readers.sheets import Reading, Sheet, Sources
-from sigjax.readers.table import (
-    DataTable,
-    Lazy,
-    Nested,
-    is_missing,
-    is_numeric,
-    is_text,
-    is_words,
-    label_column,
-    locate,
-    number_column,
-)
+from sigjax.readers.table import DataTable, Lazy, is_missing, is_text, label_column, locate, number_column
 from sigjax.records import Evaluation, Hint, InputError, Line, Metric, SampleMetric
 
 _INPUTS = frozenset(name for metric in METRICS.values() for name in metric.inputs)
@@ -74,7 +63,7 @@ def system_column(table: DataTable, options: Options) -> str | None:
         return options.system or exact
     free = unused(table, options, [options.id, *(options.systems or ())])
     usual = [name for name in free if is_system(name) and len(set(table.columns[name])) > 1]
-    usual = [name for name in usual if is_words(table, name) or name == free[0]]
+    usual = [name for name in usual if table.columns[name].is_words() or name == free[0]]
     if not usual:
         return None if options.single else _likely_system(table, options, free)
     ids = [name for name in table.columns if name not in usual and is_id_name(name)]
@@ -99,7 +88,7 @@ def system_column(table: DataTable, options: Options) -> str | None:
 
 def _likely_system(table: DataTable, options: Options, free: Sequence[str]) -> str | None:
     """The column of systems by a name that a property may have, too, where the table cannot be wide."""
-    found = [name for name in free if may_be_system(name) and is_words(table, name)]
+    found = [name for name in free if may_be_system(name) and table.columns[name].is_words()]
     if {*table.columns} & {*(options.systems or ())}:
         return None  # they are columns
     if len(found) != 1 or not 1 < len(set(table.columns[found[0]])) < len(table.lines):
@@ -209,7 +198,7 @@ def _roles(
         [
             name
             for name in unused(table, options, [system, *inputs])
-            if not isinstance(table.columns[name], Nested) and not (system is None and is_system(name))
+            if not table.columns[name].nested and not (system is None and is_system(name))
         ]
         for table in tables
     ]
@@ -239,7 +228,7 @@ def _roles(
 
 
 def _named_ids(table: DataTable, free: Sequence[str], groups: Sequence[str], options: Options) -> str | None:
-    first = [name for name in free[:1] if is_id_name(name) or is_words(table, name)]
+    first = [name for name in free[:1] if is_id_name(name) or table.columns[name].is_words()]
     return find_ids(table, options, first, free, groups)
 
 
@@ -267,7 +256,7 @@ def _unnamed_ids(
 
 def _score_columns(table: DataTable, free: Sequence[str]) -> list[str]:
     """The columns that may hold the scores: named so, else of numbers that are named like nothing else."""
-    numeric = [name for name in free if is_numeric(table.columns[name])]
+    numeric = [name for name in free if table.columns[name].is_numeric()]
     for chosen in ([n for n in numeric if is_plain_score(n)], [n for n in numeric if not is_property(n)]):
         if len(chosen) == 1:
             return chosen
@@ -308,14 +297,15 @@ def battle_columns(table: DataTable) -> BattleColumns | None:
     """The columns of a table of battles; None where the table is none, or its sides hold numbers.
 
     Example:
-        >>> columns = {"question_id": ["1"], "model_a": ["x"], "model_b": ["y"], "winner": ["tie"]}
+        >>> from sigjax.readers.table import Column
+        >>> columns = {"model_a": Column(["x"]), "model_b": Column(["y"]), "winner": Column(["tie"])}
         >>> battle_columns(DataTable("t.csv", columns, [2]))
         BattleColumns(a='model_a', b='model_b', winner=('winner',))
-        >>> battle_columns(DataTable("t.csv", columns | {"model_a": ["0.5"]}, [2]))
+        >>> battle_columns(DataTable("t.csv", columns | {"model_a": Column(["0.5"])}, [2]))
     """
     lower = {name.strip().lower(): name for name in table.columns}
     sides = [[own for low, own in lower.items() if side.fullmatch(low)] for side in _SIDES]
-    if any(len(own) != 1 or not is_words(table, own[0]) for own in sides):
+    if any(len(own) != 1 or not table.columns[own[0]].is_words() for own in sides):
         return None
     if all(name in lower for name in _SPLIT):
         winner = tuple(lower[name] for name in _SPLIT)
@@ -396,7 +386,7 @@ def _results(table: DataTable, columns: BattleColumns, sides: Sequence[Sequence[
     if len(columns.winner) == 3:
         return _split_results(table, columns.winner)
     cells = table.columns[columns.winner[0]]
-    if isinstance(cells, Nested):
+    if cells.nested:
         raise InputError(f"{table.file}, column {quote(columns.winner[0])}: expected winners, got lists or objects")
     given = list(cells)
     known = {cell: _result(cell, columns) for cell in dict.fromkeys(given)}

@@ -20,7 +20,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.layouts import read_tables
 from sigjax.readers.options import Options, chosen_metric, quote
 from sigjax.readers.sheets import Reading, Sheet, Sources
-from sigjax.readers.table import DataTable, is_missing, is_text, parse_number, parse_numbers
+from sigjax.readers.table import Column, DataTable, is_missing, is_text, parse_number, parse_numbers
 from sigjax.records import Evaluation, Hint, InputError, Line
 from sigjax.run.files import naming, read_text
 
@@ -46,9 +46,9 @@ def parse_delimited(file: str, text: str, *, kind: str, alone: bool = True) -> D
         alone: whether the file has all systems, and so more than one column.
 
     Example:
-        >>> parse_delimited("t.csv", "id,A\nx,1\n", kind="csv").columns["A"]
+        >>> parse_delimited("t.csv", "id,A\nx,1\n", kind="csv").columns["A"].cells
         ['1']
-        >>> parse_delimited("t.csv", "id;A\n\nx;0,5\n", kind="csv").columns["A"]
+        >>> parse_delimited("t.csv", "id;A\n\nx;0,5\n", kind="csv").columns["A"].cells
         ['0.5']
         >>> parse_delimited("t.csv", "# made by x\nid,A\n# half\nx,1\n,\n", kind="csv").lines
         [4]
@@ -103,9 +103,9 @@ def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone
         if row.count(delimiter) != len(names) - 1:
             _refuse_width(file, line, row.split(delimiter), len(names))
     cells = delimiter.join(rows).split(delimiter)
-    columns = {name: cells[len(names) + j :: len(names)] for j, name in enumerate(names)}
+    columns = {name: Column(cells[len(names) + j :: len(names)]) for j, name in enumerate(names)}
     if any('"' in row for row in rows):
-        columns = {name: [unquote(cell) for cell in column] for name, column in columns.items()}
+        columns = {name: Column([unquote(cell) for cell in column]) for name, column in columns.items()}
     return DataTable(file, columns, lines[1:], header=lines[0])
 
 
@@ -139,7 +139,7 @@ def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> DataT
         for column in columns:
             column.pop()
     _check_header(file, names, lines, kind="csv", alone=alone)
-    return DataTable(file, dict(zip(names, columns, strict=True)), lines[1:], header=header)
+    return DataTable(file, dict(zip(names, map(Column, columns), strict=True)), lines[1:], header=header)
 
 
 def _with_tabs(text: str) -> str:
@@ -152,7 +152,7 @@ def _with_tabs(text: str) -> str:
     return "\n".join(rows)
 
 
-def _with_points(file: str, columns: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+def _with_points(file: str, columns: Mapping[str, Column]) -> dict[str, Column]:
     """Columns with decimal points where they have decimal commas."""
     found = {
         name: [cell for cell in cells if "," in cell]
@@ -166,7 +166,7 @@ def _with_points(file: str, columns: Mapping[str, Sequence[str]]) -> dict[str, S
             f"{commas[0].strip().replace(',', '')}? write decimal points, and no commas between thousands"
         )
     return {
-        name: [cell.replace(",", ".") for cell in cells] if found.get(name) else cells
+        name: Column([cell.replace(",", ".") for cell in cells]) if found.get(name) else cells
         for name, cells in columns.items()
     }
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from sigjax.metrics import METRICS
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.table import DataTable, Nested, Numbers, is_missing, is_text, is_words, locate, readable_numbers
+from sigjax.readers.table import Column, DataTable, is_missing, is_text, locate
 from sigjax.records import Evaluation, Hint, InputError
 
 _IDS = frozenset(
@@ -440,7 +440,7 @@ def _is_no_system(name: str, spread: NumberProfile | None) -> bool:
 def check_groups(tables: Sequence[DataTable], free: Sequence[str]) -> None:
     """Refuse files each of which has the same systems in a column: each is of a game or a data set, not of a system."""
     for name in free:
-        if may_be_system(name) and all(name in table.columns and is_words(table, name) for table in tables):
+        if may_be_system(name) and all(name in table.columns and table.columns[name].is_words() for table in tables):
             common = set.intersection(*({*table.columns[name]} for table in tables))
             if len(tables) > 1 and len(common) > 1:
                 raise InputError(
@@ -515,7 +515,7 @@ def _is_common(parts: Sequence[tuple[DataTable, Mapping[Any, int]]], name: str) 
 
 def _is_yes_or_no(table: DataTable, name: str) -> bool:
     """Whether a column holds 0 and 1, in more rows than would tell."""
-    values = readable_numbers(table, name)
+    values = table.columns[name].readable()
     return len(values) >= FEWEST and {*values.tolist()} <= {0.0, 1.0}
 
 
@@ -675,7 +675,10 @@ def _rule_of(evidence: _Evidence) -> _Rule:
 
 def _evidence(table: DataTable, names: Sequence[str]) -> list[_Evidence]:
     """The evidence on each column."""
-    profiles = {name: None if is_words(table, name) else NumberProfile(readable_numbers(table, name)) for name in names}
+    profiles = {
+        name: None if table.columns[name].is_words() else NumberProfile(table.columns[name].readable())
+        for name in names
+    }
     about = {name for name in names if is_property(name) or name in table.index}
     scores = [each for name, each in profiles.items() if each is not None and each.values.size and name not in about]
     return [
@@ -688,7 +691,7 @@ def _evidence(table: DataTable, names: Sequence[str]) -> list[_Evidence]:
 
 def _is_numbered(table: DataTable, name: str) -> bool:
     """Whether rows are numbered from 0 or 1."""
-    values = readable_numbers(table, name)
+    values = table.columns[name].readable()
     return len(values) == len(table.lines) >= FEWEST and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
 
 
@@ -733,7 +736,7 @@ def tells_apart(table: DataTable, name: str, options: Options, systems: Sequence
 def _is_text(table: DataTable, first: str) -> bool:
     """Whether the first column holds text; a typing error among numbers must not turn a system into ids silently."""
     cells = table.columns[first]
-    if isinstance(cells, Numbers | Nested):
+    if cells.typed or cells.nested:
         return False
     texts = [row for row, cell in enumerate(cells) if is_text(cell) and not is_missing(cell)]
     if texts and 2 * len(texts) < len(table.lines):
@@ -754,9 +757,9 @@ def fold_notes(table: DataTable) -> tuple[str, ...]:
     )
 
 
-def _are_folds(cells: Sequence[str]) -> bool:
+def _are_folds(cells: Column) -> bool:
     """Whether cells are the numbers of folds, such as 3 or Fold3: at least two, and not many."""
-    numbers = {*cells} if not isinstance(cells, Nested) else set[str]()
+    numbers = {*cells} if not cells.nested else set[str]()
     return 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)
 
 

@@ -119,14 +119,77 @@ LARGEST_SPARSE = 10_000_000
 """Tables with more cells than this must be filled to 1%, so that a wrong column cannot exhaust memory."""
 
 
-@dataclass(frozen=True, eq=False)
-class Numbers(Sequence[str]):
+class Column(Sequence[str]):
+    """A column of text, some of which may spell numbers."""
+
+    nested = False
+    """Whether it holds lists or objects, which are neither numbers nor names."""
+    typed = False
+    """Whether it holds numbers that were never text."""
+
+    def __init__(self, cells: Sequence[str]) -> None:
+        self.cells = cells
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.cells)
+
+    def __getitem__(self, row: Any) -> Any:
+        """The cell of a row, or the cells of a slice of rows, as text."""
+        return self.cells[row]
+
+    def __iter__(self) -> Iterator[str]:
+        """The cells as text."""
+        return iter(self.cells)
+
+    @cached_property
+    def parsed(self) -> np.ndarray | None:
+        """`[row]` float64 as `parse_numbers` reads the cells, of which none is missing; None of other cells."""
+        return parse_numbers(self.cells)
+
+    def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
+        """The cells as numbers, NaN where one is missing; `number` reads, or refuses, that of a row."""
+        if self.parsed is not None:
+            return self.parsed
+        values = np.empty(len(self))
+        for row, cell in enumerate(self.cells):
+            word = cell.strip().lower()
+            known = word in TRUTH or word in MISSING
+            values[row] = TRUTH.get(word, np.nan) if known else number(row, cell)
+        return values
+
+    def readable(self) -> np.ndarray:
+        """The finite numbers among the cells, float64 `[number]`; no text is refused."""
+        values = np.array([as_float(cell) for cell in self.cells]) if self.parsed is None else self.parsed
+        return values[np.isfinite(values)]
+
+    def is_numeric(self) -> bool:
+        """Whether it holds numbers and no text."""
+        given = [cell for cell in self.cells if not is_missing(cell)]
+        return bool(given) and not any(map(is_text, given))
+
+    def is_words(self) -> bool:
+        """Whether it holds text, lists or objects, and nothing that may be meant as a number."""
+        if self.nested or self.parsed is not None:
+            return self.nested
+        given = {cell for cell in self.cells if not is_missing(cell)}
+        return bool(given) and all(is_text(cell) and hint_for_number(cell) is None for cell in given)
+
+
+class Nested(Column):
+    """A column of lists or objects."""
+
+    nested = True
+
+
+class Numbers(Column):
     """A column of numbers; as names, it is text like any other."""
 
-    values: np.ndarray
-    """[row] numbers or truth values, anything where missing."""
-    missing: np.ndarray
-    """[row] bool"""
+    typed = True
+
+    def __init__(self, values: np.ndarray, missing: np.ndarray) -> None:
+        """Take numbers or truth values `[row]`, anything where missing `[row]`."""
+        self.values, self.missing = values, missing
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -140,6 +203,29 @@ class Numbers(Sequence[str]):
         """The cells as text."""
         for value, missing in zip(self.values.tolist(), self.missing.tolist(), strict=True):
             yield "" if missing else str(value)
+
+    def numbers(self, number: Callable[[int, str], float]) -> np.ndarray:
+        """As of text; what is not finite, or not exact, is refused."""
+        if self.values.dtype.kind in "iu":
+            usable = (self.values <= LARGEST_WHOLE) & (self.values >= -LARGEST_WHOLE)
+        else:
+            usable = np.isfinite(self.values)
+        for row in np.flatnonzero(~usable & ~self.missing)[:1].tolist():
+            number(row, self[row])  # says what is wrong
+        return np.where(self.missing, np.nan, self.values.astype(np.float64))
+
+    def readable(self) -> np.ndarray:
+        """As of text."""
+        values = self.values[~self.missing].astype(np.float64)
+        return values[np.isfinite(values)]
+
+    def is_numeric(self) -> bool:
+        """Whether any is given."""
+        return not bool(self.missing.all())
+
+    def is_words(self) -> bool:
+        """Whether it holds text: never."""
+        return False
 
 
 class Lazy(Mapping[str, Any]):
@@ -167,16 +253,12 @@ class Lazy(Mapping[str, Any]):
         return len(self._names)
 
 
-class Nested(list[str]):
-    """A column of lists or objects, which are neither numbers nor names."""
-
-
 @dataclass(frozen=True, eq=False)
 class DataTable:
     """Columns of text or numbers; `is_missing` says which cells are missing values."""
 
     file: str
-    columns: Mapping[str, Sequence[str]]
+    columns: Mapping[str, Column]
     """name -> [row]"""
     lines: Sequence[int]
     """[row]: the line of the file that the row starts on, or the number of the row."""
@@ -186,11 +268,6 @@ class DataTable:
     """The line that names the columns, where one does; a file that lost it would lose an instance."""
     index: tuple[str, ...] = ()
     """Columns that are the index of a data frame of pandas."""
-
-    @cached_property
-    def parsed(self) -> Mapping[str, np.ndarray | None]:
-        """Name -> `[row]` float64 as `parse_numbers` reads it, which has nothing missing; None for other columns."""
-        return Lazy(self.columns, lambda name: parse_numbers(self.columns[name]))
 
 
 def check_characters(content: str) -> None:
@@ -209,7 +286,7 @@ def locate(table: DataTable, row: int, column: str) -> str:
 def label_column(table: DataTable, name: str) -> Sequence[str]:
     """A column of names; empty ones are refused."""
     column = table.columns[name]
-    if isinstance(column, Nested):
+    if column.nested:
         raise InputError(f"{table.file}, column {quote(name)}: expected names, got lists or objects")
     cells = list(column)
     if not all(map(str.strip, cells)):
@@ -220,38 +297,12 @@ def label_column(table: DataTable, name: str) -> Sequence[str]:
 
 def number_column(table: DataTable, name: str, *, hint: str) -> np.ndarray:
     """A column of numbers, float64 `[row]`, NaN where a cell is empty; `hint` says what to do about text."""
-    cells = table.columns[name]
-    if isinstance(cells, Numbers):
-        return _ready_numbers(table, name, cells)
-    values = table.parsed[name]
-    return _numbers_slowly(table, name, hint=hint) if values is None else values
 
+    def number(row: int, cell: str) -> float:
+        with naming(locate(table, row, name)):
+            return parse_number(cell, hint=hint, missing="repair it")
 
-def readable_numbers(table: DataTable, name: str) -> np.ndarray:
-    """The finite numbers among the cells of a column, float64 `[number]`; none of text is refused."""
-    cells = table.columns[name]
-    if isinstance(cells, Numbers):
-        values = cells.values[~cells.missing].astype(np.float64)
-    elif (values := table.parsed[name]) is None:
-        values = np.array([as_float(cell) for cell in cells])
-    return values[np.isfinite(values)]
-
-
-def is_numeric(cells: Sequence[str]) -> bool:
-    """Whether a column holds numbers and no text."""
-    if isinstance(cells, Numbers):
-        return not bool(cells.missing.all())
-    given = [cell for cell in cells if not is_missing(cell)]
-    return bool(given) and not any(map(is_text, given))
-
-
-def is_words(table: DataTable, name: str) -> bool:
-    """Whether a column holds text, lists or objects, and nothing that may be meant as a number."""
-    cells = table.columns[name]
-    if isinstance(cells, Numbers | Nested) or table.parsed[name] is not None:
-        return isinstance(cells, Nested)
-    given = {cell for cell in cells if not is_missing(cell)}
-    return bool(given) and all(is_text(cell) and hint_for_number(cell) is None for cell in given)
+    return table.columns[name].numbers(number)
 
 
 def check_filled(file: str, *, filled: int, rows: int, columns: int, what: str) -> None:
@@ -260,33 +311,3 @@ def check_filled(file: str, *, filled: int, rows: int, columns: int, what: str) 
         raise InputError(
             f"{file}: {what}: {rows} by {columns}, of which only {filled} are given; check which columns are read"
         )
-
-
-def _ready_numbers(table: DataTable, name: str, cells: Numbers) -> np.ndarray:
-    """As `number_column`, of numbers that were never text."""
-    values = cells.values
-    if values.dtype.kind in "iu":
-        usable = (values <= LARGEST_WHOLE) & (values >= -LARGEST_WHOLE)
-    else:
-        usable = np.isfinite(values)
-    wrong = np.flatnonzero(~usable & ~cells.missing)
-    for row in wrong[:1].tolist():
-        _number(table, row, name, cells[row], hint="")  # says what is wrong
-    return np.where(cells.missing, np.nan, values.astype(np.float64))
-
-
-def _numbers_slowly(table: DataTable, name: str, *, hint: str) -> np.ndarray:
-    """As `number_column`, cell by cell, so that the culprit can be named."""
-    values = np.empty(len(table.columns[name]))
-    for row, cell in enumerate(table.columns[name]):
-        word = cell.strip().lower()
-        if word in TRUTH or word in MISSING:
-            values[row] = TRUTH.get(word, np.nan)
-        else:
-            values[row] = _number(table, row, name, cell, hint=hint)
-    return values
-
-
-def _number(table: DataTable, row: int, name: str, cell: str, *, hint: str) -> float:
-    with naming(locate(table, row, name)):
-        return parse_number(cell, hint=hint, missing="repair it")

@@ -40,6 +40,7 @@ def run_apart(program, *arguments):
 
 DAMAGE = """
 import pathlib, sys
+from sigjax import InputError, read
 good, bad = (pathlib.Path(sys.argv[1], f"details_{name}.parquet") for name in "ab")
 data = good.read_bytes()
 footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
@@ -67,6 +68,7 @@ def test_a_damaged_footer_does_not_end_the_process(tmp_path):
 
 MEMORY = """
 import pathlib, sys
+from sigjax import InputError, read
 try:
     read(*sys.argv[1:])
 except InputError as refusal:
