@@ -13,7 +13,5 @@ from sigjax.report.data import to_dataframe as to_dataframe
 from sigjax.report.html import to_html as to_html
 from sigjax.report.latex import to_latex as to_latex
 from sigjax.report.markup import to_markdown as to_markdown
-from sigjax.report.methods import to_methods as to_methods
-from sigjax.report.methods import to_sentences as to_sentences
 from sigjax.report.report import Report as Report
 from sigjax.report.report import to_text as to_text

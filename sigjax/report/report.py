@@ -11,7 +11,6 @@ from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, rep
 from sigjax.report.html import to_fragment, to_html
 from sigjax.report.latex import to_latex
 from sigjax.report.markup import to_markdown
-from sigjax.report.methods import to_methods, to_sentences
 from sigjax.run.files import text_or_file
 
 if TYPE_CHECKING:
@@ -130,10 +129,14 @@ class Report(ReportRecord):
 
     def to_methods(self, path: Path | None = None) -> str:
         """A methods paragraph for a paper in LaTeX, true to the settings, and the BibTeX of what it cites."""
+        from sigjax.report.methods import to_methods
+
         return text_or_file(to_methods(self), path)
 
     def to_sentences(self, path: Path | None = None) -> str:
         """One sentence on all systems for each metric and test, then one for every pair."""
+        from sigjax.report.methods import to_sentences
+
         return text_or_file(to_sentences(self), path)
 
     def to_markdown(self, path: Path | None = None) -> str:

@@ -13,7 +13,7 @@ from sigjax import Evaluation, compare
 from sigjax.comparison.families import out_of_reach, too_few_units
 from sigjax.exact.null import ExactP
 from sigjax.records import Column, Comparisons, Settings
-from sigjax.report import to_sentences
+from sigjax.report.methods import to_sentences
 from sigjax.testing.p_values import exact_columns, sampled_columns
 
 

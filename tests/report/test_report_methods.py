@@ -14,7 +14,7 @@ from reports import make_report
 from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.readers.saved import save_evaluations
 from sigjax.records import CORRECTIONS, Settings
-from sigjax.report import to_methods, to_sentences
+from sigjax.report.methods import to_methods, to_sentences
 
 ROOT = Path(__file__).parents[2]
 
