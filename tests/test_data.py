@@ -82,9 +82,7 @@ def test_conll18_numpy_and_jax_agree(parsers):
 def test_conll18_identical_tags_give_one(data):
     """Eleven parsers took the same tagger's output: p is 1 by every test."""
     evaluation = read(
-        data / "conll18_en_ewt" / "per_sentence_stats.tsv.gz",
-        metric="fscore",
-        counts=LAS | {"tp": "upos_correct"},
+        data / "conll18_en_ewt" / "per_sentence_stats.tsv.gz", metric="fscore", counts=LAS | {"tp": "upos_correct"}
     )
     groups: dict[bytes, list[str]] = {}
     for name, stats in zip(evaluation.systems, evaluation.stats, strict=True):
@@ -145,10 +143,7 @@ def test_yeh(data, metric, alternative):
 
 def test_hipe_identical_runs(data):
     evaluation = read(
-        data / "hipe_fr_coarse" / "per_sentence_stats.tsv.gz",
-        metric="fscore",
-        counts=ENTITIES,
-        cluster="doc_id",
+        data / "hipe_fr_coarse" / "per_sentence_stats.tsv.gz", metric="fscore", counts=ENTITIES, cluster="doc_id"
     )
     report = compare(evaluation, resamples=2000, interval="none")
     assert report.num_units == 43

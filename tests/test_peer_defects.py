@@ -5,7 +5,6 @@ statsmodels; random numbers have fixed seeds.
 """
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -209,16 +208,3 @@ def test_neighbouring_seeds_share_no_resamples(metric):
     for seed in range(10):
         drawn += both_replicates(bootstrap_test(a, 0 * a, metric=metric, method="montecarlo", resamples=2, seed=seed))
     assert len(set(np.round(drawn, 9))) == 20
-
-
-@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
-def test_memory_does_not_grow_with_the_resamples(test):
-    """Indices of all resamples at once: 3,000 instances and 8,000 resamples would be 190 MB."""
-    a, b = np.random.default_rng(10).integers(0, 9, (2, 3000))
-    peaks = []
-    for resamples in (2000, 8000):
-        tracemalloc.start()
-        sampled(of(a=a, b=b), test=test, resamples=resamples, device="numpy")
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < peaks[0] + 1e6

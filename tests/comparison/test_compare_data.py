@@ -50,11 +50,7 @@ def test_a_wide_frame_and_a_dict_of_arrays():
         (LONG[["question", "correct"]], {"score": "correct"}, "score is for long tables"),
         ({"A": A, "B": B}, {"id": "question"}, "id is for tables, and these are arrays"),
         (LONG, NAMED | {"filter": "strict"}, "filter is for files, and this is a data frame"),
-        (
-            Evaluation.from_arrays({"A": A, "B": B}),
-            {"metric": "mean"},
-            "metric is for tables, and evaluations are",
-        ),
+        (Evaluation.from_arrays({"A": A, "B": B}), {"metric": "mean"}, "metric is for tables, and evaluations are"),
         (3, {}, "data must be .* a data frame, or the path of a table, got int"),
         ([3], {}, "expected an Evaluation"),
     ],
@@ -66,10 +62,7 @@ def test_what_does_not_belong_together_is_refused(data, options, message):
 
 EVALUATION = r"expected an Evaluation, .*, or a list of them, got NoneType"
 WRONG = {
-    "compare nothing": (
-        lambda: sigjax.compare(None),
-        "data must be an Evaluation, a dict .*, got NoneType",
-    ),
+    "compare nothing": (lambda: sigjax.compare(None), "data must be an Evaluation, a dict .*, got NoneType"),
     "compare numbers": (lambda: sigjax.compare([1, 2]), "expected an Evaluation, .*, or a list of them, got int"),
     "read a number": (lambda: sigjax.read(3), "expected a path or a data frame of pandas, polars or pyarrow, got int"),
     "read a path and a number": (lambda: sigjax.read("a", 3), "expected the paths of files, got int"),
@@ -90,10 +83,7 @@ WRONG = {
     "domain": (lambda: sigjax.studies.domain({"a": 3}), "expected an Evaluation with strata, or one per test set"),
     "synthetic": (lambda: sigjax.studies.synthetic(3), "expected an Evaluation of the systems to mix, got int"),
     "a report": (lambda: sigjax.Report.from_json(None), "expected the path of a report, or its JSON, got NoneType"),
-    "a test": (
-        lambda: sigjax.compare({"A": [1], "B": [2]}, test=3),
-        "test must be one or more of permutation",
-    ),
+    "a test": (lambda: sigjax.compare({"A": [1], "B": [2]}, test=3), "test must be one or more of permutation"),
     "a name": (lambda: sigjax.compare({"A": [1], "B": [2]}, baseline=3), "baseline must be a name, got 3"),
 }
 

@@ -86,10 +86,6 @@ def test_a_mean_of_reals_is_scipys_test_of_run_scores(num_runs):
         assert found.p_value == pytest.approx(expected.pvalue, rel=1e-12)
 
 
-def errors(report):
-    return [*(one.standard_error for one in report.systems), report.comparisons[0].standard_error]
-
-
 def mean_squares(table):
     """Those of instances, runs and the rest, of a table [instance, run], by statsmodels."""
     instance, run = np.indices(table.shape)
@@ -156,20 +152,6 @@ def test_a_metric_without_a_slope_is_refused():
     evaluation = evaluation_of(np.concatenate([values, -values], axis=1), lambda sums: 1e307 * sums[..., 0])
     with pytest.raises(InputError, match="is not a finite number for 'A' on the data"):
         compare(evaluation, **QUICK)
-
-
-def test_clusters_are_units_and_the_test_does_not_see_them():
-    rng = np.random.default_rng(6)
-    values = trained(rng, instances=40, runs=4) + rng.normal(size=(2, 20, 1)).repeat(2, axis=1)
-    report = compare(evaluation_of(values, clusters=np.arange(40) // 2), **QUICK)
-    paired = compare(evaluation_of(values.reshape(2, 20, 2, 4).mean(axis=2)), **QUICK)
-    alone = compare(evaluation_of(values), **QUICK)
-    assert errors(report) == pytest.approx(errors(paired), rel=1e-7)
-    unclustered = [*(one.standard_error_unclustered for one in report.systems), report.comparisons[0]]
-    assert [*unclustered[:2], unclustered[2].standard_error_unclustered] == pytest.approx(errors(alone), rel=1e-12)
-    assert report.comparisons[0].interval == pytest.approx(paired.comparisons[0].interval, rel=1e-6)
-    assert report.comparisons[0].p_value == alone.comparisons[0].p_value
-    assert "Std. error: for new clusters and runs" in str(report)
 
 
 def test_strata_have_variances_of_their_own():

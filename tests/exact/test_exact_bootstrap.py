@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import montecarlo_error
 from scipy.stats import binom
 
-from sigjax import Evaluation, compare
 from sigjax.exact import bootstrap as exact_bootstrap
 from sigjax.exact.bootstrap import (
     bootstrap_p,
@@ -177,19 +175,6 @@ def test_only_one_unit_reaches_the_tail(size, reach):
     assert log10_p * math.log(10) == pytest.approx(expected, rel=0, abs=error_bound)
 
 
-@pytest.mark.parametrize("outlier", [100, 5000, -2000])
-def test_window_of_skewed_data_loses_nothing(outlier):
-    """One unit holds nearly all the variance: the sum is far from normal, and a window of 9 deviations would not do."""
-    values = np.r_[np.random.default_rng(1).integers(0, 3, 2000), outlier]
-    lattice, centred = lattice_of(values), values - values.mean()
-    first, probabilities, step = law(lattice)
-    distance = first + step * np.arange(len(probabilities)) - values.sum()
-    assert len(probabilities) < lattice.top / 10
-    assert probabilities.sum() == pytest.approx(1.0, rel=0, abs=1e-13)
-    assert probabilities @ distance**2 == pytest.approx((centred**2).sum(), rel=1e-11)
-    assert probabilities @ distance**3 == pytest.approx((centred**3).sum(), rel=1e-10)
-
-
 @pytest.mark.parametrize("groups", [[[4, 4, 4]], [[7]], [[0]], [[5, 5], [-2], [1, 1, 1]]])
 def test_values_without_variation_are_a_point(groups):
     lattice, total = lattice_of(*groups), sum(map(sum, groups))
@@ -197,31 +182,6 @@ def test_values_without_variation_are_a_point(groups):
     assert (log_tail(lattice, total), log_tail(lattice, total + 1)) == (0.0, -math.inf)
     assert (standard_error(lattice), cost(lattice), quantile(law(lattice), 0.5)) == (0.0, 0, total)
     assert bootstrap_p(lattice, total, "two-sided", "shift")[:2] == ((0.0, -math.inf) if total else (1.0, 0.0))
-
-
-@pytest.mark.parametrize("sizes", [[120], [80, 40]])
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_sampled_bootstrap_agrees(sizes, alternative):
-    rng, resamples, strata = np.random.default_rng(3), 100_000, np.repeat(np.arange(len(sizes)), sizes)
-    a, b = rng.integers(0, 20, 120), rng.integers(0, 18, 120)
-    evaluation = Evaluation.from_arrays({"a": a, "b": b}, strata=strata.tolist())
-    (sampled,) = compare(
-        evaluation,
-        test="bootstrap",
-        method="montecarlo",
-        alternative=alternative,
-        resamples=resamples,
-        interval="percentile",
-    )
-    lattice = draw_lattice(a - b, strata)
-    exact = bootstrap_p(lattice, lattice.total, alternative, "shift").p_value
-    assert abs(sampled.p_value - exact) < 4.5 * montecarlo_error(exact, resamples)
-    # The sum is nearly normal: the standard error of its sampled standard deviation is sd / sqrt(2 K).
-    assert sampled.standard_error == pytest.approx(standard_error(lattice) / 120, rel=4.5 / math.sqrt(2 * resamples))
-    sampling = 4.5 * math.sqrt(0.025 * 0.975 / resamples)
-    for end, q in zip(sampled.interval, (0.025, 0.975), strict=True):
-        low, high = (quantile(law(lattice), q + sign * sampling) / 120 for sign in (-1, 1))
-        assert low - 1e-12 <= end <= high + 1e-12
 
 
 def test_cost_is_rows_times_grid(monkeypatch):

@@ -45,22 +45,6 @@ def test_published_error_rates_of_twelve_systems(data, compared):
     assert {pair["method"] for pair in report["pairs"]} == {"exact"}
 
 
-def test_naacl_files_of_systems_and_a_forgotten_swap(data, compared):
-    folder = data / "align_enfr"
-    files = [*sorted((folder / "systems").glob("uva.*")), folder / "systems" / "giza.reverse.talp"]
-    report = compared(folder / "gold.test.wa.nonullalign", "-i", *files, "--baseline", "uva.ibm1.mle")
-    scores = {each["name"]: round(100 * each["score"], 1) for each in report["systems"]}
-    assert [scores[f"uva.{name}"] for name in ("ibm1.mle", "ibm1.vb", "ibm2.mle", "ibm2.vb")] == [
-        28.5,
-        28.6,
-        20.5,
-        20.4,
-    ]
-    note, _ = report["notes"]
-    assert note.startswith("system 'giza.reverse': ")
-    assert note.endswith("links match the gold when read the other way; check --swap")
-
-
 def test_counts_by_hand(write):
     evaluation = read(write("gold.talp", GOLD), input=both(write))
     assert evaluation.systems == ("a", "b")

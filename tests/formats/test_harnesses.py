@@ -135,21 +135,6 @@ def test_mteb_has_the_main_scores_of_its_files(data):
     assert evaluation.num_instances == 9
 
 
-@pytest.mark.parametrize("name", logs.TEXTS)
-def test_formats_are_found_and_joined_by_id(write, name):
-    file, make = logs.TEXTS[name]
-    paths = [write(f"{system}/{file}", make(found)) for system, found in (("x", A), ("y", B))]
-    evaluation = read(*paths)
-    assert list(numbers(evaluation).values()) == [A, B]
-    assert numbers(read(*paths, reader=name)) == numbers(evaluation)
-    assert numbers(read(input={"Best": paths[0], "Base": paths[1]})) == {"Best": A, "Base": B}
-    assert read(f"Best={paths[0]}", f"Base={paths[1]}").systems == ("Best", "Base")
-    with pytest.raises(
-        InputError, match=rf"x/{file}.*: a comparison needs at least two systems, got 1; give one file per system"
-    ):
-        read(paths[0])
-
-
 @pytest.mark.parametrize(
     ("name", "expected"), [("lm-eval", {"x", "y"}), ("helm", {"x", "y"}), ("eee", {"org/a", "org/b"})]
 )
@@ -305,18 +290,6 @@ def test_inspect_parts_of_a_value(write):
         read(*paths, metric="judge/why")
     with pytest.raises(InputError, match="needs value: which of 'judge/tone', 'judge/fact'"):
         read(*paths)
-
-
-def test_inspect_epochs_are_runs(write):
-    a, b = [["C", "I"], ["I", "I"]], [["I", "I"], ["C", "C"]]
-    paths = [write(f"{k}.json", logs.inspect(v, model=k)) for k, v in (("a", a), ("b", b))]
-    evaluation = read(*paths)
-    assert (evaluation.ids, evaluation.runs) == (("0", "0", "1", "1"), ("1", "2", "1", "2"))
-    assert numbers(evaluation) == {"a": [1, 0, 0, 0], "b": [0, 0, 1, 1]}
-    fewer = read(paths[0], write("c.json", logs.inspect(["C", "I"], model="c")))
-    assert numbers(fewer) == {"a": [0.5, 0], "c": [1, 0]}
-    assert fewer.runs is None
-    assert fewer.notes == ("the systems have different runs (epochs, trials): took the mean of each instance",)
 
 
 def reduced(values, reducer):

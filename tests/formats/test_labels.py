@@ -145,25 +145,6 @@ def test_labels_are_joined_by_id(write, layout):
         assert scores.tolist() == pytest.approx([score(CLASSES, own) for own in CLASSIFIED.values()])
 
 
-def as_object(labels, *, shuffled=True):
-    pairs = list(zip(IDS, labels, strict=True))
-    if shuffled:
-        random.Random(1).shuffle(pairs)
-    return json.dumps(dict(pairs), indent=None if shuffled else 1)
-
-
-def test_objects_of_labels_are_joined_by_id(write):
-    gold = write("gold.json", as_object(CLASSES, shuffled=False))
-    files = [write(f"{name}.json", as_object(own)) for name, own in CLASSIFIED.items()]
-    lines = [submission(write, "gold.txt", CLASSES, "tabs", shuffled=False)]
-    lines += [submission(write, f"{name}.txt", own, "tabs") for name, own in CLASSIFIED.items()]
-    expected = read(lines[0], input=lines[1:], metric="kappa")
-    for first, others in ((gold, files), (gold, lines[1:]), (lines[0], files)):
-        found = read(first, input=others, metric="kappa")
-        assert (found.ids, found.systems) == (tuple(IDS), tuple(CLASSIFIED))
-        assert found.stats.tolist() == expected.stats.tolist()
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [

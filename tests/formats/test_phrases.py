@@ -340,10 +340,7 @@ def test_common_subsequences_by_enumeration(one, other):
 def test_published_scores_of_segmentation(data, compared):
     folder = data / "sigmorphon22_seg_eng"
     systems = [f"{name}={folder}/raw_{name}.eng.word.test.predictions.gz" for name in ("DeepSPIN-3", "CLUZH")]
-    segmented, metrics = (
-        (folder / "eng.word.test.gold.tsv.gz", "-i", *systems),
-        ("fscore", "precision", "recall"),
-    )
+    segmented, metrics = ((folder / "eng.word.test.gold.tsv.gz", "-i", *systems), ("fscore", "precision", "recall"))
     report = compared(*segmented, "--strata", "category", "-m", *metrics)
     scores = {(each["name"], each["metric"]): each["score"] for each in report["systems"]}
     published = json.loads((folder / "published_eng.json").read_text())

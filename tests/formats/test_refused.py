@@ -132,12 +132,9 @@ BAD = {
         (SEGMENTS.replace("y", "ÿ").encode("latin-1"), r"b, line 4: expected UTF-8"),
     ],
     "segmentation gold": [
-        (SEGMENTED.replace("\t100", "", 1), r"g.tsv, line 2: expected 3 fields between tabs as in line 1"),
+        (SEGMENTED.replace("\t100", "", 1), r"g.tsv, line 2: expected 3 fields between tabs as in line 1")
     ],
-    "terms": [
-        ("a\n\0", "b, line 2: .*NUL"),
-        (b"a\n\xe9\n", "b, line 2: expected UTF-8"),
-    ],
+    "terms": [("a\n\0", "b, line 2: .*NUL"), (b"a\n\xe9\n", "b, line 2: expected UTF-8")],
     "labels": [
         ("a\nb\n", r"one.pred: has 2 labels, but gold.txt has 10"),
         ("a\n" * 5 + "\n" + "a\n" * 4, r"one.pred, line 6: expected a label, got an empty line"),
@@ -183,9 +180,7 @@ BAD = {
         (tree("(NP (NN Tea)\n(CC or) (NN gin))"), "b: has 4 lines, but "),
         (tree("(NP \udcff)"), "b, line 3: expected UTF-8"),
     ],
-    "trees gold": [
-        ("\n".join([TREES[0], "(())", TREES[2]]), "gold.txt, line 2: expected a tree, got no words"),
-    ],
+    "trees gold": [("\n".join([TREES[0], "(())", TREES[2]]), "gold.txt, line 2: expected a tree, got no words")],
     "conllu": [
         ("# only a comment\n", r"b.conllu: has no words; expected CoNLL-U"),
         (conllu(ONE, TWO[:-2]), r"b.conllu, line 2: expected 10 columns between tabs, got 9"),

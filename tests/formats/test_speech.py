@@ -71,17 +71,9 @@ def test_usual_ids_are_recognized(write, ids):
     ("reader", "content", "message"),
     [
         ("kaldi", "x1 a\nx2 b\nx1 c\n", r"a, line 3: utterance 'x1' is also on line 1; leave one of them out"),
-        (
-            "kaldi",
-            "x1 a\nx4 b\nx5 b\n",
-            r"a, line 2: utterance 'x4' is not in .*/g, .* out \(and 1 others\)",
-        ),
+        ("kaldi", "x1 a\nx4 b\nx5 b\n", r"a, line 2: utterance 'x4' is not in .*/g, .* out \(and 1 others\)"),
         ("trn", "a (x1)\nb\n", r"a, line 2: expected words and then \(ID\), got 'b'"),
-        (
-            "trn",
-            "a (x1)\nthe { cat / hat } (x2)\n",
-            r"a, line 2: alternatives such as '{ cat / hat }' are",
-        ),
+        ("trn", "a (x1)\nthe { cat / hat } (x2)\n", r"a, line 2: alternatives such as '{ cat / hat }' are"),
     ],
 )
 def test_files_that_cannot_be_used(write, reader, content, message):
@@ -199,11 +191,7 @@ def test_errors_are_those_of_sclite(files):
 @pytest.mark.parametrize(
     ("stm", "ctm", "message"),
     [
-        (
-            "call1 A ann 0 x it\n",
-            None,
-            r"r.stm, line 1: expected FILE CHANNEL SPEAKER BEGIN END WORD",
-        ),
+        ("call1 A ann 0 x it\n", None, r"r.stm, line 1: expected FILE CHANNEL SPEAKER BEGIN END WORD"),
         ("call1 A ann 0\n", None, r"r.stm, line 1: expected FILE CHANNEL SPEAKER BEGIN END"),
         (STM + "call1 A ann 4.50 5.00 so\n", None, r"r.stm, line 9: segment 'call1 A ann 4.50' is also on line 4"),
         (STM.replace("um /", "} um /"), None, r"r.stm, line 2: expected alternatives as { a / b }, got .well"),
@@ -214,11 +202,7 @@ def test_errors_are_those_of_sclite(files):
         (None, "call1 C 0.1 0.2 it\n", r"a.ctm, line 1: r.stm has no segment of 'call1 C'; leave its words out"),
         (None, "call1 A 0.1 0.2 {\n", r"a.ctm, line 1: expected a word, or alternatives from <ALT_BEGIN> to"),
         (None, "call1 A * * <ALT>\n", r"a.ctm, line 1: expected a word, or alternatives from <ALT_BEGIN> to"),
-        (
-            None,
-            "call1 A * * <ALT_BEGIN>\ncall1 A 0 1 so\n",
-            r"a.ctm, line 2: ends within alternatives",
-        ),
+        (None, "call1 A * * <ALT_BEGIN>\ncall1 A 0 1 so\n", r"a.ctm, line 2: ends within alternatives"),
         (None, CTM.replace(" CATS", " CAT/S"), r"a.ctm, line 16: expected a word, or alternatives from"),
         (None, "so it rained (call2)\n", r"a.ctm, line 1: r.stm has no segment of 'so it'"),
     ],

@@ -252,10 +252,7 @@ RATING = "u,A,1,TGT,eng,deu,50,d,False,[],1,2\n"
     ("content", "message"),
     [
         (RATING + "u,A,1,TGT,eng\n", "t, line 2: expected 9 fields, or 11 to 14 with documents, got 5"),
-        (
-            RATING + RATING.replace(",A,", ",,"),
-            "t, line 2: expected an annotator, a system, an item and its document",
-        ),
+        (RATING + RATING.replace(",A,", ",,"), "t, line 2: expected an annotator, a system, an item and its document"),
         (RATING + RATING.replace(",50,", ",good,"), "t, line 2: expected a number, got 'good'"),
         (
             RATING.replace("TGT", "BAD"),

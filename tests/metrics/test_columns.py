@@ -78,10 +78,7 @@ def test_long_sorts_are_left_to_numpy():
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        (
-            SampleMetric("bad", lambda x: x.missing, ("value",)),
-            "'bad' failed on float64 arrays .*AttributeError",
-        ),
+        (SampleMetric("bad", lambda x: x.missing, ("value",)), "'bad' failed on float64 arrays .*AttributeError"),
         (SampleMetric("bad", lambda x: x, ("value",)), r"one real number, got float64 of shape \(4,\)"),
         (SampleMetric("bad", lambda x: 1j, ("value",)), "one real number, got complex128"),
         (SampleMetric("bad", lambda x, w: x.sum(), ("value",), weighted=True), "metric 'bad' gives 10 .* but 13 for"),

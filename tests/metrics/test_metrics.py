@@ -60,11 +60,7 @@ BAD = {
     "no cluster": ({"a": [1, 2], "b": [1, 2]}, {"clusters": ["x", None]}, "clusters: .* got None at instance 2"),
     "masked": ({"a": np.ma.masked_less([1, 2], 2), "b": [1, 2]}, {}, "'a': some numbers are masked"),
     "same name": ({1: [1, 2], "1": [1, 2]}, {}, "two systems have the same name"),
-    "unknown metric": (
-        {"a": [1], "b": [2]},
-        {"metric": "bleau"},
-        "unknown metric 'bleau'; did you mean 'bleu'",
-    ),
+    "unknown metric": ({"a": [1], "b": [2]}, {"metric": "bleau"}, "unknown metric 'bleau'; did you mean 'bleu'"),
     "no metric": ({"a": [1], "b": [2]}, {"metric": 3}, "metric must be a name"),
     "inputs": ({"a": [1], "b": [2]}, {"metric": "fscore"}, r"takes 3 number\(s\) per instance \(tp, predicted, gold\)"),
     "not 0/1": (

@@ -191,25 +191,6 @@ def test_a_folder_of_lm_eval(lm_eval, capsys, tmp_path):
         read(lm_eval / "org__a", lm_eval / "org__b", filter="strict")
 
 
-def test_tasks_that_a_system_lacks(lm_eval, capsys):
-    (lm_eval / "org__b" / FILE.format("mmlu")).unlink()
-    command = ["compare", lm_eval, "--device", "numpy", "--filter", "strict"]
-    code, _, error = cli(capsys, *command)
-    assert (code, error) == (
-        2,
-        "sigjax: error: task 'mmlu' has no results of 'org__b'; --missing drop leaves such tasks out\n",
-    )
-    code, text, _ = cli(capsys, *command, "--missing", "drop")
-    assert (
-        code,
-        "mean of 2 tasks" in text,
-        "left out task mmlu: no results of 'org__b'" in " ".join(text.split()),
-    ) == (*(0, True, True),)
-    (lm_eval / "org__b" / FILE.format("gsm8k")).unlink()
-    _, text, _ = cli(capsys, "compare", *lm_eval.glob("*/*arc*"), "--device", "numpy")
-    assert text.startswith("arc: acc, 30 instances\n")
-
-
 def test_a_folder_of_inspect_with_epochs(tmp_path):
     for model, share in (("lab/a", 0.8), ("lab/b", 0.4)):
         for task in ("gpqa", "math"):
@@ -223,20 +204,6 @@ def test_a_folder_of_inspect_with_epochs(tmp_path):
         ("math: choice", 60, 30),
     ]
     assert {one.name for one in report.systems} == {"lab/a", "lab/b"}
-
-
-def test_a_metric_of_one_task_and_tasks_without_any(lm_eval, capsys, tmp_path):
-    """The only task with a metric is compared, by every command; what is left out of a suite is named."""
-    options = [lm_eval, "--filter", "strict", "-m"]
-    code, text, _ = cli(capsys, "compare", *options, "exact_match", "--device", "numpy")
-    assert (code, text.split(",")[0]) == (0, "gsm8k: exact_match")
-    assert "note: left out tasks arc, mmlu: no exact_match\n" in text
-    assert cli(capsys, "extract", *options, "exact_match", "-o", tmp_path / "gsm8k.npz")[0] == 0
-    code, text, _ = cli(capsys, "compare", *options, "acc", "--device", "numpy")
-    assert "mean of 2 tasks" in text
-    assert "note: left out task gsm8k: no acc\n" in text
-    _, said, _ = cli(capsys, "doctor", lm_eval, "--filter", "strict")
-    assert "tasks: arc, gsm8k, mmlu; the instances are those of arc" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(("sizes", "has_suite"), [((30, 30), True), ((30, 20), False)])

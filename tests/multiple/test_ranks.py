@@ -24,7 +24,6 @@ from sigjax.multiple.ranks import (
 )
 from sigjax.records import CORRECTIONS, Settings
 from sigjax.report import to_html, to_latex, to_markdown, to_text
-from sigjax.testing import replicates
 
 SIZES = st.integers(1, 11)
 
@@ -176,36 +175,6 @@ def test_whole_reports_come_near_a_bootstrap_of_ones_own():
     for name, of_system in zip(counts, ranks, strict=True):
         assert report[name] == pytest.approx(np.quantile(of_system, [0.025, 0.975]), abs=0.51)
     assert len(set(report.values())) > 2
-
-
-def test_identical_systems_stand_alike_and_constant_differences_decide():
-    values = np.random.default_rng(4).integers(0, 9, 40).astype(float)
-    better = values + np.random.default_rng(5).normal(0.7, 1.5, 40).round(1)
-    systems = {"a": better, "twin": better, "b": values, "less": values - 2, "least": values - 3}
-    found = told(run(Evaluation.from_arrays(systems), resamples=999))
-    assert found["a"] == found["twin"] == (1, found["a"][1])
-    assert found["a"][1] >= 2
-    assert found["least"] == (5, 5)
-    shifted = told(run(Evaluation.from_arrays({"b": values, "less": values - 2, "least": values - 3}), resamples=999))
-    assert shifted == {"b": (1, 1), "less": (2, 2), "least": (3, 3)}
-    same = told(run(Evaluation.from_arrays({"x": values, "y": values}), resamples=999))
-    assert set(same.values()) == {(1, 2)}
-
-
-@pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "simultaneous"])
-@pytest.mark.parametrize("metric", ["fscore", "median"])
-def test_replicates_of_intervals_are_not_drawn_again(metric, interval, monkeypatch, tmp_path):
-    counts = random_counts(np.random.default_rng(2), 4, 40)
-    given = counts if metric == "fscore" else {name: each[:, 0] for name, each in counts.items()}
-    data, quick = Evaluation.from_arrays(given, metric=metric), {"device": "numpy", "resamples": 1000}
-    expected, draws = told(run(data, **quick)), []
-    monkeypatch.setattr(
-        replicates, "_finite", lambda *given, inner=replicates._finite: draws.append(0) or inner(*given)
-    )
-    assert told(run(data, interval=interval, **quick)) == expected
-    assert len(draws) == 1
-    state = {"checkpoint": tmp_path / "state", "interval": interval}
-    assert told(run(data, **quick, **state)) == told(run(data, **quick, **state)) == expected
 
 
 def test_replicates_that_memory_does_not_hold_are_told():

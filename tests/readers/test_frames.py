@@ -34,24 +34,6 @@ def make(library, columns):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_nulls_are_missing_results(library):
-    for missing in (
-        [1, None, 0],
-        [0.5, None, 1.0],
-        [True, None, False],
-        ["1", None, "0.5"],
-        ["1", " ", "2"],
-        ["1", "n/a", "2"],
-        [1.0, float("nan"), 2.0],
-    ):
-        frame = make(library, {"id": ["x", "y", "z"], "A": missing, "B": [0, 1, 1]})
-        with pytest.raises(InputError, match="data frame: systems have different instances: 'A' lacks 1 of 3"):
-            read(frame)
-        assert read(frame, missing="drop").ids == ("x", "z")
-        assert read(frame, missing="zero").stats[0, 1, 0] == 0
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
@@ -90,7 +72,7 @@ def test_particular_columns_of_pandas():
             "D": pandas.Series([Decimal("0.1"), None, 2], dtype=object),
             "E": np.array([0.5, np.nan, 2], np.float32),
             "F": pandas.Series(["1", None, "1e3"], dtype="string"),
-        },
+        }
     ).set_index(pandas.Index(["x", "y", "z"], name="item"))
     evaluation = read(frame, missing="drop")
     assert evaluation.ids == ("x", "z")

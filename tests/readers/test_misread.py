@@ -213,32 +213,6 @@ def test_gold_labels_among_systems_are_no_system(given, refused, columns, said):
 
 
 @pytest.mark.parametrize(
-    "columns",
-    [
-        {"gold-standard-model": bits(1), "predictor": bits(2)},
-        {"output-gpt4": reals(1), "output-llama": reals(2)},
-        {"target-lm": bits(1), "draft-lm": bits(2)},
-        {"reference": classes(1), "bart": classes(2), "pegasus": classes(3)},  # people's texts, rated
-        {"GroundTruth": classes(1), "Tacotron": classes(2), "FastSpeech": classes(3)},
-        {"gold": [1] * ROWS, "A": bits(2), "B": bits(3)},
-        {"gold": reals(1), "A": reals(2), "B": reals(3)},
-        {"X": bits(1), "Y": bits(2), "Z": bits(3)},
-        {"label-smoothing": bits(1), "class-balanced": bits(2)},
-        {"next-token-prediction": bits(1), "multi-token-prediction": bits(2)},
-        {"total": bits(1), "mean": bits(2)},
-        {"bleu": bits(1), "base": bits(2)},
-        {"agent": bits(1), "framework": bits(2)},
-    ],
-)
-def test_systems_with_such_names_are_read(given, columns):
-    for more in ({"id": IDS}, {}):
-        evaluation = read(*given(**{"t.csv": more | columns}))
-        assert (evaluation.systems, evaluation.notes[1:]) == (tuple(columns), ())
-        assert of_frame(more | columns).systems == tuple(columns)
-    assert Evaluation.from_arrays(columns).systems == tuple(columns)
-
-
-@pytest.mark.parametrize(
     ("arrays", "said"),
     [
         ({"y_true": bits(1), "y_pred": bits(2)}, "systems 'y_true', 'y_pred' look like gold labels and predictions"),
@@ -408,57 +382,5 @@ def test_folds_are_warned_of(capsys, given, compared, name):
 
 # Ids of two columns.
 
-DOCUMENTS, SENTENCES = [i // 4 for i in range(ROWS)], [i % 4 for i in range(ROWS)]
-
-
-@pytest.mark.parametrize(
-    ("one", "two"), [("doc_id", "sent_id"), ("document", "segment"), ("docid", "line"), ("id", "item")]
-)
-def test_ids_of_two_columns_are_told_together(given, refused, one, two):
-    ids = {one: [f"d{i}" for i in DOCUMENTS], two: [f"s{i}" for i in SENTENCES]}
-    columns = ids | {"A": bits(1), "B": bits(2)}
-    said = refused(*given(**{"t.csv": columns}))
-    about = f"columns {one!r} and {two!r} together are unique: make one column of both, and name it with --id"
-    assert said == f"t.csv, line 3: instance 'd0' of system 'A' is also on line 2; {about}"
-    long = {name: own * 2 for name, own in ids.items()} | {"system": ["A"] * ROWS + ["B"] * ROWS, "score": reals(1) * 2}
-    assert refused(*given(**{"l.csv": long})) == said.replace("t.csv", "l.csv")
-    files = {f"{x}.csv": ids | {"score": reals(x)} for x in "ab"}
-    assert refused(*given(**files)) == said.replace("t.csv", "a.csv").replace("'A'", "'a'")
-    with pytest.raises(InputError, match=f"columns '{one}' and '{two}' together are unique"):
-        of_frame(columns)
-    joined = columns | {"key": [f"{d}/{s}" for d, s in zip(DOCUMENTS, SENTENCES, strict=True)]}
-    assert read(*given(**{"t.csv": joined}), id="key", systems=["A", "B"]).num_instances == ROWS
-
 
 # Judges.
-
-
-def annotations(model, annotators):
-    rows = [
-        {"dataset": "koala", "instruction": f"say {i}", "generator_1": "gpt4", "generator_2": model, "output_2": "x"}
-        | {"preference": 1 + number}
-        | ({} if annotator is None else {"annotator": annotator})
-        for annotator in annotators
-        for i, number in enumerate(reals(f"{model}{annotator}"))
-    ]
-    return json.dumps(rows)
-
-
-def test_different_judges_are_not_compared(write, refused):
-    write("a.json", annotations("a", ["weighted_gpt4"]))
-    write("b.json", annotations("b", ["claude"]))
-    assert refused("a.json", "b.json") == (
-        "a.json: the systems differ in the annotator: 'weighted_gpt4', 'claude'; compare models by preferences of the "
-        "same one; annotate all outputs with it"
-    )
-    write("b.json", annotations("b", ["claude", "weighted_gpt4"]))
-    assert "say which with --filter NAME" in refused("a.json", "b.json")
-    assert "no annotator 'claude'" in refused("a.json", "b.json", filter="claude")
-    assert read("a.json", "b.json", filter="weighted_gpt4").systems == ("a", "b")
-
-
-def test_judges_without_a_name_are_warned_of(write):
-    write("a.json", annotations("a", ["weighted_gpt4"]))
-    write("b.json", annotations("b", [None]))
-    notes = read("a.json", "b.json").notes
-    assert notes == ("warning: b.json names no annotator; compare preferences of the same one only",)

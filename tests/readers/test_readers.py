@@ -246,11 +246,7 @@ BAD = [
     ({"A": "1 -2\n", "B": "1 2\n"}, {}, r"system 'A': denominator must not be below 0, got -2 at instance 1"),
     ({"A": "1,2,3\n"}, {"reader": "paired-perm"}, r"A, line 1: expected 2 numbers .* or 4"),
     ({"A": "1,2\n3\n"}, {"reader": "paired-perm"}, r"A, line 2: expected 2 number"),
-    (
-        {"A": "1,2\n"},
-        {"reader": "paired-perm", "metric": "fscore"},
-        r"'fscore' takes 3 numbers per line and",
-    ),
+    ({"A": "1,2\n"}, {"reader": "paired-perm", "metric": "fscore"}, r"'fscore' takes 3 numbers per line and"),
 ]
 
 
@@ -297,11 +293,7 @@ def test_numbers_by_id_are_joined():
         ({"A": {"x": 1}, "B": [1]}, {}, "system 'B': expected numbers by id"),
         ({"A": {"x": 1}}, {}, "at least two systems, got 1"),
         ({"A": {}, "B": {}}, {}, "no instances"),
-        (
-            {"A": {"x": 1, "y": float("nan")}, "B": {"x": 1}},
-            {"missing": "drop"},
-            "system 'A', instance 'y': expec",
-        ),
+        ({"A": {"x": 1, "y": float("nan")}, "B": {"x": 1}}, {"missing": "drop"}, "system 'A', instance 'y': expec"),
         ({"A": {"x": 1, "y": None}, "B": {"x": 1}}, {}, "instance 'y': expected a finite number, got 'None'"),
         ({"A": {"x": "1"}, "B": {"x": 1}}, {}, "system 'A', instance 'x': expected a finite number, got '1'"),
         ({"A": {"x": 2**60}, "B": {"x": 1}}, {}, r"within 2\*\*53"),

@@ -4,8 +4,6 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sigjax import InputError, read
 
@@ -118,31 +116,6 @@ def test_whole_numbers_that_are_scores_stay_systems(write, columns):
     systems = [name for name in columns if name not in ("id", "name")]
     assert evaluation.systems == tuple(systems)
     np.testing.assert_array_equal(evaluation.stats[:, :, 0], [columns[name] for name in systems])
-
-
-NAMES = st.permutations(["A", "B", "uid", "length", "source", "stray"])
-
-
-@settings(max_examples=25)
-@given(order=NAMES, seed=st.integers(0, 99))
-def test_the_order_of_columns_changes_nothing(order, seed):
-    rng = np.random.default_rng(seed)
-    made = {
-        "A": rng.integers(0, 2, ROWS),
-        "B": rng.random(ROWS),
-        "uid": 100 + rng.permutation(ROWS),
-        "length": 13 + rng.integers(0, 30, ROWS),
-        "source": [f"s{i % 5}" for i in range(ROWS)],
-        "stray": 300 + rng.permutation(ROWS),
-    }
-    ids = tuple(map(str, made["uid"]))
-    evaluation = read(frame({name: made[name] for name in order}), ignore=["stray"])
-    assert sorted(evaluation.systems) == ["A", "B"]
-    assert evaluation.ids == ids
-    for name, own in zip(evaluation.systems, evaluation.stats, strict=True):
-        np.testing.assert_array_equal(own[:, 0], made[name])
-    with pytest.raises(InputError, match="column 'stray' looks like ids"):
-        read(frame({name: made[name] for name in order}))
 
 
 LONG = [(system, f"q{i}", 10 + i, own[i]) for system, own in SCORES.items() for i in range(ROWS)]

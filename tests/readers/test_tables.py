@@ -82,11 +82,7 @@ ONE = "id,score\nx,1\ny,0\n"
 @pytest.mark.parametrize(
     ("files", "options", "message"),
     [
-        (
-            {"a.csv": "x,1\ny,0\n", "b.csv": "x,0\ny,0\n"},
-            {},
-            "a.csv, line 1: the columns would be named 'x', '1'; is",
-        ),
+        ({"a.csv": "x,1\ny,0\n", "b.csv": "x,0\ny,0\n"}, {}, "a.csv, line 1: the columns would be named 'x', '1'; is"),
         ({"a.csv": ONE, "b.csv": "score\n1\n0\n"}, {}, "b.csv: has no instance ids, but a.csv has"),
         ({"a.csv": "score\n1\n\n", "b.csv": "score\n1\n\n0\n"}, {}, "b.csv: has blank lines, and no ids; write NaN"),
         ({"a.csv": "score\n1\n", "b.csv": "score\n1\n0\n"}, {}, "b.csv: has 2 instances, but a.csv has 1; without"),
@@ -94,11 +90,7 @@ ONE = "id,score\nx,1\ny,0\n"
         ({"a.csv": ONE, "b.csv": ONE.replace("y", "z")}, {}, "'a' lacks 1 of 3 .*'b' lacks 1 of 3 .* use missing"),
         ({"a.csv": ONE, "b.csv": ONE.replace("y,0", "y,q")}, {}, "b.csv, line 3, column 'score': expected a number"),
         ({"a.csv": ONE, "b.csv": ONE.replace(",", ";")}, {"cluster": "d"}, "cluster: no column and no file 'd'"),
-        (
-            {"a.csv": ONE, "b.csv": ONE.replace(",", "\t")},
-            {},
-            "b.csv, line 1: found one column",
-        ),
+        ({"a.csv": ONE, "b.csv": ONE.replace(",", "\t")}, {}, "b.csv, line 1: found one column"),
         ({"a.csv": "id,v,w\nx,1,2\n", "b.csv": "id,v,w\nx,1,2\n"}, {}, "which of 'v', 'w'"),
         ({"a.json": '[{"id": 1, "v": 2}]', "b.json": '{"id": 1}'}, {}, "b.json: expected a list, got an object"),
         (

@@ -55,33 +55,6 @@ def test_a_report_says_which_file_was_the_gold_standard(tmp_path, gold, systems,
         assert evaluation.notes[-1] == note
 
 
-def test_gold_among_the_systems_is_a_warning(tmp_path):
-    """As after -i *.txt, or where it stands there under another name, or where -i is forgotten."""
-    for name in ("a.txt", "b.txt", "truth.txt"):
-        (tmp_path / name).write_text("1\n0\n" if name == "truth.txt" else "0\n0\n")
-    (tmp_path / "c.txt").write_text("1\n0\n")
-    a, b, c, truth = (tmp_path / f"{name}.txt" for name in ("a", "b", "c", "truth"))
-    note = "warning: gold standard: truth.txt, but 'truth.txt' of the systems is it: leave one of them out"
-    assert read(truth, input=[a, truth], reader="labels").notes[-1] == note
-    note = "warning: gold standard: truth.txt, but 'c.txt' of the systems is the same as it: leave one of them out"
-    assert read(truth, input=[a, c], reader="labels").notes[-1] == note
-    note = "warning: 'truth.txt' is compared as a system; if it is the gold standard, it stands before -i"
-    assert read(truth, a, b).notes[-1] == note
-    assert read(a, b).notes == ()
-
-
-@pytest.mark.parametrize(
-    "content", ["name,q1,q2\nA,1,0\nB,1,1\n", ",sent-1,sent-2\nA,1,0\nB,1,1\nC,0,1\n", "system,q1,q2\nA,1,0\nB,1,1\n"]
-)
-def test_two_instances_as_columns_are_refused_and_can_be_meant(tmp_path, content):
-    (tmp_path / "t.csv").write_text(content)
-    with pytest.raises(InputError, match="numbered like instances, in a table of . rows; .* exchange rows and columns"):
-        read(tmp_path / "t.csv")
-    if not content.startswith("system"):
-        names = content.split("\n")[0].split(",")[1:]
-        assert read(tmp_path / "t.csv", systems=names).systems == tuple(names)
-
-
 SENTENCES = 447
 
 

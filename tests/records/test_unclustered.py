@@ -79,21 +79,6 @@ def test_entities_in_documents(data):
     assert all(one.standard_error > one.standard_error_unclustered for one in report.systems)
 
 
-def test_each_stratum_varies_by_itself():
-    rng = np.random.default_rng(2)
-    strata = np.repeat(["x", "y"], [24, 40])
-    values = {name: rng.normal(size=64) + 5.0 * (strata == "y") for name in "ab"}
-    order = rng.permutation(16)
-    places = np.concatenate([np.arange(4 * i, 4 * i + 4) for i in order])
-    evaluation = Evaluation.from_arrays(
-        {name: each[places] for name, each in values.items()}, clusters=places // 4, strata=strata[places]
-    )
-    found = errors(run(evaluation))
-    for name, each in (*values.items(), (("a", "b"), values["a"] - values["b"])):
-        variance = sum((strata == label).sum() * np.var(each[strata == label]) for label in "xy") / 64**2
-        assert found[name] == pytest.approx(variance**0.5, rel=1e-9)
-
-
 def test_nested_runs_add_the_variance_within():
     """As the bootstrap without clusters draws them: between ids, and within ids over the runs."""
     rng = np.random.default_rng(8)

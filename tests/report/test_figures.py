@@ -14,16 +14,7 @@ from reports import SIGNATURE, make_report
 from sigjax import InputError, Report, compare
 from sigjax.cli import _run
 from sigjax.records import Settings
-from sigjax.report.plots import (
-    BLUE,
-    EQUAL,
-    FIGURES,
-    NOT_SIGNIFICANT,
-    TWO_COLUMNS,
-    VERMILION,
-    _panels,
-    default_figure,
-)
+from sigjax.report.plots import BLUE, EQUAL, FIGURES, NOT_SIGNIFICANT, TWO_COLUMNS, VERMILION, _panels, default_figure
 from sigjax.report.sections import blocks, mark
 
 RNG = np.random.default_rng(5)
@@ -63,16 +54,6 @@ def test_panels_of_two_tests_stand_beside_each_other_or_below(kind):
     wide = FIGURES[kind][0](next(iter(_panels(report, next(iter(blocks(report))), kind, None, None))))[0]
     assert (other.y1 < one.y0) == (2 * wide > TWO_COLUMNS)
     assert (one.x1 < other.x0) == (2 * wide <= TWO_COLUMNS)
-
-
-def test_a_law_is_drawn_as_far_as_it_can_be_seen():
-    """To where the density of a normal law is 1/5,000 of the highest, and 4% more of the range."""
-    answers = np.arange(3000) % 2
-    report = compare({"A": answers, "B": 1 - answers}, metric="accuracy")
-    low, high = report.plot("null").axes[0].get_xlim()
-    reach = np.sqrt(2 * np.log(5000)) / np.sqrt(3000)
-    assert high == pytest.approx(1.08 * reach, rel=0.04)
-    assert low == pytest.approx(-high, rel=0.04)
 
 
 @pytest.mark.parametrize(

@@ -18,22 +18,10 @@ from scipy.stats import binomtest
 from sigjax import Comparison, Evaluation, InputError, Interval, compare
 from sigjax.cli import _run
 from sigjax.comparison import checks as workload_module
-from sigjax.comparison.checks import workload
 from sigjax.records import Comparisons, Settings
-from sigjax.report import (
-    csv_pieces,
-    json_pieces,
-    to_html,
-    to_latex,
-    to_markdown,
-    to_text,
-)
-from sigjax.report import (
-    data as programs,
-)
-from sigjax.report import (
-    data as tables,
-)
+from sigjax.report import csv_pieces, json_pieces, to_html, to_latex, to_markdown, to_text
+from sigjax.report import data as programs
+from sigjax.report import data as tables
 from sigjax.report.data import PAIR_KEYS
 from sigjax.testing.hypotheses import num_problems, ones_of
 
@@ -152,24 +140,6 @@ def test_long_work_is_said_before_it_is_begun(monkeypatch, caplog, capsys, tmp_p
     out, _ = capsys.readouterr()
     assert len(json.loads(out)["pairs"]) == 1
     assert caplog.messages[1:] == ["1 pairs of 2 systems: about 0 min and 0.0 GiB"]
-
-
-def test_time_and_memory_grow_with_what_is_asked():
-    """Nothing is made in the size of the pairs, so that any number of systems can be asked about."""
-    board = Evaluation.from_arrays(two_valued(400, 60), metric="accuracy")
-    reals = Evaluation.from_arrays({name: np.arange(60) * 0.1 + i for i, name in enumerate(board.systems)})
-    shared, own = (workload([each], Settings(interval="percentile")) for each in (board, reals))
-    assert shared.pairs == own.pairs == 79_800
-    assert shared.seconds < own.seconds / 10
-    assert shared.replicates == 0.0 < own.replicates <= 0.5
-    sampled = workload([board], Settings(method="montecarlo", interval="percentile"))
-    assert sampled.columns > shared.columns == pytest.approx(79_800 * workload_module._PAIR / 2**30)
-    together = Settings(method="montecarlo", interval="percentile", correction="maxt")
-    assert workload([board], together).seconds > 2.0 * sampled.seconds
-    closed = workload([reals], Settings())
-    assert closed.replicates == 0.0
-    assert closed.seconds < own.seconds
-    assert workload([board, board], Settings()).pairs == 2 * shared.pairs
 
 
 def test_formats_for_people_are_bounded_and_say_what_they_leave_out():

@@ -20,7 +20,7 @@ from sigjax.metrics import MEAN
 from sigjax.records import Interval, Settings, SystemScore
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 from sigjax.report.sections import blocks
-from sigjax.report.words import format_p, middle_cut, short_names
+from sigjax.report.words import format_p
 
 
 def unwrapped(text):
@@ -154,21 +154,6 @@ def test_every_option_fits_a_terminal_and_a_file_has_all(count, settings):
         assert "first 60" not in file
 
 
-def test_no_word_is_broken_and_no_two_names_look_alike():
-    names = ["a" * 90 + "1" + "z" * 90, "a" * 90 + "2" + "z" * 90]
-    text = to_text(make_report(names), width=80)
-    assert f"\n{names[0]} and\n" in text or f" {names[0]}\n" in text or f"\n{names[0]}\n" in text
-    assert "delta (1 - 2) " in text
-    for width in (3, 8, 12, 40):
-        assert len(set(short_names(names, width))) == 2
-    assert short_names(["a-b", "a-c"], 40) == ["a-b", "a-c"]
-
-
-def test_middle_cut_counts_wide_characters():
-    assert cell_len(middle_cut("数学" * 10, 11)) <= 11
-    assert middle_cut("abcdef", 1) == "…"
-
-
 NAMES = list("abcde")
 
 
@@ -201,18 +186,6 @@ def test_groups_of_systems(significant, expected):
     assert sentence(significant=significant) == expected
 
 
-def test_many_systems_are_counted():
-    assert sentence(12, beyond(11)) == (
-        "system-1, system-2, system-3, system-4, system-5 and 6 more cannot be told apart; system-12 is worst."
-    )
-    assert sentence(12, {(0, 10), (0, 11), (1, 11)}) == (
-        "3 of 66 pairs differ significantly: system-1, the best, beats 2 of 11 others, and 2 beat system-12, the worst."
-    )
-    assert sentence(12, beyond(*range(1, 12))) == (
-        "All 12 systems can be told apart, from system-1, the best, to system-12, the worst."
-    )
-
-
 @pytest.mark.parametrize(
     ("alpha", "p", "shown"),
     [
@@ -230,9 +203,6 @@ def test_many_systems_are_counted():
 def test_p_near_alpha_is_shown_with_the_digits_that_tell_its_side(alpha, p, shown):
     text = format_p(p, threshold=alpha)
     assert (text, Decimal(text) < Decimal(repr(alpha))) == (shown, p < alpha)
-
-
-MARKUP = (to_text, Report.to_json, to_markdown, to_latex, Report.to_csv, to_html)
 
 
 VOID = ("meta", "link")
@@ -367,16 +337,6 @@ crf & 0.8900 &  \\
 \end{table}
 """
     )
-
-
-def test_superscripts_name_the_systems_that_are_worse():
-    rows = body(to_latex(make_report(4, p_of=lambda i, j: 0.001 if j - i > 1 else 0.9)))
-    assert rows == [
-        r"a & system-1 & \textbf{0.9000} & $^{\mathrm{cd}}$ \\",
-        r"b & system-2 & 0.8900 & $^{\mathrm{d}}$ \\",
-        r"c & system-3 & 0.8800 &  \\",
-        r"d & system-4 & 0.8700 &  \\",
-    ]
 
 
 def test_many_systems_share_letters_or_are_compared_with_the_best():

@@ -3,27 +3,16 @@
 import csv
 import io
 import json
-import platform
 import subprocess
 import sys
 from dataclasses import replace
 
-import jax
 import narwhals
-import numpy as np
 import pytest
-import scipy
 from reports import NOTE, SIGNATURE, STRANGE, make_report, read_back, with_pair, without_intervals
 
-import sigjax
 from sigjax.records import InputError, Interval
 from sigjax.report import Report, to_dataframe
-
-
-def test_json_names_the_versions_that_made_it():
-    modules = {"sigjax": sigjax, "numpy": np, "scipy": scipy, "jax": jax}
-    expected = {name: module.__version__ for name, module in modules.items()} | {"python": platform.python_version()}
-    assert json.loads(make_report(2).to_json())["versions"] == expected
 
 
 def test_json_holds_the_records_and_exactly_the_agreed_keys():

@@ -15,7 +15,6 @@ from sigjax.resample.projection import (
     draws_projection,
     fused_draws,
     fused_swap,
-    make_fields,
     swap_projection,
 )
 
@@ -70,15 +69,6 @@ def test_fields_hold_the_largest_sums(sizes, num_units, seed):
     for plan, projection in ((swap, fused_swap(values)), (bootstrap, fused_draws(values, draws))):
         if projection is not None:
             assert projection.sums(ROWS).tolist() == by_whole_numbers(plan, values, draws)
-
-
-def test_fields_do_not_overlap():
-    fields = make_fields(np.array([0, -5, 0, 7]), np.array([1, 2**40, 2**30, 7]))
-    taken = [[int(mask) << int(shift) for mask, shift in zip(fields.mask, fields.shift, strict=True)]]
-    for word in range(2):
-        bits = [bit for bit, place in zip(taken[0], fields.word, strict=True) if place == word]
-        assert sum(bits) == np.bitwise_or.reduce(np.array(bits, object)) < 2**64
-    assert make_fields(np.zeros(1), np.array([2.0**70])) is None
 
 
 @pytest.mark.parametrize("num_units", [50, 64, 65, 99])

@@ -14,10 +14,7 @@ EVALUATION = Evaluation.from_arrays(
     {name: CHANCE.integers(0, 9, (12, 3)) + [0, 9, 9] for name in "ABC"}, metric="fscore"
 )
 OPTIONS = {"method": "montecarlo", "device": "numpy", "resamples": 300, "interval": "none"}
-KINDS = {
-    "checkpoint": {"test": ["permutation", "bootstrap"], "interval": "percentile"},
-    "extend": {},
-}
+KINDS = {"checkpoint": {"test": ["permutation", "bootstrap"], "interval": "percentile"}, "extend": {}}
 
 
 def report(kind, path):

@@ -45,10 +45,7 @@ REASONS = {
         {"driver": "470.256.02", "packages": {}},
         "the NVIDIA driver 470.256.02 is too old; CUDA 12 needs",
     ),
-    "JAX for CPUs": (
-        {"packages": {}, "driver": "535.104.05"},
-        "packages are not installed; install sigjax[cuda12]",
-    ),
+    "JAX for CPUs": ({"packages": {}, "driver": "535.104.05"}, "packages are not installed; install sigjax[cuda12]"),
     "JAX for CPUs, new driver": ({"packages": {}}, "JAX's CUDA packages are not installed; install sigjax[cuda13]"),
     "JAX for CPUs in WSL2": ({"packages": {}, "driver": ""}, "packages are not installed; install sigjax[cuda12]"),
     "driver of CUDA 12": (
@@ -62,10 +59,7 @@ REASONS = {
     "platforms": ({"platforms": "cpu"}, "JAX_PLATFORMS is 'cpu'; unset it, or set it to 'cuda,cpu'"),
     "hidden": ({"visible": ""}, "CUDA_VISIBLE_DEVICES is '', which hides all GPUs; unset it"),
     "hidden by -1": ({"visible": "-1"}, "CUDA_VISIBLE_DEVICES is '-1', which hides all GPUs; unset it"),
-    "else": (
-        {"visible": "1", "platforms": "cuda,cpu"},
-        "JAX says: Backend 'cuda' failed to initialize: no",
-    ),
+    "else": ({"visible": "1", "platforms": "cuda,cpu"}, "JAX says: Backend 'cuda' failed to initialize: no"),
 }
 
 

@@ -7,12 +7,10 @@ import subprocess
 import sys
 import threading
 
-import numpy as np
 import pytest
 
 from sigjax.formats import read, read_metrics
 from sigjax.records import InputError
-from sigjax.run import files as opening
 
 WIDE = b"id,A,B\nx,1,0\ny,1,1\nz,0,1\n"
 
@@ -108,39 +106,3 @@ def test_a_million_columns_are_refused_in_one_line(tmp_path):
     with pytest.raises(InputError, match="id: no column 'nn'"):
         read(tmp_path / "t.csv", id="nn")
     assert read(tmp_path / "t.csv", systems=["n5", "n999999"]).stats.shape == (2, 1, 2)
-
-
-TAGGED = "a B-X {}\nb I-X {}\n\nc O O\n"
-
-
-@pytest.mark.parametrize(
-    ("files", "gold", "metrics"),
-    [
-        ({"t.csv": WIDE.decode()}, 0, ["mean", "accuracy", "median"]),
-        ({"t.csv": "system,id,value\nA,x,1\nB,x,0\nA,y,0\nB,y,1\n"}, 0, ["mean", "accuracy", "median"]),
-        ({"g": "a\nb\nb\n", "a": "a\nb\na\n", "b": "b\nb\nb\n"}, 1, ["accuracy", "kappa", "macro-fscore"]),
-        ({"g": "the cat\nsat\n", "a": "a cat\nsat\n", "b": "the cat\nsits\n"}, 1, ["wer", "cer", "wer"]),
-        ({"a": TAGGED.format("B-X", "I-X"), "b": TAGGED.format("B-X", "O")}, 0, ["fscore", "accuracy", "precision"]),
-    ],
-)
-def test_files_are_opened_once_for_all_metrics(tmp_path, monkeypatch, files, gold, metrics):
-    paths = [tmp_path / name for name in files]
-    for path in paths:
-        path.write_text(files[path.name])
-    inputs, opened = {"input": paths[gold:]} if gold else {}, []
-    paths = paths[:gold] if gold else paths
-    singly = [read(*paths, **inputs, metric=metric) for metric in metrics]
-    content = opening._content
-    monkeypatch.setattr(opening, "_content", lambda file, most=-1: opened.append(file) or content(file, most))
-    read_metrics(*paths, **inputs, metrics=metrics[:1])
-    for_one = opened.copy()
-    together = read_metrics(*paths, **inputs, metrics=metrics)
-    assert opened == for_one * 2
-    for one, other in zip(singly, together, strict=True):
-        assert (one.systems, one.ids, one.notes, one.metric.name) == (
-            other.systems,
-            other.ids,
-            other.notes,
-            other.metric.name,
-        )
-        np.testing.assert_array_equal(one.stats, other.stats)

@@ -101,10 +101,7 @@ def test_one_pair_as_srun_starts_it(tmp_path):
     slurm |= {"JAX_COORDINATOR_PORT": str(free_port())}
     both = [
         start(
-            [*arguments, "-o", tmp_path / f"{index}.json"],
-            **slurm,
-            SLURM_PROCID=str(index),
-            SLURM_LOCALID=str(index),
+            [*arguments, "-o", tmp_path / f"{index}.json"], **slurm, SLURM_PROCID=str(index), SLURM_LOCALID=str(index)
         )
         for index in (0, 1)
     ]

@@ -9,9 +9,7 @@ from scipy import stats
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.metrics.columns import MEDIAN
-from sigjax.resample.draws import draws_from_strata, row_keys, swap
 from sigjax.studies.formulas import uniformity
-from sigjax.studies.trials import make_pilot, swapped
 
 
 def few_reals(size, seed=0):
@@ -89,28 +87,6 @@ def test_excess_of_continuous_p_values_is_that_of_scipy(size):
     p_values = np.random.default_rng(size).beta(0.9, 1, size)
     known = stats.kstest(p_values, "uniform", alternative="greater", method="exact")
     assert uniformity(p_values)[:2] == pytest.approx((known.statistic, known.pvalue))
-
-
-def test_an_exact_discrete_test_has_no_excess():
-    differences = np.array([1, 1, 1, 2, 2, 3, 1, 2])
-    deltas = np.abs(signed(differences).sum(axis=1))
-    p_values = np.array([np.mean(deltas >= each) for each in deltas])
-    assert uniformity(p_values)[::2] == pytest.approx((0.0, 0.0))
-    assert stats.kstest(p_values, "uniform").pvalue < 1e-3  # what an audit must not say
-
-
-def test_trials_swap_whole_units_and_share_no_bits_with_tests():
-    evaluation = counts(64)
-    pilot = make_pilot(evaluation)
-    made = swapped(pilot, 7)(np.arange(400))
-    assert (made.sum(axis=1) == pilot.units.values.sum(axis=0)).all()
-    changed = (made[:, 0] != pilot.units.values[0]).any(axis=-1)
-    differ = (pilot.units.values[0] != pilot.units.values[1]).any(axis=-1)
-    assert (changed[:, ~differ] == 0).all()
-    shares = changed[:, differ].mean(axis=0)
-    assert np.abs(shares - 0.5).max() < 4.5 * 0.5 / 20
-    tested = swap(row_keys(7, np.arange(400)), draws_from_strata(np.zeros(64, int)), np.bool_)[:, :64]
-    assert not (tested[:, None, differ] == changed[None, :, differ]).all(axis=-1).any()
 
 
 def test_bad_input():

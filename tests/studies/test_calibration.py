@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
-from statsmodels.stats.proportion import proportion_confint
 
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.resample.draws import Draws, row_keys
 from sigjax.studies import calibration
-from sigjax.studies.formulas import clustered_proportion
 from sigjax.studies.trials import _FIRST_ROW, make_pilot, winners
 
 
@@ -93,28 +91,6 @@ def test_clusters_are_drawn_whole_and_strata_keep_their_shares():
     assert (
         "|strata:2|" in calibration(population(400, strata=strata), instances=40, repetitions=5, resamples=99).signature
     )
-
-
-def test_the_interval_of_a_share_covers_it():
-    rng, share, held = np.random.default_rng(8), 0.9, 0
-    for _ in range(2000):
-        # Half of the clusters answer as one: trials depend on each other.
-        trials = rng.integers(0, 9, 200)
-        alone = rng.binomial(trials, share)
-        together = trials * (rng.random(200) < share)
-        low, high = clustered_proportion(np.where(rng.random(200) < 0.5, alone, together), trials, 0.95)
-        held += low <= share <= high
-    assert 0.92 < held / 2000 < 0.98
-    assert clustered_proportion(np.array([1, 0]), np.array([1, 0]), 0.95) == pytest.approx((0.2065, 1.0), abs=1e-4)
-
-
-def test_clusters_of_one_size_count_by_the_variance_of_their_shares():
-    """Wilson's interval for the trials that give the variance (ddof = 1) of the mean share of a cluster."""
-    successes = np.array([3, 5, 1, 4, 2])
-    variance = np.var(successes / 6, ddof=1) / 5
-    trials = 0.5 * 0.5 / variance
-    expected = proportion_confint(trials / 2, trials, method="wilson")
-    assert clustered_proportion(successes, np.full(5, 6), 0.95) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -51,20 +51,6 @@ def test_gains_of_normal_means_are_so_many_standard_errors(alternative, z, sides
     assert moved.gain / error == pytest.approx(z, rel=0.06)
 
 
-@pytest.mark.parametrize("resamples", [299, 999])
-@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
-def test_pairs_that_few_resamples_exceed_make_no_threshold(test, resamples):
-    """Their p says how many resamples there are, and by the normal law would move gains too little."""
-    evaluation, error = alike(step=0.06, instances=100)  # most pairs are as far apart as no resample is
-    study = gains(evaluation, test=test, method="montecarlo", resamples=resamples, p_range=[0.0005, 0.1], draws=50)
-    in_range, moved = (one.thresholds[0] for one in study.thresholds)
-    p = np.array([pair.p_value for pair in study.pairs])
-    assert (p < 1.5 / (resamples + 1)).sum() > 60
-    assert in_range.num_pairs == ((p > 1.5 / (resamples + 1)) & (p <= 0.1)).sum()
-    assert moved.num_pairs == ((p > 9.5 / (resamples + 1)) & (p >= 0.001) & (p <= 0.25)).sum() > 30
-    assert moved.gain / error == pytest.approx(stats.norm.isf(0.05025), rel=0.2)
-
-
 @pytest.mark.parametrize("variant", ["shift", "flip"])
 def test_p_is_that_of_all_draws_and_all_swaps(variant):
     values = np.random.default_rng(3).integers(0, 6, (3, 6))

@@ -68,17 +68,6 @@ def test_shares_of_clusters_are_symmetric_about_one_half_only():
 COUNTS = [[1, 2, 1], [2, 2, 3], [0, 1, 1], [3, 3, 4], [2, 4, 2], [1, 1, 1]]
 
 
-def test_other_metrics_get_the_test_of_their_interval():
-    (one,) = one_sample({"F": COUNTS}, against=0.6, metric="fscore")
-    assert (one.test, one.method, one.score) == ("t", "t", 18 / 25)
-    for end, alternative in ((one.interval.low, "greater"), (one.interval.high, "less")):
-        (two,) = one_sample({"F": COUNTS}, against=end, metric="fscore")
-        (side,) = one_sample({"F": COUNTS}, against=end, metric="fscore", alternative=alternative)
-        assert (two.p_value, side.p_value) == (pytest.approx(0.05), pytest.approx(0.025))
-    (alike,) = one_sample({"F": [[1, 2, 2]] * 4}, against=0.9, metric="fscore")
-    assert (alike.p_value, alike.notes[-1]) == (1.0, "a test by t of units that are all alike shows nothing: p is 1")
-
-
 def test_win_rates_of_battles_are_tested_against_one_half(tmp_path):
     table = tmp_path / "battles.csv"
     rows = ["x,y,model_a"] * 9 + ["y,x,model_a"] * 2 + ["x,z,tie", "z,y,tie", "y,z,model_b"]

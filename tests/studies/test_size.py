@@ -8,7 +8,7 @@ import pytest
 import sigjax
 from sigjax import Evaluation, InputError
 from sigjax.resample import draws as bits
-from sigjax.studies import gains, size
+from sigjax.studies import size
 from sigjax.studies.size import ThresholdAt, fit_power, fit_root, fit_sizes
 
 
@@ -72,22 +72,6 @@ def test_thresholds_of_normal_means_fall_with_the_root_of_the_size():
     assert law.exponent is not None
     assert law.constant.value == pytest.approx(1.645 * math.sqrt(2), rel=0.2)
     assert law.exponent.value == pytest.approx(-0.5, abs=0.08)
-
-
-@pytest.mark.parametrize("labels", [{}, {"clusters": np.repeat(np.arange(100), 8).tolist()}])
-def test_a_size_is_the_study_of_its_instances(labels):
-    evaluation, how = normal(**labels), {"resamples": 2_000, "device": "numpy", "p_range": [0.01, 0.2], "draws": 100}
-    study = size(evaluation, sizes=[40, 100], **how)
-    assert study.num_units == (100 if labels else 800)
-    for number in (40, 100):
-        end = number * 8 if labels else number
-        clusters = None if evaluation.clusters is None else evaluation.clusters[:end]
-        arrays = {name: row[:end, 0] for name, row in zip(evaluation.systems, evaluation.stats, strict=True)}
-        alone = gains(Evaluation.from_arrays(arrays, clusters=clusters), **how)
-        for one in alone.thresholds:
-            (at,) = (at for at in study.points if (at.by, at.size) == (one.by, number))
-            known = one.thresholds[0]
-            assert (at.threshold, at.low, at.high, at.num_pairs) == (known.gain, known.low, known.high, known.num_pairs)
 
 
 def test_random_words_of_studies_are_those_of_no_test_and_of_no_other_study(monkeypatch):

@@ -24,43 +24,6 @@ def taggers(size=40_000, **labels):
     return Evaluation.from_arrays(counts, metric="fscore", **labels)
 
 
-def added_scores(evaluation):
-    """What each instance adds to the score of each system: the score minus that without it."""
-    stats_, score = evaluation.stats.astype(float), evaluation.metric.score
-    totals = stats_.sum(axis=1, keepdims=True)
-    return score(totals) - score(totals - stats_)
-
-
-def test_the_lowest_correlation_that_is_named_can_be_had_and_no_lower_one():
-    rng = np.random.default_rng(6)
-    for _ in range(30):
-        x, y = rng.normal(size=(2, 40)) * rng.uniform(0.2, 3.0, 2)[:, None] + rng.normal(size=40)
-        s = np.linspace(0.5, 1.0, 200_001)
-        v = s**2 * x.var() + 2 * s * (1 - s) * np.cov(x, y, ddof=0)[0, 1] + (1 - s) ** 2 * y.var()
-        least = np.min(v / (v + s * (1 - s) * np.mean((x - y) ** 2)))
-        if least < 0.01:
-            continue
-        with pytest.raises(InputError, match=f"correlation of {least:.3g} or more"):
-            mixing_proportion(x, y, least * 0.999, ("A", "B"))
-        assert 0.5 <= mixing_proportion(x, y, least * 1.001, ("A", "B")) < 1.0
-
-
-@pytest.mark.parametrize("correlation", [0.8, 0.9, 0.97])
-def test_mixtures_have_the_correlation_asked_for(correlation):
-    evaluation = taggers()
-    mixed = synthetic(evaluation, count=4, correlation=correlation)
-    assert mixed.systems == tuple(f"{name}~{i}" for name in "ABC" for i in (1, 2, 3, 4))
-    between = np.corrcoef(added_scores(mixed))
-    for base in (0, 4, 8):  # mixtures 1 and 3 have one partner, 2 and 4 the other
-        for a, b in ((base, base + 2), (base + 1, base + 3)):
-            assert between[a, b] == pytest.approx(correlation, abs=0.01)
-        assert between[base, base + 1] < correlation + 0.01
-    assert between[0, 4] < between[0, 2] - 0.05
-    # Outputs are those of the system itself or of its partner, and gold sizes stay.
-    assert np.all((mixed.stats[0] == evaluation.stats[0]) | (mixed.stats[0] == evaluation.stats[1]))
-    assert np.array_equal(mixed.stats[5, :, 2], evaluation.stats[0, :, 2])
-
-
 def test_the_share_solves_the_quadratic():
     rng = np.random.default_rng(0)
     for _ in range(50):

@@ -282,10 +282,7 @@ ANSWERS = np.array([1] * 11 + [0] + [1] * 15 + [0] * 3)
 def test_shares_are_from_0_to_1(data, kind):
     """Also where the metric of answers right or wrong is called a mean."""
     report = compare(
-        Evaluation.from_arrays({"A": ANSWERS, "B": 1 - ANSWERS}, **data),
-        interval=kind,
-        device="numpy",
-        resamples=99,
+        Evaluation.from_arrays({"A": ANSWERS, "B": 1 - ANSWERS}, **data), interval=kind, device="numpy", resamples=99
     )
     assert min(one.interval.low for one in report.systems) == 0.0
     assert max(one.interval.high for one in report.systems) == 1.0
