@@ -2,11 +2,8 @@
 
 import io
 import itertools
-import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
 
 import pytest
@@ -70,35 +67,3 @@ def test_examples_work_as_they_stand_and_without_utf8(capsys, folder, monkeypatc
     assert not re.search(r"\\x[89a-f]|\\u[0-9a-f]{4}", shown)
     command = "" if example in EXAMPLES[""].values() else arguments[0]
     assert f"\n  {example}\n" in page(capsys, *filter(None, [command]), "--help")
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_tab_completes_commands_options_and_values(folder, tmp_path):
-    """The script for bash answers what a person types; it runs nothing of ours."""
-    code = (
-        "from sigjax.cli import _run; raise SystemExit(_run(['--install-completion', '--shell', 'bash'], debug=True))"
-    )
-    environment = os.environ | {"HOME": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
-    script = tmp_path / ".local/share/bash-completion/completions/sigjax"
-    assert str(script) in (tmp_path / ".bashrc").read_text()
-    typed = {
-        "sigjax comp": ["compare"],
-        "sigjax study ga": ["gains"],
-        "sigjax compare --corr": ["--correction"],
-        "sigjax compare --correction b": ["bh", "bonferroni", "by"],
-        "sigjax compare scores.tsv -m chr": ["chrf", "chrf++"],
-        "sigjax compare scores.tsv -m rougeLs": ["rougeLsum", "rougeLsum(stem=true)"],
-        "sigjax compare --reader con": ["conll", "conll-gold", "conllu"],
-        "sigjax compare ref.txt -i a.": ["a.labels", "a.txt"],
-        "sigjax compare ref.txt -i a.txt b.": ["b.txt"],
-        "sigjax info f": ["formats"],
-    }
-    asked = "".join(
-        f"COMP_WORDS=({line}); COMP_CWORD={len(line.split()) - 1}; COMPREPLY=(); _sigjax; echo ${{COMPREPLY[@]}}\n"
-        for line in typed
-    )
-    bash = [str(shutil.which("bash")), "--norc", "-c", f". {shlex.quote(str(script))}\n{asked}"]
-    done = subprocess.run(bash, cwd=folder, env={"HOME": str(tmp_path)}, capture_output=True, text=True, check=True)
-    answers = [sorted(line.replace("\\", "").split()) for line in done.stdout.splitlines()]
-    assert dict(zip(typed, answers, strict=True)) == typed

@@ -93,18 +93,3 @@ def test_things_of_another_type_are_refused_in_one_line(call, message):
     with pytest.raises(InputError, match=f"^{message}") as refused:
         call()
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["a.tsv", "b.tsv"], r"a list of paths; .*sigjax\.read\(\*paths"),
-        ({"A": "a.tsv", "B": "b.tsv"}, r"a dict of paths; .*sigjax\.read\(input=data"),
-    ],
-)
-def test_several_paths_are_for_read(given, message):
-    with pytest.raises(InputError, match=message):
-        sigjax.compare(given, metric="accuracy")
-    if isinstance(given, list):
-        with pytest.raises(InputError, match="got a list; give its elements one by one"):
-            sigjax.read(given, metric="accuracy")

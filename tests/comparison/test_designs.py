@@ -14,7 +14,6 @@ from scipy.stats import permutation_test as scipy_test
 from test_laws import REGISTRY, make_arrays
 
 from sigjax import Evaluation, InputError, SampleMetric, compare
-from sigjax.exact.choices import find_patterns, sum_law
 from sigjax.resample.draws import draws_from_strata, row_keys
 from sigjax.resample.projection import (
     Bytes,
@@ -173,21 +172,6 @@ def test_right_and_wrong_answers_are_the_exact_test_of_stratified_tables(gap):
     assert found.error_bound < 1e-12
     (half,) = compare(evaluation, design="crossed", alternative="greater", method="exact", mid_p=True, interval="none")
     assert half.p_value == pytest.approx(law[a.sum() :].sum() - 0.5 * law[a.sum()], rel=1e-10)
-
-
-@pytest.mark.parametrize("num_stats", [1, 2, 3])
-def test_lists_and_grids_hold_the_same_law(num_stats):
-    rng = np.random.default_rng(num_stats)
-    sizes = np.array([2, 3, 1, 2])
-    a, b = 3 * rng.integers(-4, 5, (2, sizes.sum(), num_stats))
-    patterns = find_patterns(a, b, sizes)
-    laws = [sum_law(patterns._replace(on_grid=grid)) for grid in (True, False)]
-    expected = np.array([first @ a + second @ b for first, second in all_sets(sizes.tolist())])
-    values, counts = np.unique(expected, axis=0, return_counts=True)
-    for sums, chances, _ in laws:
-        order = np.lexsort(sums.T[::-1])
-        np.testing.assert_array_equal(sums[order], values)
-        np.testing.assert_allclose(chances[order], counts / len(expected), rtol=1e-13)
 
 
 def test_the_null_has_the_variance_of_draws_without_replacement():

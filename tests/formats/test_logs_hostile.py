@@ -32,9 +32,7 @@ def doubled_stats(text):
 BAD = [
     # JSON of any format
     ("lm-eval", lambda text: text[:-20], r"b.jsonl, line 4, character \d+: not readable as JSON: .*cut off\?"),
-    ("inspect", lambda text: text[:200], r"b.json, line \d+, character \d+: not readable as JSON"),
     ("lm-eval", lambda text: text + "[1]", r"b.jsonl, line 5: expected an object, got a list"),
-    ("inspect", lambda text: "[" + text + "]", r"b.json: expected an object, got a list"),
     ("helm", lambda text: "{}", r"b.json: expected a list, got an object"),
     ("lm-eval", swap('"target": "A"', f'"x": {"[" * 100_000}', 1), r"line 1: nested too deeply"),
     ("swebench", swap("{", '{"resolved_ids": [],', 1), r"b.json: field 'resolved_ids' occurs"),
@@ -42,15 +40,12 @@ BAD = [
     ("eee", swap('"score": 0', f'"score": {"9" * 5000}', 1), r"line 1: .*thousands of digits"),
     ("eee", swap('"score": 0', f'"score": {HUGE}', 1), r"line 1, field 'evaluation', field 'score': .*2\*\*53"),
     ("eee", swap('"s1"', '"\\ud800"'), r"line 2, field 'sample_id': holds half a character"),
-    ("eee", swap('"s1"', '" "'), r"line 2, field 'sample_id': expected a name, got an empty text"),
-    ("eee", swap('"s1"', "null"), r"line 2, field 'sample_id': expected a text .* got null"),
     # numbers
     *(
         (name, swap(f'"{score}": 0', f'"{score}": {bad}', 1), rf"expected a finite number, got {shown}")
         for name, score in (("lm-eval", "acc"), ("eee", "score"))
         for bad, shown in (("NaN", "nan"), ("-Infinity", "-inf"), ("1e400", "inf"))
     ),
-    ("inspect", swap('"value": 0', '"value": 1e400', 1), r"sample 1, score 'choice': .*finite.* inf"),
     ("inspect", swap('"value": 0', '"value": "inf"', 1), r"sample 1, score 'choice': .*finite.* 'inf'"),
     ("helm", swap('"sum": 0', '"sum": "0"', 1), r"entry 1, stat 1, field 'sum': expected a number"),
     ("alpaca-eval", swap('"preference": 1', '"preference": 0', 1), r"entry 1, .*from 1 to 2, or null, got 0"),
@@ -68,7 +63,6 @@ BAD = [
     ("helm", lambda text: "[]", r"holds no results; expected those of at least one instance"),
     ("helm", doubled_stats, r"occurs twice in an entry"),
     ("alpaca-eval", swap('"instruction"', '"q"'), r"entry 1: no field 'instruction'"),
-    ("alpaca-eval", lambda text: "[]", r"holds no results"),
     ("alpaca-eval", swap("say 2", "say 0"), r"instance 'koala: say 0' of system 'b' is also on row 1"),
     ("swebench", lambda text: "{}", r"no field 'submitted_ids'; there are no fields"),
     ("swebench", swap('"resolved_ids": [', '"resolved_ids": 1, "x": ['), r"'resolved_ids': expected a list"),

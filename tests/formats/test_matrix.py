@@ -6,9 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from matrix import CASES
+from matrix import CASES, Case
 from mutations import SAMPLES
-from pieces import Case
 from test_mutations import NEEDS
 
 from sigjax import InputError, read

@@ -86,10 +86,7 @@ KINDS = {
 BAD = {
     "conll": [
         (PAIRS.replace(" POS", ""), r"b.txt, line 2: expected 4 columns as on line 1, got 3"),
-        (PAIRS.replace("jets", "jets x"), r"b.txt, line 5: expected 4 columns as on line 1, got 5"),
-        (PAIRS[:-10], r"b.txt, line 6: expected 4 columns as on line 1, got 1"),
         (PAIRS.replace("flew VBD O O\n", ""), r"b.txt: has 4 tokens, but a.txt has 5"),
-        (PAIRS + "x y O O\n", r"b.txt: has 6 tokens, but a.txt has 5"),
         (PAIRS.replace("jets", "jet"), r"b.txt, line 5: token 'jet', but 'jets' on line 5 of a.txt"),
         (swapped(PAIRS, 2, 3), r"b.txt, line 4: a sentence starts here, but in a.txt it does not \(line 3\)"),
         (PAIRS.replace("\n\n", "\n"), r"b.txt, line 4: a sentence does not start here, but .* it does \(line 5\)"),
@@ -116,7 +113,6 @@ BAD = {
         (HIPE[: HIPE.index("B-Loc")], r"a.tsv: has 4 tokens, but gold.tsv has 6"),
         (HIPE.replace("S-PERS", "pers"), r"a.tsv, line 2: expected a tag such as B-PER, I-PER or O, got 'pers'"),
         (HIPE_HEAD, r"a.tsv: has a header but no tokens"),
-        (HIPE.replace("Jean", "J\xe9an").encode("latin-1"), r"a.tsv, line 2: expected UTF-8"),
     ],
     "segmentation": [
         (SEGMENTS.replace("\t", " "), r"b, line 1: expected a word, a tab and morphemes as .* got 'undone un @@done'"),
@@ -124,12 +120,10 @@ BAD = {
         (SEGMENTS.replace("cats\tcats", "\tcats"), r"b, line 3: expected a word, a tab .* got '\\tcats'"),
         (SEGMENTS.replace("xylem\tx", "xylem\tx\tx\tx"), r"b, line 4: expected 2 fields"),
         (SEGMENTS.partition("xylem")[0], r"b: has 3 lines, but .*gold.tsv has 4; expected one for each gold line"),
-        (SEGMENTS + "more\tmore\n", r"b: has 5 lines"),
         (
             SEGMENTS.replace("\ncats", "\ndogs"),
             r"b, line 2: expected the word 'cats', as in .*gold.tsv, got 'dogs'; .* order",
         ),
-        (SEGMENTS.replace("y", "ÿ").encode("latin-1"), r"b, line 4: expected UTF-8"),
     ],
     "segmentation gold": [
         (SEGMENTED.replace("\t100", "", 1), r"g.tsv, line 2: expected 3 fields between tabs as in line 1")
@@ -138,8 +132,6 @@ BAD = {
     "labels": [
         ("a\nb\n", r"one.pred: has 2 labels, but gold.txt has 10"),
         ("a\n" * 5 + "\n" + "a\n" * 4, r"one.pred, line 6: expected a label, got an empty line"),
-        ("a\n" * 9 + "\n", r"one.pred: has 9 labels, but gold.txt has 10"),
-        ("\xe9\n".encode("latin-1"), r"one.pred, line 1: expected UTF-8"),
         ("a\n" * 10, r"one.pred: counts: no column 'y' of numbers", {"metric": len, "counts": {"x": "y"}}),
     ],
     "timbl": [
@@ -153,7 +145,6 @@ BAD = {
         (EVALB.rpartition(EVALB_RULE)[0], r"b.rsl: the table has no end \(a line of ====\)"),
         (EVALB.replace("Len.", "Length"), r"b.rsl: has no line 'ID Len. Stat. Recal Prec. ...'"),
         (EVALB.replace("50.00", "high"), r"b.rsl, line 4: expected a row of evalb's table"),
-        (EVALB.replace("50.00", "", 1), r"b.rsl, line 4: expected a row of evalb's table \(12 numbers\)"),
         (evalb([(5, 4, 5)]), r"b.rsl, line 4: 5 matched brackets are more than there are"),
         (evalb([(3, 5, 4)]), r"b.rsl, line 4: sentence 1 has 5 gold brackets, but 4 in .*a.rsl, line 4; .* same gold"),
         (
@@ -167,7 +158,6 @@ BAD = {
             r"b, line 3: expected one tree per line, got 1 opening bracket\(s\) without a closing one",
         ),
         (tree("(S (NN Tea)))"), r"b, line 3: expected a tree in brackets, got '\)' outside of all brackets"),
-        (tree("Tea or gin"), "b, line 3: expected a tree in brackets, got 'Tea' outside of all brackets"),
         (tree("(NP (NN Tea) (CC or))"), "b, line 3: expected the words of the gold tree, 'gin' here, got 'the end'"),
         (
             tree("(NP (NN Tea) (CC and) (NN gin))"),
@@ -178,38 +168,29 @@ BAD = {
             "b, line 3: expected the words of the gold tree, 'the end' here, got 'x'",
         ),
         (tree("(NP (NN Tea)\n(CC or) (NN gin))"), "b: has 4 lines, but "),
-        (tree("(NP \udcff)"), "b, line 3: expected UTF-8"),
     ],
     "trees gold": [("\n".join([TREES[0], "(())", TREES[2]]), "gold.txt, line 2: expected a tree, got no words")],
     "conllu": [
         ("# only a comment\n", r"b.conllu: has no words; expected CoNLL-U"),
         (conllu(ONE, TWO[:-2]), r"b.conllu, line 2: expected 10 columns between tabs, got 9"),
         (conllu(ONE.replace("\t", " ")), r"line 1: expected 10 columns between tabs, got 1"),
-        (conllu(ONE, TWO + "\t_"), r"line 2: expected 10 columns between tabs, got 11"),
         (conllu(ONE, row("3", ".", "1")), r"line 2: expected the ID 2, got 3; an empty line ends a sentence"),
         (conllu("# c", ONE, row("x", ".", "1")), r"line 3: expected a whole number as ID, got 'x'"),
         (conllu(ONE, row("2", ".", "_")), r"line 2: expected a whole number as HEAD, got '_'"),
-        (conllu(ONE, row("2", ".", "-1")), r"line 2: expected a whole number as HEAD, got '-1'"),
-        (conllu(ONE, row("2", ".", "1" * 5000)), r"line 2: expected a whole number as HEAD, got '1+\.\.\.'"),
         (conllu(ONE, row("2", ".", "3")), r"line 2: HEAD 3 is beyond the sentence, which has 2 words"),
         (conllu(ONE, row("2", ".", "0")), r"line 1: the sentence has 2 roots; expected one word with HEAD 0"),
         (conllu(row("1", "Ja", "1"), TWO), r"line 1: the sentence has 0 roots; expected one"),
         (conllu(ONE, row("2", ".", "2")), r"line 2: the heads lead around in a circle; expected a tree"),
         (conllu(ONE, row("2", ".", "3"), row("3", "x", "2")), r"line 2: the heads lead around in a circle"),
         (conllu(ONE, row("2", "", "1")), r"line 2: expected a FORM, got nothing"),
-        (conllu(ONE, row("2", " ", "1")), r"line 2: expected a FORM, got nothing"),
         (conllu(row("1-2", "Ja."), ONE), r"line 1: expected a range of the words that follow, such as 3-4, got '1-2'"),
-        (conllu(row("2-1", "Ja."), ONE, TWO), r"line 1: expected a range .* got '2-1'"),
-        (conllu(row("1-x", "Ja."), ONE, TWO), r"line 1: expected a range .* got '1-x'"),
         (conllu(ONE, row("1-2", "Ja."), TWO, row("3", "x", "1")), r"line 2: the range '1-2' must stand before its"),
         (conllu(row("1-2", "Ja."), ONE, row("2-2", "."), TWO), r"line 3: the range '2-2' must .* in no other range"),
         (
             conllu(ONE, row("2", "!", "1")),
             r"b.conllu, line 2: the text .* of .*g.conllu, line 2: expected '.', got '!'",
         ),
-        (conllu(row("1.1", "Ja")), r"b.conllu: has no words"),
         (conllu(ONE), r"b.conllu, line 1: the text is not that of .*g.conllu, line 2: expected '.', got ''"),
-        (conllu(ONE, TWO, row("3", "x", "1")), r"line 3: the text is not that of .* expected '', got 'x'"),
     ],
 }
 

@@ -218,20 +218,6 @@ def test_every_assignment_of_links(write, seed):
     assert found.p_value == sum(abs(delta) >= abs(observed) for delta in deltas) / len(deltas)
 
 
-@pytest.mark.parametrize("reader", METRICS)
-def test_sums_are_those_of_sentences(write, reader):
-    rng = np.random.default_rng(0)
-    gold, *systems = ({int(i) for i in np.flatnonzero(rng.random(800) < share)} for share in (0.3, 0.4, 0.2, 0.1))
-    named = dict(zip("abc", systems, strict=True))
-    for metric in METRICS[reader].values():
-        one, two = (
-            read_marks(write, reader, gold, named, 800, metric=metric, unit=unit) for unit in ("instance", "response")
-        )
-        assert one.stats.sum(axis=1).tolist() == two.stats.sum(axis=1).tolist()
-        assert (one.unit, two.unit, two.num_instances) == ("instance", "response", len(gold.union(*systems)))
-        assert len(set(two.ids)) == two.num_instances
-
-
 def test_a_report_has_no_errors_and_says_so(write, capsys):
     gold, systems, size = yeh_marks()
     files = [str(write(name, tagged(marks, size))) for name, marks in (("gold", gold), *systems.items())]

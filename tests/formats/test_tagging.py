@@ -327,14 +327,6 @@ def test_published_counts(compared, data, match):
     assert [published[name] for name in names] == expected[match]
 
 
-def test_entities_go_over_sentences_but_not_over_documents(write):
-    table = "TOKEN\tNE-COARSE-LIT\tMISC\n# x:document_id = 1\na\tB-x\tEndOfSentence\nb\tI-x\t_\n"
-    table += "# x:document_id = 2\nc\tI-x\t_\n"
-    cut = table.replace("b\tI-x", "b\tB-x")
-    evaluation = read(write("gold", table), input=[write("a", table), write("b", cut)])
-    assert evaluation.stats.tolist() == [[[1, 1, 1], [0, 0, 0], [1, 1, 1]], [[0, 1, 1], [0, 1, 0], [1, 1, 1]]]
-
-
 def table(words, tags):
     return "\n".join(["TOKEN\tNE-COARSE-LIT", *map("\t".join, zip(words, tags, strict=True)), ""])
 

@@ -108,30 +108,6 @@ def test_workers_give_the_same_statistics(name, monkeypatch):
     assert (len(steps), steps[-1]) == (3 * -(-167 // usual.block), 1000)  # 167 segments are the largest share of three
 
 
-ONE_BLOCK = (
-    "from sigjax.metrics import texts as counts; all = counts._blocks; counts._blocks = lambda *r: [next(all(*r))]"
-)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("sigjax.metrics.texts._SERVE", "import sys; sys.exit(1)"),
-        ("sigjax.metrics.texts._SERVE", "print('nothing')"),
-        ("sigjax.metrics.texts._SERVE", f"{ONE_BLOCK}; counts.serve()"),
-        ("sys.executable", "/no/such/python"),
-    ],
-    ids=["all", "gibberish", "second block", "no start"],
-)
-def test_what_workers_fail_to_do_is_done_here(field, value, monkeypatch):
-    outputs, references = [texts * 100 for texts in OUTPUTS.values()], [GOLD * 100]
-    expected = here("bleu", references, outputs)
-    monkeypatch.setattr(field, value)
-    steps = []
-    np.testing.assert_array_equal(here("bleu", references, outputs, workers=2, advance=steps.append), expected)
-    assert steps[-1] == 800
-
-
 def test_workers_do_not_run_the_script_of_the_user(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

@@ -248,20 +248,6 @@ def test_pairs_with_exact_p_values_take_part_in_the_correction():
     np.testing.assert_array_equal([x.p_adjusted for x in report], adjusted)
 
 
-def test_a_pair_at_the_threshold_reaches_the_cap_and_the_report_says_so(monkeypatch):
-    """With alpha the exact p-value itself, nothing can settle the decision."""
-    monkeypatch.setattr(stopping, "LOOKS", SHORT)
-    evaluation = Evaluation.from_arrays(random_counts(np.random.default_rng(5), 2, 60), metric="fscore")
-    (exact,) = compare(evaluation, method="exact", interval="none")
-    report = run(evaluation, level=1.0 - exact.p_value)
-    (one,) = report
-    assert (one.resamples, one.settled) == (SHORT[-1], False)
-    assert one.p_value == (one.exceed + 1) / (SHORT[-1] + 1) / CONFIDENCE
-    assert report.notes == ("fscore: not settled at 1,024 resamples: s0 - s1",)
-    assert "is not settled: more resamples could change it; about" in " ".join(str(report).split())
-    assert "99.9% interval of p" in str(report)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
 from matplotlib.text import Text
 from reports import SIGNATURE, make_report
 
@@ -157,26 +156,6 @@ def test_the_kind_suits_the_report():
     kinds = [default_figure(report) for report in (REPORTS[2], make_report(2), REPORTS[9], REPORTS[30])]
     assert kinds == ["null", "forest", "scores", "heatmap"]
     assert default_figure(make_report(25, settings=Settings(baseline="system-3"))) == "forest"
-
-
-def test_a_row_per_metric_and_a_panel_per_test():
-    report = make_report(3)
-    both = (*report, *(replace(one, test="bootstrap") for one in report))
-    bleu = [replace(one, metric="bleu") for one in both]
-    systems = report.systems + tuple(replace(one, metric="bleu") for one in report.systems)
-    report = replace(report, systems=systems, comparisons=[*both, *bleu])
-    assert [len(report.plot(kind).axes) for kind in ("scores", "heatmap")] == [2, 4]
-    assert len(report.plot("heatmap", metric="bleu", test="bootstrap").axes) == 1
-    ours = Figure().subplots()
-    assert report.plot("heatmap", metric="bleu", test="bootstrap", ax=ours) is ours.figure
-    assert ours.images
-    with pytest.raises(InputError, match="ax is for one panel: give metric"):
-        report.plot("scores", ax=ours)
-    names, many = [f"metric-{i}" for i in range(20)], REPORTS[143]
-    systems = tuple(replace(one, metric=name) for name in names for one in many.systems)
-    many = replace(many, systems=systems, comparisons=[replace(many[0], metric=name) for name in names])
-    with pytest.raises(InputError, match="20 panels of so many systems do not fit into one figure; give metric"):
-        many.plot("scores")
 
 
 def test_of_very_many_systems_the_best_are_drawn():

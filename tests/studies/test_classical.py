@@ -375,28 +375,3 @@ def test_the_command(capsys, table, tmp_path):
         assert test.name in text
     assert "permutation (exact)" in text
     assert max(map(len, str(result).splitlines()[:-1])) <= 100
-
-
-def test_real_pairs_of_many_systems(data):
-    """SWE-bench, 0 or 1 an instance: every test against SciPy or statsmodels."""
-    whole = sigjax.read(data / "swebench_bashonly" / "resolved.tsv.gz", metric="accuracy")
-    for a, b in [(0, 1), (0, 5), (3, 20)]:
-        evaluation = sigjax.read(
-            data / "swebench_bashonly" / "resolved.tsv.gz",
-            metric="accuracy",
-            systems=[whole.systems[a], whole.systems[b]],
-        )
-        result = classical_tests(evaluation, resamples=500)
-        x, y = evaluation.stats[:, :, 0]
-        above, below = int((x > y).sum()), int((x < y).sum())
-        expected = {
-            "paired t": scipy.stats.ttest_rel(x, y).pvalue,
-            "sign (exact)": scipy.stats.binomtest(above, above + below).pvalue,
-            "McNemar (chi-square)": statsmodels_mcnemar([[0, above], [below, 0]], exact=False, correction=False).pvalue,
-            "two-sample t": scipy.stats.ttest_ind(x, y).pvalue,
-            "binomial z": proportions_ztest([x.sum(), y.sum()], [len(x)] * 2)[1],
-        }
-        for name, p_value in expected.items():
-            assert result[name].p_value == pytest.approx(p_value, rel=1e-10), name
-        assert result.correlation == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-9)
-        assert result.comparisons[0].p_value == pytest.approx(expected["sign (exact)"], rel=1e-10)

@@ -70,19 +70,6 @@ def test_limits_of_means_are_those_of_independent_results_and_of_the_paired_test
     assert one.limits.low == equivalence_test(new["A"], old["A"], margin=1.0).interval.low
 
 
-def test_an_interval_that_ends_at_a_bound_of_the_metric_does_not_shrink():
-    """Without the bound it would end farther away, and so would that of the lower level."""
-    sides = []
-    for score, interval in ((0.9, Interval(0.7, 1.0)), (0.95, Interval(0.75, 1.0))):
-        one = report("mean", A=np.full(40, score) + np.tile([0.01, -0.01], 20), B=np.arange(40.0))
-        first = next(each for each in one.systems if each.name == "A")
-        sides.append(replace(one, systems=(replace(first, interval=interval),)))
-    (one,) = diff(*sides, margin=1.0).changes
-    shorter = Z / 1.959963984540054
-    expected = [0.05 - np.hypot(0.2 * shorter, 0.1), 0.05 + np.hypot(0.05, 0.2 * shorter)]
-    np.testing.assert_allclose(one.limits, expected, rtol=1e-9)
-
-
 def replace_intervals(report, degrees):
     """Symmetric intervals by t in place of those corrected for skewness."""
     half = t_quantile(0.95, degrees)
