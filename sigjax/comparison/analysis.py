@@ -24,7 +24,7 @@ from sigjax.run.context import Context, Run
 from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, linear_spreads, sampled_bootstrap
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.hypotheses import NotExact
-from sigjax.testing.intervals import KINDS, Names, draws_intervals, interval_kinds
+from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_kinds
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of
 from sigjax.testing.uncertainty import Pieces, Spread
@@ -266,7 +266,7 @@ def _without_sampling(problem: Problem) -> _Bootstrap:
     settings, num_pairs = problem.settings, len(problem.hypotheses.members)
     systems, pairs = [Spread()] * len(problem.hypotheses.scores), [Spread()] * num_pairs
     found = _Bootstrap(systems, pairs, None, None)
-    if not problem.bootstraps or KINDS[settings.interval].needs == "runs":
+    if not problem.bootstraps or INTERVALS[settings.interval].needs == "runs":
         return found
     if settings.method == "montecarlo":
         return found._replace(sampled=NotEligible("as asked"))
@@ -284,7 +284,7 @@ def _without_sampling(problem: Problem) -> _Bootstrap:
         pair, sampled = next(refused, (None, None))
         if sampled and must:
             raise NotExact(pair, sampled.reason)
-    if KINDS[settings.interval].samples:
+    if INTERVALS[settings.interval].samples:
         return found._replace(sampled=sampled or NotEligible(f"{settings.interval} intervals need resamples"))
     if draws_intervals(problem.metric, settings):
         systems, pairs = linear_spreads(problem, plan)

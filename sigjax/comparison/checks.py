@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 from sigjax.metrics.suites import is_part
 from sigjax.multiple.adjustment import LOOKS
-from sigjax.records import CORRECTIONS, Design, Evaluation, Hint, InputError, SampleMetric, Settings
+from sigjax.records import CORRECTIONS, DESIGNS, Design, Evaluation, Hint, InputError, SampleMetric, Settings
 from sigjax.records.display import meant
 from sigjax.run.context import NotTraceable
 from sigjax.run.host import gib
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.hypotheses import NotExact, NotFinite, num_problems, ones_of
-from sigjax.testing.intervals import KINDS, draws_intervals, in_closed_form
+from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
 
 _frame = attrgetter("systems", "num_instances", "ids", "clusters", "strata", "runs", "unit")
 """All that the evaluations of one comparison share."""
@@ -46,28 +46,15 @@ def check_together(settings: Settings) -> None:
 
 def _check_design(settings: Settings) -> None:
     """Refuse a design that no test or interval uses, and tests and intervals that ignore the design."""
-    interval = KINDS[settings.interval]
-    if settings.design == "crossed":
-        if "permutation" not in settings.tests:
-            raise InputError("design crossed belongs to the permutation test; ask for it, or use design nested")
-        if CORRECTIONS[settings.correction].is_resampled:
-            raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design crossed")
-    if settings.design == "nested":
-        if "bootstrap" not in settings.tests and interval.needs == "nothing":
-            raise InputError("design nested belongs to the bootstrap; ask for its test or intervals, or use crossed")
-        if interval.whole:
-            raise InputError(f"interval {settings.interval} takes whole instances; use percentile with design nested")
-    if settings.design == "models":
-        if settings.tests != ("permutation",):
-            raise InputError("design models has no bootstrap test; leave it out (its intervals are two-way intervals)")
-        if CORRECTIONS[settings.correction].is_resampled:
-            raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design models")
-        if settings.leaderboard:
-            raise InputError("the leaderboard draws instances, not runs; leave it out with design models")
-        if interval.needs not in ("runs", "nothing"):
-            raise InputError(f"interval {settings.interval} is not for trained models; use two-way with design models")
-    elif interval.needs == "runs":
-        raise InputError(f"interval {settings.interval} is for runs that are trained models; use it with design models")
+    interval, design = INTERVALS[settings.interval], DESIGNS[settings.design]
+    if reason := design.reason_against(settings.tests, intervals=interval.needs != "nothing"):
+        raise InputError(reason)
+    if design.exchanges != "units" and CORRECTIONS[settings.correction].is_resampled:
+        raise InputError(f"correction {settings.correction} swaps whole instances; use holm with design {design.name}")
+    if design.draws is None and settings.leaderboard:
+        raise InputError(f"the leaderboard draws instances, not runs; leave it out with design {design.name}")
+    if reason := interval.reason_against(design):
+        raise InputError(reason)
 
 
 def _check_resampled(settings: Settings) -> None:
@@ -100,7 +87,7 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
         _check_responses(first, settings)
     if settings.design != "together":
         _check_runs(first, settings.design)
-    if settings.design == "models":
+    if DESIGNS[settings.design].exchanges == "runs":
         _check_models(first)
     for each in evaluations:
         if isinstance(each.metric, SampleMetric):
@@ -131,7 +118,7 @@ def _check_sample(metric: str, settings: Settings) -> None:
     """Refuse what needs sums, for a metric of whole samples."""
     for option, needs_sums, instead in (
         ("correction", CORRECTIONS[settings.correction].is_resampled, "holm"),
-        ("interval", KINDS[settings.interval].of_sums, "bca"),
+        ("interval", INTERVALS[settings.interval].of_sums, "bca"),
         ("design", settings.design != "together", "together"),
     ):
         if needs_sums:

@@ -24,7 +24,16 @@ from sigjax.exact.null import Criterion
 from sigjax.metrics import evaluation_from_arrays
 from sigjax.metrics.suites import is_part
 from sigjax.multiple.adjustment import LOOKS
-from sigjax.records import Comparison, Comparisons, Distribution, Evaluation, Measured, Settings, Test, bin_edges
+from sigjax.records import (
+    Comparison,
+    Comparisons,
+    Distribution,
+    Evaluation,
+    Measured,
+    Settings,
+    Test,
+    bin_edges,
+)
 from sigjax.records.comparison import PeerTest
 from sigjax.records.metric import AnyMetric
 from sigjax.records.options import check, takes, values
@@ -113,7 +122,7 @@ class Distributions:
         systems = evaluation.systems.index(a), evaluation.systems.index(b)
         problem = self._problem(metric)
         pair = problem.of_pair(systems)
-        no_sample = len(pair.units.strata) == 1 or evaluation.unit == "response" or self._settings.design == "models"
+        no_sample = len(pair.units.strata) == 1 or evaluation.unit == "response" or pair.draws is None
         if test == "bootstrap" and no_sample:
             return None
         with named_errors([evaluation], self._settings):

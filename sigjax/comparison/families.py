@@ -29,7 +29,18 @@ from sigjax.comparison.notes import (
 from sigjax.multiple.adjustment import adjusted_pairs, known_bounds, most_resamples
 from sigjax.multiple.ranks import significance_ranks
 from sigjax.multiple.westfall_young import maxt
-from sigjax.records import CORRECTIONS, Column, Comparisons, Evaluation, Hint, Interval, Settings, SystemScore, Test
+from sigjax.records import (
+    CORRECTIONS,
+    DESIGNS,
+    Column,
+    Comparisons,
+    Evaluation,
+    Hint,
+    Interval,
+    Settings,
+    SystemScore,
+    Test,
+)
 from sigjax.records.corrections import adjust
 from sigjax.resample.units import units_of_instances
 from sigjax.run.context import Context
@@ -416,7 +427,7 @@ def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> li
         >>> too_few_units(7, 3, Settings())
         []
     """
-    swaps = "permutation" in settings.tests and settings.design not in ("crossed", "models")
+    swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges == "units"
     if not swaps or settings.mid_p or num_units == 1:
         return []
     return _too_few(f"{num_units} units", 2.0**-num_units, num_hypotheses, settings)

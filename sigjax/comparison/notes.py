@@ -16,7 +16,7 @@ from sigjax.metrics import origins
 from sigjax.records import Comparisons, Design, Evaluation, Metric, Note, Settings
 from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.host import gib, memory_for
-from sigjax.testing.intervals import KINDS, Names
+from sigjax.testing.intervals import INTERVALS, Names
 from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
 from sigjax.testing.problem import Problem, SumsProblem, in_common
 from sigjax.testing.uncertainty import Spread
@@ -178,7 +178,7 @@ def _kinds(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[
         notes.append(Note(f"{by_t}outwards", about=metric))
     if asked == "auto" and any(one.kinds.pairs == "percentile" for one in parts):
         notes.append(Note("intervals are percentile intervals of the bootstrap", about=metric))
-    return [*notes, *filter(None, [KINDS[asked].note])]
+    return [*notes, *filter(None, [INTERVALS[asked].note])]
 
 
 def _few_units(parts: Sequence[Precision]) -> list[str]:
@@ -213,7 +213,7 @@ def _missing(settings: Settings, parts: Sequence[Precision]) -> list[str]:
     whom = _counted(parts, lambda each: each.interval is None and each.standard_error is not None)
     if not whom:
         return []
-    why = KINDS[settings.interval].missing
+    why = INTERVALS[settings.interval].missing
     return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
 
 

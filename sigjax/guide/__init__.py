@@ -5,6 +5,7 @@ headings in capitals, examples that run as doctests. To add a page, write a file
 """
 
 import re
+from collections.abc import Iterable
 from importlib.resources import files
 from textwrap import fill
 
@@ -43,15 +44,24 @@ def page(topic: str, *, bold: bool = False) -> str:
     text = files("sigjax.guide").joinpath(f"{topic}.md").read_text("utf-8").rstrip("\n")
     if topic == "corrections":
         text = text.format_map({str(rate): _corrections(rate) for rate in ("familywise", "false discovery", None)})
+    if topic == "intervals":
+        from sigjax.testing.intervals import INTERVALS
+
+        text = text.replace(
+            "{intervals}", _entries(((each.name, each.about) for each in INTERVALS.values() if each.about), 15)
+        )
     return _HEADING.sub("\033[1m\\1\033[0m" if bold else "\\1", text)
 
 
 def _corrections(rate: str | None) -> str:
     """The corrections that bound an error rate, and when to take each."""
+    return _entries(((each.name, each.about) for each in CORRECTIONS.values() if each.bounds == rate), 13)
+
+
+def _entries(entries: Iterable[tuple[str, str]], width: int) -> str:
+    """Names in a column of this width, and what there is to say of each."""
     return "\n".join(
-        fill(each.about, 80, initial_indent=f"{each.name:<13}", subsequent_indent=13 * " ")
-        for each in CORRECTIONS.values()
-        if each.bounds == rate
+        fill(about, 80, initial_indent=f"{name:<{width}}", subsequent_indent=width * " ") for name, about in entries
     )
 
 

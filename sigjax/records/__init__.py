@@ -15,6 +15,8 @@ from sigjax.records.comparison import SystemScore as SystemScore
 from sigjax.records.comparison import bin_edges as bin_edges
 from sigjax.records.corrections import CORRECTIONS as CORRECTIONS
 from sigjax.records.corrections import Correction as Correction
+from sigjax.records.designs import DESIGNS as DESIGNS
+from sigjax.records.designs import TESTS as TESTS
 from sigjax.records.metric import Evaluation as Evaluation
 from sigjax.records.metric import Metric as Metric
 from sigjax.records.metric import Note as Note

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sigjax.records.corrections import CORRECTIONS, Correction
+from sigjax.records.designs import Design as Design
+from sigjax.records.designs import Test as Test
 from sigjax.records.options import Hint, option
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ else:
 Score = Callable[[Any], Any]
 """Sums `[..., stat]` -> scores `[...]`, arrays of NumPy or of JAX (possibly traced)."""
 
-Test = Literal["permutation", "bootstrap"]
 Method = Literal["auto", "exact", "montecarlo", "dp", "tree"]
 Alternative = Literal["two-sided", "greater", "less"]
 Family = Literal["metric", "report"]
@@ -28,7 +29,6 @@ IntervalKind = Literal["auto", _Named, "none"]
 IntervalName = Literal[_Named, "wilson", "tango", "skew-t", "wide-t"]
 """What an interval is, as reports say it; `auto` chooses among these."""
 Variant = Literal["shift", "flip"]
-Design = Literal["together", "crossed", "nested", "models"]
 Missing = Literal["error", "drop", "zero", "pairwise"]
 Unit = Literal["instance", "response"]
 Match = Literal["strict", "exact", "partial", "type", "fuzzy"]

@@ -8,39 +8,14 @@ from importlib.resources import files
 
 import numpy as np
 
-from sigjax.records import CORRECTIONS, Comparisons, Note, ReportRecord, Settings
+from sigjax.records import CORRECTIONS, DESIGNS, TESTS, Comparisons, Note, ReportRecord, Settings
 from sigjax.records.display import visible
 from sigjax.report.latex import escape_latex
 from sigjax.report.sections import blocks, lone_sentence, pair_sentence
 from sigjax.report.words import ALTERNATIVES, count, joined, percent
+from sigjax.testing.intervals import INTERVALS
 
-INTERVALS = {
-    "wilson": "Wilson's score interval~\\cite{wilson1927}",
-    "tango": "Tango's score interval~\\cite{tango1998}",
-    "skew-t": "Student's $t$ with the jackknife's standard error~\\cite{efron1993}, corrected for "
-    "skewness~\\cite{hall1992}",
-    "wide-t": "Student's $t$ with the jackknife's standard error~\\cite{efron1993}, made longer where units are "
-    "skewed~\\cite{hall1992}",
-    "percentile": "bootstrap percentile intervals~\\cite{efron1993}",
-    "basic": "basic bootstrap intervals~\\cite{davison1997}",
-    "bca": "BCa bootstrap intervals~\\cite{efron1987}",
-    "studentized": "studentized bootstrap intervals~\\cite{davison1997}",
-    "two-way": "$t$ with the variances of instances and of runs and Satterthwaite's degrees of freedom"
-    "~\\cite{satterthwaite1946}",
-}
-SOURCES = {
-    "permutation": ("noreen1989,yeh2000", "permutations"),
-    "bootstrap": ("efron1993,bergkirkpatrick2012", "bootstrap resamples"),
-}
-"""What each test is by, and what it draws."""
 NULLS = {"shift": r"\delta^*-\delta", "flip": r"\delta-\delta^*"}
-DRAWN = {"percentile", "basic", "bca", "studentized"}
-"""Intervals from resamples, but for metrics whose bootstrap needs no sampling."""
-DESIGNS = {
-    "crossed": "Permutation tests exchanged the outputs of runs within units.",
-    "nested": "The bootstrap drew units, and then runs within each.",
-    "models": "Permutation tests exchanged whole runs (trained models).",
-}
 
 
 def to_methods(report: ReportRecord) -> str:
@@ -79,8 +54,8 @@ def _sentences(report: ReportRecord) -> Iterator[str]:
     yield from _of_notes(report)
     if report.num_units != report.num_instances:
         yield f"Instances form {count(report.num_units, 'cluster')}, which were resampled as wholes."
-    if settings.design in DESIGNS:
-        yield DESIGNS[settings.design]
+    if DESIGNS[settings.design].words:
+        yield DESIGNS[settings.design].words
     groups = report.comparisons.groups()
     for test in dict.fromkeys(test for _, test in groups):
         yield _test(test, Comparisons.joined([each for (_, other), each in groups.items() if other == test]), settings)
@@ -111,7 +86,7 @@ def _of_notes(report: ReportRecord) -> Iterator[str]:
 def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     """Which test, and how its p-values were computed."""
     alternative = ALTERNATIVES[settings.alternative]
-    source, drawn = SOURCES[test]
+    source, drawn = TESTS[test].cites, TESTS[test].draws
     sampled = pairs.column("resamples").found()
     parts = []
     if len(sampled) < len(pairs):
@@ -151,12 +126,12 @@ def _intervals(report: ReportRecord) -> Iterator[str]:
     of_scores = dict.fromkeys(one.interval_kind for one in report.systems if one.interval_kind)
     of_deltas = report.comparisons.column("interval_kind").distinct()
     said = [
-        f"of {what} are {joined([INTERVALS.get(kind, kind) for kind in kinds])}"
+        f"of {what} are {joined([INTERVALS[kind].words for kind in kinds])}"
         for what, kinds in (("scores", of_scores), ("differences", of_deltas))
         if kinds
     ]
     if said:
         drawn = f" (up to {count(report.settings.fixed_resamples, 'resample')}, seed {report.settings.seed})"
-        drawn = drawn if DRAWN & {*of_scores, *of_deltas} else ""
+        drawn = drawn if any(INTERVALS[kind].needs == "replicates" for kind in (*of_scores, *of_deltas)) else ""
         together = ", at a level at which they hold together" if report.settings.interval == "simultaneous" else ""
         yield f"The {escape_latex(percent(report.settings.level))} intervals {joined(said)}{drawn}{together}."

@@ -19,6 +19,7 @@ from sigjax.multiple.adjustment import MOST_RESAMPLES
 from sigjax.multiple.ranks import significance_clusters
 from sigjax.records import (
     CORRECTIONS,
+    DESIGNS,
     Column,
     Comparison,
     Comparisons,
@@ -422,7 +423,7 @@ def lone_sentence(num_units: int, num_instances: int, settings: Settings) -> str
 
     Swapped, it gives minus the difference: two-sided p is 1 (mid-p 1/2) whatever the difference.
     """
-    if num_units > 1 or settings.design in ("crossed", "models"):
+    if num_units > 1 or DESIGNS[settings.design].exchanges != "units":
         return None
     unit = "instance" if num_instances == 1 else "unit (all instances are one cluster)"
     return f"One {unit} can show nothing: swapped or not, it has a difference of the same size, and p says nothing."
@@ -527,11 +528,6 @@ def listed(names: Sequence[str]) -> str:
 MAX_LETTERS = 8
 """Letters of one system; nobody reads more."""
 OPTIONAL = ("unclustered", "std. error", "letters", "ranks", "boot. ranks")  # left out in this order
-DESIGNS = {
-    ("permutation", "crossed"): ", outputs exchanged within units",
-    ("bootstrap", "nested"): ", runs drawn within units",
-    ("permutation", "models"): ", whole runs exchanged",
-}
 
 
 class Section(NamedTuple):
@@ -665,7 +661,7 @@ def _key_of_ranks(systems: tuple[SystemScore, ...], settings: Settings, *, has_l
 def _heading(test: str, comparisons: Comparisons, adjusted_over: int, settings: Settings) -> str:
     """The test, its alternative, and over how many pairs p was adjusted."""
     text = f"{test} test, {ALTERNATIVES[settings.alternative]}{', mid-p' if settings.mid_p else ''}"
-    text += DESIGNS.get((test, settings.design), "")
+    text += DESIGNS[settings.design].beside.get(test, "")
     if settings.alternative != "two-sided" and settings.baseline is None:
         text += ": first system minus second, in the order of the data"
     if adjusted_over == 1:

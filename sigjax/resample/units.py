@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sigjax.records import Design, Evaluation, Hint, InputError, Metric
+from sigjax.records import DESIGNS, Design, Evaluation, Hint, InputError, Metric
 
 _ROWS = 32
 """Rows that are added at a time."""
@@ -269,9 +269,9 @@ def make_units(evaluation: Evaluation, design: Design = "together") -> Units:
     """
     unit, strata = units_of_instances(evaluation)
     num_units = len(strata)
-    most = min(evaluation.num_instances if design in ("crossed", "models") else num_units, _MOST_DRAWS)
+    most = min(num_units if DESIGNS[design].exchanges == "units" else evaluation.num_instances, _MOST_DRAWS)
     limit = _LARGEST_SUM // most
-    if design == "nested":
+    if DESIGNS[design].draws == "outputs":
         limit //= int(np.bincount(unit).max())  # a drawn unit may give the same output every time
     columns = [fixed_point(evaluation.stats[:, :, stat], limit) for stat in range(evaluation.stats.shape[2])]
     for name, column in zip(evaluation.metric.stat_names, columns, strict=True):

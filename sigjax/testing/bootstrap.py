@@ -46,7 +46,7 @@ from sigjax.run.backend import most_bytes
 from sigjax.run.context import Run
 from sigjax.run.host import fits, gib
 from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, SumsData, scores_at, slope_in
-from sigjax.testing.intervals import KINDS
+from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
 from sigjax.testing.replicates import BootstrapRequest, accelerations, bca_levels, summarize
 from sigjax.testing.uncertainty import Percentile, Pieces, Spread, quantile_levels, targets_of
@@ -90,7 +90,7 @@ def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Sc
     """How to make the sums of these metrics; statistics that they share are columns that they shard."""
     draws, compiled = draws_from_strata(cases[0].units.strata), bool(run.backend.devices)
     in_bytes = most_bytes(run.backend, counts=True)
-    outputs = [each.units.outputs for each in cases if each.units.outputs and each.settings.design == "nested"]
+    outputs = [each.units.outputs for each in cases if each.units.outputs and each.draws == "outputs"]
     if outputs:
         columns, (column, offset) = distinct_columns(np.concatenate([each.values for each in outputs], axis=2))
         sizes = outputs[0].sizes
@@ -143,7 +143,7 @@ def sampled_bootstrap(
     """
     settings, hypotheses = case.settings, case.hypotheses
     deltas = Deltas(hypotheses.members[tested], hypotheses.deltas[tested], hypotheses.rounding[tested])
-    kind = KINDS[settings.interval].of_replicates if spreads else Percentile
+    kind = INTERVALS[settings.interval].of_replicates if spreads else Percentile
     by = kind(case, targets_of(hypotheses, systems=spreads, pairs=spreads))
     request = BootstrapRequest(deltas, settings.alternative, settings.variant, by)
     summary = summarize(by.pieces(pieces), request, run, settings)
@@ -186,7 +186,7 @@ def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> 
     `problems` are those of the permutation test: pairs that are alike in it are so here, if there are no strata.
     """
     units = case.units
-    if case.settings.design == "nested":
+    if case.draws == "outputs":
         return NotEligible("outputs are drawn within units (design nested)")
     if not units.exact:
         return NotEligible("the statistics are reals, held rounded")
@@ -273,7 +273,7 @@ def _spread(
     ends = np.array([*(quantile(of_sum, each) for each in levels), lattice.total], np.float64)
     found = scores_at(case, score.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
-    interval = KINDS[kind].of_replicates.turned(Interval(*sorted(ends)), observed)
+    interval = INTERVALS[kind].of_replicates.turned(Interval(*sorted(ends)), observed)
     return Spread(abs(score.slope) * standard_error(lattice), interval)
 
 

@@ -493,7 +493,7 @@ def _plan_exchange(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
         return NotEligible("as asked")
     if method in ("dp", "tree"):
         return NotEligible(f"{method} swaps whole units, and design {design} does not")
-    plan = (_plan_patterns if design == "crossed" else _plan_choices)(problem, pair)
+    plan = (_plan_patterns if problem.exchanges == "outputs" else _plan_choices)(problem, pair)
     if isinstance(plan, Exchange) and plan.num_bytes > memory * 2**30:
         return NotEligible(f"an exact test takes about {_gib(plan.num_bytes)} GiB, more than {memory:,.3g}")
     return plan

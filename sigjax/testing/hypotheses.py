@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from sigjax.records import Hint, InputError, Metric, SampleMetric, Settings
+from sigjax.records import DESIGNS, Hint, InputError, Metric, SampleMetric, Settings
 from sigjax.resample.units import Sample, Units, observed_scores
 from sigjax.run.shards import Shard
 
@@ -115,6 +115,16 @@ class PairedProblem:
     def observed_scores(self) -> tuple[float, ...]:
         """The score of each system on its own scale, `[system]`."""
         return self.hypotheses.scores
+
+    @property
+    def exchanges(self) -> Literal["units", "outputs", "runs"]:
+        """What the permutation test exchanges."""
+        return DESIGNS[self.settings.design].exchanges
+
+    @property
+    def draws(self) -> Literal["units", "outputs", None]:
+        """What the bootstrap draws; None where there is none."""
+        return DESIGNS[self.settings.design].draws
 
     def with_pairs(self, members: np.ndarray) -> Self:
         """The same problem for other pairs `[pair, 2]`."""
@@ -295,7 +305,7 @@ def deduplicate(problem: SumsData) -> EquivalentPairs:
     it, and whole units are swapped.
     """
     hypotheses, values = problem.hypotheses, problem.units.values
-    single = len(hypotheses.members) == 1 or problem.settings.design in ("crossed", "models")
+    single = len(hypotheses.members) == 1 or problem.exchanges != "units"
     ones = None if single else ones_of(values)
     if ones is None or slope_in(problem, int(np.argmax((values != values[:1]).any(axis=(0, 1))))) is None:
         return EquivalentPairs(hypotheses.pairs, np.arange(len(hypotheses.members)))

@@ -1,7 +1,9 @@
-"""The kinds of intervals: what each takes, whom it is for, and which kind each score and each delta gets.
+"""The kinds of intervals: each is declared here, once, with what makes it.
 
-A kind made from bootstrap replicates is a subclass of `Percentile` in a file of its own. To add one, write that class,
-and add a line to `KINDS` and its name to `records.settings.IntervalKind`.
+From the records are made what is refused, the notes and the methods paragraph of a report, and the page of help.
+
+To add one that is made from bootstrap replicates: its name in `records.settings.IntervalKind`, a subclass of
+`Percentile` (example: `Basic`), and its record; the BibTeX entry that it cites stands in `data/references.bib`.
 
 **The rule** of `auto`, and of `simultaneous`, which are the same intervals at a level at which all of them hold
 together:
@@ -15,68 +17,144 @@ together:
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from sigjax.records import IntervalKind, Metric, SampleMetric, Settings
+from sigjax.records import DESIGNS, Metric, SampleMetric, Settings
+from sigjax.records.designs import DesignMethod
 from sigjax.records.settings import IntervalName
 from sigjax.testing.hypotheses import PairedProblem, SumsData
 from sigjax.testing.jackknife import closed_spreads, right_or_wrong, two_way_spreads
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
 from sigjax.testing.uncertainty import Basic, Percentile, Spread
 
-_WHOLE = ("together", "crossed")
-"""Designs whose intervals take units with all their runs."""
 
+@dataclass(frozen=True, slots=True)
+class IntervalMethod:
+    """One kind of intervals.
 
-class Kind(NamedTuple):
-    """One kind of intervals."""
+    Attributes:
+        name: as it is asked for, or, of those that `auto` chooses among, as reports say it.
+        words: as the methods paragraph names it, with what it cites.
+        about: whom it is for, for the page of help; none where it cannot be asked for.
+        needs: what it is made from; metrics of whole columns, and design nested, have replicates in place of the
+            jackknife.
+        of_replicates: how replicates give intervals, where they do.
+        closed: intervals of all scores and all deltas without resamples.
+        of_sums: whether it is only for metrics of sums.
+        whole: whether it takes whole instances, so that runs cannot be drawn within (design nested).
+        samples: whether it needs resamples also where the distribution of all resamples is known.
+        missing: why a score or a delta may have no such interval.
+        note: what every report says of it.
+    """
 
-    needs: Literal["replicates", "jackknife", "runs", "nothing"]
-    """What intervals are made from; metrics of whole columns, and design nested, have replicates in place of the
-    jackknife."""
+    name: str
+    words: str = ""
+    about: str = ""
+    needs: Literal["replicates", "jackknife", "runs", "nothing"] = "replicates"
     of_replicates: type[Percentile] = Percentile
-    """How replicates give intervals, where they do."""
     closed: Callable[[SumsData], tuple[list[Spread], list[Spread]]] | None = None
-    """Intervals of all scores and all deltas without resamples."""
     of_sums: bool = False
-    """Whether it is only for metrics of sums."""
     whole: bool = False
-    """Whether it takes whole instances, so that runs cannot be drawn within (design nested)."""
     samples: bool = False
-    """Whether it needs resamples also where the bootstrap has an exact law."""
     missing: str = ""
-    """Why a score or a delta may have no such interval."""
     note: str = ""
-    """What every report says of it."""
+
+    def reason_against(self, design: DesignMethod) -> str | None:
+        """Why it does not go with a design; None if it does."""
+        if self.whole and design.draws == "outputs":
+            return f"interval {self.name} takes whole instances; use percentile with design {design.name}"
+        if design.draws is None and self.needs not in ("runs", "nothing"):
+            return f"interval {self.name} is not for trained models; use two-way with design {design.name}"
+        if design.draws is not None and self.needs == "runs":
+            return f"interval {self.name} is for runs that are trained models; use it with design models"
+        return None
+
+    def in_closed_form(self, metric: Metric | SampleMetric, design: DesignMethod) -> bool:
+        """Whether standard errors and intervals are those of the jackknife, without resamples."""
+        return self.needs == "jackknife" and isinstance(metric, Metric) and design.draws == "units"
 
 
 _ONE_UNIT = "no stratum has two units"
-KINDS: dict[IntervalKind, Kind] = {
-    "auto": Kind("jackknife", closed=closed_spreads, missing=_ONE_UNIT),
-    "percentile": Kind("replicates"),
-    "basic": Kind("replicates", Basic),
-    "bca": Kind("replicates", Bca, whole=True, missing="all resamples lie on one side of what was observed"),
-    "studentized": Kind(
-        "replicates",
-        Studentized,
-        of_sums=True,
-        whole=True,
-        samples=True,
-        missing="too many resamples have a standard error of 0",
-    ),
-    "simultaneous": Kind(
-        "jackknife",
-        Simultaneous,
-        closed=closed_spreads,
-        missing=_ONE_UNIT,
-        note="intervals hold together: those of all scores of a metric, and those of the deltas of all pairs",
-    ),
-    "two-way": Kind(
-        "runs",
-        closed=two_way_spreads,
-        note="p is for new runs on these instances; standard errors and intervals are for new runs on new ones",
-    ),
-    "none": Kind("nothing"),
+INTERVALS: dict[str, IntervalMethod] = {
+    each.name: each
+    for each in (
+        IntervalMethod(
+            "auto",
+            about="The default, see below. Needs no resamples, and holds for few units and for clusters of unequal "
+            "size.",
+            needs="jackknife",
+            closed=closed_spreads,
+            missing=_ONE_UNIT,
+        ),
+        IntervalMethod(
+            "simultaneous",
+            "simultaneous",
+            "The same, at a level at which all deltas of a metric, and all its scores, hold together: by draws, or "
+            "Bonferroni's for few units.",
+            "jackknife",
+            Simultaneous,
+            closed_spreads,
+            missing=_ONE_UNIT,
+            note="intervals hold together: those of all scores of a metric, and those of the deltas of all pairs",
+        ),
+        IntervalMethod(
+            "percentile",
+            r"bootstrap percentile intervals~\cite{efron1993}",
+            "Quantiles of the bootstrap replicates: narrow for few units and for unequal clusters, and [1, 1] where "
+            "all answers are right.",
+        ),
+        IntervalMethod(
+            "basic",
+            r"basic bootstrap intervals~\cite{davison1997}",
+            "The same, reflected at the observed value: poor for proportions near 0 or 1.",
+            of_replicates=Basic,
+        ),
+        IntervalMethod(
+            "bca",
+            r"BCa bootstrap intervals~\cite{efron1987}",
+            "Quantiles at levels corrected for bias and skewness: narrow for few units with heavy tails.",
+            of_replicates=Bca,
+            whole=True,
+            missing="all resamples lie on one side of what was observed",
+        ),
+        IntervalMethod(
+            "studentized",
+            r"studentized bootstrap intervals~\cite{davison1997}",
+            "By the delta-method standard error of every resample: nearest to its level for means of skewed numbers; "
+            "smooth metrics of sums.",
+            of_replicates=Studentized,
+            of_sums=True,
+            whole=True,
+            samples=True,
+            missing="too many resamples have a standard error of 0",
+        ),
+        IntervalMethod(
+            "two-way",
+            r"$t$ with the variances of instances and of runs and Satterthwaite's degrees of freedom"
+            r"~\cite{satterthwaite1946}",
+            "delta +/- t s, s from the variance of runs and of instances: for trained models (--design models), and "
+            "no other design.",
+            "runs",
+            closed=two_way_spreads,
+            note="p is for new runs on these instances; standard errors and intervals are for new runs on new ones",
+        ),
+        IntervalMethod("none", about="No intervals.", needs="nothing"),
+        IntervalMethod("wilson", r"Wilson's score interval~\cite{wilson1927}", needs="jackknife"),
+        IntervalMethod("tango", r"Tango's score interval~\cite{tango1998}", needs="jackknife"),
+        IntervalMethod(
+            "skew-t",
+            r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, corrected for "
+            r"skewness~\cite{hall1992}",
+            needs="jackknife",
+        ),
+        IntervalMethod(
+            "wide-t",
+            r"Student's $t$ with the jackknife's standard error~\cite{efron1993}, made longer where units are "
+            r"skewed~\cite{hall1992}",
+            needs="jackknife",
+        ),
+    )
 }
 
 
@@ -89,21 +167,20 @@ class Names(NamedTuple):
 
 def in_closed_form(metric: Metric | SampleMetric, settings: Settings) -> bool:
     """Whether standard errors and intervals are those of the jackknife, without resamples."""
-    jackknife = KINDS[settings.interval].needs == "jackknife"
-    return jackknife and isinstance(metric, Metric) and settings.design in _WHOLE
+    return INTERVALS[settings.interval].in_closed_form(metric, DESIGNS[settings.design])
 
 
 def draws_intervals(metric: Metric | SampleMetric, settings: Settings) -> bool:
-    """Whether standard errors and intervals take bootstrap resamples, or their exact law."""
-    return KINDS[settings.interval].needs != "nothing" and not in_closed_form(metric, settings)
+    """Whether standard errors and intervals take bootstrap resamples, or their known distribution."""
+    return INTERVALS[settings.interval].needs != "nothing" and not in_closed_form(metric, settings)
 
 
-def interval_kinds(case: PairedProblem) -> Names:
-    """The kinds of the intervals of a case, by the rule at the top of this file."""
-    kind = case.settings.interval
-    if kind == "none":
+def interval_kinds(problem: PairedProblem) -> Names:
+    """The kinds of the intervals of a problem, by the rule at the top of this file."""
+    name = problem.settings.interval
+    if name == "none":
         return Names(None, None)
-    if isinstance(case, SumsData) and in_closed_form(case.metric, case.settings):
-        return Names("wilson", "tango") if right_or_wrong(case) else Names("skew-t", "wide-t")
-    drawn = "percentile" if kind == "auto" else kind
+    if isinstance(problem, SumsData) and in_closed_form(problem.metric, problem.settings):
+        return Names("wilson", "tango") if right_or_wrong(problem) else Names("skew-t", "wide-t")
+    drawn = "percentile" if name == "auto" else name
     return Names(drawn, drawn)

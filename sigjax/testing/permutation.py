@@ -82,13 +82,13 @@ def _projection(case: SumsData, run: Run) -> tuple[Projection, np.ndarray, np.nd
     Both column indices are `[system, stat]`; they are the same where whole units are swapped.
     """
     units, compiled, in_bytes = case.units, bool(run.backend.devices), most_bytes(run.backend)
-    if units.outputs is None or case.settings.design == "nested":
+    if units.outputs is None or case.exchanges == "units":
         # Swaps see differences only: measured from the first system, columns that all systems share vanish.
         columns, (places, _) = distinct_columns(units.values - units.values[:1])
         draws = draws_from_strata(units.strata)
         projection = swap_projection(columns, draws, compiled=compiled, most_bytes=in_bytes)
         return projection, places, places
-    outputs = whole_runs(units.outputs) if case.settings.design == "models" else units.outputs
+    outputs = whole_runs(units.outputs) if case.exchanges == "runs" else units.outputs
     values, sizes = outputs.values, outputs.sizes
     # As many outputs go as come: what all outputs of a unit have in common (gold sizes) vanishes, too.
     first = (np.cumsum(sizes) - sizes)[outputs.unit]

@@ -72,7 +72,7 @@ from sigjax.testing.hypotheses import (
     deduplicate,
     scores_at,
 )
-from sigjax.testing.intervals import KINDS, draws_intervals, in_closed_form
+from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
 from sigjax.testing.p_values import Count
 from sigjax.testing.permutation import add_up, swap_counter, swap_problem
 from sigjax.testing.uncertainty import Pieces, Spread
@@ -222,20 +222,20 @@ class SumsProblem(SumsData):
     @property
     def shares_draws(self) -> bool:
         """Whether the bootstrap samples scores, which can be drawn with those of other metrics."""
-        interval = KINDS[self.settings.interval]
+        interval = INTERVALS[self.settings.interval]
         if not self.bootstraps or interval.samples or interval.needs == "runs":
             return False
         return self.settings.method == "montecarlo" or isinstance(self.bootstrap_plan, NotEligible)
 
     def exact_permutation(self, platform: str | None) -> tuple[list[ExactP | NotEligible], np.ndarray | None]:
         """The exact test of each distinct problem, or why there is none; and which problem each pair is."""
-        if self.settings.design in ("crossed", "models"):
+        if self.exchanges != "units":
             return exchanged_tests(self), None
         return exact_tests(self, self.equivalent.first, platform), self.equivalent.which
 
     def closed_intervals(self) -> tuple[list[Spread], list[Spread]] | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples."""
-        interval = KINDS[self.settings.interval]
+        interval = INTERVALS[self.settings.interval]
         needed = interval.needs == "runs" or in_closed_form(self.metric, self.settings)
         return interval.closed(self) if interval.closed and needed and len(self.units.strata) > 1 else None
 
@@ -249,9 +249,8 @@ class SumsProblem(SumsData):
         num_systems, num_units, num_stats = self.units.values.shape
         # Where outputs or runs are exchanged, those of both systems are chosen one by one, which takes about as long
         # as counting draws.
-        design = self.settings.design
-        one_by_one = design in ("crossed", "models")
-        width = 2 * self._num_outputs // (num_units if design == "models" else 1) if one_by_one else num_units
+        one_by_one = self.exchanges != "units"
+        width = 2 * self._num_outputs // (num_units if self.exchanges == "runs" else 1) if one_by_one else num_units
         return numpy_seconds(
             resamples=self.settings.fixed_resamples,
             units=width,
@@ -263,7 +262,7 @@ class SumsProblem(SumsData):
     def draw_seconds(self) -> float:
         """About how long NumPy takes to draw all systems."""
         num_systems, num_units, num_stats = self.units.values.shape
-        width = num_units + (self._num_outputs if self.settings.design == "nested" else 0)
+        width = num_units + (self._num_outputs if self.draws == "outputs" else 0)
         columns = num_systems * num_stats
         return numpy_seconds(
             resamples=self.settings.fixed_resamples, units=width, columns=columns, scored=columns, counted=True
@@ -299,7 +298,7 @@ class SumsProblem(SumsData):
         """All deltas and their chances; None where they are too many, or not to be listed."""
         if self.settings.method == "montecarlo":
             return None
-        if self.settings.design in ("crossed", "models"):
+        if self.exchanges != "units":
             return exchanged_deltas(self, (0, 1), _EXACT_SECONDS)
         a, b = self.units.values
         for lattice in (pair_lattice(a, b, self.metric.stat_names), few_units(a, b)):

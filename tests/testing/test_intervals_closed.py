@@ -2,6 +2,7 @@
 
 import json
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from sigjax import Evaluation, compare, one_sample
 from sigjax.metrics.columns import MEDIAN
-from sigjax.testing.intervals import KINDS
+from sigjax.records import DESIGNS
+from sigjax.records.settings import Design, IntervalKind, IntervalName
+from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.jackknife import degrees_of_freedom, skewed_ends, skewed_tail, tango_interval, wilson_interval
 
 OPTIONS = {"test": "bootstrap", "method": "montecarlo", "resamples": 2, "device": "numpy"}
@@ -194,7 +197,7 @@ def test_the_report_names_the_kinds(metric, labels, options, kinds):
     assert [one["interval_kind"] for one in (record["systems"][1], record["pairs"][0])] == list(kinds)
 
 
-@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.needs == "replicates"])
+@pytest.mark.parametrize("kind", [name for name, kind in INTERVALS.items() if kind.needs == "replicates"])
 def test_the_exact_law_gives_the_interval_that_resamples_come_near(kind):
     """Ends within 5% of the length, which is many times the Monte Carlo error of 50,000 resamples."""
     values = np.random.default_rng(3).lognormal(sigma=1.2, size=(2, 12)).round(1)
@@ -356,3 +359,9 @@ def test_tango_excludes_0_where_mcnemar_rejects(trials):
     assert (low >= -1.0).all()
     assert (high <= 1.0).all()
     assert (low < (b - c) / trials + 1e-15).all()
+
+
+def test_every_kind_that_can_be_asked_for_is_declared():
+    assert {name for name, kind in INTERVALS.items() if kind.about} == set(get_args(IntervalKind))
+    assert set(INTERVALS) == {*get_args(IntervalKind), *get_args(IntervalName)}
+    assert set(DESIGNS) == set(get_args(Design))
