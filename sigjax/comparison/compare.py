@@ -18,7 +18,7 @@ import numpy as np
 from sigjax.comparison.analysis import check_subsets, common
 from sigjax.comparison.checks import baseline_of, check_evaluations, check_together, check_workload, named_errors
 from sigjax.comparison.families import MetricResults, comparisons_of, metric_results
-from sigjax.comparison.notes import together
+from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions, evaluations_of
 from sigjax.exact.null import Criterion
 from sigjax.metrics import evaluation_from_arrays
@@ -224,12 +224,12 @@ def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Rep
         compat = _peer_tests(evaluations, settings, options) if options.compat is not None else ()
     return Report(
         systems=tuple(system for each in results for system in each.systems),
-        comparisons=Comparisons.joined([pairs for each in results for pairs in each.comparisons]),
+        comparisons=Comparisons.joined([pairs for each in results for pairs in each.draft.pairs.values()]),
         settings=settings,
         num_instances=evaluations[0].num_instances,
         num_units=results[0].num_units,
         lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
-        notes=_notes(evaluations, results, of_suite=of_suite),
+        notes=notes_of([each.draft for each in results], of_suite=of_suite),
         signature=signature_of(evaluations, settings, results[0].num_units, of_suite=of_suite),
         data=data_hash(evaluations),
         measured=_measured(evaluations, results),
@@ -243,12 +243,6 @@ def _peer_tests(evaluations: Sequence[Evaluation], settings: Settings, options: 
     from sigjax.comparison.compat import peer_tests  # few comparisons need it
 
     return peer_tests(evaluations, settings, Context(options.device, options.progress))
-
-
-def _notes(evaluations: Sequence[Evaluation], results: Sequence[MetricResults], *, of_suite: bool) -> tuple[str, ...]:
-    if not of_suite:
-        return tuple(dict.fromkeys(note for each in results for note in each.notes))
-    return together([(one.metric.name, each.notes) for one, each in zip(evaluations, results, strict=True)])
 
 
 def _measured(evaluations: Sequence[Evaluation], results: Sequence[MetricResults]) -> tuple[Measured, ...]:

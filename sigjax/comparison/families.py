@@ -1,4 +1,4 @@
-"""All metrics of a report: their tests, p-values adjusted family by family, and named results with notes.
+"""All metrics of a report: their tests, p-values adjusted family by family, and named results.
 
 A family holds the hypotheses whose p-values are adjusted together; each test has its own. The pairs of all metrics are
 one family where the settings say "report": then the correction bounds the errors of all statements of a test together,
@@ -13,39 +13,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sigjax.comparison.analysis import CostIfExact, Subset, TestResults, run_tests, subsets_of
+from sigjax.comparison.analysis import Subset, TestResults, run_tests, subsets_of
 from sigjax.comparison.checks import check_units, named_errors
-from sigjax.comparison.notes import (
-    Precision,
-    common_instances,
-    identical_systems,
-    interval_notes,
-    lone_units,
-    precision_of,
-    stops,
-    unclustered_errors,
-    without_bootstrap_ranks,
-)
-from sigjax.multiple.adjustment import adjusted_pairs, known_bounds, most_resamples
+from sigjax.comparison.notes import Draft, Precision, lone_strata
+from sigjax.metrics import origins
+from sigjax.multiple.adjustment import adjusted_pairs, known_bounds
 from sigjax.multiple.ranks import significance_ranks
 from sigjax.multiple.westfall_young import maxt
 from sigjax.records import (
     CORRECTIONS,
-    DESIGNS,
     Column,
     Comparisons,
+    Design,
     Evaluation,
     Hint,
     Interval,
+    Metric,
     Settings,
     SystemScore,
     Test,
 )
-from sigjax.records.corrections import adjust
-from sigjax.resample.units import units_of_instances
+from sigjax.resample.units import make_units, units_of_instances
 from sigjax.run.context import Context
 from sigjax.testing.bootstrap import draw_all
-from sigjax.testing.exact import exact_budget
+from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
 from sigjax.testing.problem import Problem, SumsProblem, problem_of
 
 
@@ -62,12 +53,8 @@ class SubsetResults:
     standing: list[float]
     """Of these systems: scores for their order, which those on their own scale may be too large to show."""
     precision: Precision
-    lone: list[str]
-    """Notes on strata with one unit."""
     is_ranked: bool
     """Whether there are bootstrap ranks."""
-    costs_if_exact: list[CostIfExact]
-    """As in `TestResults`; the seconds are for all subsets, of which this has its share."""
     problem: Problem | None
     """None where the subset is not the whole evaluation."""
 
@@ -77,10 +64,9 @@ class MetricResults:
     """What a report says of one metric."""
 
     systems: tuple[SystemScore, ...]
-    comparisons: list[Comparisons]
-    """Those of each test."""
-    notes: tuple[str, ...]
     num_units: int
+    draft: Draft
+    """The comparisons by each test, and what notes are made of."""
 
 
 def metric_results(
@@ -93,9 +79,8 @@ def metric_results(
     """
     tested = _test_all(evaluations, settings, context, of_suite=of_suite)
     pairs = _adjusted(evaluations, tested, settings, context)
-    reach = _reach(evaluations, tested, pairs, settings, of_suite=of_suite)
     each = zip(evaluations, tested, pairs, strict=True)
-    return [_of_metric(evaluation, settings, subsets, pairs_by, reach) for evaluation, subsets, pairs_by in each]
+    return [_of_metric(evaluation, settings, subsets, pairs_by) for evaluation, subsets, pairs_by in each]
 
 
 def comparisons_of(evaluation: Evaluation, settings: Settings, context: Context) -> Comparisons:
@@ -193,6 +178,7 @@ def _named(
     # Subsets have origins of their own.
     standing = scores if subset.number is not None else hypotheses.scores
     uncertainty = [results.systems[k] for k in subset.scored], results.pairs if len(subset.pairs) else []
+    by_t = results.interval_kinds.pairs == "wide-t" and isinstance(problem, SumsProblem)
     kind, zeros = results.interval_kinds.systems, np.zeros(len(subset.pairs), np.int8)
     systems = [
         SystemScore(
@@ -215,10 +201,15 @@ def _named(
         },
         systems=systems,
         standing=[standing[system] for system in subset.scored],
-        precision=precision_of(problem, results.interval_kinds, *uncertainty),
-        lone=lone_units(evaluation) if draws and num_units > 1 else [],
+        precision=Precision(
+            results.interval_kinds,
+            num_units,
+            degrees_of_freedom(problem.units.sizes, problem.units.strata) if by_t else math.inf,
+            *uncertainty,
+            lone_strata(evaluation) if draws and num_units > 1 else [],
+            [cost and (cost[0] / subset.share, cost[1]) for cost in results.costs_if_exact],
+        ),
         is_ranked=results.ranks is not None or num_units == 1,
-        costs_if_exact=[cost and (cost[0] / subset.share, cost[1]) for cost in results.costs_if_exact],
         problem=problem if subset.number is None else None,
     )
 
@@ -290,33 +281,15 @@ def _joined(tested: Sequence[SubsetResults], settings: Settings) -> dict[Test, C
 
 
 def _of_metric(
-    evaluation: Evaluation,
-    settings: Settings,
-    tested: Sequence[SubsetResults],
-    pairs_by: Mapping[Test, Comparisons],
-    reach: Sequence[str],
+    evaluation: Evaluation, settings: Settings, tested: Sequence[SubsetResults], pairs_by: Mapping[Test, Comparisons]
 ) -> MetricResults:
-    """What the report says of one metric; `reach` are notes on significance that is out of reach."""
-    first = pairs_by[settings.tests[0]]
-    notes = [*evaluation.notes, *common_instances(evaluation, first), *identical_systems(evaluation)]
-    precisions, fewest = [each.precision for each in tested], min(each.precision.num_units for each in tested)
-    if fewest == 1:
-        where = "one unit" if evaluation.present is None else "where there is one unit, p can show nothing"
-        notes.append(f"{where}: no standard errors and no intervals")
-    notes += next((each.lone for each in tested if each.lone), [])
-    if settings.leaderboard and not tested[0].is_ranked:
-        notes.append(without_bootstrap_ranks(len(evaluation.systems), settings))
-    notes += reach
-    if settings.resamples == "auto":
-        notes += stops(evaluation.metric.name, pairs_by["permutation"])
-    if costs := [cost for each in tested for cost in each.costs_if_exact]:
-        notes += mixed_floors(pairs_by["permutation"], costs, settings)
-    notes += interval_notes(evaluation.metric.name, settings, precisions)
-    systems = _ranked(evaluation, settings, tested, first)
+    """What the report says of one metric."""
+    systems = _ranked(evaluation, settings, tested, pairs_by[settings.tests[0]])
     num_units = tested[0].precision.num_units
     if evaluation.present is not None:
         num_units = len(units_of_instances(replace(evaluation, present=None))[1])
-    return MetricResults(systems, list(pairs_by.values()), tuple(notes), num_units)
+    precisions, is_ranked = [each.precision for each in tested], tested[0].is_ranked
+    return MetricResults(systems, num_units, Draft(evaluation, settings, pairs_by, precisions, is_ranked))
 
 
 def _ranked(
@@ -342,158 +315,53 @@ def _ranked(
     return tuple(replace(system, **each._asdict()) for system, each in zip(systems, ranks, strict=True))
 
 
-def _reach(
-    evaluations: Sequence[Evaluation],
-    tested: Sequence[Sequence[SubsetResults]],
-    pairs: Sequence[Mapping[Test, Comparisons]],
-    settings: Settings,
-    *,
-    of_suite: bool,
-) -> list[str]:
-    """Notes on significance that is out of reach, of which few units and runs are those of the first family."""
-    joined = settings.family == "report"
-    every = [subset for own in tested for subset in own]
-    families = [every] if joined else [list(own) for own in tested]
-    of_what = "pairs of all metrics" if joined and len(evaluations) > 1 else "pairs"
-    notes: list[str] = []
-    for number, family in enumerate(families):
-        by_test: Mapping[Test, Comparisons] = pairs[number]
-        if of_what != "pairs":
-            by_test = {test: Comparisons.joined([each[test] for each in pairs]) for test in settings.tests}
-        costs = [cost for each in family for cost in each.costs_if_exact]
-        notes += out_of_reach(by_test, of_what, settings, costs)
-    num_hypotheses = sum(len(subset.pairs) for subset in families[0])
-    for evaluation, family in list(zip(evaluations, families, strict=False))[: None if of_suite else 1]:
-        num_units = min(subset.precision.num_units for subset in family if subset.pairs_by)
-        named = f"warning: {evaluation.metric.name}: " if len(families) > 1 else "warning: "
-        few = too_few_units(num_units, num_hypotheses, settings)
-        notes += [note.replace("warning: ", named) for note in few] if of_suite else few
-    if settings.design == "models":
-        notes += too_few_runs(len(set(evaluations[0].runs or ())), num_hypotheses, settings)
-    return notes
+def unclustered_errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
 
-
-def out_of_reach(
-    family: Mapping[Test, Comparisons], of_what: str, settings: Settings, costs: Sequence[CostIfExact] = (None,)
-) -> list[str]:
-    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family.
-
-    `costs` is what would make the permutation tests of the family exact.
-    """
-    notes: list[str] = []
-    if CORRECTIONS[settings.correction].is_resampled:
-        return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
-    for test, pairs in family.items():
-        p_values, exceed = pairs.columns("p_value", "exceed")
-        is_sampled = exceed.where_present
-        if not is_sampled.any():
-            continue
-        drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
-        needed = _needed(p_values.values, is_sampled, drawn, settings)
-        if drawn < needed:
-            sampled = int(is_sampled.sum())
-            of_all = "" if sampled == len(pairs) else f" of {len(pairs):,}"
-            exact = _made_exact(costs, settings) if test == "permutation" else ""
-            use = f"{exact}, which makes all exact, or --resamples {needed}" if exact else f"--resamples {needed}"
-            notes.append(
-                f"warning: {sampled:,}{of_all} {of_what} cannot become significant at {settings.alpha:.3g} in the "
-                f"{test} test with {drawn:,} resamples; use {use}"
-            )
-    return notes
-
-
-def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: Settings) -> int:
-    """The number of resamples, no fewer than `drawn`, with which the least sampled p-value is significant."""
-    while True:
-        least = 1.0 / (drawn + 1)
-        least_p = np.where(is_sampled, least, p_values)
-        times = adjust(least_p, settings.correction)[is_sampled].min() / least
-        # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
-        needed = math.floor(times / settings.alpha * (1.0 + 1e-12))
-        if needed <= drawn:
-            return drawn
-        drawn = needed  # a smaller least p-value, which fewer exact ones are below
-
-
-def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A note where permutation tests of so many units cannot become significant, however far apart systems are.
-
-    The least p-value is that of one swap in all 2^N, and of its mirror image where the test is two-sided.
+    Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
+    variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
 
     Example:
-        >>> print(*too_few_units(6, 3, Settings()))
-        warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
-        adjusted at least 0.0938
-        >>> too_few_units(7, 3, Settings())
-        []
+        >>> from sigjax import Evaluation
+        >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
+        >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
+        >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
+        array([0.25    , 0.216506])
     """
-    swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges == "units"
-    if not swaps or settings.mid_p or num_units == 1:
-        return []
-    return _too_few(f"{num_units} units", 2.0**-num_units, num_hypotheses, settings)
+    if (nearer := origins(evaluation)) is not None:
+        return _errors(nearer.scores, members, design)[0], _errors(nearer.deltas, members, design)[1]
+    return _errors(evaluation, members, design)
 
 
-def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list[str]:
-    """The same of runs that are exchanged whole, so many of each system.
-
-    Example:
-        >>> too_few_runs(3, 1, Settings(design="models"))
-        ['warning: permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
-        >>> too_few_runs(4, 1, Settings(design="models"))
-        []
-    """
-    least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
-    return _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
-
-
-def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
-    """A note where the chance `least` of one exchange, and of its mirror image, is too large for a decision."""
-    least *= 2 if settings.alternative == "two-sided" else 1
-    joint = CORRECTIONS[settings.correction].is_resampled
-    of_all = least if joint else adjust(np.full(num_hypotheses, least), settings.correction).min()
-    if of_all < settings.alpha:
-        return []
-    adjusted = f", adjusted at least {of_all:.3g}" if of_all > least else ""
-    few = f"{what} are too few for a decision at {settings.alpha:.3g}"
-    return [f"warning: permutation test: {few}: p is at least {least:.3g}{adjusted}"]
+def _errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """The same of numbers that are not large."""
+    metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
+    assert isinstance(metric, Metric)
+    if design == "models":
+        alone = make_units(replace(evaluation, clusters=None), design)
+        of_systems, of_pairs = (
+            np.array([one.standard_error for one in found]) for found in two_way_errors(alone, metric.score, pairs)
+        )
+    else:
+        of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
+    if design == "nested":
+        within = delta_method_errors(*_within(evaluation), metric.score, pairs)
+        of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])
+    of_systems[~np.isfinite(of_systems)], of_pairs[~np.isfinite(of_pairs)] = np.nan, np.nan
+    return of_systems, of_pairs
 
 
-def mixed_floors(found: Comparisons, costs: Sequence[CostIfExact], settings: Settings) -> list[str]:
-    """A note where p-values of sampled pairs end at a floor that exact ones are below, and what makes all exact.
-
-    Args:
-        found: all permutation tests of a metric.
-        costs: what would make the sampled tests exact.
-        settings: of the report.
-    """
-    p, log10_p, exceed = found.columns("p_value", "log10_p", "exceed")
-    is_sampled = exceed.where_present
-    lowest, exact = p.values[is_sampled & (exceed.values == 0)], log10_p.values[~is_sampled]
-    if not (len(lowest) and len(exact) and exact.min() < math.log10(lowest.min())):
-        return []
-    least = 10.0 ** (exact.min() % 1.0), math.floor(exact.min())
-    what = f"p of {len(lowest):,} sampled pair{'' if len(lowest) == 1 else 's'} is the least there can be"
-    note = f"{found.column('metric').distinct()[0]}: {what}, {lowest.min():.2g}"
-    note += f", beside exact p down to {least[0]:.1f}e{least[1]}"
-    options = _made_exact(costs, settings)
-    return [f"{note}; {options} makes all exact" if options else note]
+def _independent(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, unit, stat]` and strata `[unit]` without the clusters, units of a stratum together."""
+    unit, strata = units_of_instances(replace(evaluation, clusters=None))
+    stats = evaluation.stats
+    values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
+    np.add.at(values.swapaxes(0, 1), unit, stats.swapaxes(0, 1))
+    return values, strata
 
 
-def _made_exact(costs: Sequence[CostIfExact], settings: Settings) -> str:
-    """The options with which all tests are exact; "" where none do."""
-    if not all(costs):
-        return ""
-    seconds, gib = np.max([each or (0.0, 0.0) for each in costs], axis=0).tolist()
-    asked = ("memory", gib, settings.memory), ("budget", 1.05 * seconds, exact_budget(settings))
-    return " ".join(f"--{name} {_upward(need):g}" for name, need, given in asked if need > given)
-
-
-def _upward(number: float) -> float:
-    """The least number of two digits that is no smaller.
-
-    Example:
-        >>> _upward(12.1), _upward(0.0123)
-        (13.0, 0.013)
-    """
-    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
-    return float(f"{math.ceil(number / unit * (1.0 - 1e-12)) * unit:.6g}")
+def _within(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics `[system, output, stat]`, and the id `[output]` of each as its stratum, outputs of an id together."""
+    unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
+    order = np.argsort(unit, kind="stable")
+    return evaluation.stats[:, order].astype(np.float64), unit[order]

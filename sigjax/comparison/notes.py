@@ -1,24 +1,26 @@
 """Notes: what readers of the numbers should know, one sentence each.
 
-Standard errors as if there were no clusters, which show what the clusters cost.
+A note is made by a rule, a function of the finished draft of a metric, with its words in it. `NOTES` has the rules in
+the order in which reports show what they say.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sigjax.metrics import origins
-from sigjax.records import Comparisons, Design, Evaluation, Metric, Note, Settings
-from sigjax.resample.units import make_units, units_of_instances
+from sigjax.comparison.analysis import CostIfExact
+from sigjax.multiple.adjustment import most_resamples
+from sigjax.records import CORRECTIONS, DESIGNS, Comparisons, Evaluation, Note, Settings, Test
+from sigjax.records.corrections import adjust
+from sigjax.resample.units import units_of_instances
 from sigjax.run.host import gib, memory_for
+from sigjax.testing.exact import exact_budget
 from sigjax.testing.intervals import INTERVALS, Names
-from sigjax.testing.jackknife import degrees_of_freedom, delta_method_errors, two_way_errors
-from sigjax.testing.problem import Problem, SumsProblem, in_common
+from sigjax.testing.problem import in_common
 from sigjax.testing.uncertainty import Spread
 
 _NAMED = 10
@@ -27,6 +29,65 @@ _TASKS = 4
 """Tasks that a note names."""
 _FEW_UNITS = 30
 _FEW_DEGREES = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How precise the scores and deltas are on a subset of the instances."""
+
+    kinds: Names
+    """Of the intervals."""
+    num_units: int
+    degrees: float
+    """Degrees of freedom of intervals by t."""
+    systems: list[Spread]
+    pairs: list[Spread]
+    lone: list[str]
+    """Strata with one unit."""
+    costs_if_exact: list[CostIfExact]
+    """As in `TestResults`; the seconds are for all subsets, of which this has its share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A metric of a finished comparison.
+
+    Attributes:
+        evaluation: what was compared.
+        settings: of the report.
+        pairs: the comparisons by each test, adjusted.
+        subsets: of the subsets of the instances that pairs have in common.
+        ranked: whether there are bootstrap ranks.
+        report: the drafts of all metrics of the report.
+        of_suite: whether these are tasks of a suite.
+    """
+
+    evaluation: Evaluation
+    settings: Settings
+    pairs: Mapping[Test, Comparisons]
+    subsets: Sequence[Precision]
+    ranked: bool
+    report: Sequence[Draft] = ()
+    of_suite: bool = False
+
+    @property
+    def metric(self) -> str:
+        """Its name."""
+        return self.evaluation.metric.name
+
+    @property
+    def costs(self) -> list[CostIfExact]:
+        """What would make the permutation tests exact of each subset that has sampled some."""
+        return [cost for subset in self.subsets for cost in subset.costs_if_exact]
+
+
+def notes_of(drafts: Sequence[Draft], *, of_suite: bool) -> tuple[str, ...]:
+    """The notes of a report, each once; of tasks that have the same note, once with their names."""
+    drafts = [replace(draft, report=drafts, of_suite=of_suite) for draft in drafts]
+    notes = [(draft.metric, [note for rule in NOTES for note in rule(draft)]) for draft in drafts]
+    if of_suite:
+        return together(notes)
+    return tuple(dict.fromkeys(note for _, of_metric in notes for note in of_metric))
 
 
 def together(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
@@ -52,25 +113,14 @@ def together(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     )
 
 
-def stops(metric: str, found: Comparisons) -> list[str]:
-    """For a test that stops by itself, a note on where pairs stopped, and one on those that are not settled."""
-    found = found.at(found.column("resamples").where_present)
-    numbers, counts = np.unique(found.column("resamples").values, return_counts=True)
-    ends = list(zip(numbers.tolist(), counts.tolist(), strict=True))
-    notes = []
-    if len(ends) > 1:
-        where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)
-        notes.append(Note(f"resamples at which sampled pairs stopped: {where}", about=metric))
-    waiting = found.at(np.flatnonzero(~found.column("settled").mapped(bool)))
-    if len(waiting):
-        names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
-        names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []
-        notes.append(Note(f"not settled at {ends[-1][0]:,} resamples: {', '.join(names)}", about=metric))
-    return notes
+def _of_reading(draft: Draft) -> Iterable[str]:
+    """What was done to the data on the way in."""
+    return draft.evaluation.notes
 
 
-def identical_systems(evaluation: Evaluation) -> list[str]:
-    """A note for each group of systems with the same statistics on every instance."""
+def _identical_systems(draft: Draft) -> list[str]:
+    """Each group of systems with the same statistics on every instance."""
+    evaluation = draft.evaluation
     groups: dict[bytes, list[str]] = {}
     held = evaluation.stats if evaluation.present is None else np.dstack([evaluation.stats, evaluation.present])
     for name, own in zip(evaluation.systems, held, strict=True):
@@ -82,8 +132,9 @@ def identical_systems(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def common_instances(evaluation: Evaluation, pairs: Comparisons) -> list[str]:
-    """Notes on how many instances pairs have in common, where systems lack some, and on those that have none."""
+def _common_instances(draft: Draft) -> list[str]:
+    """How many instances pairs have in common, where systems lack some, and which have none."""
+    evaluation, pairs = draft.evaluation, draft.pairs[draft.settings.tests[0]]
     if evaluation.present is None:
         return []
     position = {name: place for place, name in enumerate(evaluation.systems)}
@@ -110,13 +161,26 @@ def _apart(evaluation: Evaluation, common: np.ndarray, baseline: str | None) -> 
     return [f"warning: not compared, since they have no instance in common: {', '.join(shown)}"]
 
 
-def lone_units(evaluation: Evaluation) -> list[str]:
-    """A note on strata with one unit, which every draw within strata takes as it is."""
+def lone_strata(evaluation: Evaluation) -> list[str]:
+    """The strata with one unit, which every draw within strata takes as it is."""
     if evaluation.strata is None:
         return []
     unit, strata = units_of_instances(evaluation)
     alone = (np.bincount(strata) == 1)[strata[unit]]
-    names = list(dict.fromkeys(label for label, single in zip(evaluation.strata, alone, strict=True) if single))
+    return list(dict.fromkeys(label for label, single in zip(evaluation.strata, alone, strict=True) if single))
+
+
+def _one_unit(draft: Draft) -> list[str]:
+    """Whether one unit is all there is."""
+    if min(part.num_units for part in draft.subsets) > 1:
+        return []
+    where = "one unit" if draft.evaluation.present is None else "where there is one unit, p can show nothing"
+    return [f"{where}: no standard errors and no intervals"]
+
+
+def _lone_units(draft: Draft) -> list[str]:
+    """Which strata have one unit."""
+    names = next((part.lone for part in draft.subsets if part.lone), [])
     if not names:
         return []
     which, verb = f"stratum {names[0]!r}", "has one unit: it never varies"
@@ -125,37 +189,185 @@ def lone_units(evaluation: Evaluation) -> list[str]:
     return [f"{which} {verb} in the bootstrap, so standard errors and intervals are too small"]
 
 
-def without_bootstrap_ranks(num_systems: int, settings: Settings) -> str:
-    """A note on replicates that would take too much memory to look at all of them together."""
+def _without_bootstrap_ranks(draft: Draft) -> list[str]:
+    """Whether replicates would take too much memory to look at all of them together."""
+    settings, num_systems = draft.settings, len(draft.evaluation.systems)
+    if not settings.leaderboard or draft.ranked:
+        return []
     needed = memory_for(gib((num_systems, settings.fixed_resamples)))
-    return (
+    return [
         f"no bootstrap ranks: they need all {settings.fixed_resamples:,} replicates of "
         f"{num_systems:,} systems; give --memory {needed:g} (GiB) or more, or fewer resamples"
-    )
+    ]
 
 
-class Precision(NamedTuple):
-    """How precise the scores and deltas of a part of an evaluation are."""
+def _reach(draft: Draft) -> list[str]:
+    """What no resamples, or no units, can make significant; of units and runs what those of the first family cannot."""
+    settings, drafts, notes = draft.settings, draft.report, list[str]()
+    families = [list(drafts)] if settings.family == "report" else [[each] for each in drafts]
+    of_what = "pairs of all metrics" if len(families[0]) > 1 else "pairs"
+    for family in families:
+        by_test: Mapping[Test, Comparisons] = family[0].pairs
+        if len(family) > 1:
+            by_test = {test: Comparisons.joined([each.pairs[test] for each in family]) for test in settings.tests}
+        notes += out_of_reach(by_test, of_what, settings, [cost for each in family for cost in each.costs])
+    num_hypotheses = sum(len(each.pairs[settings.tests[0]]) for each in families[0])
+    for family in families if draft.of_suite else families[:1]:
+        num_units = min(subset.num_units for each in family for subset in each.subsets if subset.pairs)
+        named = f"warning: {family[0].metric}: " if draft.of_suite and len(families) > 1 else "warning: "
+        notes += [note.replace("warning: ", named) for note in too_few_units(num_units, num_hypotheses, settings)]
+    if settings.design == "models":
+        notes += too_few_runs(len(set(drafts[0].evaluation.runs or ())), num_hypotheses, settings)
+    return notes
 
-    kinds: Names
-    """Of the intervals."""
-    num_units: int
-    degrees: float
-    """Degrees of freedom of intervals by t."""
-    systems: list[Spread]
-    pairs: list[Spread]
+
+def out_of_reach(
+    family: Mapping[Test, Comparisons], of_what: str, settings: Settings, costs: Sequence[CostIfExact] = (None,)
+) -> list[str]:
+    """A note for each test whose Monte Carlo p-values cannot become significant, however small, in one family.
+
+    `costs` is what would make the permutation tests of the family exact.
+    """
+    notes: list[str] = []
+    if CORRECTIONS[settings.correction].is_resampled:
+        return notes  # an adjusted p-value is as small as a p-value, however many pairs there are
+    for test, pairs in family.items():
+        p_values, exceed = pairs.columns("p_value", "exceed")
+        is_sampled = exceed.where_present
+        if not is_sampled.any():
+            continue
+        drawn = most_resamples(settings) if test == "permutation" else settings.fixed_resamples
+        needed = _needed(p_values.values, is_sampled, drawn, settings)
+        if drawn < needed:
+            sampled = int(is_sampled.sum())
+            of_all = "" if sampled == len(pairs) else f" of {len(pairs):,}"
+            exact = _made_exact(costs, settings) if test == "permutation" else ""
+            use = f"{exact}, which makes all exact, or --resamples {needed}" if exact else f"--resamples {needed}"
+            notes.append(
+                f"warning: {sampled:,}{of_all} {of_what} cannot become significant at {settings.alpha:.3g} in the "
+                f"{test} test with {drawn:,} resamples; use {use}"
+            )
+    return notes
 
 
-def precision_of(case: Problem, kinds: Names, systems: list[Spread], pairs: list[Spread]) -> Precision:
-    """The precision of a case, whose intervals are of these kinds."""
-    by_t = kinds.pairs == "wide-t" and isinstance(case, SumsProblem)
-    degrees = degrees_of_freedom(case.units.sizes, case.units.strata) if by_t else math.inf
-    return Precision(kinds, len(case.units.strata), degrees, systems, pairs)
+def _needed(p_values: np.ndarray, is_sampled: np.ndarray, drawn: int, settings: Settings) -> int:
+    """The number of resamples, no fewer than `drawn`, with which the least sampled p-value is significant."""
+    while True:
+        least = 1.0 / (drawn + 1)
+        least_p = np.where(is_sampled, least, p_values)
+        times = adjust(least_p, settings.correction)[is_sampled].min() / least
+        # m / (K + 1) < alpha from K = floor(m / alpha) on, but for rounding.
+        needed = math.floor(times / settings.alpha * (1.0 + 1e-12))
+        if needed <= drawn:
+            return drawn
+        drawn = needed  # a smaller least p-value, which fewer exact ones are below
 
 
-def interval_notes(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[str]:
-    """Notes on the intervals of one metric, from the parts of its evaluation."""
-    parts = [one for one in parts if (one.systems + one.pairs)[0].standard_error is not None]
+def too_few_units(num_units: int, num_hypotheses: int, settings: Settings) -> list[str]:
+    """A note where permutation tests of so many units cannot become significant, however far apart systems are.
+
+    The least p-value is that of one swap in all 2^N, and of its mirror image where the test is two-sided.
+
+    Example:
+        >>> print(*too_few_units(6, 3, Settings()))
+        warning: permutation test: 6 units are too few for a decision at 0.05: p is at least 0.0312,
+        adjusted at least 0.0938
+        >>> too_few_units(7, 3, Settings())
+        []
+    """
+    swaps = "permutation" in settings.tests and DESIGNS[settings.design].exchanges == "units"
+    if not swaps or settings.mid_p or num_units == 1:
+        return []
+    return _too_few(f"{num_units} units", 2.0**-num_units, num_hypotheses, settings)
+
+
+def too_few_runs(num_runs: int, num_hypotheses: int, settings: Settings) -> list[str]:
+    """The same of runs that are exchanged whole, so many of each system.
+
+    Example:
+        >>> too_few_runs(3, 1, Settings(design="models"))
+        ['warning: permutation test: 3 runs of each system are too few for a decision at 0.05: p is at least 0.1']
+        >>> too_few_runs(4, 1, Settings(design="models"))
+        []
+    """
+    least = (0.5 if settings.mid_p else 1.0) / math.comb(2 * num_runs, num_runs)
+    return _too_few(f"{num_runs} runs of each system", least, num_hypotheses, settings)
+
+
+def _too_few(what: str, least: float, num_hypotheses: int, settings: Settings) -> list[str]:
+    """A note where the chance `least` of one exchange, and of its mirror image, is too large for a decision."""
+    least *= 2 if settings.alternative == "two-sided" else 1
+    joint = CORRECTIONS[settings.correction].is_resampled
+    of_all = least if joint else adjust(np.full(num_hypotheses, least), settings.correction).min()
+    if of_all < settings.alpha:
+        return []
+    adjusted = f", adjusted at least {of_all:.3g}" if of_all > least else ""
+    few = f"{what} are too few for a decision at {settings.alpha:.3g}"
+    return [f"warning: permutation test: {few}: p is at least {least:.3g}{adjusted}"]
+
+
+def _mixed_floors(draft: Draft) -> list[str]:
+    """Whether p-values of sampled pairs end at a floor that exact ones are below, and what makes all exact."""
+    if not draft.costs:
+        return []
+    found = draft.pairs["permutation"]
+    p, log10_p, exceed = found.columns("p_value", "log10_p", "exceed")
+    is_sampled = exceed.where_present
+    lowest, exact = p.values[is_sampled & (exceed.values == 0)], log10_p.values[~is_sampled]
+    if not (len(lowest) and len(exact) and exact.min() < math.log10(lowest.min())):
+        return []
+    least = 10.0 ** (exact.min() % 1.0), math.floor(exact.min())
+    what = f"p of {len(lowest):,} sampled pair{'' if len(lowest) == 1 else 's'} is the least there can be"
+    note = f"{draft.metric}: {what}, {lowest.min():.2g}"
+    note += f", beside exact p down to {least[0]:.1f}e{least[1]}"
+    options = _made_exact(draft.costs, draft.settings)
+    return [f"{note}; {options} makes all exact" if options else note]
+
+
+def _made_exact(costs: Sequence[CostIfExact], settings: Settings) -> str:
+    """The options with which all tests are exact; "" where none do."""
+    if not all(costs):
+        return ""
+    seconds, gib = np.max([each or (0.0, 0.0) for each in costs], axis=0).tolist()
+    asked = ("memory", gib, settings.memory), ("budget", 1.05 * seconds, exact_budget(settings))
+    return " ".join(f"--{name} {_upward(need):g}" for name, need, given in asked if need > given)
+
+
+def _upward(number: float) -> float:
+    """The least number of two digits that is no smaller.
+
+    Example:
+        >>> _upward(12.1), _upward(0.0123)
+        (13.0, 0.013)
+    """
+    unit = 10.0 ** (math.floor(math.log10(number)) - 1)
+    return float(f"{math.ceil(number / unit * (1.0 - 1e-12)) * unit:.6g}")
+
+
+def _stops(draft: Draft) -> list[str]:
+    """Of tests that stop by themselves, where pairs stopped, and which are not settled."""
+    if draft.settings.resamples != "auto":
+        return []
+    metric, found = draft.metric, draft.pairs["permutation"]
+    found = found.at(found.column("resamples").where_present)
+    numbers, counts = np.unique(found.column("resamples").values, return_counts=True)
+    ends = list(zip(numbers.tolist(), counts.tolist(), strict=True))
+    notes = []
+    if len(ends) > 1:
+        where = ", ".join(f"{number:,} at {resamples:,}" for resamples, number in ends)
+        notes.append(Note(f"resamples at which sampled pairs stopped: {where}", about=metric))
+    waiting = found.at(np.flatnonzero(~found.column("settled").mapped(bool)))
+    if len(waiting):
+        names = [f"{one.a} - {one.b}" for one in waiting[:_NAMED]]
+        names += [f"and {len(waiting) - _NAMED:,} more"] if len(waiting) > _NAMED else []
+        notes.append(Note(f"not settled at {ends[-1][0]:,} resamples: {', '.join(names)}", about=metric))
+    return notes
+
+
+def _intervals(draft: Draft) -> list[str]:
+    """Of which kind intervals are, and where they are missing, or known to miss the truth."""
+    metric, settings = draft.metric, draft.settings
+    parts = [one for one in draft.subsets if (one.systems + one.pairs)[0].standard_error is not None]
     return [
         *_kinds(metric, settings, parts),
         *_few_units([one for one in parts if one.kinds.pairs == "wide-t"]),
@@ -219,7 +431,10 @@ def _missing(settings: Settings, parts: Sequence[Precision]) -> list[str]:
 
 def _counted(parts: Sequence[Precision], holds: Callable[[Spread], bool]) -> str:
     """Of how many systems and pairs something holds, in words."""
-    counts = [sum(sum(map(holds, own)) for own in spreads) for spreads in zip(*(one[3:] for one in parts), strict=True)]
+    counts = [
+        sum(sum(map(holds, own)) for own in spreads)
+        for spreads in zip(*((one.systems, one.pairs) for one in parts), strict=True)
+    ]
     return " and ".join(
         f"{number:,} {noun}{'' if number == 1 else 's'}"
         for number, noun in zip(counts, ("system", "pair"), strict=False)
@@ -227,53 +442,16 @@ def _counted(parts: Sequence[Precision], holds: Callable[[Spread], bool]) -> str
     )
 
 
-def unclustered_errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors `[system]` and `[pair]` as if instances were independent; NaN where they are not finite.
-
-    Instances are the units then, or ids with all their runs; where the design draws runs within units (nested), the
-    variance between the runs of an id is added, and where runs are trained models both errors are two-way errors.
-
-    Example:
-        >>> from sigjax import Evaluation
-        >>> values = {"A": [1, 1, 0, 0], "B": [0, 0, 0, 1]}
-        >>> clustered = Evaluation.from_arrays(values, clusters=["x", "x", "y", "y"])
-        >>> unclustered_errors(clustered, np.array([[0, 1]]), "together")[0].round(6)
-        array([0.25    , 0.216506])
-    """
-    if (nearer := origins(evaluation)) is not None:
-        return _errors(nearer.scores, members, design)[0], _errors(nearer.deltas, members, design)[1]
-    return _errors(evaluation, members, design)
-
-
-def _errors(evaluation: Evaluation, members: np.ndarray, design: Design) -> tuple[np.ndarray, np.ndarray]:
-    """The same of numbers that are not large."""
-    metric, pairs = evaluation.metric, [(a, b) for a, b in members.tolist()]
-    assert isinstance(metric, Metric)
-    if design == "models":
-        alone = make_units(replace(evaluation, clusters=None), design)
-        of_systems, of_pairs = (
-            np.array([one.standard_error for one in found]) for found in two_way_errors(alone, metric.score, pairs)
-        )
-    else:
-        of_systems, of_pairs = delta_method_errors(*_independent(evaluation), metric.score, pairs)
-    if design == "nested":
-        within = delta_method_errors(*_within(evaluation), metric.score, pairs)
-        of_systems, of_pairs = np.hypot(of_systems, within[0]), np.hypot(of_pairs, within[1])
-    of_systems[~np.isfinite(of_systems)], of_pairs[~np.isfinite(of_pairs)] = np.nan, np.nan
-    return of_systems, of_pairs
-
-
-def _independent(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, unit, stat]` and strata `[unit]` without the clusters, units of a stratum together."""
-    unit, strata = units_of_instances(replace(evaluation, clusters=None))
-    stats = evaluation.stats
-    values = np.zeros((stats.shape[0], len(strata), stats.shape[2]))
-    np.add.at(values.swapaxes(0, 1), unit, stats.swapaxes(0, 1))
-    return values, strata
-
-
-def _within(evaluation: Evaluation) -> tuple[np.ndarray, np.ndarray]:
-    """Statistics `[system, output, stat]`, and the id `[output]` of each as its stratum, outputs of an id together."""
-    unit, _ = units_of_instances(replace(evaluation, clusters=None, strata=None))
-    order = np.argsort(unit, kind="stable")
-    return evaluation.stats[:, order].astype(np.float64), unit[order]
+NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (
+    _of_reading,
+    _common_instances,
+    _identical_systems,
+    _one_unit,
+    _lone_units,
+    _without_bootstrap_ranks,
+    _reach,
+    _stops,
+    _mixed_floors,
+    _intervals,
+)
+"""All rules, in the order of what they say."""

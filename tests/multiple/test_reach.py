@@ -10,7 +10,7 @@ from oracles import STATSMODELS
 from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
-from sigjax.comparison.families import out_of_reach, too_few_units
+from sigjax.comparison.notes import out_of_reach, too_few_units
 from sigjax.exact.null import ExactP
 from sigjax.records import Column, Comparisons, Settings
 from sigjax.report.methods import to_sentences
