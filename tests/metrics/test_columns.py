@@ -18,7 +18,7 @@ from sigjax.cli import _run
 from sigjax.metrics.columns import CORRELATION, standardized
 from sigjax.resample import gathered
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
-from sigjax.testing import permutation as sample
+from sigjax.testing import problem as sample
 
 
 @pytest.fixture
