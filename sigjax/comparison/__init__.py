@@ -1,6 +1,6 @@
 """The front door: evaluations -> tests of all pairs -> `Report`.
 
-Read `compare` first (also for two arrays, as SciPy takes them), then `analysis` (the tests of one evaluation, a
-subset of instances at a time) and `families` (adjustment, and what a report holds of it). `checks` refuses what
-cannot be used, `notes` says what readers should know, and `compat` what other programs would say.
+Read `compare` first (also for two arrays, as SciPy takes them), then `families` (all metrics: tests, adjustment by
+family, named results) and `analysis` (the tests of one subset of the instances). `checks` refuses what cannot be used,
+`notes` says what readers should know, and `compat` what another program would say.
 """

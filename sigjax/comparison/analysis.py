@@ -220,7 +220,7 @@ def run_tests(
     if num_swapped:
 
         def swapped(rows: np.ndarray, known: Comparisons) -> Comparisons:
-            reasons, p_values = known.column("reason").at(rows), known.column("p_value").found()
+            reasons, p_values = known.column("reason").at(rows), known.column("p_value").known_values()
             with context.run("permutation", most_resamples(settings), settings.seed, compiles=problem.compiles) as run:
                 count = problem.swap_counter(rows, run)
                 if settings.resamples == "auto":
@@ -236,6 +236,7 @@ def run_tests(
         sampled = _sample(problem, context, pieces, bootstrap, bootstrap.sampled.reason)
         systems, pairs = sampled.systems or systems, sampled.pairs or pairs
     systems, pairs = problem.closed_intervals() or (systems, pairs)
+    kinds = interval_kinds(problem)
     if "bootstrap" in settings.tests:
         columns = bootstrap.tested
         if sampled is not None:
@@ -248,7 +249,7 @@ def run_tests(
         systems = [spread.moved(offset) for spread, offset in zip(own, problem.recentred.offsets, strict=True)]
     by_test: dict[Test, Comparisons] = {test: pairs_by[test] for test in settings.tests}
     costs = (_cost_if_exact(exact),) if num_swapped else ()
-    return TestResults(by_test, systems, pairs, interval_kinds(problem), ranks, costs)
+    return TestResults(by_test, systems, pairs, kinds, ranks, costs)
 
 
 def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:

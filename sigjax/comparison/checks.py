@@ -1,9 +1,7 @@
-"""What `compare` refuses, each in one line.
+"""What `compare` refuses, each in one line, and what a comparison will take.
 
-Before it runs: options that contradict each other, and evaluations that do not fit together. While it runs: what the
-tests cannot do, by the names of metric and systems.
-
-What a comparison will take: roughly how long, and how much memory for its pairs.
+Before it runs: options that contradict each other, evaluations that do not fit together, and more pairs than the memory
+holds; work that takes long is logged. While it runs: what the tests cannot do, by the names of metric and systems.
 """
 
 from __future__ import annotations
@@ -293,18 +291,18 @@ def workload(evaluations: Sequence[Evaluation], settings: Settings) -> Workload:
     """Estimate what a comparison will take; no array with one entry per pair is made."""
     count = len(evaluations[0].systems)
     pairs = count * (count - 1) // 2 if settings.baseline is None else count - 1
-    parts = [_part(each, pairs, settings) for each in evaluations]
-    draws = any(part.draws for part in parts)
+    works = [_work(each, pairs, settings) for each in evaluations]
+    draws = any(work.draws for work in works)
     return Workload(
         count,
         pairs * len(evaluations),
-        sum(_seconds(part, pairs, settings) for part in parts),
-        sum(_bytes(part, settings) * pairs for part in parts) / 2**30,
+        sum(_seconds(work, pairs, settings) for work in works),
+        sum(_bytes(work, settings) * pairs for work in works) / 2**30,
         min(gib((count, settings.fixed_resamples)), 0.5 * settings.memory) if draws else 0.0,
     )
 
 
-class _Part(NamedTuple):
+class _MetricWork(NamedTuple):
     """The work for one metric, as far as it is known beforehand."""
 
     problems: int
@@ -317,36 +315,36 @@ class _Part(NamedTuple):
     """Number of instances whose influences give the intervals; 0 where intervals are of another kind."""
 
 
-def _part(evaluation: Evaluation, pairs: int, settings: Settings) -> _Part:
+def _work(evaluation: Evaluation, pairs: int, settings: Settings) -> _MetricWork:
     drawn, swapped = draws_intervals(evaluation.metric, settings), "permutation" in settings.tests
     drawn |= "bootstrap" in settings.tests
     moved = evaluation.stats.shape[1] if in_closed_form(evaluation.metric, settings) else 0
     if settings.method == "montecarlo":
-        return _Part(0, swapped, drawn, moved)
+        return _MetricWork(0, swapped, drawn, moved)
     budget, problems, line = exact_budget(settings), pairs, _LAW
     (count, instances), whole = evaluation.stats.shape[:2], evaluation.clusters is None and evaluation.runs is None
     countable = whole and settings.baseline is None and count <= _MOST_SYSTEMS and instances <= _MOST_INSTANCES
     if countable and pairs * _LAW > budget:
         ones = ones_of(evaluation.stats)
         problems, line = (pairs, _LAW) if ones is None else (num_problems(ones), _LINE)
-    return _Part(problems, swapped and problems * line > budget, drawn and problems * _LAW > budget, moved)
+    return _MetricWork(problems, swapped and problems * line > budget, drawn and problems * _LAW > budget, moved)
 
 
-def _bytes(part: _Part, settings: Settings) -> int:
+def _bytes(work: _MetricWork, settings: Settings) -> int:
     """Bytes per pair while columns are made."""
     return (
         _PAIR
         + _ANOTHER_TEST * (len(settings.tests) - 1)
-        + _SAMPLED * part.swaps
-        + _DRAWN * (part.draws or part.moved > 0)
+        + _SAMPLED * work.swaps
+        + _DRAWN * (work.draws or work.moved > 0)
     )
 
 
-def _seconds(part: _Part, pairs: int, settings: Settings) -> float:
+def _seconds(work: _MetricWork, pairs: int, settings: Settings) -> float:
     """Nominal seconds of one metric."""
     resamples = settings.fixed_resamples
     swaps = 2 * LOOKS[0] if settings.resamples == "auto" else resamples
-    seconds = _RECORD * pairs * len(settings.tests) + _PROBLEM * part.problems
-    seconds += _INFLUENCE * pairs * part.moved
-    seconds += _RESAMPLE * pairs * (part.swaps * swaps + part.draws * resamples)
+    seconds = _RECORD * pairs * len(settings.tests) + _PROBLEM * work.problems
+    seconds += _INFLUENCE * pairs * work.moved
+    seconds += _RESAMPLE * pairs * (work.swaps * swaps + work.draws * resamples)
     return seconds + (_TOGETHER * pairs * resamples if CORRECTIONS[settings.correction].is_resampled else 0.0)

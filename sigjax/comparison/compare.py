@@ -218,10 +218,11 @@ def _context(evaluations: Sequence[Evaluation], settings: Settings, options: Com
 def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Report:
     """`compare` of evaluations."""
     settings, of_suite = _settled(evaluations, options), is_part(evaluations[0])
+    context = _context(evaluations, settings, options)
     with host_scope():
-        context = _context(evaluations, settings, options)
         results = metric_results(evaluations, settings, context, of_suite=of_suite)
         compat = _peer_tests(evaluations, settings, options) if options.compat is not None else ()
+        data = data_hash(evaluations)
     return Report(
         systems=tuple(system for each in results for system in each.systems),
         comparisons=Comparisons.joined([pairs for each in results for pairs in each.draft.pairs.values()]),
@@ -231,7 +232,7 @@ def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Rep
         lower_is_better=tuple(each.metric.name for each in evaluations if not each.metric.higher_is_better),
         notes=notes_of([each.draft for each in results], of_suite=of_suite),
         signature=signature_of(evaluations, settings, results[0].num_units, of_suite=of_suite),
-        data=data_hash(evaluations),
+        data=data,
         measured=_measured(evaluations, results),
         compat=compat,
         again=lambda **changes: compare(evaluations, **values(settings, compat=options.compat, **changes)),

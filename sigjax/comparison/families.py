@@ -99,8 +99,8 @@ def _test_all(
     """All tests of the subsets of all evaluations."""
     subsets = [subsets_of(each, settings) for each in evaluations]
     problems = [_problem(own[0], own[0].evaluation) if own[0].number is None else None for own in subsets]
-    shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.shares_draws]
-    drawn = {} if of_suite else _drawn(shared, settings, context)  # tasks have other instances
+    # Tasks have other instances.
+    drawn = {} if of_suite or len(problems) == 1 else _drawn(problems, settings, context)
     tested: list[list[SubsetResults]] = []
     for number, (own, problem) in enumerate(zip(subsets, problems, strict=True), 1):
         labelled = replace(context, label=f"({number} of {len(problems)})") if len(problems) > 1 else context
@@ -111,7 +111,7 @@ def _test_all(
                 family = (tested, subsets) if settings.family == "report" else (tested[-1:], [own])
                 others = bounds_of_others(*family)
             scores = drawn.pop(subset.whole.metric.name, None)
-            tested[-1].append(_test(subset, problem, labelled, scores, others))
+            tested[-1].append(_test(subset, problem, settings, labelled, scores, others))
     return tested
 
 
@@ -121,13 +121,14 @@ def _problem(subset: Subset, evaluation: Evaluation) -> Problem:
         return problem_of(evaluation, subset.settings, subset.members)
 
 
-def _drawn(problems: Sequence[SumsProblem], settings: Settings, context: Context) -> dict[str, np.ndarray]:
-    """Bootstrap scores of these metrics, drawn together where that can be."""
-    if len(problems) < 2:
+def _drawn(problems: Sequence[Problem | None], settings: Settings, context: Context) -> dict[str, np.ndarray]:
+    """Bootstrap scores of the metrics of these problems, drawn together where that can be."""
+    shared = [problem for problem in problems if isinstance(problem, SumsProblem) and problem.shares_draws]
+    if len(shared) < 2:
         return {}
-    context = context.sized(sum(problem.draw_seconds() for problem in problems))
+    context = context.sized(sum(problem.draw_seconds() for problem in shared))
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
-        return draw_all(problems, run)
+        return draw_all(shared, run)
 
 
 def bounds_of_others(tested: Sequence[Sequence[SubsetResults]], subsets: Sequence[Sequence[Subset]]) -> np.ndarray:
@@ -142,7 +143,12 @@ def bounds_of_others(tested: Sequence[Sequence[SubsetResults]], subsets: Sequenc
 
 
 def _test(
-    subset: Subset, whole: Problem | None, context: Context, drawn: np.ndarray | None, others: np.ndarray | None
+    subset: Subset,
+    whole: Problem | None,
+    settings: Settings,
+    context: Context,
+    drawn: np.ndarray | None,
+    others: np.ndarray | None,
 ) -> SubsetResults:
     """The tests of a subset, refused where they are not those of the run that is to go on.
 
@@ -160,26 +166,33 @@ def _test(
         check_units(num_units, "the bootstrap test", f"; use {Hint('test', 'permutation')}")
     with named_errors([evaluation], subset.settings):
         results = run_tests(problem, context, drawn, others)
-    return _named(subset, evaluation, problem, scores, results)
+    return _named(subset, evaluation, problem, scores, results, settings)
 
 
 def _named(
-    subset: Subset, evaluation: Evaluation, problem: Problem, scores: np.ndarray, results: TestResults
+    subset: Subset, evaluation: Evaluation, problem: Problem, scores: np.ndarray, results: TestResults, asked: Settings
 ) -> SubsetResults:
-    """The results of a subset, whose evaluation and observed scores these are, as named columns and records."""
+    """The results of a subset, whose evaluation and observed scores these are, as named columns and records.
+
+    `asked` are the settings of the report, of whose budget those of the subset have a share.
+    """
     settings, hypotheses, num_units = problem.settings, problem.hypotheses, len(problem.units.strata)
     of_systems, of_pairs = np.full(len(evaluation.systems), np.nan), np.full(len(hypotheses.members), np.nan)
     has_errors = evaluation.clusters is not None and results.systems[0].standard_error is not None
     if has_errors and isinstance(problem, SumsProblem):
         of_systems, of_pairs = unclustered_errors(evaluation, hypotheses.members, settings.design)
     draws = settings.interval != "none" or "bootstrap" in settings.tests
-    columns = _columns(evaluation, problem, scores, results, of_pairs) if results.pairs_by else {}
+    pairs_by, columns = {}, _columns(evaluation, problem, scores, results, of_pairs) if results.pairs_by else {}
+    for test, pairs in results.pairs_by.items():
+        constant = np.zeros(len(subset.pairs), np.int8)
+        named = {"test": Column(constant, None, (test,)), "settings": Column(constant, None, (asked,))}
+        pairs_by[test] = pairs.with_columns({**columns, **named})
     unclustered = Column.unless_nan(of_systems).tolist()
     # Subsets have origins of their own.
     standing = scores if subset.number is not None else hypotheses.scores
     uncertainty = [results.systems[k] for k in subset.scored], results.pairs if len(subset.pairs) else []
     by_t = results.interval_kinds.pairs == "wide-t" and isinstance(problem, SumsProblem)
-    kind, zeros = results.interval_kinds.systems, np.zeros(len(subset.pairs), np.int8)
+    kind = results.interval_kinds.systems
     systems = [
         SystemScore(
             name=evaluation.systems[system],
@@ -195,10 +208,7 @@ def _named(
     ]
     return SubsetResults(
         pairs=subset.pairs,
-        pairs_by={
-            test: pairs.with_columns({**columns, "test": Column(zeros, None, (test,))})
-            for test, pairs in results.pairs_by.items()
-        },
+        pairs_by=pairs_by,
         systems=systems,
         standing=[standing[system] for system in subset.scored],
         precision=Precision(
@@ -271,12 +281,12 @@ def _joined(tested: Sequence[SubsetResults], settings: Settings) -> dict[Test, C
     """The columns of the pairs of an evaluation by each test, in the order of the pairs."""
     order = np.argsort(np.concatenate([subset.pairs for subset in tested]))
     parts = [subset.pairs_by for subset in tested if subset.pairs_by]
-    columns, joined = {"settings": Column(np.zeros(len(order), np.int8), None, (settings,))}, {}
+    joined = {}
     for test in settings.tests:
         pairs = parts[0][test]
         if len(parts) > 1:
             pairs = Comparisons.joined([each[test] for each in parts]).at(order)
-        joined[test] = pairs.with_columns(columns)
+        joined[test] = pairs
     return joined
 
 

@@ -1,7 +1,4 @@
-"""What `compare` takes for data -> evaluations, by the ways in of `Evaluation` and `read`.
-
-The options of the front doors.
-"""
+"""The options of the front doors, and what `compare` takes for data -> evaluations."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Intervals of the ranks of all systems on bootstrap resamples.
+"""Ranks of systems: what the decisions on all pairs say of them, and intervals of ranks on bootstrap resamples.
 
-What the decisions on all pairs say of the systems: letters, clusters, ranks and the top group.
-
-The systems come best first. Nothing is assumed of the decisions: they need not be transitive.
+The decisions give letters, clusters, ranks and the top group. The systems come best first. Nothing is assumed of the
+decisions: they need not be transitive.
 """
 
 from __future__ import annotations
@@ -135,7 +134,7 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
         >>> compact_letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool))
         ('a', 'ab', 'b')
     """
-    cliques = alike_groups(differs)
+    cliques = letter_groups(differs)
     if len(cliques) > len(LETTERS):
         return None
     letters = [""] * len(differs)
@@ -145,7 +144,7 @@ def compact_letters(differs: np.ndarray) -> tuple[str, ...] | None:
     return tuple(letters)
 
 
-def alike_groups(differs: np.ndarray) -> list[list[int]]:
+def letter_groups(differs: np.ndarray) -> list[list[int]]:
     """The positions of the systems of each group that has a letter, see `compact_letters`; better systems first."""
     alike = [sum(1 << other for other in np.flatnonzero(~row).tolist()) | 1 << i for i, row in enumerate(differs)]
     return sorted(_needed([_members(clique) for clique in _cliques(alike)]))

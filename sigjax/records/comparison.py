@@ -1,12 +1,9 @@
-"""What the numbers and words of records may be, beside their types: reports are written, and read back, within them.
+"""Results: the comparison of one pair by one test, the score of one system, and all comparisons in columns.
 
-One pair of systems by one test, and one system.
-
-Comparisons in columns: one array per field; records are made when asked for.
-
-What the tests of other programs give on the same resamples.
-
-How the delta of two systems varies over swaps or resamples, in bins.
+`Comparisons` carries the columns of all pairs from the test to the report: one `Column` per field of `Comparison`, from
+which records are made when asked for. A report may also hold what the formulas of other programs give on the same
+resamples (`PeerTest`), and how the delta of two systems varies over swaps or resamples (`Distribution`). Beside its
+type, each field says within which bounds it is written and read back (`Bounds`).
 """
 
 from __future__ import annotations
@@ -289,14 +286,14 @@ class Column:
         """[row] bool: which rows have a value."""
         return np.ones(len(self.values), bool) if self.present is None else self.present
 
-    def found(self) -> np.ndarray:
+    def known_values(self) -> np.ndarray:
         """The numbers that are there."""
         return self.values if self.present is None else self.values[self.present]
 
     def distinct(self) -> tuple[Any, ...]:
         """The labels that occur, in their order."""
         labels = self.labels or ()
-        counts = np.bincount(self.found(), minlength=len(labels))
+        counts = np.bincount(self.known_values(), minlength=len(labels))
         return tuple(label for label, count in zip(labels, counts, strict=True) if count)
 
     def mapped(self, function: Callable[[Any], Any]) -> np.ndarray:
@@ -596,7 +593,7 @@ def bin_edges(deltas: np.ndarray, chances: np.ndarray, low: float, high: float) 
     if step := _step(values, width):
         inside = round((high - low) / step) - 1
         low += step / 2.0
-        width = step * _whole_parts(inside, max(1, round(width / step)))
+        width = step * _near_divisor(inside, max(1, round(width / step)))
     elif parts := round((high - low) / width):
         width = (high - low) / parts
     below, above = int(np.ceil((low - first) / width)), int(np.floor((last - low) / width)) + 1
@@ -615,7 +612,7 @@ def _step(values: np.ndarray, width: float) -> float | None:
     return step if (abs(times - np.round(times)) < 1e-3).all() else None
 
 
-def _whole_parts(inside: int, size: int) -> int:
+def _near_divisor(inside: int, size: int) -> int:
     """A number near `size` that divides `inside`, or else `size`."""
     near = range(-(-2 * size // 3), 3 * size // 2 + 1)
     return min((each for each in near if inside % each == 0), key=lambda each: abs(each - size), default=size)

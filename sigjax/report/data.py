@@ -210,7 +210,7 @@ def _blocks(report: ReportRecord, of: Rows, size: int = _BLOCK) -> Iterator[dict
     if of == "systems":
         yield _system_columns(report.systems)
         return
-    unclustered = len(report.comparisons.column("standard_error_unclustered").found()) > 0
+    unclustered = len(report.comparisons.column("standard_error_unclustered").known_values()) > 0
     for block in report.comparisons.blocks(size):
         yield _pair_columns(block, unclustered=unclustered)
 

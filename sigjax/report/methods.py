@@ -87,7 +87,7 @@ def _test(test: str, pairs: Comparisons, settings: Settings) -> str:
     """Which test, and how its p-values were computed."""
     alternative = ALTERNATIVES[settings.alternative]
     source, drawn = TESTS[test].cites, TESTS[test].draws
-    sampled = pairs.column("resamples").found()
+    sampled = pairs.column("resamples").known_values()
     parts = []
     if len(sampled) < len(pairs):
         some = f" for {len(pairs) - len(sampled):,} of {count(len(pairs), 'comparison')}" if len(sampled) else ""

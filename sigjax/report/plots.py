@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from sigjax.multiple.ranks import alike_groups
+from sigjax.multiple.ranks import letter_groups
 from sigjax.records import (
     Comparison,
     Distribution,
@@ -319,7 +319,7 @@ def _groups(panel: Panel) -> list[list[int]]:
     for one, other in decided(panel.family.comparisons, settings):
         if one in row_of and other in row_of:
             differs[row_of[one], row_of[other]] = differs[row_of[other], row_of[one]] = True
-    return alike_groups(differs)
+    return letter_groups(differs)
 
 
 def _bars(groups: Sequence[list[int]]) -> list[list[list[int]]]:

@@ -677,7 +677,7 @@ def _heading(test: str, comparisons: Comparisons, adjusted_over: int, settings: 
 
 def _method_line(comparisons: Comparisons, only: Comparison | None) -> str:
     """How the p-values of a family were computed."""
-    drawn = comparisons.column("resamples").found()
+    drawn = comparisons.column("resamples").known_values()
     numbers = [count(drawn.max(), "resample")] if drawn.size else []
     if numbers and drawn.min() < drawn.max():
         numbers = [f"{drawn.min():,} to {numbers[0]}"]
@@ -708,7 +708,7 @@ def _unsettled(comparisons: Comparisons, settings: Settings) -> str | None:
 
 def _enough(needed: Column) -> str:
     """How many resamples would settle these decisions; none is more than `MOST_RESAMPLES`."""
-    numbers, num_pairs = needed.found(), len(needed.values)
+    numbers, num_pairs = needed.known_values(), len(needed.values)
     others, them = num_pairs - len(numbers), "it" if num_pairs == 1 else "them"
     if not len(numbers):
         return f"even {MOST_RESAMPLES:,} would hardly settle {them}"

@@ -77,7 +77,7 @@ def replicate_pieces(case: SumsData, run: Run) -> Pieces:
     return ((start, scores) for start, (scores,) in replicates(*_projected([case], run), run))
 
 
-def rounds_alike(case: SumsData) -> bool:
+def has_portable_scores(case: SumsData) -> bool:
     """Whether compiled scores are NumPy's: a compiler may merge the division by divisors with the metric's own."""
     return case.metric.portable and case.units.divisors is None
 
@@ -101,7 +101,7 @@ def _projected(cases: Sequence[SumsData], run: Run) -> tuple[Projection, list[Sc
     metrics, start = [], 0
     for each in cases:
         stats = slice(start, start := start + each.units.values.shape[2])
-        places, on_host = ColumnIndices(column[:, stats], offset[:, stats]), not rounds_alike(each)
+        places, on_host = ColumnIndices(column[:, stats], offset[:, stats]), not has_portable_scores(each)
         metrics.append(Scored(places, each.units.divisors, each.metric.score, on_host))
     return projection, metrics
 

@@ -293,7 +293,7 @@ class Bca(Percentile):
     def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
         """Standard errors, and intervals except where all replicates are on one side of the observed score."""
         observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
-        below = map(share_below, rows, observed.tolist(), tolerance.tolist())
+        below = map(fraction_below, rows, observed.tolist(), tolerance.tolist())
         each = zip(below, self.accelerations[places], strict=True)
         levels = [bca_levels(share, acceleration, self.level) for share, acceleration in each]
         found = []
@@ -378,11 +378,11 @@ def _corrected(bias: float, z: float, acceleration: float) -> float:
     return normal_below(bias + z / shrink) if shrink > 0.0 else float(z > 0.0)
 
 
-def share_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:
+def fraction_below(replicates: np.ndarray, observed: float, tolerance: float) -> float:
     """Share of the replicates `[resample]` below the observed score, ties counted half.
 
     Example:
-        >>> share_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
+        >>> fraction_below(np.array([1.0, 2.0, 2.0, 3.0, 5.0]), 2.0, 1e-12)
         0.4
     """
     less = np.count_nonzero(replicates < observed - tolerance)
