@@ -267,56 +267,79 @@ def check(record: object) -> None:
             ...
         sigjax.InputError: resamples must be a whole number from 2 to 10,000 or auto, got 1
     """
-    for name, (words, holds) in _domains(type(record)).items():
-        value = getattr(record, name)
-        if not holds(value):
-            default = options_of(type(record))[name].default
-            words += f", such as {default:g}" if words.startswith("a number between") else ""
-            hint = f"; write [{value!r}]" if words == "a list of names" and isinstance(value, str) else ""
-            raise InputError(f"{Hint(name)} must be {words}, got {value!r}{hint}")
+    for name, allowed in _allowed_of(type(record)).items():
+        if not allowed.holds(value := getattr(record, name)):
+            advice = f"; write [{value!r}]" if allowed.is_names and isinstance(value, str) else ""
+            raise InputError(f"{Hint(name)} must be {allowed.one}, got {value!r}{advice}")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The values that an option may have."""
+
+    holds: Callable[[Any], bool]
+    one: str = ""
+    """In words, after "must be"."""
+    many: str = ""
+    """In words, after "one or more"."""
+    is_names: bool = False
+    """Whether it is a list of names, which stands in brackets also where it is one."""
 
 
 @functools.cache
-def _domains(record: type) -> dict[str, tuple[str, Callable[[Any], bool]]]:
-    """The domain of each option of a record, as in `_domain`."""
+def _allowed_of(record: type) -> dict[str, Allowed]:
+    """The values that each option of a record may have."""
     kinds = types_of(record)
-    return {name: _domain(kinds[name], each.metadata["option"]) for name, each in options_of(record).items()}
+    return {name: _allowed(kinds[name], each) for name, each in options_of(record).items()}
 
 
-def _domain(kind: Any, about: Option) -> tuple[str, Callable[[Any], bool]]:
-    """The domain of a type in words, and whether a value is in it; text and other types are not checked here."""
+def _allowed(kind: Any, option: Field[Any]) -> Allowed:
+    """The values that a type of an option allows; those of other types than these are not checked here."""
+    about: Option = option.metadata["option"]
     origin, members = get_origin(kind), get_args(kind)
     if kind is bool:
-        return "true or false", lambda value: isinstance(value, bool)
+        return Allowed(lambda value: isinstance(value, bool), "true or false")
     if kind is int:
-        words = f"a whole number from {about.least:,} to {about.most:,}"
-        return words, lambda value: _is_number(value, int) and about.least <= value <= about.most
+        ends = f"from {about.least:,} to {about.most:,}"
+        return Allowed(
+            lambda value: _is_number(value, int) and about.least <= value <= about.most,
+            f"a whole number {ends}",
+            f"whole numbers {ends}",
+        )
     if kind is float:
-        words = "a finite number" if about.above == float("-inf") else f"a number above {about.above:g}"
+        one, many = "a finite number", "finite numbers"
+        if about.above > float("-inf"):
+            one, many = (f"{number} above {about.above:g}" for number in ("a number", "numbers"))
         if about.below < float("inf"):
-            words = f"a number between {about.above:g} and {about.below:g}"
-        return words, lambda value: _is_number(value, int | float) and about.above < value < about.below
+            one, many = (f"{number} between {about.above:g} and {about.below:g}" for number in ("a number", "numbers"))
+            one += f", such as {option.default:g}" if isinstance(option.default, float) else ""
+        return Allowed(lambda value: _is_number(value, int | float) and about.above < value < about.below, one, many)
     if kind is str:
-        return "a name", lambda value: isinstance(value, str | os.PathLike)
+        return Allowed(lambda value: isinstance(value, str | os.PathLike), "a name")
     if origin is Literal:
-        return ", ".join(members) if len(members) == 1 else f"one of {', '.join(members)}", members.__contains__
+        names = ", ".join(members)
+        one, many = (names, names) if len(members) == 1 else (f"one of {names}", f"of {names}")
+        return Allowed(members.__contains__, one, many)
     if origin is Mapping:
-        return "a mapping such as {'name': 'column'}", lambda value: isinstance(value, Mapping)
+        return Allowed(lambda value: isinstance(value, Mapping), "a mapping such as {'name': 'column'}")
     if origin is Sequence and members[0] is str:
-        return "a list of names", _is_list
+        return Allowed(_is_list, "a list of names", is_names=True)
     if origin is Sequence:
-        words, holds = _domain(members[0], about)
-        words = words.replace("one of", "of").replace("a whole number", "whole numbers").replace("a number", "numbers")
-        return (
-            f"one or more {words}, each once",
-            lambda values: _is_list(values) and all(map(holds, values)) and 0 < len(values) == len(set(values)),
+        each = _allowed(members[0], option)
+        return Allowed(
+            lambda values: _is_list(values) and all(map(each.holds, values)) and 0 < len(values) == len(set(values)),
+            f"one or more {each.many}, each once",
         )
     if origin in (Union, UnionType):
-        parts = [_domain(member, about) for member in members if member is not NoneType]
-        lists = [words for words, _ in parts if words.startswith("one or more")]
-        words = " or ".join(lists or [words for words, _ in parts])
-        return words, lambda value: any(holds(value) for _, holds in parts) or (value is None and NoneType in members)
-    return "", lambda value: True
+        parts = {member: _allowed(member, option) for member in members if member is not NoneType}
+        lists = [part for member, part in parts.items() if get_origin(member) is Sequence and not part.is_names]
+        shown = lists or list(parts.values())  # of one value or several, the words for several
+        return Allowed(
+            lambda value: any(part.holds(value) for part in parts.values()) or (value is None and NoneType in members),
+            " or ".join(part.one for part in shown),
+            is_names=len(shown) == 1 and shown[0].is_names,
+        )
+    return Allowed(lambda value: True)
 
 
 def _is_number(value: Any, kind: Any) -> bool:
