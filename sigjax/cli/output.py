@@ -27,7 +27,7 @@ from sigjax.readers.options import FileOptions, ReadOptions, given_name
 from sigjax.records import InputError
 from sigjax.records.display import meant, visible
 from sigjax.records.options import option, same, values
-from sigjax.run.files import check_place, replacing, same_file, text_or_file
+from sigjax.run.files import check_writable, replacing, same_file, text_or_file
 from sigjax.run.host import is_terminal
 
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ def check_outputs(read: Sequence[str | Path], *records: object, here: bool = Tru
                 raise InputError(f"{path}: is given {times} for {flag}; give another {flag}")
         earlier.append((flag, path))
         if here:
-            check_place(path)
+            check_writable(path)
     for record in records:
         if isinstance(record, Output):
             record.check_figures()

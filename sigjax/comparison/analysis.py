@@ -16,7 +16,7 @@ import numpy as np
 
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import ExactP
-from sigjax.metrics.suites import is_part
+from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import count_until_settled, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks
 from sigjax.records import CORRECTIONS, Comparisons, Evaluation, InputError, Settings, Test
@@ -144,7 +144,7 @@ def check_subsets(evaluations: Sequence[Evaluation], settings: Settings, *, exte
         (settings.design != "together" and f"design {settings.design}", "use together"),
         (extends and "an extended report", "compare anew"),
         (peers and "compat", "leave it out"),
-        (is_part(evaluations[0]) and "a suite of tasks", "read one task"),
+        (in_suite(evaluations[0]) and "a suite of tasks", "read one task"),
     ):
         if refused:
             raise InputError(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import NamedTuple
 
-from sigjax.metrics.suites import is_part
+from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import CORRECTIONS, DESIGNS, Design, Evaluation, Hint, InputError, SampleMetric, Settings
 from sigjax.records.display import meant
@@ -71,7 +71,7 @@ def check_evaluations(evaluations: Sequence[Evaluation], settings: Settings) -> 
     if not evaluations:
         raise InputError("there is no evaluation to compare on")
     first, names = evaluations[0], [each.metric.name for each in evaluations]
-    if all(map(is_part, evaluations)):
+    if all(map(in_suite, evaluations)):
         if settings.family == "report" and CORRECTIONS[settings.correction].is_resampled:
             raise InputError(f"correction {settings.correction} needs the same instances; use holm, or family metric")
     elif any(_frame(other) != _frame(first) for other in evaluations[1:]):

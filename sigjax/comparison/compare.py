@@ -22,7 +22,7 @@ from sigjax.comparison.notes import notes_of
 from sigjax.comparison.options import BootstrapOptions, CompareOptions, DataOptions, PermutationOptions, evaluations_of
 from sigjax.exact.null import Criterion
 from sigjax.metrics import evaluation_from_arrays
-from sigjax.metrics.suites import is_part
+from sigjax.metrics.suites import in_suite
 from sigjax.multiple.adjustment import LOOKS
 from sigjax.records import (
     Comparison,
@@ -217,7 +217,7 @@ def _context(evaluations: Sequence[Evaluation], settings: Settings, options: Com
 
 def _compared(evaluations: Sequence[Evaluation], options: CompareOptions) -> Report:
     """`compare` of evaluations."""
-    settings, of_suite = _settled(evaluations, options), is_part(evaluations[0])
+    settings, of_suite = _settled(evaluations, options), in_suite(evaluations[0])
     context = _context(evaluations, settings, options)
     with host_scope():
         results = metric_results(evaluations, settings, context, of_suite=of_suite)

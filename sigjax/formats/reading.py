@@ -16,7 +16,7 @@ from typing import Any
 
 from sigjax.formats.table import FORMATS, Format, Takes, all_formats, fits, is_scored, looks_tabular
 from sigjax.metrics import TEXT_METRICS
-from sigjax.metrics.suites import is_part, of_tasks
+from sigjax.metrics.suites import in_suite, of_tasks
 from sigjax.readers.evaluation import Evaluation
 from sigjax.readers.options import (
     FileOptions,
@@ -229,7 +229,7 @@ def check_one_task(evaluations: Sequence[EvaluationRecord]) -> None:
     Raises:
         InputError: naming the tasks.
     """
-    tasks = [each.title or "" for each in evaluations if is_part(each)]
+    tasks = [each.title or "" for each in evaluations if in_suite(each)]
     if tasks:
         raise InputError(
             f"the files are of several tasks ({listing(tasks[1:])}); only compare takes several at once: "

@@ -59,7 +59,7 @@ def of_tasks(tasks: Mapping[str, Sequence[Evaluation]], metrics: Sequence[str]) 
     return [replace(evaluations[0], notes=(note, *evaluations[0].notes)), *evaluations[1:]]
 
 
-def is_part(evaluation: Evaluation) -> bool:
+def in_suite(evaluation: Evaluation) -> bool:
     """Whether an evaluation is of a suite: one of its tasks, or the suite itself."""
     title = evaluation.title or ""
     return title == evaluation.metric.name or title.startswith(f"{evaluation.metric.name}, mean of ")

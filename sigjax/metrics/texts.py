@@ -178,12 +178,12 @@ def _blocks(recipe: Recipe, references: Texts, systems: Texts) -> Iterator[np.nd
     counted = TEXT_METRICS[recipe.metric]
     count = counted.start(recipe)
     for first in range(0, len(references[0]), counted.block):
-        blocks = _parts((*references, *systems), range(first, min(first + counted.block, len(references[0]))))
+        blocks = _slices((*references, *systems), range(first, min(first + counted.block, len(references[0]))))
         counts = [count([texts[part] for texts in references], [texts[part] for texts in systems]) for part in blocks]
         yield np.concatenate(counts, axis=1)
 
 
-def _parts(texts: Texts, segments: range) -> list[slice]:
+def _slices(texts: Texts, segments: range) -> list[slice]:
     """Segments in parts of at most `_MOST_CHARACTERS`, or of one segment."""
     parts, size = [slice(segments.start, segments.start)], 0
     for i in segments:

@@ -19,7 +19,7 @@ from sigjax.records import Alternative, Array, Score
 from sigjax.resample.draws import rows_of, seed_key
 from sigjax.resample.projection import ColumnIndices, Projection
 from sigjax.resample.tally import Ladder, Pairs, in_blocks, replicate_scores, swap_exceed, swapped_deltas
-from sigjax.run.backend import Backend, compiled, on_each, out_of_memory
+from sigjax.run.backend import Backend, compiled, on_all_devices, out_of_memory
 from sigjax.run.context import Run
 from sigjax.run.host import ahead, num_cores
 from sigjax.run.loops import expect, map_items
@@ -57,7 +57,7 @@ def stream(
     rows_per_tile, done = tile_rows(data[0].projection, size, run), run.start
     task = Task(seed_key(run.seed), np.array(run.resamples), data)
     if run.backend.devices:
-        task = on_each(run.backend.devices, task)
+        task = on_all_devices(run.backend.devices, task)
     workers = _num_workers(run.backend)
     while done < run.resamples:  # never, where there are more processes than resamples
         calls = _calls(kernel, static, task, replace(run, start=done), rows_per_tile, workers)
@@ -126,8 +126,8 @@ _PAIR_STATS = 2048
 """Statistics of pairs that are scored together."""
 
 
-class Problem(NamedTuple):
-    """Arrays that every tile needs."""
+class ScaledProjection(NamedTuple):
+    """A projection, and what its sums are divided by to be scored."""
 
     projection: Projection
     divisors: np.ndarray | None
@@ -135,7 +135,7 @@ class Problem(NamedTuple):
 
 
 def count_swaps(
-    problem: Problem, pairs: Pairs | Ladder, run: Run, *, score: Score, alternative: Alternative
+    scaled: ScaledProjection, pairs: Pairs | Ladder, run: Run, *, score: Score, alternative: Alternative
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Run the permutation test of all pairs on the same swaps, piece by piece.
 
@@ -148,7 +148,7 @@ def count_swaps(
     static = (("score", score), ("alternative", alternative))
     # Compiled for a CPU, statistics go into scores one by one: only deltas are held.
     held = blocks.left[0, :, 0].size if run.backend.platform == "cpu" else blocks.left[0].size
-    for start, (counts, ok) in stream(_swap_tile, static, (problem, blocks), run, size=held):
+    for start, (counts, ok) in stream(_swap_tile, static, (scaled, blocks), run, size=held):
         yield start, counts.sum(axis=0).ravel()[:count], ok.all(axis=0).ravel()[:count]
 
 
@@ -158,7 +158,7 @@ class Scored(NamedTuple):
     indices: ColumnIndices
     """The columns of each system's statistics."""
     divisors: np.ndarray | None
-    """As in `Problem`."""
+    """As in `ScaledProjection`."""
     score: Score
     on_host: bool
     """Leave the scores, but not the sums, to NumPy: a score that rounds differently on a device would show in the last
@@ -175,7 +175,7 @@ def replicates(
     """
     in_kernel = tuple(None if each.on_host else each.score for each in metrics)
     size = sum(0 if each.on_host else each.indices.column.size for each in metrics)
-    data = Problem(projection, None), tuple((each.indices, each.divisors) for each in metrics)
+    data = ScaledProjection(projection, None), tuple((each.indices, each.divisors) for each in metrics)
     for start, outputs in stream(_scores_tile, (("scores", in_kernel),), data, run, size=size):
         scored = (
             _on_host(each, tiles) if each.on_host else tiles for each, tiles in zip(metrics, outputs, strict=True)
@@ -191,28 +191,34 @@ def _on_host(metric: Scored, tiles: np.ndarray) -> list[np.ndarray]:
 
 
 def _swap_tile(
-    rows: Array, valid: Array, problem: Problem, pairs: Pairs | Ladder, *, score: Score, alternative: Alternative
+    rows: Array,
+    valid: Array,
+    scaled: ScaledProjection,
+    pairs: Pairs | Ladder,
+    *,
+    score: Score,
+    alternative: Alternative,
 ) -> tuple[Array, ...]:
-    sums = problem.projection.sums(rows)
-    return swap_exceed(sums, valid, pairs, problem.divisors, score=score, alternative=alternative)
+    sums = scaled.projection.sums(rows)
+    return swap_exceed(sums, valid, pairs, scaled.divisors, score=score, alternative=alternative)
 
 
 def _scores_tile(
-    rows: Array, valid: Array, problem: Problem, metrics: tuple[Any, ...], *, scores: tuple[Score | None, ...]
+    rows: Array, valid: Array, scaled: ScaledProjection, metrics: tuple[Any, ...], *, scores: tuple[Score | None, ...]
 ) -> tuple[Array, ...]:
     del valid  # rows that are padding come last and are cut off by `replicates`
-    sums = problem.projection.sums(rows)
+    sums = scaled.projection.sums(rows)
     return tuple(
         sums if score is None else replicate_scores(sums, indices, divisors, score=score)
         for score, (indices, divisors) in zip(scores, metrics, strict=True)
     )
 
 
-def swapped_sums(problem: Problem, run: Run) -> np.ndarray:
+def swapped_sums(scaled: ScaledProjection, run: Run) -> np.ndarray:
     """Sums `[column, resample]` (float64, whole numbers) over the swapped units, for the resamples of the run."""
     pieces = [
         np.concatenate(list(tiles), axis=1)[:, : run.resamples - start]
-        for start, (tiles,) in stream(_sums_tile, (), (problem,), run, size=0)
+        for start, (tiles,) in stream(_sums_tile, (), (scaled,), run, size=0)
     ]
     return np.concatenate(pieces, axis=1).astype(np.float64, copy=False)
 
@@ -224,6 +230,6 @@ def deltas_of(sums: np.ndarray, pairs: Pairs, index: int, divisors: np.ndarray |
         return np.asarray(swapped_deltas(sums, one, divisors, score)[0])
 
 
-def _sums_tile(rows: Array, valid: Array, problem: Problem) -> tuple[Array, ...]:
+def _sums_tile(rows: Array, valid: Array, scaled: ScaledProjection) -> tuple[Array, ...]:
     del valid  # rows that are padding come last and are cut off
-    return (problem.projection.sums(rows),)
+    return (scaled.projection.sums(rows),)

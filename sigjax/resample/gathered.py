@@ -1,6 +1,6 @@
 """Resamples of instances for functions of whole arrays: each resample is a call, by weights or by gathering.
 
-Masks, counts and draws are those of `plans`, whatever the kind of metric. Functions that take weights get the same
+Masks, counts and draws are those of `draws`, whatever the kind of metric. Functions that take weights get the same
 columns for all resamples; others get gathered columns. Functions that take the weights of many resamples are called on
 tiles of them; others are mapped over resamples. What JAX can trace is compiled for the CPU, whatever the device; the
 rest is called in NumPy. Each resample is computed by itself, and the choice depends on the metric and the work alone:
@@ -75,9 +75,9 @@ def sorts_long(call: Callable[..., Any], num_arrays: int, num_instances: int) ->
 
 
 def swap_scores(
-    function: Function, sample: Sample, pairs: Sequence[tuple[int, int]], seed: int, resamples: range, part: range
+    function: Function, sample: Sample, pairs: Sequence[tuple[int, int]], seed: int, resamples: range, shard: range
 ) -> Pieces:
-    """Scores of pairs of systems on the same swaps of whole units, for a part of the resamples.
+    """Scores of pairs of systems on the same swaps of whole units, for a shard of the resamples.
 
     Yields:
         The first resample of a piece, and scores `[pair, side, row]`.
@@ -87,9 +87,9 @@ def swap_scores(
     def of_tile(rows: np.ndarray) -> tuple[int, np.ndarray]:
         swapped = swap(row_keys(seed, rows), draws, np.bool_)[:, sample.unit]
         scores = [_run(_swapped, function, swapped, sample.columns[a], sample.columns[b]) for a, b in pairs]
-        return int(rows[0]), np.stack(scores)[..., : part.stop - rows[0]]
+        return int(rows[0]), np.stack(scores)[..., : shard.stop - rows[0]]
 
-    yield from ahead(of_tile, _tiles(function, resamples, 2 * len(sample.unit), part), function.workers)
+    yield from ahead(of_tile, _tiles(function, resamples, 2 * len(sample.unit), shard), function.workers)
 
 
 def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], coins: np.ndarray) -> Pieces:
@@ -110,15 +110,15 @@ def outcome_scores(function: Function, sample: Sample, pair: tuple[int, int], co
     yield from ahead(of_tile, _tiles(function, outcomes, 2 * len(sample.unit), outcomes), function.workers)
 
 
-def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, part: range) -> Pieces:
-    """Scores of all systems on the same bootstrap resamples of whole units, for a part of the resamples.
+def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range, shard: range) -> Pieces:
+    """Scores of all systems on the same bootstrap resamples of whole units, for a shard of the resamples.
 
     Yields:
         The first resample of a piece, and scores `[system, row]`.
     """
     draws = draws_from_strata(sample.strata)
-    alike = (sample.sizes == sample.sizes[0]).all()
-    if not (function.weighted or alike):
+    one_length = (sample.sizes == sample.sizes[0]).all()
+    if not (function.weighted or one_length):
         # Each length would need its own program.
         function = function._replace(compiled=False)
 
@@ -130,22 +130,22 @@ def drawn_scores(function: Function, sample: Sample, seed: int, resamples: range
             drawn = np.asarray(draws.drawn(keys))
             ends = np.cumsum(sample.sizes[drawn].sum(axis=1))
             instances = np.split(sample.instances(drawn.ravel()), ends[:-1])
-            kernel, choice = _gathered, np.array(instances) if alike else instances
+            kernel, choice = _gathered, np.array(instances) if one_length else instances
         scores = [_run(kernel, function, choice, of_system) for of_system in sample.columns]
-        return int(rows[0]), np.stack(scores)[..., : part.stop - rows[0]]
+        return int(rows[0]), np.stack(scores)[..., : shard.stop - rows[0]]
 
-    yield from ahead(of_tile, _tiles(function, resamples, len(sample.unit), part), function.workers)
+    yield from ahead(of_tile, _tiles(function, resamples, len(sample.unit), shard), function.workers)
 
 
-def _tiles(function: Function, resamples: range, width: int, part: range) -> Iterator[np.ndarray]:
-    """Resamples `[row]` of the part, tile by tile; the tile size does not depend on the part.
+def _tiles(function: Function, resamples: range, width: int, shard: range) -> Iterator[np.ndarray]:
+    """Resamples `[row]` of the shard, tile by tile; the tile size does not depend on the shard.
 
     Compiled programs take tiles of one size: the last may have too many rows.
     """
     within = max(_TILE_ELEMENTS // width, min(_FEWEST_ROWS, _LARGEST_TILE // width), 1)
     size = 2 ** min(within.bit_length() - 1, (len(resamples) - 1).bit_length())
-    for start in part[::size]:
-        yield np.arange(start, start + size if function.compiled else min(start + size, part.stop))
+    for start in shard[::size]:
+        yield np.arange(start, start + size if function.compiled else min(start + size, shard.stop))
 
 
 def _swapped(swapped: Array, a: Array, b: Array, *, function: Function) -> Array:

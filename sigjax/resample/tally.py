@@ -34,6 +34,15 @@ class Pairs(NamedTuple):
     tolerance: np.ndarray
     """[pair] float64: deltas closer than this are ties."""
 
+    def start(self, sums: Array) -> Any:
+        """What is carried from block to block: nothing."""
+        del sums
+        return ()
+
+    def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
+        """Which `deltas` `[pair, row]` are at least as extreme as observed, and what is carried on."""
+        return extreme(deltas, self.delta[:, None], self.tolerance[:, None], alternative), carried
+
 
 class Ladder(NamedTuple):
     """What successive maxima need of each pair, the pair with the smallest observed statistic first."""
@@ -47,6 +56,19 @@ class Ladder(NamedTuple):
     """[pair] float64: statistic = scale times delta."""
     limit: np.ndarray
     """[pair] float64: maxima from here on are at least as extreme as the observed statistic."""
+
+    def start(self, sums: Array) -> Any:
+        """The largest statistic `[row]` before the first pair, made of sums `[column, row]`.
+
+        So JAX knows that it lies on the same devices.
+        """
+        return sums.__array_namespace__().minimum(sums[0], -np.inf)
+
+    def hits(self, deltas: Array, alternative: Alternative, carried: Any) -> tuple[Array, Any]:
+        """Where the largest statistic up to a pair is as extreme as observed, `[pair, row]`; and the largest of all."""
+        steps = statistic(deltas, alternative) * self.scale[:, None]
+        maxima = deltas.__array_namespace__().maximum(running_maximum(steps), carried)
+        return maxima >= self.limit[:, None], maxima[-1]
 
 
 def scores(score: Score, sums: Array, divisors: Array | None) -> Array:
@@ -108,21 +130,13 @@ def swap_exceed(
     expect(valid, (None,), bool)
     expect(pairs.left, (None, None, None), np.int32)
     expect(pairs.totals_a, pairs.left.shape, np.float64)
-    xp = sums.__array_namespace__()
 
-    def of_block(largest: Any, block: Pairs | Ladder) -> tuple[Any, tuple[Array, Array]]:
-        delta = swapped_deltas(sums, block, divisors, score)
-        if isinstance(block, Ladder):
-            steps = statistic(delta, alternative) * block.scale[:, None]
-            maxima = xp.maximum(running_maximum(steps), largest)
-            largest, hit = maxima[-1], maxima >= block.limit[:, None]
-        else:
-            hit = extreme(delta, block.delta[:, None], block.tolerance[:, None], alternative)
-        return largest, count_hits(hit & valid[None, :], delta)
+    def of_block(carried: Any, block: Pairs | Ladder) -> tuple[Any, tuple[Array, Array]]:
+        deltas = swapped_deltas(sums, block, divisors, score)
+        hits, carried = block.hits(deltas, alternative, carried)
+        return carried, count_hits(hits & valid[None, :], deltas)
 
-    # Made of the sums, as JAX wants what begins a loop on the same devices.
-    largest = xp.minimum(sums[0], -xp.inf) if isinstance(pairs, Ladder) else ()
-    return scan(of_block, largest, pairs)[1]
+    return scan(of_block, pairs.start(sums), pairs)[1]
 
 
 def swapped_deltas(sums: Array, pairs: Pairs | Ladder, divisors: Array | None, score: Score) -> Array:
@@ -133,11 +147,11 @@ def swapped_deltas(sums: Array, pairs: Pairs | Ladder, divisors: Array | None, s
     return scores(score, swapped_a, divisors) - scores(score, swapped_b, divisors)
 
 
-def in_blocks(parts: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...]:
-    """Parts `[pair, ...]` of pairs as `[block, pair, ...]`, the last block padded with the last pair."""
-    count = len(parts[0])
+def in_blocks(columns: tuple[np.ndarray, ...], size: int) -> tuple[np.ndarray, ...]:
+    """Columns `[pair, ...]` of pairs as `[block, pair, ...]`, the last block padded with the last pair."""
+    count = len(columns[0])
     index = np.minimum(np.arange(-(-count // size) * size), count - 1).reshape(-1, size)
-    return tuple(part[index] for part in parts)
+    return tuple(column[index] for column in columns)
 
 
 def replicate_scores(sums: Array, indices: ColumnIndices, divisors: Array | None, *, score: Score) -> Array:

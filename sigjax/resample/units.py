@@ -1,17 +1,14 @@
-"""Sums that do not depend on their order: numbers as whole multiples of a small step, and floats in one order.
-
-NumPy's own sums of floats depend on its version and on the layout of memory.
-
-Which unit each instance belongs to, and the instances of drawn units, for metrics of whole columns.
-
-Evaluation -> units, as whole numbers.
+"""Evaluation -> units, as whole numbers; and sums that do not depend on their order.
 
 A unit is what a test resamples: an instance with all its runs, or a cluster of instances that depend on each other. Its
 statistics are int64 multiples of a small step, so that every later sum is exact whatever the order, the device or the
-number of threads: equal inputs give equal sums, and ties are ties.
+number of threads: equal inputs give equal sums, and ties are ties. Floats are added in one order (`total`), since
+NumPy's own sums depend on its version and on the layout of memory.
 
 A system that was run several times has one output per unit and run. Designs that keep runs apart exchange (crossed) or
 draw (nested) outputs within a unit, or exchange whole runs (models). Otherwise a unit is the sum of its outputs.
+
+For metrics of whole columns, a `Sample` says which unit each instance belongs to, and the instances of drawn units.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -76,7 +72,8 @@ def norms(rows: np.ndarray) -> np.ndarray:
     return np.ldexp(np.sqrt(total(np.square(np.ldexp(rows, -exponents[..., None])))), exponents)
 
 
-class FixedPoint(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FixedPoint:
     """One statistic as whole numbers."""
 
     values: np.ndarray
@@ -147,8 +144,8 @@ def _codes_of_units(strata: tuple[str, ...], clusters: tuple[str, ...] | None, u
 
 def codes(labels: tuple[str, ...]) -> np.ndarray:
     """Labels -> 0, 1, ... in order of first appearance."""
-    places: dict[str, int] = {}
-    return np.array([places.setdefault(label, len(places)) for label in labels])
+    seen: dict[str, int] = {}
+    return np.array([seen.setdefault(label, len(seen)) for label in labels])
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +207,8 @@ _WORST_ERROR = 1e-7
 """Numbers are refused from this relative rounding error of a score: differences would drown in it."""
 
 
-class Outputs(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Outputs:
     """The outputs of all systems on the units of a test."""
 
     values: np.ndarray
@@ -336,10 +334,10 @@ def outputs_of(evaluation: Evaluation, values: np.ndarray, unit: np.ndarray) -> 
     """
     run = codes(evaluation.runs or ())
     num_runs = int(run.max()) + 1
-    found, place = np.unique(unit * num_runs + run, return_inverse=True)
-    sizes = np.bincount(found // num_runs)
+    output, index = np.unique(unit * num_runs + run, return_inverse=True)
+    sizes = np.bincount(output // num_runs)
     _check_runs(evaluation, unit, sizes)
-    return Outputs(_added(values, place), sizes)
+    return Outputs(_added(values, index), sizes)
 
 
 def _check_runs(evaluation: Evaluation, unit: np.ndarray, sizes: np.ndarray) -> None:
@@ -366,10 +364,10 @@ def whole_runs(outputs: Outputs) -> Outputs:
     return Outputs(by_run.sum(axis=1), outputs.sizes[:1])
 
 
-def _added(values: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Statistics `[system, instance, stat]` summed over the instances of each `place` `[instance]`."""
-    summed = np.zeros((int(place.max()) + 1, len(values), values.shape[2]), np.int64)
-    np.add.at(summed, place, values.swapaxes(0, 1))
+def _added(values: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Statistics `[system, instance, stat]` summed over the instances of each `index` `[instance]`."""
+    summed = np.zeros((int(index.max()) + 1, len(values), values.shape[2]), np.int64)
+    np.add.at(summed, index, values.swapaxes(0, 1))
     return summed.swapaxes(0, 1)
 
 

@@ -1,24 +1,23 @@
-"""Which devices there are, why no GPU, and whether one has too little memory.
-
-Where to run: NumPy, or the devices of one JAX platform. It changes the time, never a result.
+"""Where to run: NumPy, or the devices of one JAX platform; it changes the time, never a result.
 
 This is the one place that calls JAX's compiler, keeps its programs, and sets up JAX for sigjax: outside of the calls
-made here, JAX's settings belong to the user.
+made here, JAX's settings belong to the user. It also says which devices there are, why no GPU, and whether one has too
+little memory.
 """
 
 from __future__ import annotations
 
 import os
-import platform
-import platform as machine
+import platform as host
 import re
 import sys
 import warnings
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,7 +33,8 @@ UNUSABLE = (RuntimeError, AssertionError)
 """What JAX raises where a device is missing: an assertion where JAX_PLATFORMS names nothing that is there."""
 
 
-class Facts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Facts:
     """What decides whether JAX sees a GPU."""
 
     system: str
@@ -105,7 +105,7 @@ def facts() -> Facts:
     driver = driver_in(Path(_DRIVER).read_text(encoding="utf-8") if os.path.exists(_DRIVER) else "")
     versions = {cuda: installed_version(f"jax-cuda{cuda}-plugin") for cuda in DRIVERS}
     return Facts(
-        system=platform.system(),
+        system=host.system(),
         card=any(map(os.path.exists, _CARDS)),
         driver=driver,
         packages={cuda: version for cuda, version in versions.items() if version},
@@ -169,7 +169,8 @@ def imported_jax() -> Any:
     return jax
 
 
-class Backend(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Backend:
     """NumPy (no devices) or the devices of one JAX platform."""
 
     platform: str
@@ -327,7 +328,7 @@ def sharding(devices: tuple[Any, ...], *, split: bool) -> Any:
     return NamedSharding(Mesh(np.array(devices), (_AXIS,)), PartitionSpec(_AXIS) if split else PartitionSpec())
 
 
-def on_each(devices: tuple[Any, ...], data: Any) -> Any:
+def on_all_devices(devices: tuple[Any, ...], data: Any) -> Any:
     """Arrays, alone or in tuples, whole on each device."""
     jax = imported_jax()
     with jax_scope():
@@ -381,4 +382,4 @@ def most_bytes(backend: Backend, *, counts: bool = False) -> int:
     """
     if backend.platform == "gpu":
         return 4
-    return int(not counts and backend.platform == "cpu" and sys.platform == "linux" and machine.machine() == "x86_64")
+    return int(not counts and backend.platform == "cpu" and sys.platform == "linux" and host.machine() == "x86_64")

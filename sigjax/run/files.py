@@ -1,6 +1,6 @@
-"""Opening a file: bytes (unpacked when they are gzip, whatever the name says) and text.
+"""Files as bytes and text: opened within bounds, and written whole or not at all.
 
-Writing files: whole or not at all, so that a full disk or a kill leaves the old file as it was.
+What is read is unpacked when it is gzip, whatever its name says. A full disk or a kill leaves the old file as it was.
 """
 
 import errno
@@ -101,8 +101,8 @@ def _check_spreadsheet(file: str, head: bytes) -> None:
 
 def files_inside(folder: str, pattern: str) -> list[str]:
     """The files in a folder whose names match a pattern, packed or not."""
-    found = {path for each in (pattern, f"{pattern}.gz") for path in Path(folder).glob(each)}
-    return sorted(os.fsdecode(path) for path in found)
+    paths = {path for name in (pattern, f"{pattern}.gz") for path in Path(folder).glob(name)}
+    return sorted(map(os.fsdecode, paths))
 
 
 def head_lines(head: bytes, *, most: int = 20) -> list[bytes]:
@@ -285,8 +285,8 @@ def text_or_file(text: str | Iterable[str], path: str | os.PathLike[str] | None)
     return os.fspath(path)
 
 
-def check_place(path: str | os.PathLike[str]) -> None:
-    """Refuse, before the work, a place where `replacing` could not write.
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse, before the work, a path where `replacing` could not write.
 
     Raises:
         InputError: there is no such folder, or the file or the folder cannot be written.
@@ -314,8 +314,8 @@ def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> boo
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
     """The number of an open file that is named by its descriptor."""
     named = os.path.abspath(path)
-    found = _DESCRIPTOR_PATH.fullmatch(named)
-    return found and int(found[1] or named.endswith("stderr") + 1)
+    match = _DESCRIPTOR_PATH.fullmatch(named)
+    return match and int(match[1] or named.endswith("stderr") + 1)
 
 
 def _target(path: str | os.PathLike[str]) -> Path | None:

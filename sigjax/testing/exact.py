@@ -512,7 +512,8 @@ def _exchanged(problem: SumsData, pair: Pair, plan: Exchange | NotEligible) -> E
 
 def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of outputs within units."""
-    values, sizes, *_ = _outputs(problem, pair)
+    outputs = _outputs(problem, pair)
+    values, sizes = outputs.values, outputs.sizes
     patterns = find_patterns(values[0], values[1], sizes)
     if isinstance(patterns, NotEligible):
         return patterns
@@ -532,7 +533,8 @@ def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
 
 def _plan_choices(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
     """All exchanges of whole runs."""
-    values, sizes, *_ = _outputs(problem, pair)
+    outputs = _outputs(problem, pair)
+    values, sizes = outputs.values, outputs.sizes
     choices = find_choices(int(sizes[0]), 2 * int(sizes[0]), values.shape[2])
     if isinstance(choices, NotEligible):
         return choices
@@ -549,7 +551,7 @@ def _outputs(problem: SumsData, pair: Pair) -> Outputs:
     """The outputs of two systems."""
     outputs = problem.units.outputs
     assert outputs is not None
-    return outputs._replace(values=outputs.values[list(pair)])
+    return replace(outputs, values=outputs.values[list(pair)])
 
 
 def _deltas_of(problem: SumsData, pair: Pair, of_a: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Criterion, ExactP
 from sigjax.records import Column, Comparisons
 from sigjax.resample.draws import draws_from_strata
-from sigjax.resample.engine import Problem, count_swaps, swapped_sums
+from sigjax.resample.engine import ScaledProjection, count_swaps, swapped_sums
 from sigjax.resample.projection import Projection, choice, crossed_projection, distinct_columns, swap_projection
 from sigjax.resample.tally import Pairs
 from sigjax.resample.units import whole_runs
@@ -58,7 +58,7 @@ def swap_counter(case: SumsData, tested: np.ndarray, run: Run) -> Count:
     return count
 
 
-def swap_problem(case: SumsData, places: np.ndarray | slice, run: Run) -> tuple[Problem, Pairs]:
+def swap_problem(case: SumsData, places: np.ndarray | slice, run: Run) -> tuple[ScaledProjection, Pairs]:
     """The arrays that the engine needs to swap the pairs at these positions."""
     units, hypotheses = case.units, case.hypotheses
     projection, of_first, of_second = _projection(case, run)
@@ -73,7 +73,7 @@ def swap_problem(case: SumsData, places: np.ndarray | slice, run: Run) -> tuple[
         delta=delta,
         tolerance=hypotheses.rounding[places],
     )
-    return Problem(projection, units.divisors), packed
+    return ScaledProjection(projection, units.divisors), packed
 
 
 def _projection(case: SumsData, run: Run) -> tuple[Projection, np.ndarray, np.ndarray]:
@@ -203,7 +203,7 @@ def _montecarlo(case: SumsData, units: np.ndarray, first: int, context: Context,
     """
     resamples, criterion, fewer = case.settings.fixed_resamples, _criterion(case), min(first, len(units) - first)
     both, sorted_units = case.units.totals.sum(axis=0), units[np.lexsort(units.T)]
-    problem = Problem(choice(fewer, sorted_units), None)
+    problem = ScaledProjection(choice(fewer, sorted_units), None)
     with context.sized(_SECONDS * resamples * len(units)).run("choices of units", resamples, case.settings.seed) as run:
         sums = (swapped_sums(problem, piece).T for piece in run.blocks(units.shape[1]))
         deltas = (_deltas(case, of_fewer if fewer == first else both - of_fewer) for of_fewer in sums)

@@ -204,7 +204,7 @@ class SumsProblem(SumsData):
         """The problem of two systems alone, on the same units and with the same draws."""
         units, outputs = self.units, self.units.outputs
         rows = list(systems)
-        outputs = outputs and outputs._replace(values=outputs.values[rows])
+        outputs = outputs and replace(outputs, values=outputs.values[rows])
         errors = units.relative_error[rows]
         units = replace(units, values=units.values[rows], relative_error=errors, outputs=outputs)
         return replace(self, units=units, hypotheses=self.hypotheses.of_systems(systems))

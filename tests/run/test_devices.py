@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -66,7 +67,7 @@ REASONS = {
 @pytest.mark.parametrize("name", REASONS)
 def test_why_there_is_no_gpu(name, monkeypatch):
     changes, message = REASONS[name]
-    found = SEEN._replace(**changes)
+    found = replace(SEEN, **changes)
     assert message in lacking(found)
     assert "\n" not in lacking(found)
     monkeypatch.setattr(devices, "facts", lambda: found)

@@ -32,7 +32,7 @@ def lowered(monkeypatch):
 
     gpu = Backend("gpu", tuple(jax.local_devices(backend="cpu"))[:1])
     monkeypatch.setattr(context, "choose_backend", lambda *_, **__: gpu)
-    monkeypatch.setattr(engine, "on_each", lambda devices, data: data)
+    monkeypatch.setattr(engine, "on_all_devices", lambda devices, data: data)
     for module in (engine, replicates, spectrum):
         monkeypatch.setattr(module, "compiled", record)
     return texts

@@ -13,7 +13,7 @@ import pytest
 
 from sigjax import Evaluation, InputError, compare
 from sigjax.cli import _run
-from sigjax.run.files import check_place, remove_leftovers, replacing
+from sigjax.run.files import check_writable, remove_leftovers, replacing
 
 EVERY_WRITER = """
 import json, os, resource, signal, sys, warnings
@@ -114,7 +114,7 @@ def test_a_file_that_must_not_be_written_stays(tmp_path, monkeypatch):
     path.write_text("old")
     monkeypatch.setattr(os, "access", lambda file, mode: file != path)  # the tests may be run by root
     with pytest.raises(InputError, match=r"x: cannot be written \(Permission denied\)"):
-        check_place(path)
+        check_writable(path)
     with pytest.raises(PermissionError), replacing(path):
         pass
     assert path.read_text() == "old"
@@ -132,7 +132,7 @@ def test_files_that_cannot_be_replaced_are_written(tmp_path, monkeypatch, cause)
     else:
         monkeypatch.setattr(os, "access", lambda file, mode: file != tmp_path)
         monkeypatch.setattr(os, "open", busy)
-    check_place(path)
+    check_writable(path)
     with replacing(path) as file:
         file.write(b"new")
     assert (os.listdir(tmp_path), path.read_text()) == (["x"], "new")
@@ -140,9 +140,9 @@ def test_files_that_cannot_be_replaced_are_written(tmp_path, monkeypatch, cause)
 
 DESCRIPTORS = """
 import sys
-from sigjax.run.files import check_place, replacing
+from sigjax.run.files import check_writable, replacing
 for name in sys.argv[1:]:
-    check_place(name)
+    check_writable(name)
     with replacing(name) as file:
         file.write(b"report\\n")
 """
