@@ -1,6 +1,6 @@
-"""The pages of `--help`: examples first, then the options that most people need; `--help-all` has every option.
+"""The commands by name, each imported when it is named, and their pages of `--help`.
 
-The commands by name. One is imported when it is named, since some need much more than others.
+A page has examples first, then the options that most people need; `--help-all` has every option.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What is said of a failure: what to type instead of an option that other tools have, and after Ctrl-C.
-
-Records of options -> flags: names, types, defaults, help and panels of `--help`.
-"""
+"""Records of options -> flags, with their help; and what a command that fails, or is interrupted, says of flags."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""`sigjax info`: what is installed, and all metrics and formats by name.
-
-The pages of the manual.
-
-`sigjax doctor`: how files are understood, and the command that compares them.
-
-For a start: a bundled example, and files to try sigjax on.
-"""
+"""Commands for a start: `info` (what is installed, metrics, formats), `help`, `doctor` (how files are read), `demo`."""
 
 from __future__ import annotations
 

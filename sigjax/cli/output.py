@@ -1,10 +1,6 @@
-"""The format of each file that is written: the one asked for, or that of its ending.
+"""What commands read and write: the options for both, files checked before the work, formats (`OUTPUTS`) and figures.
 
-Figures: which files, of which kind, and how they are written. What draws is imported when there is any.
-
-Where results go: files are checked before the work, then reports are written to a file or the terminal.
-
-What commands read: the files, and how.
+A format is the one asked for, or that of a file's ending. What renders or draws is imported when there is something.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _ROUNDING = {"rel_tol": 1e-9, "abs_tol": 1e-12}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Where:
+class Rerun:
     """Where the comparison is run again."""
 
     device: Device = same(CompareOptions, "device")
@@ -45,8 +45,8 @@ def show(paths: Files, output: Output) -> None:
     output.write(Report.from_json(paths[0]))
 
 
-@flags(Inputs, Where, files="REPORT.json, and then the files that it was made of, as for `sigjax compare`.")
-def verify(paths: Files, inputs: Inputs, where: Where) -> int:
+@flags(Inputs, Rerun, files="REPORT.json, and then the files that it was made of, as for `sigjax compare`.")
+def verify(paths: Files, inputs: Inputs, rerun: Rerun) -> int:
     """Is a report that of these files? The same data, and, when compared again, the same numbers.
 
     Give the options that say how files are read; the metrics and all settings are those of the report. The exit code is
@@ -55,7 +55,7 @@ def verify(paths: Files, inputs: Inputs, where: Where) -> int:
     if not paths:
         raise InputError("expected REPORT.json, and then the files that it was made of")
     inputs.check(paths)
-    code, said = _verified(paths[0], paths[1:], inputs, where.device)
+    code, said = _verified(paths[0], paths[1:], inputs, rerun.device)
     print(visible(f"{paths[0]}: {said}"))
     return code
 

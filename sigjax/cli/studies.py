@@ -1,9 +1,4 @@
-"""The commands of `sigjax study`, and three more: arguments -> the calls of `sigjax.studies`.
-
-The commands of systems one by one: unpaired tests, and tests against a number.
-
-Commands that run other tests than those of `sigjax compare`: classical ones, and of labels.
-"""
+"""The commands of all studies: arguments -> the calls of `sigjax.studies`."""
 
 from __future__ import annotations
 
@@ -80,17 +75,16 @@ def domain(paths: Files, inputs: Inputs, asked: DomainOptions, results: Results,
     """
     inputs.check(paths, results, figure)
     if inputs.strata is not None:
-        given = _one_metric(inputs, paths)
+        given = _one_metric(inputs.evaluations(paths))
     else:
         files = name_systems([str(path) for path in paths])[0] if paths else {}
-        given = {name: _one_metric(inputs, [Path(file)]) for name, file in files.items()}
+        given = {name: _one_metric(inputs.evaluations([Path(file)])) for name, file in files.items()}
     write_study(run_domain(given, **values(asked)), results, figure)
 
 
-def _one_metric(inputs: Inputs, paths: Files) -> Evaluation:
-    evaluations = inputs.evaluations(paths)
+def _one_metric(evaluations: Sequence[Evaluation], what: str = "study") -> Evaluation:
     if len(evaluations) > 1:
-        raise InputError(f"this study takes one metric, got {len(evaluations)}; name one (--metric)")
+        raise InputError(f"this {what} takes one metric, got {len(evaluations)}; name one (--metric)")
     return evaluations[0]
 
 
@@ -106,7 +100,7 @@ def gains(paths: Files, inputs: Inputs, asked: GainsOptions, results: Results, f
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class SyntheticOutput:
     """Where synthetic systems are written."""
 
     output: Path = required("The file to write: .npz, or a table (.tsv, .csv).", group="Main options")
@@ -116,14 +110,14 @@ class Made:
 
 
 @study.command
-@flags(Inputs, SyntheticOptions, Made)
-def synthetic(paths: Files, inputs: Inputs, asked: SyntheticOptions, made: Made) -> None:
+@flags(Inputs, SyntheticOptions, SyntheticOutput)
+def synthetic(paths: Files, inputs: Inputs, asked: SyntheticOptions, made: SyntheticOutput) -> None:
     """Write synthetic systems: correlated mixtures of the systems in the files, or data by the papers' generators.
 
     Every command takes what this writes, such as `sigjax study gains made.npz --groups families.tsv`.
     """
     inputs.check(paths, made)
-    evaluation = run_synthetic(_one_metric(inputs, paths) if paths else None, **values(asked))
+    evaluation = run_synthetic(_one_metric(inputs.evaluations(paths)) if paths else None, **values(asked))
     if made.output.suffix.lower() in (".tsv", ".csv"):
         save_table(str(made.output), evaluation)
     else:
@@ -177,7 +171,7 @@ def one_sample(paths: Files, inputs: Inputs, asked: OneSampleOptions, results: R
     """
     inputs.check(paths, results)
     apart = inputs.missing == "error" and _one_by_one(inputs, paths)
-    found = run_one_sample(apart or _metric_of_samples(inputs.evaluations(paths, single=True)), **values(asked))
+    found = run_one_sample(apart or _one_metric(inputs.evaluations(paths, single=True), "test"), **values(asked))
     results.write(partial(one_sample_text, found), partial(one_sample_json, found))
 
 
@@ -197,7 +191,7 @@ def _samples(inputs: Inputs, paths: Files) -> Evaluation | dict[str, Evaluation]
     if found := _one_by_one(inputs, paths):
         return found
     missing = "pairwise" if inputs.missing == "error" else inputs.missing
-    return _metric_of_samples(replace(inputs, missing=missing).evaluations(paths, single=True))
+    return _one_metric(replace(inputs, missing=missing).evaluations(paths, single=True), "test")
 
 
 def _one_by_one(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
@@ -212,14 +206,8 @@ def _one_by_one(inputs: Inputs, paths: Files) -> dict[str, Evaluation]:
         file, own = Path(named[name]), replace(inputs, input=(), systems=None)
         saved = file.suffix.lower() == ".npz"  # it says which systems it holds; other files are named after theirs
         read = own if saved else replace(own, input=[file])
-        found[name] = _metric_of_samples(read.evaluations([file] if saved else [], single=True))
+        found[name] = _one_metric(read.evaluations([file] if saved else [], single=True), "test")
     return found
-
-
-def _metric_of_samples(evaluations: Sequence[Evaluation]) -> Evaluation:
-    if len(evaluations) > 1:
-        raise InputError(f"this test takes one metric, got {len(evaluations)}; name one (--metric)")
-    return evaluations[0]
 
 
 @flags(Inputs, ClassicalOptions, Results)

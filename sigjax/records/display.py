@@ -4,9 +4,8 @@ Control characters (ESC, BEL, NUL, C1), line and paragraph separators, format ch
 surrogates, and characters for private use become escapes. Joiners stay, since Persian, Indic scripts and emoji are
 written with them, and so do spaces of all kinds. Source: Unicode Technical Report 36, on bidirectional text.
 
-What could have been meant by an unknown name.
-
-How records show themselves at a prompt and in a notebook: one short line, or a small table; never all they hold.
+Beside it, what could have been meant by an unknown name, and how records show themselves at a prompt and in a notebook:
+one short line, or a small table; never all they hold.
 """
 
 from __future__ import annotations

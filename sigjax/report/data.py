@@ -1,13 +1,8 @@
-"""JSON of reports and studies. Every number is as it is, never rounded.
+"""Reports as data: JSON of the schema `sigjax/1`, written and read back, CSV and data frames; JSON of studies.
 
-CSV and data frames of the pairs and the systems of a report. Every number is as it is, never rounded.
-
-The schema `sigjax/1`: what JSON of a report holds, by the records that it is made from; and this as JSON Schema.
-
-JSON of the schema `sigjax/1` -> the fields of a report, every value as it was written.
-
-A report comes from anywhere, so everything that formats rely on is checked here, once: the type and the domain of every
-value, by the records, and that names belong together.
+Every number is as it is, never rounded. What JSON holds follows from the records that it is made from, and so does its
+JSON Schema. A report that is read comes from anywhere, so everything that formats rely on is checked here, once: the
+type and the domain of every value, by the records, and that names belong together.
 """
 
 from __future__ import annotations
