@@ -11,8 +11,8 @@ from sigjax import Evaluation, compare
 from sigjax.multiple.adjustment import LOOKS, count_until_settled
 from sigjax.records import Column, Metric, Settings
 from sigjax.records.corrections import adjust
-from sigjax.resample import engine as sampling
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
+from sigjax.run import context
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +110,7 @@ def test_maxt_over_metrics_is_the_same_on_every_device_and_for_every_piece(monke
     expected = run(data, correction="maxt", device="numpy").to_json()
     assert run(data, correction="maxt", device="cpu", checkpoint=tmp_path / "state").to_json() == expected
     assert run(data, correction="maxt", checkpoint=tmp_path / "state").to_json() == expected
-    monkeypatch.setattr(sampling, "_PIECE", 2**10)
+    monkeypatch.setattr(context, "_NUMBERS", 2**10)
     assert run(data, correction="maxt", device="numpy").to_json() == expected
     half = run(data, correction="maxt", resamples=1000)
     assert run(data, correction="maxt", extend=half).to_json() == expected
