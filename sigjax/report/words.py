@@ -1,8 +1,6 @@
-"""How numbers and options are written for people.
+"""How numbers, options and names are written for people.
 
-A table has the same decimals everywhere, and no p-value misleads.
-
-Names in few columns: cut, but never so that two of them look alike; and their numbers above columns.
+A table has the same decimals everywhere, no p-value misleads, and no two names that are cut to few columns look alike.
 """
 
 from __future__ import annotations
