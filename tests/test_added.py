@@ -316,3 +316,47 @@ def test_an_added_markup_language_is_a_format_of_files_and_a_flag(tmp_path):
     assert source.endswith(f"`{signature}`\n")
     assert source.count("#table(columns: ") == 3  # of the paper, of systems and of pairs
     assert all(f"[{name.replace('_', chr(92) + '_')}]" in source for name in names)
+
+
+INTERVAL = """
+import contextlib, io, json, sys
+import sigjax
+from sigjax.cli import main
+scores = json.loads(sys.argv[1])
+report, basic = (
+    sigjax.compare(scores, interval=name, resamples=99, progress=False) for name in ("mirrored", "basic")
+)
+with contextlib.redirect_stdout(io.StringIO()) as page, contextlib.suppress(SystemExit):
+    main(["help", "intervals"])
+print(json.dumps({
+    "same": [one.interval for one in report] == [one.interval for one in basic],
+    "again": sigjax.Report.from_json(report.to_json()) == report,
+    "json": report.to_json(), "schema": sigjax.Report.json_schema(), "methods": report.to_methods(),
+    "signature": report.signature, "text": str(report), "notes": report.notes, "page": page.getvalue(),
+}))
+"""
+
+
+def test_an_added_interval_and_note_are_in_every_output(tmp_path):
+    named, record = 'NamedInterval = Literal["percentile", ', '        IntervalMethod(\n            "basic",'
+    rules = "NOTES: tuple[Callable[[Draft], Iterable[str]], ...] = (\n"
+    rule = "def _by_hand(draft: Draft) -> list[str]:\n"
+    rule += '    return [f"{draft.metric}: {len(draft.evaluation.systems)} added"]'
+    title = r'r"mirrored intervals~\cite{davison1997}"'
+    mirrored = f'        IntervalMethod("mirrored", {title}, "Mirrored.", of_replicates=Basic),\n'
+    folder = copied(
+        tmp_path,
+        ("records/settings.py", named, 'NamedInterval = Literal["mirrored", "percentile", '),
+        ("testing/intervals.py", record, mirrored + record),
+        ("comparison/notes.py", rules, f"{rule}\n\n\n{rules}    _by_hand,\n"),
+    )
+    found = run_in(folder, INTERVAL, json.dumps(SCORES))
+    assert (found["same"], found["again"]) == (True, True)
+    jsonschema.validate(json.loads(found["json"]), found["schema"])
+    assert json.loads(found["json"])["pairs"][0]["interval_kind"] == "mirrored"
+    assert r"mirrored intervals~\cite{davison1997}" in found["methods"]
+    assert "|interval:mirrored|" in found["signature"]
+    assert "mirrored" in found["text"]
+    assert "mirrored" in found["page"]
+    assert found["notes"][0] == "mean: 4 added"
+    assert "note: mean: 4 added" in found["text"]
