@@ -22,78 +22,6 @@ from sigjax.records import Evaluation, Hint, InputError, Metric, SampleMetric
 from sigjax.run.files import naming
 
 
-def by_task(logs: Sequence[Any], options: Options) -> tuple[dict[str, list[Any]], tuple[str, ...]]:
-    """The logs of each task that all systems have, and notes; all together where no system has several.
-
-    Raises:
-        InputError: a system lacks a task (dropped, if asked for), or no task is left.
-    """
-    tasks = list(dict.fromkeys(log.task for log in logs))
-    systems = list(dict.fromkeys(log.system for log in logs))
-    if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
-        return {"": list(logs)}, ()
-    chosen = [name for name in systems if name in (options.systems or ())] or systems
-    notes, having = (), {task: {log.system for log in logs if log.task == task} for task in tasks}
-    for task in tasks:
-        lacking = [name for name in chosen if name not in having[task]]
-        if lacking and options.missing != "drop":
-            raise InputError(
-                f"task {quote(task)} has no results of {listing(lacking)}; {Hint('missing', 'drop')} leaves such tasks "
-                "out"
-            )
-        if lacking:
-            notes += (f"left out task {task}: no results of {listing(lacking)}",)
-    groups = {task: [log for log in logs if log.task == task] for task in tasks if having[task].issuperset(chosen)}
-    if not groups:
-        raise InputError(f"no task has results of all systems, {listing(chosen)}; compare systems on the same tasks")
-    return groups, notes
-
-
-def files_as_runs(logs: Sequence[Any]) -> list[Any]:
-    """The logs of each system as one, each of whose files is a run, or several."""
-    by_system: dict[str, list[Any]] = {}
-    for log in logs:
-        by_system.setdefault(log.system, []).append(log)
-    return [_as_runs(own) if len(own) > 1 else own[0] for own in by_system.values()]
-
-
-def _as_runs(logs: Sequence[Any]) -> Any:
-    """The first log with the rows of all."""
-    rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
-    return replace(logs[0], rows=rows, notes=tuple(note for log in logs for note in log.notes), published=None)
-
-
-def with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:
-    """Sheets with runs only if each system has the same several; where they differ, the mean of each instance."""
-    runs = [set(sheet.runs or ()) for sheet in sheets]
-    if all(len(own) <= 1 for own in runs):
-        return [replace(sheet, runs=None) for sheet in sheets], notes
-    if all(own == runs[0] for own in runs):
-        return list(sheets), notes
-    note = "the systems have different runs (epochs, trials): took the mean of each instance"
-    return [_mean_of_runs(sheet) for sheet in sheets], (*notes, note)
-
-
-def _mean_of_runs(sheet: Sheet) -> Sheet:
-    places = {label: i for i, label in enumerate(dict.fromkeys(sheet.ids or ()))}
-    ids, rows = list(places), np.array([places[label] for label in sheet.ids or ()], np.int64)
-    firsts = np.unique(rows, return_index=True)[1]
-
-    def mean(column: np.ndarray) -> np.ndarray:
-        there = ~np.isnan(column)
-        counts = np.bincount(rows[there], minlength=len(ids))
-        totals = np.bincount(rows[there], column[there], minlength=len(ids))
-        return np.divide(totals, counts, out=np.full(len(ids), np.nan), where=counts > 0)
-
-    return replace(
-        sheet,
-        numbers={name: mean(column) for name, column in sheet.numbers.items()},
-        labels={name: [labels[i] for i in firsts] for name, labels in sheet.labels.items()},
-        ids=ids,
-        runs=None,
-    )
-
-
 @dataclass(frozen=True)
 class Unusable:
     """A value that is not a number, with the message for whoever asks for its score."""
@@ -178,7 +106,7 @@ class Log:
         results = [result for file in files for result in self.results(file, options)]
         names = _names(results, sources)
         named = [replace(result, system=name) for result, name in zip(results, names, strict=True)]
-        groups, notes = by_task(files_as_runs(named) if self.files_are_runs else named, options)
+        groups, notes = _by_task(_files_as_runs(named) if self.files_are_runs else named, options)
         return {name: self._task(own, notes, options) for name, own in groups.items()}
 
     def _task(self, results: Sequence[SystemLog], notes: tuple[str, ...], options: Options) -> LoggedTask:
@@ -186,7 +114,7 @@ class Log:
         notes += _differences(results, self.must_agree)
         notes += tuple(dict.fromkeys(note for result in results for note in result.notes))
         _check_content(sheets, contents, self.content)
-        sheets, notes = with_runs(sheets, notes)
+        sheets, notes = _with_runs(sheets, notes)
         options = replace(options, seen=[])
         reading = join_sheets(sheets, options, scores=True, notes=notes)
         return LoggedTask(self, results, sheets, options.seen or (), unusable, reading)
@@ -233,6 +161,78 @@ def choose(file: str, kinds: Iterable[str], chosen: str | None, what: str) -> st
             f"{file}: holds results of the {what}s {listing(known)}; say which with {Hint('filter', 'NAME')}"
         )
     return chosen if chosen is not None else known[0]
+
+
+def _by_task(logs: Sequence[SystemLog], options: Options) -> tuple[dict[str, list[SystemLog]], tuple[str, ...]]:
+    """The logs of each task that all systems have, and notes; all together where no system has several.
+
+    Raises:
+        InputError: a system lacks a task (dropped, if asked for), or no task is left.
+    """
+    tasks = list(dict.fromkeys(log.task for log in logs))
+    systems = list(dict.fromkeys(log.system for log in logs))
+    if all(len({log.task for log in logs if log.system == name}) < 2 for name in systems):
+        return {"": list(logs)}, ()
+    chosen = [name for name in systems if name in (options.systems or ())] or systems
+    notes, having = (), {task: {log.system for log in logs if log.task == task} for task in tasks}
+    for task in tasks:
+        lacking = [name for name in chosen if name not in having[task]]
+        if lacking and options.missing != "drop":
+            raise InputError(
+                f"task {quote(task)} has no results of {listing(lacking)}; {Hint('missing', 'drop')} leaves such tasks "
+                "out"
+            )
+        if lacking:
+            notes += (f"left out task {task}: no results of {listing(lacking)}",)
+    groups = {task: [log for log in logs if log.task == task] for task in tasks if having[task].issuperset(chosen)}
+    if not groups:
+        raise InputError(f"no task has results of all systems, {listing(chosen)}; compare systems on the same tasks")
+    return groups, notes
+
+
+def _files_as_runs(logs: Sequence[SystemLog]) -> list[SystemLog]:
+    """The logs of each system as one, each of whose files is a run, or several."""
+    by_system: dict[str, list[SystemLog]] = {}
+    for log in logs:
+        by_system.setdefault(log.system, []).append(log)
+    return [_as_runs(own) if len(own) > 1 else own[0] for own in by_system.values()]
+
+
+def _as_runs(logs: Sequence[SystemLog]) -> SystemLog:
+    """The first log with the rows of all."""
+    rows = [replace(row, run=f"{i}.{row.run or 1}") for i, log in enumerate(logs, 1) for row in log.rows]
+    return replace(logs[0], rows=rows, notes=tuple(note for log in logs for note in log.notes), published=None)
+
+
+def _with_runs(sheets: Sequence[Sheet], notes: tuple[str, ...]) -> tuple[list[Sheet], tuple[str, ...]]:
+    """Sheets with runs only if each system has the same several; where they differ, the mean of each instance."""
+    runs = [set(sheet.runs or ()) for sheet in sheets]
+    if all(len(own) <= 1 for own in runs):
+        return [replace(sheet, runs=None) for sheet in sheets], notes
+    if all(own == runs[0] for own in runs):
+        return list(sheets), notes
+    note = "the systems have different runs (epochs, trials): took the mean of each instance"
+    return [_mean_of_runs(sheet) for sheet in sheets], (*notes, note)
+
+
+def _mean_of_runs(sheet: Sheet) -> Sheet:
+    places = {label: i for i, label in enumerate(dict.fromkeys(sheet.ids or ()))}
+    ids, rows = list(places), np.array([places[label] for label in sheet.ids or ()], np.int64)
+    firsts = np.unique(rows, return_index=True)[1]
+
+    def mean(column: np.ndarray) -> np.ndarray:
+        there = ~np.isnan(column)
+        counts = np.bincount(rows[there], minlength=len(ids))
+        totals = np.bincount(rows[there], column[there], minlength=len(ids))
+        return np.divide(totals, counts, out=np.full(len(ids), np.nan), where=counts > 0)
+
+    return replace(
+        sheet,
+        numbers={name: mean(column) for name, column in sheet.numbers.items()},
+        labels={name: [labels[i] for i in firsts] for name, labels in sheet.labels.items()},
+        ids=ids,
+        runs=None,
+    )
 
 
 def _columns(result: SystemLog, options: Options) -> tuple[Sheet, list[object], dict[str, str]]:
