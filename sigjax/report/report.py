@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from sigjax.records import Device, InputError, Library, ReportRecord, Test
 from sigjax.report.data import Rows, csv_pieces, json_pieces, report_fields, report_schema, to_dataframe
-from sigjax.report.html import to_fragment, to_html
-from sigjax.report.latex import to_latex
-from sigjax.report.markup import to_markdown
 from sigjax.run.files import text_or_file
 
 if TYPE_CHECKING:
@@ -79,6 +76,8 @@ class Report(ReportRecord):
 
     def _repr_html_(self) -> str:
         """The report as a part of a page, for notebooks."""
+        from sigjax.report.html import to_fragment
+
         return to_fragment(self)
 
     def extend(
@@ -121,10 +120,14 @@ class Report(ReportRecord):
 
         It has a histogram of the pairs whose distributions the report holds, see `with_distributions`.
         """
+        from sigjax.report.html import to_html
+
         return text_or_file(to_html(self), path)
 
     def to_latex(self, path: Path | None = None) -> str:
         """The report as LaTeX tables that fit a two-column class (packages booktabs and longtable)."""
+        from sigjax.report.latex import to_latex
+
         return text_or_file(to_latex(self), path)
 
     def to_methods(self, path: Path | None = None) -> str:
@@ -141,6 +144,8 @@ class Report(ReportRecord):
 
     def to_markdown(self, path: Path | None = None) -> str:
         """The report as Markdown tables."""
+        from sigjax.report.markup import to_markdown
+
         return text_or_file(to_markdown(self), path)
 
     def to_text(self, path: Path | None = None) -> str:
