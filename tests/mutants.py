@@ -71,9 +71,7 @@ MUTANTS = {
         "if np.array_equal(whole / divisor, column):", "if decimals > 1:", "test_units.py"
     ),
     "a significant difference is one with p = alpha": Mutant(
-        "_significance_ranks(question, order, p_adjusted < case.settings.alpha)",
-        "_significance_ranks(question, order, p_adjusted <= case.settings.alpha)",
-        "test_ranks.py",
+        "(p_adjusted.values < settings.alpha) &", "(p_adjusted.values <= settings.alpha) &", "test_ranks.py"
     ),
     "missing results are filled in where they were to be dropped": Mutant(
         'if missing == "drop":', 'if missing == "zero":', "test_readers.py"
