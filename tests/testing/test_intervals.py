@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 from scipy.stats._resampling import BootstrapResult  # a public result, of a private module
 
-from sigjax import Evaluation, SampleMetric, compare
+from sigjax import Evaluation, SampleMetric, bootstrap_test, compare
 from sigjax.records import Settings
 from sigjax.run.backend import NUMPY
 from sigjax.run.context import Run
@@ -176,3 +176,12 @@ def test_the_jackknife_leaves_out_one_unit():
     found = problem_of(Evaluation.from_arrays(arrays, metric="fscore"), Settings()).jackknife_scores()
     expected = [[f1(np.delete(counts, i, axis=0).T) for i in range(12)] for counts in arrays.values()]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["exact", "montecarlo"])
+def test_bca_counts_ties_half(method):
+    """Ties as above, or as below: a law that is symmetric around what was observed gets a correction for bias."""
+    a, b = [1] * 5 + [0] * 5, [0] * 10
+    options = {"method": method, "resamples": 50_000, "level": 0.9}
+    plain, bca = (bootstrap_test(a, b, interval=kind, **options) for kind in ("percentile", "bca"))
+    assert plain.interval == bca.interval == pytest.approx(scipy.stats.binom.ppf([0.05, 0.95], 10, 0.5) / 10, rel=1e-12)
