@@ -1,13 +1,11 @@
-r"""From whole numbers and strata to the smallest problem with the same bootstrap distribution.
+r"""The bootstrap without sampling, for sums of one statistic of whole numbers.
 
 A bootstrap resample draws from each stratum, with replacement, as many units as it has. The resampled sum X* is a
-constant plus a step times K, a sum of independent draws of small whole numbers k >= 0; equal numbers of a stratum are
-one row, and strata without variation are part of the constant.
+constant plus a step times K, a sum of independent draws of small whole numbers k >= 0 (`draw_lattice`); equal numbers
+of a stratum are one row, and strata without variation are part of the constant.
 
-The bootstrap without sampling, for one-dimensional sums of whole numbers.
-
-The characteristic function of the bootstrap sum is $\prod_h (\sum_v c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on
-a window gives its law, and from that come p-values and quantiles. The FFT errs by about 1e-16 whatever the size of a
+The characteristic function of the sum is $\prod_h (\sum_v c_{hv} / N_h\, e^{iwv})^{N_h}$. One inverse FFT on a window
+gives its distribution, and from that come p-values and quantiles. The FFT errs by about 1e-16 whatever the size of a
 probability, so tails are computed under an exponential tilt that puts the mean of the sum at their edge. Tilting as in
 Davison and Hinkley (1988), "Saddlepoint approximations in resampling methods", but with no approximation.
 """
@@ -23,7 +21,7 @@ from sigjax.exact.null import ExactP
 from sigjax.records import Alternative, Variant
 
 WINDOW_LOSS = 1e-17
-"""Bound on the probability outside the window of a law."""
+"""Bound on the probability outside the window of a distribution."""
 _NEGLIGIBLE = -60.0
 """Logarithm of the size below which the characteristic function is taken as 0: all grids together stay below 1e-17."""
 _BLOCK = 2**16
@@ -248,7 +246,7 @@ _ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 """Relative rounding error of a few dozen operations; error bounds are multiples of it."""
 
 
-class Tail(NamedTuple):
+class TailProbability(NamedTuple):
     """The probability p of a tail."""
 
     log_p: float
@@ -257,7 +255,7 @@ class Tail(NamedTuple):
     """Bound on the relative error."""
 
 
-class Law(NamedTuple):
+class SumDistribution(NamedTuple):
     """Probabilities of X* = first, first + step, first + 2 step, ..."""
 
     first: int
@@ -267,50 +265,52 @@ class Law(NamedTuple):
     step: int
 
 
-def law(lattice: DrawLattice, theta: float = 0.0) -> Law:
-    """The law of X*, or of its draws tilted by `theta` (per step of the lattice), on a window around its mean.
+def sum_distribution(lattice: DrawLattice, theta: float = 0.0) -> SumDistribution:
+    """The distribution of X*, or of its draws tilted by `theta` (per step of the lattice), on a window around its mean.
 
     The absolute error of a probability is a few units of rounding times the square root of the number of units.
 
     Example:
         >>> from sigjax.exact.bootstrap import draw_lattice
-        >>> first, probabilities, step = law(draw_lattice(np.array([1, 3]), np.array([0, 0])))
+        >>> first, probabilities, step = sum_distribution(draw_lattice(np.array([1, 3]), np.array([0, 0])))
         >>> first, probabilities.round(12), step
         (2, array([0.25, 0.5 , 0.25]), 2)
     """
     if not lattice.values.size:
-        return Law(lattice.offset, np.ones(1), lattice.scale)
+        return SumDistribution(lattice.offset, np.ones(1), lattice.scale)
     tilted = tilt(lattice, theta)
     first, last = window(lattice, tilted)
-    return Law(lattice.offset + lattice.scale * first, _probabilities(lattice, tilted, first, last), lattice.scale)
+    return SumDistribution(
+        lattice.offset + lattice.scale * first, _probabilities(lattice, tilted, first, last), lattice.scale
+    )
 
 
-def quantile(law: Law, q: float) -> int:
+def quantile(of_sum: SumDistribution, q: float) -> int:
     """The smallest x with P(X* <= x) >= q, for q in (0, 1): the generalised inverse, without interpolation.
 
     In small samples q is often exactly a cumulative sum, and rounding must not move the answer to the next value. The
     tolerance of 1e-12 is well above the rounding of the sum and far below any probability that matters.
 
     Example:
-        >>> quantile(Law(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
+        >>> quantile(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 0.75)
         4
     """
-    index = int(np.searchsorted(np.cumsum(law.probabilities), q - _QUANTILE_TOLERANCE))
-    return law.first + law.step * min(index, len(law.probabilities) - 1)
+    index = int(np.searchsorted(np.cumsum(of_sum.probabilities), q - _QUANTILE_TOLERANCE))
+    return of_sum.first + of_sum.step * min(index, len(of_sum.probabilities) - 1)
 
 
-def below(law: Law, x: int) -> float:
+def below(of_sum: SumDistribution, x: int) -> float:
     """P(X* < x) + P(X* = x) / 2 (mid-rank), for an x in reach of X*.
 
     Example:
-        >>> below(Law(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 4)
+        >>> below(SumDistribution(first=2, probabilities=np.array([0.25, 0.5, 0.25]), step=2), 4)
         0.5
     """
-    index = (x - law.first) // law.step
-    return float(law.probabilities[:index].sum() + 0.5 * law.probabilities[index])
+    index = (x - of_sum.first) // of_sum.step
+    return float(of_sum.probabilities[:index].sum() + 0.5 * of_sum.probabilities[index])
 
 
-def tail(lattice: DrawLattice, edge: int) -> Tail:
+def tail(lattice: DrawLattice, edge: int) -> TailProbability:
     """P(X* >= edge), also far below the smallest double, with a bound on its rounding error.
 
     P(K >= k) is E exp(theta (K - k)) times the sum over j >= 0 of exp(-theta j) P_theta(K = k + j). Undoing a tilt of
@@ -325,14 +325,14 @@ def tail(lattice: DrawLattice, edge: int) -> Tail:
     """
     steps = _steps_to(lattice, edge)
     if steps <= 0:
-        return Tail(0.0, 0.0)
+        return TailProbability(0.0, 0.0)
     if steps > lattice.top:
-        return Tail(-math.inf, 0.0)
+        return TailProbability(-math.inf, 0.0)
     if edge <= lattice.total:
         # The tail is the larger part: its complement is more accurate.
         below = tail(lattice.mirrored(), 1 - edge)
         missing = math.exp(below.log_p)
-        return Tail(math.log1p(-missing), _ROUNDING + below.error_bound * missing / (1.0 - missing))
+        return TailProbability(math.log1p(-missing), _ROUNDING + below.error_bound * missing / (1.0 - missing))
     tilted = tilt_to(lattice, steps)
     first, last = window(lattice, tilted)
     index = np.arange(first - steps, last - steps + 1)
@@ -340,14 +340,14 @@ def tail(lattice: DrawLattice, edge: int) -> Tail:
     mass, error = _weighted(lattice, _probabilities(lattice, tilted, first, last), weights)
     log_p = min(log_moment(lattice, tilted, steps) + math.log(mass), 0.0)
     undoing = math.sqrt(-2.0 * log_p * int(lattice.sizes.sum())) - log_p
-    return Tail(log_p, error / mass + _ROUNDING * undoing)
+    return TailProbability(log_p, error / mass + _ROUNDING * undoing)
 
 
 def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternative, variant: Variant) -> ExactP:
     r"""The p-value of the bootstrap test that infinitely many resamples would give; ties count.
 
     Args:
-        lattice: the law of X*, a positive multiple of the bootstrap replicate $\delta^*$.
+        lattice: the distribution of X*, a positive multiple of the bootstrap replicate $\delta^*$.
         observed_sum: x, the same multiple of the observed $\delta$.
         alternative: two-sided $|X^* - x| \ge |x|$; greater: the null replicate $\ge x$; less: $\le x$.
         variant: the null replicate is $X^* - x$ (shift) or $x - X^*$ (flip); the same for two-sided tests.
@@ -370,7 +370,7 @@ def bootstrap_p(lattice: DrawLattice, observed_sum: int, alternative: Alternativ
 
 
 def cost(lattice: DrawLattice) -> int:
-    """Terms of the characteristic function, rows times grid, of the law and of a two-sided test of the data.
+    """Terms of the characteristic function, rows times grid, of the distribution and of a two-sided test of the data.
 
     An upper limit: with many units most frequencies drop out early, and one FFT per stratum is the main work, hundreds
     of times less for many rows.
@@ -392,7 +392,7 @@ def cost(lattice: DrawLattice) -> int:
 
 
 def grid_length(lattice: DrawLattice, tilted: Tilt) -> int:
-    """Length of the FFT of a law: the least fast length that holds the window."""
+    """Length of the FFT of a distribution: the least fast length that holds the window."""
     first, last = window(lattice, tilted)
     return smooth_length(last - first + 1)
 
@@ -404,15 +404,15 @@ def _outside(lattice: DrawLattice, low: int, high: int) -> ExactP:
     below, above = tail(lattice.mirrored(), -low), tail(lattice, high)
     log_p = float(np.logaddexp(below.log_p, above.log_p))
     if log_p <= math.log(0.5):
-        return _as_p(Tail(log_p, max(below.error_bound, above.error_bound)))
-    first, probabilities, step = law(lattice)
+        return _as_p(TailProbability(log_p, max(below.error_bound, above.error_bound)))
+    first, probabilities, step = sum_distribution(lattice)
     value = first + step * np.arange(len(probabilities))
     between, error = _weighted(lattice, probabilities, np.where((value > low) & (value < high), 1.0, 0.0))
     between = max(between, 0.0)
-    return _as_p(Tail(math.log1p(-between), _ROUNDING + error / (1.0 - between)))
+    return _as_p(TailProbability(math.log1p(-between), _ROUNDING + error / (1.0 - between)))
 
 
-def _as_p(of: Tail) -> ExactP:
+def _as_p(of: TailProbability) -> ExactP:
     # Adding 0 makes the -0.0 of a certain event a plain 0.
     return ExactP(math.exp(of.log_p), of.log_p / math.log(10.0) + 0.0, of.error_bound)
 

@@ -1,19 +1,17 @@
-"""Outputs exchanged within units, without sampling: what the first system's sums would be.
+"""Exchanges of outputs, and of units between two samples, without sampling: what the first system's sums would be.
 
-Of the 2 R outputs that two systems have for a unit, every set of R is equally likely to be the first system's.
-`sum_law` counts the law of its sum output by output and joins the laws of the units one by one: all terms are positive,
-so small probabilities are as precise as large ones. Sums of several statistics are one whole number, with one digit per
-statistic. Reference: the shift algorithm of Streitberg and Roehmel (1986), "Exact distributions for permutation and
-rank tests". `chosen_sums` lists every choice of so many runs of a single unit, so sums may have any size and number
-of statistics, and the score may be any function of them.
+**Outputs exchanged within units.** Of the 2 R outputs that two systems have for a unit, every set of R is equally
+likely to be the first system's. `exchange_distribution` counts their sums output by output and joins those of the units
+one by one: all terms are positive, so small probabilities are as precise as large ones. Sums of several statistics are
+one whole number, with one digit per statistic. `chosen_sums` lists every choice of so many runs of a single unit, so
+sums may have any size and number of statistics, and the score may be any function of them.
 
-Two samples of units, without sampling: the law of the sum that the first sample would have.
+**Two samples of units.** Where two systems do not differ, of all units of both samples every set of as many as the
+first sample has is equally likely to be it. The distribution of its sum is built unit by unit on a grid (number of
+units chosen, their sum). Of two values it is hypergeometric, as in Fisher's exact test.
 
-Where two systems do not differ, of all units of both samples every set of as many as the first sample has is equally
-likely to be it. The law of its sum is built unit by unit on a grid (number of units chosen, their sum): all terms are
-positive, so small probabilities are as precise as large ones. Of two values it is the hypergeometric law, as in
-Fisher's exact test. References: Pitman (1937), "Significance tests which may be applied to samples from any
-populations"; Streitberg and Roehmel (1986), "Exact distributions for permutation and rank tests".
+References: Pitman (1937), "Significance tests which may be applied to samples from any populations"; Streitberg and
+Roehmel (1986), "Exact distributions for permutation and rank tests" (the shift algorithm).
 """
 
 from __future__ import annotations
@@ -85,7 +83,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Patterns(NamedTuple):
-    """The exchangeable outputs of two systems, and the cost of the law of their sums."""
+    """The exchangeable outputs of two systems, and the cost of the distribution of their sums."""
 
     pooled: np.ndarray
     """[output of both, axis] int64: outputs of both systems, unit by unit, in steps from the unit's smallest."""
@@ -144,7 +142,7 @@ def find_patterns(a: np.ndarray, b: np.ndarray, sizes: np.ndarray) -> Patterns |
 
 
 def _seconds_to_count(pooled: np.ndarray, sizes: np.ndarray, own: np.ndarray) -> float:
-    """Cost of the laws of the units, with `own` `[unit]` sums each; units with the same outputs are counted once."""
+    """Cost of the sums of units, of which each has `own` `[unit]`; units with the same outputs are counted once."""
     values, seconds = math.prod(int(each) + 1 for each in pooled.max(axis=0)), 0.0
     for size in np.unique(sizes).tolist():
         kinds = min(int((sizes == size).sum()), math.comb(values + 2 * size - 1, 2 * size))
@@ -166,14 +164,15 @@ def _ends(pooled: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return low, high
 
 
-def sum_law(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
-    """The law of the sums of the first system.
+def exchange_distribution(patterns: Patterns) -> tuple[np.ndarray, np.ndarray, float]:
+    """The distribution of the sums of the first system.
 
     Returns:
         Sums `[value, axis]` (int64, in fixed point), their chances `[value]`, and a bound on the relative error of one.
 
     Example:
-        >>> sums, chances, _ = sum_law(find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2])))
+        >>> patterns = find_patterns(np.array([[3], [1]]), np.array([[5], [1]]), np.array([2]))
+        >>> sums, chances, _ = exchange_distribution(patterns)
         >>> sums.ravel(), (6 * chances).round(12)
         (array([2, 4, 6, 8]), array([1., 2., 2., 1.]))
     """
@@ -212,7 +211,7 @@ def _of_unit(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _join_on_grid(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The law of the sum of two whole numbers, the first held for all values from 0 on."""
+    """The distribution of the sum of two whole numbers, the first held for all values from 0 on."""
     joined = np.zeros(len(values) + int(shifts[-1]))
     for shift, share in zip(shifts.tolist(), shares.tolist(), strict=True):
         joined[shift : shift + len(values)] += share * chances
@@ -222,7 +221,7 @@ def _join_on_grid(
 def _join_lists(
     values: np.ndarray, chances: np.ndarray, shifts: np.ndarray, shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The law of the sum of two whole numbers, holding attained values only."""
+    """The distribution of the sum of two whole numbers, holding attained values only."""
     sums, inverse = np.unique((values[:, None] + shifts).ravel(), return_inverse=True)
     return sums, np.bincount(inverse, (chances[:, None] * shares).ravel())
 
@@ -237,8 +236,8 @@ _FEW_BITS = 50
 """Up to 2^50 choices, a double holds their whole number."""
 
 
-class SampleLaw(NamedTuple):
-    """The law of a sum."""
+class SampleDistribution(NamedTuple):
+    """The distribution of a sum."""
 
     sums: np.ndarray
     """[value] int64."""
@@ -255,8 +254,8 @@ class SampleLaw(NamedTuple):
         """The probability of the values `hit` `[value]`, some of which are; None where it is too small to be known.
 
         Example:
-            >>> law = sample_law(np.array([1, 2, 3, 5]), 2)
-            >>> law.tail(law.sums >= 6).p_value
+            >>> sums = sample_distribution(np.array([1, 2, 3, 5]), 2)
+            >>> sums.tail(sums.sums >= 6).p_value
             0.5
         """
         log_p = _log_sum(self.log_chances[hit])
@@ -270,12 +269,12 @@ class SampleLaw(NamedTuple):
         return ExactP(math.exp(log_p), log_p / math.log(10.0) + 0.0, self.error)
 
 
-def sample_law(values: np.ndarray, size: int) -> SampleLaw | NotEligible:
-    """The law of the sum of a random choice of `size` of the whole numbers `[unit]`; 0 < size < units.
+def sample_distribution(values: np.ndarray, size: int) -> SampleDistribution | NotEligible:
+    """The distribution of the sum of a random choice of `size` of the whole numbers `[unit]`; 0 < size < units.
 
     Example:
-        >>> law = sample_law(np.array([1, 1, 2, 4]), 2)
-        >>> law.sums, (6 * np.exp(law.log_chances)).round(12)
+        >>> sums = sample_distribution(np.array([1, 1, 2, 4]), 2)
+        >>> sums.sums, (6 * np.exp(sums.log_chances)).round(12)
         (array([2, 3, 5, 6]), array([1., 2., 2., 1.]))
     """
     lowest, units, small = int(values.min()), len(values), min(size, len(values) - size)
@@ -292,11 +291,11 @@ def sample_law(values: np.ndarray, size: int) -> SampleLaw | NotEligible:
         sums, logs = _on_grid(steps, small)
         error, least = _EPSILON * (4.0 * units + 4.0), _UNDERFLOW
     sums = sums * scale + small * lowest
-    if small < size:  # the law of the sum of the others
+    if small < size:  # the distribution of the sum of the others
         sums = int(values.sum()) - sums
     log_choices = math.lgamma(units + 1) - math.lgamma(size + 1) - math.lgamma(units - size + 1)
     choices = math.comb(units, size) if log_choices < _FEW_BITS * math.log(2.0) else None
-    return SampleLaw(sums, logs, choices, error, least)
+    return SampleDistribution(sums, logs, choices, error, least)
 
 
 def _of_two_values(ones: int, units: int, size: int) -> tuple[np.ndarray, np.ndarray]:

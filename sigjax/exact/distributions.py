@@ -1,38 +1,29 @@
-"""Exponential tilting: coins weighted so that the mean of the sum lies where a small probability comes from.
+"""Distributions of the random-sign sum S: by characteristic functions, tilted where tails are small, or by convolution.
 
-Under the tilt theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta), with M(theta) = E exp(theta.S) the product of
-cosh(theta.v) over coins. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s), and if the mean of S under P_theta
-is near s, the last factor is of ordinary size. Reference: Daniels (1954), "Saddlepoint approximations in statistics".
+**Tilts.** Coins are weighted so that the mean of the sum lies where a small probability comes from. Under the tilt
+theta, P_theta(S = s) = exp(theta.s) P(S = s) / M(theta), with M(theta) = E exp(theta.S) the product of cosh(theta.v)
+over coins. So P(S = s) = exp(log M(theta) - theta.s) P_theta(S = s), and if the mean of S under P_theta is near s, the
+last factor is of ordinary size. Reference: Daniels (1954), "Saddlepoint approximations in statistics".
 
-The whole null distribution by convolution: Algorithms 3 and 4 of Zmigrod, Vieira and Cotterell (2022).
+**Characteristic functions.** With K = (S + sum of all rows) / 2 the sum becomes K = sum of v times Binomial(c_v, pi_v),
+whose characteristic function is the product over rows v of (1 - pi_v + pi_v e^{iw.v})^{c_v}. Fair coins have pi = 1/2;
+tilted ones have pi_v = 1 / (1 + exp(-2 theta.v)). One inverse FFT gives the probabilities: the exact test of Zmigrod,
+Vieira and Cotterell (2022), without their recursion over sentences. Most of the work is saved by a bound. Since log(1 -
+x) <= -x, the modulus of the function is at most exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). That exponent, for all
+frequencies at once, is one matrix product, and the function itself is only computed where it is not negligible. The
+kernels are written once, for NumPy and for JAX: only the frequencies that count come in, as a list for each pair, and
+where each stands in the spectrum comes with them, so that a GPU gathers and does not scatter. For JAX, pairs are padded
+to few sizes, so that few programs are compiled.
 
-Both compute the law of K = (S + reach) / 2. A unit with row v adds max(v, 0) to K for one sign and max(-v, 0) for the
-other, on each axis.
-
-`dp_null` (Algorithm 3) adds one unit after another. Two axes are packed into one (Kronecker substitution): the point
-(k0, k1) has the index k0 (reach_1 + 1) + k1, so the first sign of a unit lies a constant v0 (reach_1 + 1) + v1 above
-the second. K stays in its range whatever the signs, so an index never leaves the array.
-
-`tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v, 0)) / 2, in two variables for two axes: in
-pairs by FFT, the products in pairs again, up to the root. All polynomials of a level are stacked: at level l their
-degrees are below 2^l, so a product of two belongs to level l + 1. A unit enters at the level of its own degree. Equal
-units thus give the paper's halving, and a few large units do not lengthen the polynomials of many small ones.
-
-Characteristic functions and their inverse FFTs, of many pairs at once: written once, for NumPy and for JAX.
-
-Only the frequencies that count come in, as a list for each pair; where each stands in the spectrum comes with them, so
-that a GPU gathers and does not scatter. For JAX, pairs are padded to few sizes, so that few programs are compiled.
-
-Probabilities of a random-sign sum from its characteristic function, by one inverse FFT.
-
-With K = (S + sum of all rows) / 2 the sum becomes K = sum of v times Binomial(c_v, pi_v), whose characteristic function
-is the product over rows v of (1 - pi_v + pi_v e^{iw.v})^{c_v}. Fair coins have pi = 1/2; tilted ones (see `tilt`) have
-pi_v = 1 / (1 + exp(-2 theta.v)). The method is the exact test of Zmigrod, Vieira and Cotterell (2022), without their
-recursion over sentences.
-
-Most of the work is saved by a bound. Since log(1 - x) <= -x, the modulus of the characteristic function is at most
-exp(-sum of c_v pi_v (1 - pi_v) (1 - cos w.v)). That exponent, for all frequencies at once, is one matrix product, and
-the function itself is only computed where it is not negligible.
+**Convolution**: Algorithms 3 and 4 of Zmigrod et al. give the whole distribution of K = (S + reach) / 2. A unit with
+row v adds max(v, 0) to K for one sign and max(-v, 0) for the other, on each axis. `dp_null` (Algorithm 3) adds one unit
+after another. Two axes are packed into one (Kronecker substitution): the point (k0, k1) has the index k0 (reach_1 + 1)
++ k1, so the first sign of a unit lies a constant v0 (reach_1 + 1) + v1 above the second. K stays in its range whatever
+the signs, so an index never leaves the array. `tree_null` (Algorithm 4) multiplies polynomials (x^max(v, 0) + x^max(-v,
+0)) / 2, in two variables for two axes: in pairs by FFT, the products in pairs again, up to the root. All polynomials of
+a level are stacked: at level l their degrees are below 2^l, so a product of two belongs to level l + 1. A unit enters
+at the level of its own degree. Equal units thus give the paper's halving, and a few large units do not lengthen the
+polynomials of many small ones.
 """
 
 import math
@@ -109,7 +100,7 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
     for _ in range(100):
         leaning = np.tanh(rows @ theta)
         gradient = mean - (multiplicity * leaning) @ rows
-        curvature = spread(rows, multiplicity, theta)
+        curvature = covariance(rows, multiplicity, theta)
         curvature += 1e-9 * np.trace(curvature) * np.eye(len(theta)) + 1e-300 * np.eye(len(theta))
         step = np.linalg.solve(curvature, gradient)
         # No coin leans further by more than one in a step, where the quadratic model would mean little.
@@ -124,7 +115,7 @@ def plane_tilt(rows: np.ndarray, multiplicity: np.ndarray, mean: np.ndarray) -> 
     return theta
 
 
-def spread(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray) -> np.ndarray:
+def covariance(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Covariance `[axis, axis]` of S under the tilt."""
     decay = np.exp(-2.0 * np.abs(rows @ theta))
     return (rows * (multiplicity * 4.0 * decay / (1.0 + decay) ** 2)[:, None]).T @ rows
@@ -137,7 +128,7 @@ def windows(rows: np.ndarray, multiplicity: np.ndarray, theta: np.ndarray, expon
     of some u.
     """
     base, lean = log_moment(rows @ theta, multiplicity), rows @ theta
-    leaning, variance = (multiplicity * np.tanh(lean)) @ rows, np.diag(spread(rows, multiplicity, theta))
+    leaning, variance = (multiplicity * np.tanh(lean)) @ rows, np.diag(covariance(rows, multiplicity, theta))
     widths = np.empty((rows.shape[1], 2))
     for axis, step in enumerate(rows.T):
         scale = math.sqrt(2.0 * exponent / max(variance[axis], 1e-300))
@@ -214,7 +205,7 @@ def padded_size(size: int) -> int:
     return max(_SMALLEST_SIZE, -(-size // step) * step)
 
 
-class Level(NamedTuple):
+class TreeLevel(NamedTuple):
     """Polynomials of one length: products from the level below, and units that enter here."""
 
     lengths: tuple[int, ...]
@@ -283,7 +274,7 @@ def tree_error(lattice: Lattice) -> float:
     )
 
 
-def _levels(lattice: Lattice) -> list[Level]:
+def _levels(lattice: Lattice) -> list[TreeLevel]:
     """The levels from the smallest units up to the root, a level of one polynomial; none without units."""
     rows = np.repeat(lattice.rows, lattice.multiplicity, axis=0)
     if not len(rows):
@@ -291,16 +282,16 @@ def _levels(lattice: Lattice) -> list[Level]:
     bits = np.frexp(np.abs(rows).max(axis=1))[1]  # for whole numbers the binary exponent is the bit length
     # No product of distinct units has a degree above the reach: longer axes would hold zeros.
     longest = [2 ** max(1, int(reach).bit_length()) for reach in lattice.reach]
-    levels: list[Level] = []
+    levels: list[TreeLevel] = []
     size = int(bits.min())
     while not levels or levels[-1].nodes > 1 or size <= bits.max():
         lengths = tuple(min(2**size, length) for length in longest)
-        levels.append(Level(lengths, -(-levels[-1].nodes // 2) if levels else 0, rows[bits == size]))
+        levels.append(TreeLevel(lengths, -(-levels[-1].nodes // 2) if levels else 0, rows[bits == size]))
         size += 1
     return levels
 
 
-def _stacked(products: np.ndarray, level: Level, lengths: tuple[int, ...]) -> np.ndarray:
+def _stacked(products: np.ndarray, level: TreeLevel, lengths: tuple[int, ...]) -> np.ndarray:
     """All polynomials `[node, coefficient...]` of a level, with zeros up to `lengths` and ones up to a power of two."""
     stack = np.zeros((_padded_nodes(level.nodes), *lengths))
     stack[(slice(level.products), *(slice(length) for length in level.lengths))] = products
@@ -323,7 +314,7 @@ def _padded_nodes(nodes: int) -> int:
     return 2 ** max(1, (nodes - 1).bit_length())
 
 
-def _doublings(level: Level) -> int:
+def _doublings(level: TreeLevel) -> int:
     """Base-2 logarithm of the number of coefficients of a polynomial."""
     return sum(length.bit_length() - 1 for length in level.lengths)
 
@@ -383,7 +374,7 @@ def characteristic(sums: SignSums, frequencies: Array, lengths: tuple[int, ...])
     return (size * xp.cos(angle)).astype(xp.complex128) - 1j * (size * xp.sin(angle)).astype(xp.complex128)
 
 
-def places(frequencies: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
+def spectrum_indices(frequencies: np.ndarray, lengths: tuple[int, ...]) -> np.ndarray:
     """Which of the `frequencies` `[axis, frequency]` stands where in the half spectrum; their number where none does.
 
     Of the last axis only as much as is needed, which spares the FFT of the first most of its work.
@@ -402,7 +393,7 @@ def inverse(held: Array, place: Array, lengths: tuple[int, ...]) -> Array:
     return xp.fft.irfft(spectrum if len(lengths) == 1 else xp.fft.ifft(spectrum, axis=1), n=lengths[-1])
 
 
-class Points(NamedTuple):
+class WeightedPoints(NamedTuple):
     """What is to be added up of the probabilities of a pair: times exp(left - right - scale) of each point."""
 
     times: np.ndarray
@@ -421,7 +412,7 @@ def on_device(
     kept: Sequence[np.ndarray],
     lengths: tuple[int, ...],
     platform: str,
-    points: Sequence[Points] = (),
+    points: Sequence[WeightedPoints] = (),
 ) -> np.ndarray:
     """The same by JAX, from batches of one pair and the frequencies that count `[axis, frequency]` of each.
 
@@ -452,8 +443,8 @@ def on_device(
     return np.asarray(run(rows, multiplicity, lean, first, frequencies, place, *padded))[:number]
 
 
-def _padded(points: Sequence[Points], count: int) -> tuple[np.ndarray, ...]:
-    """Points of so many pairs, as the columns of `Points`."""
+def _padded(points: Sequence[WeightedPoints], count: int) -> tuple[np.ndarray, ...]:
+    """WeightedPoints of so many pairs, as the columns of `WeightedPoints`."""
     height, width = (padded_size(max(each.times.shape[axis] for each in points)) for axis in range(2))
     times, left, right = np.zeros((count, height, width), np.int8), np.zeros((count, height)), np.zeros((count, width))
     scale, begin = np.zeros(count), np.zeros((count, 2), np.int64)
@@ -475,17 +466,30 @@ def _inverted(
     lengths: tuple[int, ...],
 ) -> Array:
     """The kernel: probabilities `[pair, *lengths]`, or what points of them add up to."""
+    num_pairs, num_rows, num_axes = rows.shape
+    expect(rows, (None, None, len(lengths)), np.int64)
+    expect(multiplicity, (num_pairs, num_rows), np.int64)
+    expect(lean, (num_pairs, num_rows), np.float64)
+    expect(first, (num_pairs, num_axes), np.int64)
+    expect(frequencies, (num_pairs, num_axes, None), np.float64)
+    expect(place, (num_pairs, *lengths[:-1], None), np.int32)
     sums = SignSums(rows, multiplicity, lean, first)
-    found = inverse(characteristic(sums, frequencies, lengths), place, lengths)
-    return added_up(found, *points) if points else found
+    probability = inverse(characteristic(sums, frequencies, lengths), place, lengths)
+    return added_up(probability, *points) if points else probability
 
 
 def added_up(probability: Array, times: Array, left: Array, right: Array, scale: Array, begin: Array) -> Array:
-    """Sums and maxima `[pair, 6]` of weights and probabilities `[pair, *lengths]`, from columns of `Points`.
+    """Sums and maxima `[pair, 6]` of weights and probabilities `[pair, *lengths]`, from columns of `WeightedPoints`.
 
     They are the 2-norm of all probabilities, the sum of weight times probability, that of the squares of weights, the
     largest weight, and of points that have no probability the largest weight and the sum of weights.
     """
+    num_pairs, height, width = times.shape
+    expect(times, (len(probability), None, None), np.int8)
+    expect(left, (num_pairs, height), np.float64)
+    expect(right, (num_pairs, width), np.float64)
+    expect(scale, (num_pairs,), np.float64)
+    expect(begin, (num_pairs, 2), np.int64)
     xp = times.__array_namespace__()
     weight = xp.exp(xp.minimum(left[:, :, None] - right[:, None] - scale[:, None, None], LARGEST_EXPONENT))
     weight *= times.astype(xp.float64)
@@ -606,7 +610,7 @@ def plane_probabilities(
 def plane_sums(
     sums: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]],
     lengths: tuple[int, ...],
-    points: Sequence[Points],
+    points: Sequence[WeightedPoints],
     platform: str,
 ) -> np.ndarray:
     """What JAX adds up of `points` of the probabilities of several pairs `[pair, 6]`, see `spectrum.added_up`.
@@ -630,7 +634,7 @@ def _probabilities(sums: Sequence[SignSums], lengths: tuple[int, ...], platform:
     found = []
     for each, frequencies in zip(sums, kept, strict=True):
         held = _characteristic(each, frequencies, lengths)
-        found.append(inverse(held, places(frequencies, lengths)[None], lengths))
+        found.append(inverse(held, spectrum_indices(frequencies, lengths)[None], lengths))
     return np.concatenate(found)
 
 

@@ -4,9 +4,8 @@ Swapping a unit exchanges its two outputs, so a* + b* never changes and a* - b* 
 D_i = s_a,i - s_b,i and e_i = +1 or -1 at random. Columns of D that are zero (gold sizes) drop out. The others are
 written in a basis of the lattice that the rows generate: for one column that divides by the greatest common divisor;
 proportional columns need one coordinate; correlated columns get less correlated coordinates, and so a smaller box
-around their sum. With one or two axes left, any score has a null distribution without sampling.
-
-The lattices of many pairs: where systems differ in one statistic of few values, differences are counted together.
+around their sum. With one or two axes left, any score has a null distribution without sampling. Where systems differ in
+one statistic of few values, the differences of many pairs are counted together (`pair_lattices`).
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,12 +1,15 @@
-"""One axis without a grid as fine as the differences: edges of monotone scores, and certified brackets of tails.
+"""The exact p-value of a pair: the probability of all sums whose difference of scores is as extreme as observed.
 
-Where the score is monotone in S, the extreme sums are those from some edge on, so the p-value is a tail probability
-P(S >= edge), or 1 minus one.
+The score is evaluated on every value that the random-sign sum S can take, so any metric will do: it need not be linear
+or even monotone. Exchanging the systems turns S into -S and delta into -delta, so half of the values are enough
+(`settle`). For many pairs with one axis at once, a set above 0 is summed from its lowest value upwards under a tilt
+whose mean is there, so that every term is of ordinary size; sets below 0 are mirrored (`line_ps`).
 
-For real numbers, and decimals too fine for a grid, the differences d_i are rounded to multiples k_i of a step h,
-d_i = h (k_i + r_i). So S = h (S_k + R): the law of S_k, the sum of e_i k_i, is exact on a grid, and the remainder R,
-the sum of e_i r_i, is small. Little happens outside of R = mean -+ x. For a tilt theta that makes the edge y likely,
-with that mean of R, Hoeffding's inequality gives
+**Brackets.** Where the score is monotone in S, the extreme sums are those from some edge on, so the p-value is a tail
+probability P(S >= edge), or 1 minus one. For real numbers, and decimals too fine for a grid, the differences d_i are
+rounded to multiples k_i of a step h, d_i = h (k_i + r_i). So S = h (S_k + R): the distribution of S_k, the sum of e_i
+k_i, is exact on a grid, and the remainder R, the sum of e_i r_i, is small. Little happens outside of R = mean -+ x. For
+a tilt theta that makes the edge y likely, with that mean of R, Hoeffding's inequality gives
 
     P(S >= y, R > mean + x)                  <= M(theta) exp(-theta y) exp(-x^2 / (2 sum r_i^2))
     P(h (S_k + mean - x) >= y, R < mean - x) <= M_k(theta h) exp(-theta (y - h mean + h x)) exp(-x^2 / (2 sum r_i^2))
@@ -15,24 +18,12 @@ and P(S >= y) lies between P(h (S_k + mean - x) >= y) less the second and P(h (S
 Rounding to the nearest multiple, rather than all up or all down, narrows the bracket by the square root of the number
 of units.
 
-Few units: all 2^n sign vectors, listed or counted; and the whole law of the random-sign sum.
-
-`sign_sums` lists the sums, for any number of statistics and any score. `count_from` counts on one axis by meeting in
-the middle: the sums of one half of the units are sorted, and each sum of the other half is looked up. So n units take
-2^(n/2) steps, and the count is a whole number, whatever the differences. References: Horowitz and Sahni (1974),
-"Computing partitions with applications to the knapsack problem"; as the split-up algorithm for permutation tests, van
-de Wiel (2001). `count_extreme` counts the few that are as extreme where one system is ahead nearly everywhere, of any
-number of units. `sign_law` gives the probability of every value, for callers that need all of them.
-
-The exact p-value of a pair: the probability of all sums whose difference of scores is as extreme as observed.
-
-The score is evaluated on every value that the sum can take, so any metric will do: it need not be linear or even
-monotone in the sum. Exchanging the systems turns S into -S and delta into -delta, so half of the values are enough.
-
-Exact p-values of pairs with one axis, many at once: probabilities of sets of values of the random-sign sum S.
-
-S is symmetric, so half of the values are enough. A set above 0 is summed from its lowest value upwards under a tilt
-whose mean is there, so that every term is of ordinary size; sets below 0 are mirrored.
+**Few units.** `sign_sums` lists the sums of all 2^n sign vectors, for any number of statistics and any score.
+`count_from` counts on one axis by meeting in the middle: the sums of one half of the units are sorted, and each sum of
+the other half is looked up. So n units take 2^(n/2) steps, and the count is a whole number, whatever the differences.
+References: Horowitz and Sahni (1974), "Computing partitions with applications to the knapsack problem"; as the split-up
+algorithm for permutation tests, van de Wiel (2001). `count_extreme` counts the few that are as extreme where one system
+is ahead nearly everywhere, of any number of units. `sign_distribution` gives the probability of every value.
 """
 
 import math
@@ -352,21 +343,22 @@ def _sums(steps: np.ndarray) -> np.ndarray:
     return sums
 
 
-def law_seconds(lattice: Lattice) -> float:
-    """Nominal seconds to compute and score the law; infinite if it has too many values."""
+def listing_seconds(lattice: Lattice) -> float:
+    """Nominal seconds to compute and score all values of S; infinite if it has too many values."""
     points = min(_grid_points(lattice), _num_signs(lattice))
     return points * _SECONDS if points <= _MOST_POINTS else math.inf
 
 
-def sign_law(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
-    """The law of S: values `[value, axis]` (int64) and their probabilities `[value]`, with a total error near 1e-10.
+def sign_distribution(lattice: Lattice) -> tuple[np.ndarray, np.ndarray]:
+    """Values of S `[value, axis]` (int64) and their probabilities `[value]`, with a total error near 1e-10.
 
     By all signs of few units, or the characteristic function on a grid, whichever has fewer values. A grid leaves out
     what lies beyond 9 standard deviations or is as small as rounding errors.
 
     Example:
         >>> from sigjax.exact.lattice import pair_lattice
-        >>> values, chances = sign_law(pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",)))
+        >>> lattice = pair_lattice(np.array([[1], [1], [1]]), np.zeros((3, 1), int), ("value",))
+        >>> values, chances = sign_distribution(lattice)
         >>> values.ravel(), chances.round(12)
         (array([-3, -1,  1,  3]), array([0.125, 0.375, 0.375, 0.125]))
     """

@@ -3,7 +3,7 @@
 The score is evaluated on the points of a box around 0 that holds all but a negligible mass. S is symmetric, so half of
 the plane is enough: a point counts twice where its mirror image is in the set too, and each stands for whichever of
 both the tilt makes likelier. The probabilities of a set come from one tilt, rarely from more: while the error is too
-large, one more tilt has its mean at the _worst point. Each tilt gives all points of a window around its mean, with an
+large, one more tilt has its mean at the worst point. Each tilt gives all points of a window around its mean, with an
 error that grows with the distance on the near side. Of the points outside only bounds are counted, as error:
 Chernoff's, P(S = s) <= M(theta) exp(-theta.s), or the mass outside times the largest of these factors.
 """
@@ -17,14 +17,14 @@ import numpy as np
 from sigjax.exact.distributions import (
     EPSILON,
     LARGEST_EXPONENT,
-    Points,
+    WeightedPoints,
+    covariance,
     fft_length,
     log_moment,
     plane_probabilities,
     plane_sums,
     plane_tilt,
     rounding,
-    spread,
     windows,
 )
 from sigjax.exact.lattice import Lattice, plane_axes
@@ -101,7 +101,7 @@ class Tilted(NamedTuple):
         return tuple(here), self.probability[tuple(there)]
 
 
-class Tail(NamedTuple):
+class WeightedSum(NamedTuple):
     """What is to be added up: times exp(scale) P(S = s), by one tilt."""
 
     plane: Plane
@@ -204,15 +204,15 @@ def _plane_masses(requests: Sequence[tuple[Plane, np.ndarray]]) -> list[Mass]:
     ]
 
 
-def _first_tail(plane: Plane, times: np.ndarray) -> Tail:
+def _first_tail(plane: Plane, times: np.ndarray) -> WeightedSum:
     """By the tilt whose mean is the likeliest point."""
     theta, start = _likeliest(plane, np.flatnonzero(times))
     scale, (plane, times) = -float(theta @ _at(plane, start)), _ahead(plane, times, theta)
     tilted = _tilted_at(plane, theta)
-    return Tail(plane, times, tilted, scale + tilted.log_moment)
+    return WeightedSum(plane, times, tilted, scale + tilted.log_moment)
 
 
-def _refined(tail: Tail, estimate: Mass, count: int) -> Mass:
+def _refined(tail: WeightedSum, estimate: Mass, count: int) -> Mass:
     """The mass by as many more tilts as its error needs; `count` points count."""
     (plane, times, tilted, scale), lattice = tail, tail.plane.lattice
     tilts = [tilted]
@@ -255,7 +255,7 @@ def _likeliest(plane: Plane, counted: np.ndarray) -> tuple[np.ndarray, int]:
     """
     lattice, theta, found, mean = plane.lattice, np.zeros(2), -1, np.zeros(2)
     for _ in range(_SEARCHES):
-        inverse = np.linalg.pinv(spread(lattice.rows, lattice.multiplicity, theta), hermitian=True)
+        inverse = np.linalg.pinv(covariance(lattice.rows, lattice.multiplicity, theta), hermitian=True)
         some = _closest(plane, counted, mean, theta, inverse)
         x, y = (each - middle for each, middle in zip(_at(plane, some), mean, strict=True))
         rate = x * (theta[0] + 0.5 * inverse[0, 0] * x + inverse[0, 1] * y) + y * (theta[1] + 0.5 * inverse[1, 1] * y)
@@ -300,7 +300,7 @@ def _tilted_at(plane: Plane, theta: np.ndarray) -> Tilted:
     )
 
 
-def _add_up(tails: Sequence[Tail]) -> list[Mass]:
+def _add_up(tails: Sequence[WeightedSum]) -> list[Mass]:
     """The mass of each, but for what is outside the box; on a GPU, those with like windows together."""
     platform = tails[0].plane.platform if tails else None
     if platform is None:
@@ -316,16 +316,16 @@ def _add_up(tails: Sequence[Tail]) -> list[Mass]:
     return [found[index] for index in range(len(tails))]
 
 
-def _by_numpy(tail: Tail) -> Mass:
+def _by_numpy(tail: WeightedSum) -> Mass:
     return _add_tilts(tail.plane, [tail.tilted.filled(tail.plane.lattice, None)], tail.times, tail.scale)
 
 
-def _by_device(tails: Sequence[Tail], platform: str) -> Iterator[Mass]:
+def _by_device(tails: Sequence[WeightedSum], platform: str) -> Iterator[Mass]:
     sums, points = [], []
     for plane, times, tilted, scale in tails:
         sums.append((plane.lattice.rows, plane.lattice.multiplicity, tilted.theta, tilted.lowest))
         left, right = tilted.log_moment - tilted.theta[0] * plane.first, tilted.theta[1] * plane.second
-        points.append(Points(times, left, right, scale, tilted.begin))
+        points.append(WeightedPoints(times, left, right, scale, tilted.begin))
     for each, found in zip(tails, plane_sums(sums, tails[0].tilted.lengths, points, platform), strict=True):
         (norm, total, squares), of_tilt = found[:3].tolist(), found[3:, None]
         noise = min(each.tilted.noise * norm, 0.5)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sigjax.exact.choices import sample_law
+from sigjax.exact.choices import sample_distribution
 from sigjax.exact.lattice import NotEligible
 from sigjax.metrics.edits import align, words_of
 from sigjax.records import Alternative
@@ -359,7 +359,7 @@ def rank_sum(a: np.ndarray, b: np.ndarray, alternative: Alternative, *, rounding
         (6.0, 0.2)
     """
     doubled = doubled_ranks(np.concatenate([a, b]), rounding)
-    observed, law = int(doubled[: len(a)].sum()), sample_law(doubled, len(a))
+    observed, law = int(doubled[: len(a)].sum()), sample_distribution(doubled, len(a))
     tails = []
     if not isinstance(law, NotEligible):
         hits = {"greater": law.sums >= observed, "less": law.sums <= observed}

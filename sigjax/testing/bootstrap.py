@@ -22,9 +22,9 @@ from sigjax.exact.bootstrap import (
     bootstrap_p,
     draw_lattice,
     grid_length,
-    law,
     quantile,
     standard_error,
+    sum_distribution,
     tilt,
 )
 from sigjax.exact.lattice import NotEligible
@@ -199,7 +199,7 @@ def plan_bootstrap(case: SumsData, problems: EquivalentPairs, budget: float) -> 
     seconds = _seconds(tuple({_key(lattice): lattice for lattice in systems}.values()))
     if units.strata[-1] > 0:
         problems = EquivalentPairs(case.hypotheses.pairs, np.arange(len(case.hypotheses.members)))
-    # The law of a pair's delta, and that of each tail.
+    # The distribution of a pair's delta, and that of each tail.
     laws = 3 if "bootstrap" in case.settings.tests else 1
     for a, b in problems.first:
         pairs[a, b] = draw_lattice(column[a] - column[b], units.strata)
@@ -221,7 +221,7 @@ def _seconds(lattices: tuple[DrawLattice, ...]) -> float:
 
 
 def _key(lattice: DrawLattice) -> tuple[bytes | int, ...]:
-    """What two lattices of the same law have in common."""
+    """What two lattices of the same distribution have in common."""
     return *(column.tobytes() for column in lattice[:3]), lattice.offset, lattice.scale
 
 
@@ -266,7 +266,7 @@ def _spread(
 ) -> Spread:
     """The spread of score(sum), or of score(sum) - score(origin) for a difference of sums."""
     level, kind = case.settings.level, case.settings.interval
-    of_sum = law(lattice)
+    of_sum = sum_distribution(lattice)
     levels = quantile_levels(level)
     if kind == "bca":
         levels = bca_levels(below(of_sum, lattice.total), acceleration, level) or levels

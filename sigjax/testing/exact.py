@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 
-from sigjax.exact.choices import chosen_sums, find_choices, find_patterns, sum_law
+from sigjax.exact.choices import chosen_sums, exchange_distribution, find_choices, find_patterns
 from sigjax.exact.distributions import dp_cost, dp_null, grid_lengths, tree_cost, tree_error, tree_null, windows
 from sigjax.exact.lattice import Lattice, NotEligible, OverBudget, pair_lattices
 from sigjax.exact.null import (
@@ -521,7 +521,7 @@ def _plan_patterns(problem: SumsData, pair: Pair) -> Exchange | NotEligible:
         return Exchange(patterns.seconds, patterns.num_bytes, "no output varies within a unit", None)
 
     def deltas() -> tuple[np.ndarray, np.ndarray, float]:
-        sums, chances, error = sum_law(patterns)
+        sums, chances, error = exchange_distribution(patterns)
         # Of the statistics that do not vary within units, both systems have the same, whatever is exchanged.
         of_a = np.tile(problem.units.totals[list(pair)].sum(axis=0) / 2.0, (len(sums), 1))
         of_a[:, patterns.varying] = sums

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sigjax.exact.choices import chosen_sums, find_choices, sample_law
+from sigjax.exact.choices import chosen_sums, find_choices, sample_distribution
 from sigjax.exact.lattice import NotEligible
 from sigjax.exact.null import Criterion, ExactP
 from sigjax.records import Column, Comparisons
@@ -173,21 +173,21 @@ def _criterion(case: SumsData) -> Criterion:
 
 
 def _exact_unpaired(case: SumsData, units: np.ndarray, first: int) -> ExactP | NotEligible:
-    """The exact test of units `[unit, stat]`: by the law of one statistic, else by all choices of units."""
+    """The exact test of units `[unit, stat]`: by the distribution of one statistic, else by all choices of units."""
     varying = np.flatnonzero((units != units[0]).any(axis=0))
     if not varying.size:
         return ExactP(1.0, 0.0, 0.0, reason="no unit differs")
-    law = NotEligible("") if varying.size > 1 else sample_law(units[:, varying[0]], first)
-    if not isinstance(law, NotEligible):
-        sums = np.tile(first * units[0].astype(np.float64), (len(law.sums), 1))
-        sums[:, varying[0]] = law.sums
-        found = law.tail(_criterion(case).met(_deltas(case, sums)[None])[0])
+    of_sum = NotEligible("") if varying.size > 1 else sample_distribution(units[:, varying[0]], first)
+    if not isinstance(of_sum, NotEligible):
+        sums = np.tile(first * units[0].astype(np.float64), (len(of_sum.sums), 1))
+        sums[:, varying[0]] = of_sum.sums
+        found = of_sum.tail(_criterion(case).met(_deltas(case, sums)[None])[0])
         if found is None:
             return NotEligible("the p-value is too small for sums of probabilities")
         return found._replace(reason=f"one statistic differs ({case.metric.stat_names[varying[0]]})")
     plan = find_choices(first, len(units), units.shape[1], "units")
     if isinstance(plan, NotEligible):
-        return law if law.reason else plan
+        return of_sum if of_sum.reason else plan
     if plan.num_bytes > case.settings.memory * 2**30:
         return NotEligible(f"an exact test takes more than {case.settings.memory:,.3g} GiB")
     deltas = _deltas(case, chosen_sums(units, first).astype(np.float64))

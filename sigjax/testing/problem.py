@@ -21,9 +21,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from sigjax.exact.bootstrap import law
+from sigjax.exact.bootstrap import sum_distribution
 from sigjax.exact.lattice import Lattice, NotEligible, pair_lattice
-from sigjax.exact.null import MOST_SIGNS, Criterion, ExactP, few_units, law_seconds, outcomes_p, sign_law
+from sigjax.exact.null import MOST_SIGNS, Criterion, ExactP, few_units, listing_seconds, outcomes_p, sign_distribution
 from sigjax.metrics import (
     MEAN,
     Origins,
@@ -302,8 +302,8 @@ class SumsProblem(SumsData):
             return exchanged_deltas(self, (0, 1), _EXACT_SECONDS)
         a, b = self.units.values
         for lattice in (pair_lattice(a, b, self.metric.stat_names), few_units(a, b)):
-            if isinstance(lattice, Lattice) and law_seconds(lattice) <= _EXACT_SECONDS:
-                values, chances = sign_law(lattice)
+            if isinstance(lattice, Lattice) and listing_seconds(lattice) <= _EXACT_SECONDS:
+                values, chances = sign_distribution(lattice)
                 return pair_deltas(self, [(0, 1)], [lattice])(*values.T[:, None])[0], chances
         return None
 
@@ -316,7 +316,7 @@ class SumsProblem(SumsData):
         if isinstance(plan, NotEligible):
             of_a, of_b = self._first_replicates[list(systems)]
             return drawn(of_a - of_b)
-        of_sum = law(plan.pairs[0, 1])
+        of_sum = sum_distribution(plan.pairs[0, 1])
         values = of_sum.first + of_sum.step * np.arange(len(of_sum.probabilities), dtype=np.float64)
         *scores, origin = scores_at(pair, plan.score.stat, np.append(values, 0.0))
         return DeltaDistribution(np.array(scores) - origin, of_sum.probabilities, None)

@@ -14,10 +14,10 @@ from sigjax.exact.bootstrap import (
     bootstrap_p,
     cost,
     draw_lattice,
-    law,
     log_characteristic,
     quantile,
     standard_error,
+    sum_distribution,
     tail,
 )
 
@@ -79,12 +79,14 @@ def assert_tails_are_exact(groups, edges):
 def test_law_and_tails_are_enumeration(groups, edge, theta):
     """The law, its tails, its standard deviation, and the law under a tilt."""
     lattice, sums = lattice_of(*groups), enumerate_sums(groups)
-    first, probabilities, step = law(lattice)
+    first, probabilities, step = sum_distribution(lattice)
     assert not ((sums - first) % step).any()
     counts = np.bincount((sums - first) // step, minlength=len(probabilities))
     np.testing.assert_allclose(probabilities, counts / len(sums), rtol=0, atol=1e-14)
     weights = counts * np.exp(theta * np.arange(len(counts)))
-    np.testing.assert_allclose(law(lattice, theta).probabilities, weights / weights.sum(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        sum_distribution(lattice, theta).probabilities, weights / weights.sum(), rtol=0, atol=1e-14
+    )
     assert math.exp(log_tail(lattice, edge)) == pytest.approx((sums >= edge).mean(), rel=1e-12, abs=0)
     assert math.exp(log_tail(lattice.mirrored(), -edge)) == pytest.approx((sums <= edge).mean(), rel=1e-12, abs=0)
     assert standard_error(lattice) == pytest.approx(np.std(sums), rel=1e-12, abs=1e-12)
@@ -108,7 +110,7 @@ def test_p_is_enumeration(groups, alternative, variant, shift):
 @given(TABLES, st.floats(0.001, 0.999))
 def test_quantiles_are_those_of_the_enumerated_list(groups, q):
     expected = np.quantile(enumerate_sums(groups), q, method="inverted_cdf")
-    assert quantile(law(lattice_of(*groups)), q) == expected
+    assert quantile(sum_distribution(lattice_of(*groups)), q) == expected
 
 
 def _rounding(units, log_p):
@@ -178,9 +180,9 @@ def test_only_one_unit_reaches_the_tail(size, reach):
 @pytest.mark.parametrize("groups", [[[4, 4, 4]], [[7]], [[0]], [[5, 5], [-2], [1, 1, 1]]])
 def test_values_without_variation_are_a_point(groups):
     lattice, total = lattice_of(*groups), sum(map(sum, groups))
-    assert (law(lattice).first, law(lattice).probabilities.tolist()) == (total, [1.0])
+    assert (sum_distribution(lattice).first, sum_distribution(lattice).probabilities.tolist()) == (total, [1.0])
     assert (log_tail(lattice, total), log_tail(lattice, total + 1)) == (0.0, -math.inf)
-    assert (standard_error(lattice), cost(lattice), quantile(law(lattice), 0.5)) == (0.0, 0, total)
+    assert (standard_error(lattice), cost(lattice), quantile(sum_distribution(lattice), 0.5)) == (0.0, 0, total)
     assert bootstrap_p(lattice, total, "two-sided", "shift")[:2] == ((0.0, -math.inf) if total else (1.0, 0.0))
 
 
@@ -192,6 +194,6 @@ def test_cost_is_rows_times_grid(monkeypatch):
         return log_characteristic(lattice, tilted, frequencies, length)
 
     monkeypatch.setattr(exact_bootstrap, "log_characteristic", counting)
-    law(lattice)
+    sum_distribution(lattice)
     assert bootstrap_p(lattice, lattice.total, "two-sided", "shift").p_value < 0.5
     assert sum(used) == cost(lattice)

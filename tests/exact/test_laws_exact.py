@@ -26,7 +26,7 @@ from sigjax.exact.distributions import (
     tree_null,
 )
 from sigjax.exact.lattice import Lattice, pair_lattice
-from sigjax.exact.null import _grid_tails, sign_law
+from sigjax.exact.null import _grid_tails, sign_distribution
 from sigjax.run.context import Context
 
 PLATFORMS = [None, "cpu"]
@@ -275,7 +275,7 @@ def test_laws_are_those_of_all_signs(num_units, axes, most_signs, monkeypatch):
     monkeypatch.setattr(exact_null, "MOST_SIGNS", most_signs)
     differences = np.random.default_rng(num_units).integers(-3, 4, (num_units, axes))
     lattice = pair_lattice(differences, np.zeros_like(differences), ("x", "y")[:axes])
-    (sums, shares), chances = sign_law(lattice), Counter()
+    (sums, shares), chances = sign_distribution(lattice), Counter()
     for value, chance in zip((sums @ lattice.basis).tolist(), shares.tolist(), strict=True):
         chances[tuple(value)] += chance
     for value, count in sums_of_signs(differences).items():
@@ -285,7 +285,7 @@ def test_laws_are_those_of_all_signs(num_units, axes, most_signs, monkeypatch):
 
 def test_a_window_holds_all_that_counts():
     ones = np.ones((20_000, 1), int)
-    sums, chances = sign_law(pair_lattice(ones, np.zeros_like(ones), ("x",)))
+    sums, chances = sign_distribution(pair_lattice(ones, np.zeros_like(ones), ("x",)))
     heads = (sums[:, 0] + 20_000) // 2
     assert len(heads) < 3_000
     np.testing.assert_allclose(chances, binom.pmf(heads, 20_000, 0.5), rtol=0, atol=1e-14)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from sigjax import Evaluation, InputError, read, unpaired
 from sigjax.cli import _run
-from sigjax.exact.choices import sample_law
+from sigjax.exact.choices import sample_distribution
 from sigjax.metrics import METRICS
 from sigjax.studies.samples import unpaired_text
 
@@ -71,7 +71,7 @@ def test_the_law_of_a_sum_is_that_of_all_choices():
         values = rng.integers(-3, rng.integers(-2, 6), rng.integers(2, 9)) * int(rng.integers(1, 4))
         size = int(rng.integers(1, len(values)))
         sums = np.array([sum(own) for own in itertools.combinations(values.tolist(), size)])
-        law = sample_law(values, size)
+        law = sample_distribution(values, size)
         assert set(law.sums.tolist()) == set(sums.tolist())
         for edge in np.unique(sums):
             assert law.tail(law.sums >= edge).p_value == pytest.approx(np.mean(sums >= edge), rel=1e-14)
