@@ -104,17 +104,17 @@ def _differences(there: Report, here: Report) -> Iterator[str]:
         return
     for old, new in zip(there.systems, here.systems, strict=True):
         for key in SYSTEM_KEYS:
-            if not _alike(one := getattr(old, key), other := getattr(new, key)):
+            if not _is_equal(one := getattr(old, key), other := getattr(new, key)):
                 yield f"{key} of {old.name!r} by {old.metric} is {one} there and {other} here"
     for old, new in zip(there, here, strict=True):
         for key in PAIR_KEYS:
-            if not _alike(one := getattr(old, key), other := getattr(new, key)):
+            if not _is_equal(one := getattr(old, key), other := getattr(new, key)):
                 yield f"{key} of {old.a!r} and {old.b!r} by {old.metric} ({old.test}) is {one} there and {other} here"
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _is_equal(one: Any, other: Any) -> bool:
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return all(map(_alike, one, other))
+        return all(map(_is_equal, one, other))
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, **_ROUNDING)
     return one == other

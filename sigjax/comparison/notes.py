@@ -86,16 +86,16 @@ def notes_of(drafts: Sequence[Draft], *, of_suite: bool) -> tuple[str, ...]:
     drafts = [replace(draft, report=drafts, of_suite=of_suite) for draft in drafts]
     notes = [(draft.metric, [note for rule in NOTES for note in rule(draft)]) for draft in drafts]
     if of_suite:
-        return together(notes)
+        return merged(notes)
     return tuple(dict.fromkeys(note for _, of_metric in notes for note in of_metric))
 
 
-def together(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+def merged(notes: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     """The notes of metrics by name, where what begins with the names of several metrics is said once of them all.
 
     Example:
         >>> few = {name: Note("few", about=name) for name in ("x: acc", "y: acc")}
-        >>> together([(name, [note, "odd"]) for name, note in few.items()])
+        >>> merged([(name, [note, "odd"]) for name, note in few.items()])
         ('x: acc, y: acc: few', 'odd')
     """
     of_whom: dict[str, list[str]] = {}
@@ -369,14 +369,14 @@ def _intervals(draft: Draft) -> list[str]:
     metric, settings = draft.metric, draft.settings
     parts = [one for one in draft.subsets if (one.systems + one.pairs)[0].standard_error is not None]
     return [
-        *_kinds(metric, settings, parts),
+        *_methods(metric, settings, parts),
         *_few_units([one for one in parts if one.kinds.pairs == "wide-t"]),
-        *_alike([one for one in parts if one.kinds.pairs in ("wide-t", "two-way")]),
+        *_zero_length([one for one in parts if one.kinds.pairs in ("wide-t", "two-way")]),
         *_missing(settings, parts),
     ]
 
 
-def _kinds(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[str]:
+def _methods(metric: str, settings: Settings, parts: Sequence[Precision]) -> list[str]:
     """Of which kind intervals are where the option does not say it, and whether they hold together."""
     if not parts:
         return []
@@ -412,7 +412,7 @@ def _few_units(parts: Sequence[Precision]) -> list[str]:
     return notes
 
 
-def _alike(parts: Sequence[Precision]) -> list[str]:
+def _zero_length(parts: Sequence[Precision]) -> list[str]:
     """How many systems and pairs have an interval by t of no length."""
     whom = _counted(parts, lambda each: each.interval is not None and each.standard_error == 0.0)
     if not whom:

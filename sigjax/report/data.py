@@ -338,7 +338,7 @@ PARTS = ("schema", "settings", *TEXTS, "systems", "pairs")
 
 
 @cache
-def kinds_of(record: type) -> dict[str, Any]:
+def field_types(record: type) -> dict[str, Any]:
     """The types of the fields of a record, with their domains."""
     hints = get_type_hints(record, include_extras=True)
     return {field.name: hints[field.name] for field in fields(record)}
@@ -351,7 +351,7 @@ def bare(kind: Any) -> tuple[Any, Bounds]:
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of reports."""
-    pairs = kinds_of(Comparison)
+    pairs = field_types(Comparison)
     properties = {
         "schema": {"const": SCHEMA},
         "settings": _object(_of_settings() | USED_ON),
@@ -414,7 +414,7 @@ def _schema_of(kind: Any, domain: Bounds = Bounds()) -> dict[str, Any]:  # noqa:
     if origin is dict:
         return {"type": "object", "additionalProperties": _schema_of(members[1])}
     if is_dataclass(kind):
-        return _object(kinds_of(kind))  # pyright: ignore[reportArgumentType]
+        return _object(field_types(kind))  # pyright: ignore[reportArgumentType]
     plain = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
     names = {"least": "minimum", "most": "maximum", "above": "exclusiveMinimum", "below": "exclusiveMaximum"}
     bounds = {names[name]: end for name, end in domain._asdict().items() if name in names and end is not None}
@@ -515,7 +515,7 @@ def _scores(
 def _comparisons(
     rows: list[dict[str, Any]], scores: Scores, settings: Settings, lower_is_better: tuple[str, ...]
 ) -> Comparisons:
-    kinds = kinds_of(Comparison)
+    kinds = field_types(Comparison)
     apart = SCORE_KEYS if rows and SCORE_KEYS[0] in rows[0] else ()  # missing pairwise
     columns = {key: _column(rows, key, kinds[key], "pairs") for key in (*PAIR_KEYS, *apart)}
     _refuse_more(rows, columns, "pairs")
@@ -577,7 +577,7 @@ def _peers(rows: Sequence[PeerRow], comparisons: Comparisons) -> tuple[PeerTest,
 
 def _records(rows: list[dict[str, Any]], kind: type, part: str) -> tuple[Any, ...]:
     """The records of a kind, from the objects of a part."""
-    columns = {key: _column(rows, key, each, part) for key, each in kinds_of(kind).items()}
+    columns = {key: _column(rows, key, each, part) for key, each in field_types(kind).items()}
     _refuse_more(rows, columns, part)
     return tuple(kind(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
@@ -652,7 +652,7 @@ def _reader(kind: Any, domain: Bounds = Bounds()) -> Callable[[Any], Any]:  # no
     if origin is Literal:
         return lambda value: _of(value, str, members.__contains__)
     if is_dataclass(kind):
-        readers = {name: _reader(each) for name, each in kinds_of(kind).items()}  # pyright: ignore[reportArgumentType]
+        readers = {name: _reader(each) for name, each in field_types(kind).items()}  # pyright: ignore[reportArgumentType]
         return lambda value: _record(value, kind, readers)
     if kind in (int, float):
         return _number_reading(kind, domain)
