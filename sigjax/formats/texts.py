@@ -28,7 +28,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.json_files import Item, load_item, text, type_of
 from sigjax.readers.options import Options, name_systems, quote, select_systems
 from sigjax.readers.sheets import Reading, Sheet, Sources, file_labels, option_labels
-from sigjax.readers.table import Column, DataTable, number_column
+from sigjax.readers.table import DataColumn, DataTable, number_column
 from sigjax.records import Evaluation, InputError, Line
 from sigjax.run.files import naming, read_segments, read_text
 
@@ -133,7 +133,7 @@ def read_segment_scores(sources: Sources, options: Options) -> Reading:
         Sheet(
             system,
             file,
-            {"score": number_column(DataTable(file, {"SCORE": Column(own)}, lines[system]), "SCORE", hint=hint)},
+            {"score": number_column(DataTable(file, {"SCORE": DataColumn(own)}, lines[system]), "SCORE", hint=hint)},
         )
         for system, own in cells.items()
     ]

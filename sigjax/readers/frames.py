@@ -25,7 +25,7 @@ from sigjax.readers.json_files import Item, load_entries, parse_json_lines
 from sigjax.readers.layouts import check_width, read_table, read_tables
 from sigjax.readers.options import Options, check_options, quote
 from sigjax.readers.sheets import directed
-from sigjax.readers.table import Column, DataTable, Lazy, Nested, Numbers, check_characters, check_filled
+from sigjax.readers.table import DataColumn, DataTable, Lazy, Nested, Numbers, check_characters, check_filled
 from sigjax.records import Evaluation, Hint, InputError
 from sigjax.records.display import visible
 from sigjax.records.metric import AnyMetric
@@ -104,7 +104,7 @@ def _kept_index(table: Any) -> tuple[str, ...]:
     return tuple(name for name in table.column_names if name in (names if isinstance(names, list) else ()))
 
 
-def _cells(file: str, frame: Any, name: str) -> Column:
+def _cells(file: str, frame: Any, name: str) -> DataColumn:
     """A column of numbers or truth values as it is, any other as text."""
     import narwhals
 
@@ -125,7 +125,7 @@ def _cells(file: str, frame: Any, name: str) -> Column:
         raise InputError(f"{file}, column {quote(name)}: expected UTF-8 text; repair it") from None
     with naming(f"{file}, column {quote(name)}"):
         check_characters(f"{name}{''.join(cells)}")
-    return Column(cells)
+    return DataColumn(cells)
 
 
 def refuse_repeats(file: str, names: Iterable[str]) -> None:
@@ -164,7 +164,7 @@ def _table(
         raise InputError(f"{file}: the objects have no fields; expected one field per system")
     filled = sum(map(len, rows))
     check_filled(file, filled=filled, rows=len(rows), columns=len(names), what=f"{word}s by different fields")
-    columns = {name: Column([row.get(name, "") for row in rows]) for name in names}
+    columns = {name: DataColumn([row.get(name, "") for row in rows]) for name in names}
     for name, item in nested.items():
         if not {*columns[name]} <= {"", "(list)", "(object)"}:
             raise InputError(

@@ -413,11 +413,11 @@ def battle_columns(table: DataTable) -> BattleColumns | None:
     """The columns of a table of battles; None where the table is none, or its sides hold numbers.
 
     Example:
-        >>> from sigjax.readers.table import Column
-        >>> columns = {"model_a": Column(["x"]), "model_b": Column(["y"]), "winner": Column(["tie"])}
+        >>> from sigjax.readers.table import DataColumn
+        >>> columns = {"model_a": DataColumn(["x"]), "model_b": DataColumn(["y"]), "winner": DataColumn(["tie"])}
         >>> battle_columns(DataTable("t.csv", columns, [2]))
         BattleColumns(a='model_a', b='model_b', winner=('winner',))
-        >>> battle_columns(DataTable("t.csv", columns | {"model_a": Column(["0.5"])}, [2]))
+        >>> battle_columns(DataTable("t.csv", columns | {"model_a": DataColumn(["0.5"])}, [2]))
     """
     lower = {name.strip().lower(): name for name in table.columns}
     sides = [[own for low, own in lower.items() if side.fullmatch(low)] for side in _SIDES]

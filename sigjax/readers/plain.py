@@ -20,7 +20,7 @@ from sigjax.readers.join import join_sheets
 from sigjax.readers.layouts import read_tables
 from sigjax.readers.options import Options, chosen_metric, quote
 from sigjax.readers.sheets import Reading, Sheet, Sources
-from sigjax.readers.table import Column, DataTable, is_missing, is_text, parse_number, parse_numbers
+from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, parse_number, parse_numbers
 from sigjax.records import Evaluation, Hint, InputError, Line
 from sigjax.run.files import naming, read_text
 
@@ -103,9 +103,9 @@ def _parse_plain(file: str, rows: list[str], delimiter: str, *, kind: str, alone
         if row.count(delimiter) != len(names) - 1:
             _refuse_width(file, line, row.split(delimiter), len(names))
     cells = delimiter.join(rows).split(delimiter)
-    columns = {name: Column(cells[len(names) + j :: len(names)]) for j, name in enumerate(names)}
+    columns = {name: DataColumn(cells[len(names) + j :: len(names)]) for j, name in enumerate(names)}
     if any('"' in row for row in rows):
-        columns = {name: Column([unquote(cell) for cell in column]) for name, column in columns.items()}
+        columns = {name: DataColumn([unquote(cell) for cell in column]) for name, column in columns.items()}
     return DataTable(file, columns, lines[1:], header=lines[0])
 
 
@@ -139,7 +139,7 @@ def _parse_quoted(file: str, text: str, delimiter: str, *, alone: bool) -> DataT
         for column in columns:
             column.pop()
     _check_header(file, names, lines, kind="csv", alone=alone)
-    return DataTable(file, dict(zip(names, map(Column, columns), strict=True)), lines[1:], header=header)
+    return DataTable(file, dict(zip(names, map(DataColumn, columns), strict=True)), lines[1:], header=header)
 
 
 def _with_tabs(text: str) -> str:
@@ -152,7 +152,7 @@ def _with_tabs(text: str) -> str:
     return "\n".join(rows)
 
 
-def _with_points(file: str, columns: Mapping[str, Column]) -> dict[str, Column]:
+def _with_points(file: str, columns: Mapping[str, DataColumn]) -> dict[str, DataColumn]:
     """Columns with decimal points where they have decimal commas."""
     found = {
         name: [cell for cell in cells if "," in cell]
@@ -166,7 +166,7 @@ def _with_points(file: str, columns: Mapping[str, Column]) -> dict[str, Column]:
             f"{commas[0].strip().replace(',', '')}? write decimal points, and no commas between thousands"
         )
     return {
-        name: Column([cell.replace(",", ".") for cell in cells]) if found.get(name) else cells
+        name: DataColumn([cell.replace(",", ".") for cell in cells]) if found.get(name) else cells
         for name, cells in columns.items()
     }
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from sigjax.metrics import METRICS
 from sigjax.readers.options import Options, listing, quote
-from sigjax.readers.table import Column, DataTable, is_missing, is_text, locate
+from sigjax.readers.table import DataColumn, DataTable, is_missing, is_text, locate
 from sigjax.records import Evaluation, Hint, InputError
 
 _IDS = frozenset(
@@ -757,7 +757,7 @@ def fold_notes(table: DataTable) -> tuple[str, ...]:
     )
 
 
-def _are_folds(cells: Column) -> bool:
+def _are_folds(cells: DataColumn) -> bool:
     """Whether cells are the numbers of folds, such as 3 or Fold3: at least two, and not many."""
     numbers = {*cells} if not cells.nested else set[str]()
     return 1 < len(numbers) <= _MOST_FOLDS and all(_FOLD_NUMBER.fullmatch(each.strip()) for each in numbers)

@@ -119,7 +119,7 @@ LARGEST_SPARSE = 10_000_000
 """Tables with more cells than this must be filled to 1%, so that a wrong column cannot exhaust memory."""
 
 
-class Column(Sequence[str]):
+class DataColumn(Sequence[str]):
     """A column of text, some of which may spell numbers."""
 
     nested = False
@@ -176,13 +176,13 @@ class Column(Sequence[str]):
         return bool(given) and all(is_text(cell) and hint_for_number(cell) is None for cell in given)
 
 
-class Nested(Column):
+class Nested(DataColumn):
     """A column of lists or objects."""
 
     nested = True
 
 
-class Numbers(Column):
+class Numbers(DataColumn):
     """A column of numbers; as names, it is text like any other."""
 
     typed = True
@@ -258,7 +258,7 @@ class DataTable:
     """Columns of text or numbers; `is_missing` says which cells are missing values."""
 
     file: str
-    columns: Mapping[str, Column]
+    columns: Mapping[str, DataColumn]
     """name -> [row]"""
     lines: Sequence[int]
     """[row]: the line of the file that the row starts on, or the number of the row."""
