@@ -24,7 +24,14 @@ from sigjax.multiple.ranks import rank_intervals, top_group
 from sigjax.records import Correction, Settings, Test
 from sigjax.records.corrections import adjust
 from sigjax.run.context import Context
-from sigjax.testing.jackknife import closed_spreads, influences, joint_level, normal_maxima, pair_skewness, skewed_ends
+from sigjax.testing.jackknife import (
+    influences,
+    jackknife_intervals,
+    joint_level,
+    normal_maxima,
+    pair_skewness,
+    skewed_ends,
+)
 from sigjax.testing.p_values import t_quantile
 from sigjax.testing.problem import SumsProblem
 
@@ -150,7 +157,7 @@ def crowded(num_systems: int, units: int, *, groups: int) -> Iterator[Share]:
         case = make_problem("mean", rng.standard_normal((num_systems, 1, units, 1)), None, trial)
         settings = replace(case.settings, interval="simultaneous", level=LEVEL)
         case = replace(case.with_pairs(members), settings=settings)
-        pairs = closed_spreads(case)[1]
+        pairs = jackknife_intervals(case)[1]
         moves, errors = influences(case), np.array([one.standard_error for one in pairs])
         level = joint_level(normal_maxima(moves, members, RESAMPLES, trial), LEVEL)
         ends = skewed_ends(pair_skewness(moves, members, errors), t_quantile(level, units - 1.0), nearer=False)

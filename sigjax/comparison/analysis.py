@@ -21,13 +21,13 @@ from sigjax.multiple.adjustment import count_until_settled, most_resamples
 from sigjax.multiple.ranks import bootstrap_ranks
 from sigjax.records import CORRECTIONS, Comparisons, Evaluation, InputError, Settings, Test
 from sigjax.run.context import Context, Run
-from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, linear_spreads, sampled_bootstrap
+from sigjax.testing.bootstrap import Sampled, bootstrap_outcomes, linear_intervals, sampled_bootstrap
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.hypotheses import NotExact
 from sigjax.testing.intervals import INTERVALS, Names, draws_intervals, interval_kinds
 from sigjax.testing.p_values import completed, exact_columns, montecarlo_p, sampled_columns
 from sigjax.testing.problem import Problem, SumsProblem, pairs_of
-from sigjax.testing.uncertainty import Pieces, Spread
+from sigjax.testing.uncertainty import Pieces, Uncertainty
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,9 +163,9 @@ class TestResults:
 
     pairs_by: dict[Test, Comparisons]
     """For each test, its columns of all pairs, in the order of the pairs."""
-    systems: list[Spread]
+    systems: list[Uncertainty]
     """How the score of each system varies."""
-    pairs: list[Spread]
+    pairs: list[Uncertainty]
     """How the delta of each pair varies, in the order of the pairs."""
     interval_kinds: Names = Names(None, None)
     """Of which kinds the intervals are."""
@@ -178,8 +178,8 @@ class TestResults:
 class _Bootstrap(NamedTuple):
     """What the bootstrap says."""
 
-    systems: list[Spread]
-    pairs: list[Spread]
+    systems: list[Uncertainty]
+    pairs: list[Uncertainty]
     sampled: NotEligible | None
     """Why there are resamples; None where there are none."""
     tested: Comparisons | None
@@ -265,7 +265,7 @@ def _cost_if_exact(exact: list[ExactP | NotEligible]) -> CostIfExact:
 def _without_sampling(problem: Problem) -> _Bootstrap:
     """What the bootstrap says without sampling, and why the rest of it samples."""
     settings, num_pairs = problem.settings, len(problem.hypotheses.members)
-    systems, pairs = [Spread()] * len(problem.hypotheses.scores), [Spread()] * num_pairs
+    systems, pairs = [Uncertainty()] * len(problem.hypotheses.scores), [Uncertainty()] * num_pairs
     found = _Bootstrap(systems, pairs, None, None)
     if not problem.bootstraps or INTERVALS[settings.interval].needs == "runs":
         return found
@@ -288,7 +288,7 @@ def _without_sampling(problem: Problem) -> _Bootstrap:
     if INTERVALS[settings.interval].samples:
         return found._replace(sampled=sampled or NotEligible(f"{settings.interval} intervals need resamples"))
     if draws_intervals(problem.metric, settings):
-        systems, pairs = linear_spreads(problem, plan)
+        systems, pairs = linear_intervals(problem, plan)
         found = found._replace(systems=systems, pairs=pairs)
     return found._replace(sampled=sampled)
 
@@ -301,7 +301,7 @@ def _sample(
     tested = np.arange(len(problem.hypotheses.members) if "bootstrap" in settings.tests else 0)
     if exact.tested is not None:
         tested = np.flatnonzero(~exact.tested.column("p_value").where_present)
-    spreads = draws_intervals(problem.metric, settings) and exact.systems[0] == Spread()
+    spreads = draws_intervals(problem.metric, settings) and exact.systems[0] == Uncertainty()
     with context.run("bootstrap", settings.fixed_resamples, settings.seed) as run:
         return sampled_bootstrap(problem, run, pieces, tested, reason, spreads=spreads)
 

@@ -21,7 +21,7 @@ from sigjax.run.host import gib, memory_for
 from sigjax.testing.exact import exact_budget
 from sigjax.testing.intervals import INTERVALS, Names
 from sigjax.testing.problem import in_common
-from sigjax.testing.uncertainty import Spread
+from sigjax.testing.uncertainty import Uncertainty
 
 _NAMED = 10
 """Pairs that a note names; the report has all."""
@@ -40,8 +40,8 @@ class Precision:
     num_units: int
     degrees: float
     """Degrees of freedom of intervals by t."""
-    systems: list[Spread]
-    pairs: list[Spread]
+    systems: list[Uncertainty]
+    pairs: list[Uncertainty]
     lone: list[str]
     """Strata with one unit."""
     costs_if_exact: list[CostIfExact]
@@ -429,7 +429,7 @@ def _missing(settings: Settings, parts: Sequence[Precision]) -> list[str]:
     return [f"no interval of this kind for {whom}: {why}; --interval percentile has one"]
 
 
-def _counted(parts: Sequence[Precision], holds: Callable[[Spread], bool]) -> str:
+def _counted(parts: Sequence[Precision], holds: Callable[[Uncertainty], bool]) -> str:
     """Of how many systems and pairs something holds, in words."""
     counts = [
         sum(sum(map(holds, own)) for own in spreads)

@@ -29,9 +29,9 @@ from sigjax.studies.study import adjusted_p, joined_lines, results_json, signatu
 from sigjax.testing.hypotheses import Pair
 from sigjax.testing.intervals import in_closed_form, interval_kinds
 from sigjax.testing.jackknife import (
-    closed_spreads,
     degrees_of_freedom,
     influences,
+    jackknife_intervals,
     pair_skewness,
     skewed_tail,
     tango_tail,
@@ -65,7 +65,9 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
         NotFinite: the metric gave NaN or infinity.
         InputError: no stratum has two units.
     """
-    _, spreads = closed_spreads(replace(case, settings=replace(case.settings, level=interval_level(case.settings))))
+    _, spreads = jackknife_intervals(
+        replace(case, settings=replace(case.settings, level=interval_level(case.settings)))
+    )
     errors = np.array([each.standard_error or 0.0 for each in spreads])
     skewed, tests = pair_skewness(influences(case.centred), case.hypotheses.members, errors).tolist(), []
     for pair, (_, interval), error, g in zip(case.hypotheses.pairs, spreads, errors.tolist(), skewed, strict=True):
@@ -76,7 +78,7 @@ def _closed_tests(case: SumsProblem, margin: float) -> tuple[str, list[Tests]]:
 
 
 def _closed_tails(case: SumsProblem, pair: Pair, error: float, skewness: float, margin: float) -> tuple[float, float]:
-    """p-values of the tests whose intervals `closed_spreads` gives: Tango's for answers right or wrong, else t.
+    """p-values of the tests whose intervals `jackknife_intervals` gives: Tango's for answers right or wrong, else t.
 
     A standard error of 0 means that all units differ alike, which says nothing of other units: p is 1.
     """

@@ -58,9 +58,9 @@ from sigjax.studies.study import (
 from sigjax.studies.tests import ClassicalTest, rank_sum
 from sigjax.studies.trials import on_instances
 from sigjax.testing.jackknife import (
-    closed_spreads,
     degrees_of_freedom,
     influences,
+    jackknife_intervals,
     right_or_wrong,
     skewed_tail,
     skewness,
@@ -68,7 +68,7 @@ from sigjax.testing.jackknife import (
 from sigjax.testing.p_values import log_upper
 from sigjax.testing.permutation import two_sample_test
 from sigjax.testing.problem import SumsProblem, problem_of
-from sigjax.testing.uncertainty import Spread
+from sigjax.testing.uncertainty import Uncertainty
 
 
 def samples_of(data: Any, metric: AnyMetric | None, *, what: str) -> dict[str, Evaluation]:
@@ -183,7 +183,7 @@ def are_binary(samples: Iterable[Evaluation]) -> bool:
     return all(bool(np.isin(one.stats[0, :, 0], (0, 1)).all()) for one in samples)
 
 
-def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple[SumsProblem, Spread]:
+def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> tuple[SumsProblem, Uncertainty]:
     """The units of a system with its score, and the standard error and default interval of that.
 
     `answers`: whether 0 and 1 are answers right or wrong.
@@ -194,10 +194,10 @@ def uncertainty_of(sample: Evaluation, settings: Settings, *, answers: bool) -> 
     case = problem_of(sample, settings, np.zeros((0, 2), np.int32))
     assert isinstance(case, SumsProblem)
     if case.own_scales and case.recentred:
-        return case, closed_spreads(case.own_scales, answers=False)[0][0].moved(case.recentred.offsets[0])
+        return case, jackknife_intervals(case.own_scales, answers=False)[0][0].moved(case.recentred.offsets[0])
     if not answers:
         case = replace(case, metric=sample.metric)
-    return case, closed_spreads(case, answers=answers)[0][0]
+    return case, jackknife_intervals(case, answers=answers)[0][0]
 
 
 def common_offset(samples: Sequence[Evaluation]) -> float:
@@ -226,7 +226,7 @@ def is_right_or_wrong(samples: Iterable[Evaluation], against: float) -> bool:
 
 
 def against_number(
-    sample: Evaluation, case: SumsProblem, spread: Spread, against: float, device: Device, *, answers: bool
+    sample: Evaluation, case: SumsProblem, spread: Uncertainty, against: float, device: Device, *, answers: bool
 ) -> TestFields:
     """The test of one system, whose units are those of `case`."""
     number = Fraction(repr(against))  # the decimal that was written: 14 of 20 is 0.7
@@ -286,7 +286,9 @@ def _sign_flip(sample: Evaluation, number: Fraction, case: SumsProblem, device: 
     return _fields("sign-flip", one.method, log_p, one.p_value, notes, p_interval=one.p_interval, exceed=one.exceed)
 
 
-def _doubts(sample: Evaluation, case: SumsProblem, spread: Spread, against: float, p_value: float) -> tuple[str, ...]:
+def _doubts(
+    sample: Evaluation, case: SumsProblem, spread: Uncertainty, against: float, p_value: float
+) -> tuple[str, ...]:
     """What speaks against sign flips: t, which needs no symmetry, decides otherwise; or a number of another scale."""
     (name,), notes, alpha = sample.systems, (), case.settings.alpha
     if are_binary([sample]) and not 0 <= against <= 1:
@@ -302,7 +304,7 @@ def _doubts(sample: Evaluation, case: SumsProblem, spread: Spread, against: floa
     return notes
 
 
-def _by_t(case: SumsProblem, spread: Spread, against: float) -> TestFields:
+def _by_t(case: SumsProblem, spread: Uncertainty, against: float) -> TestFields:
     """The t test whose intervals are those of the score."""
     check_units(len(case.units.strata), f"a test of {case.metric.name} against a number")
     degrees, error = degrees_of_freedom(case.units.sizes, case.units.strata), spread.standard_error or 0.0

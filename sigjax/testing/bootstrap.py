@@ -49,7 +49,7 @@ from sigjax.testing.hypotheses import EquivalentPairs, Pair, PairedProblem, Sums
 from sigjax.testing.intervals import INTERVALS
 from sigjax.testing.p_values import montecarlo_p, sampled_columns
 from sigjax.testing.replicates import BootstrapRequest, accelerations, bca_levels, summarize
-from sigjax.testing.uncertainty import Percentile, Pieces, Spread, quantile_levels, targets_of
+from sigjax.testing.uncertainty import Percentile, Pieces, Uncertainty, quantile_levels, targets_of
 
 
 def draw_all(cases: Sequence[SumsData], run: Run) -> dict[str, np.ndarray]:
@@ -111,8 +111,8 @@ class Sampled(NamedTuple):
 
     tested: Comparisons
     """The columns of the pairs that were tested."""
-    systems: list[Spread]
-    pairs: list[Spread]
+    systems: list[Uncertainty]
+    pairs: list[Uncertainty]
     """These and those of systems are empty where they were not asked for."""
     replicates: np.ndarray | None
     """Scores `[system, resample]`, where all of them were kept."""
@@ -243,8 +243,8 @@ def _linear_score(case: SumsData) -> LinearScore | NotEligible:
     return LinearScore(stat, slope)
 
 
-def linear_spreads(case: SumsData, plan: BootstrapPlan) -> tuple[list[Spread], list[Spread]]:
-    """Spread of each system's score, and of each pair's delta, as infinitely many resamples give it."""
+def linear_intervals(case: SumsData, plan: BootstrapPlan) -> tuple[list[Uncertainty], list[Uncertainty]]:
+    """Uncertainty of each system's score, and of each pair's delta, as infinitely many resamples give it."""
     pairs, none = list(plan.pairs), len(plan.systems)
     lattices = [*plan.systems, *plan.pairs.values()]
     turned = [0.0] * len(lattices)
@@ -263,7 +263,7 @@ def linear_spreads(case: SumsData, plan: BootstrapPlan) -> tuple[list[Spread], l
 
 def _spread(
     case: SumsData, score: LinearScore, lattice: DrawLattice, origin: np.ndarray, acceleration: float
-) -> Spread:
+) -> Uncertainty:
     """The spread of score(sum), or of score(sum) - score(origin) for a difference of sums."""
     level, kind = case.settings.level, case.settings.interval
     of_sum = sum_distribution(lattice)
@@ -274,7 +274,7 @@ def _spread(
     found = scores_at(case, score.stat, np.concatenate([ends, origin]))
     *ends, observed = (found[:3] - (found[3] if origin.size else 0.0)).tolist()
     interval = INTERVALS[kind].of_replicates.turned(Interval(*sorted(ends)), observed)
-    return Spread(abs(score.slope) * standard_error(lattice), interval)
+    return Uncertainty(abs(score.slope) * standard_error(lattice), interval)
 
 
 def bootstrap_outcomes(case: SumsData, plan: BootstrapPlan) -> list[ExactP | NotEligible]:

@@ -24,9 +24,9 @@ from sigjax.records import DESIGNS, Metric, SampleMetric, Settings
 from sigjax.records.designs import DesignMethod
 from sigjax.records.settings import IntervalName
 from sigjax.testing.hypotheses import PairedProblem, SumsData
-from sigjax.testing.jackknife import closed_spreads, right_or_wrong, two_way_spreads
+from sigjax.testing.jackknife import jackknife_intervals, right_or_wrong, two_way_intervals
 from sigjax.testing.replicates import Bca, Simultaneous, Studentized
-from sigjax.testing.uncertainty import Basic, Percentile, Spread
+from sigjax.testing.uncertainty import Basic, Percentile, Uncertainty
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class IntervalMethod:
     about: str = ""
     needs: Literal["replicates", "jackknife", "runs", "nothing"] = "replicates"
     of_replicates: type[Percentile] = Percentile
-    closed: Callable[[SumsData], tuple[list[Spread], list[Spread]]] | None = None
+    closed: Callable[[SumsData], tuple[list[Uncertainty], list[Uncertainty]]] | None = None
     of_sums: bool = False
     whole: bool = False
     samples: bool = False
@@ -84,7 +84,7 @@ INTERVALS: dict[str, IntervalMethod] = {
             about="The default, see below. Needs no resamples, and holds for few units and for clusters of unequal "
             "size.",
             needs="jackknife",
-            closed=closed_spreads,
+            closed=jackknife_intervals,
             missing=_ONE_UNIT,
         ),
         IntervalMethod(
@@ -94,7 +94,7 @@ INTERVALS: dict[str, IntervalMethod] = {
             "Bonferroni's for few units.",
             "jackknife",
             Simultaneous,
-            closed_spreads,
+            jackknife_intervals,
             missing=_ONE_UNIT,
             note="intervals hold together: those of all scores of a metric, and those of the deltas of all pairs",
         ),
@@ -136,7 +136,7 @@ INTERVALS: dict[str, IntervalMethod] = {
             "delta +/- t s, s from the variance of runs and of instances: for trained models (--design models), and "
             "no other design.",
             "runs",
-            closed=two_way_spreads,
+            closed=two_way_intervals,
             note="p is for new runs on these instances; standard errors and intervals are for new runs on new ones",
         ),
         IntervalMethod("none", about="No intervals.", needs="nothing"),

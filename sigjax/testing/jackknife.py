@@ -90,7 +90,7 @@ from sigjax.resample.draws import row_keys, words
 from sigjax.resample.units import Units, norms, total, variance
 from sigjax.testing.hypotheses import Pair, SumsData, check_finite
 from sigjax.testing.p_values import normal_quantile, t_quantile, t_tail
-from sigjax.testing.uncertainty import Spread, with_ends
+from sigjax.testing.uncertainty import Uncertainty, with_ends
 
 _NUMBERS = 2**21
 """Influences of pairs, or statistics without one unit at a time, that are held at once."""
@@ -391,7 +391,7 @@ class Error(NamedTuple):
     """Infinite where the standard error is 0."""
 
 
-def two_way_spreads(case: SumsData) -> tuple[list[Spread], list[Spread]]:
+def two_way_intervals(case: SumsData) -> tuple[list[Uncertainty], list[Uncertainty]]:
     """Standard error and interval of each system's score, and of each pair's delta.
 
     Raises:
@@ -476,12 +476,12 @@ def _stratum_means(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
     return np.stack([total(part) / part.shape[-1] for part in parts], axis=-1)[..., strata]
 
 
-def _spread(observed: float, error: Error, level: float) -> Spread:
+def _spread(observed: float, error: Error, level: float) -> Uncertainty:
     """The t interval around the observed score."""
     width = error.standard_error
     if width:
         width *= t_quantile(level, error.freedom)
-    return Spread(error.standard_error, Interval(observed - width, observed + width))
+    return Uncertainty(error.standard_error, Interval(observed - width, observed + width))
 
 
 _FEW_UNITS = 10
@@ -501,7 +501,7 @@ def right_or_wrong(case: SumsData) -> bool:
     return bool((counts == 1).all() and ((answers == 0) | (answers == 1)).all())
 
 
-def closed_spreads(case: SumsData, *, answers: bool = True) -> tuple[list[Spread], list[Spread]]:
+def jackknife_intervals(case: SumsData, *, answers: bool = True) -> tuple[list[Uncertainty], list[Uncertainty]]:
     """Standard errors and intervals of all scores, and of all deltas, in the order of the pairs.
 
     Without `answers`, numbers that are all 0 or 1 are not taken for answers right or wrong.
@@ -545,7 +545,9 @@ def _joint_level(
     return max(found, settings.level)  # draws may put it just below
 
 
-def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) -> tuple[list[Spread], list[Spread]]:
+def _of_proportions(
+    case: SumsData, errors: _Both, levels: tuple[float, ...]
+) -> tuple[list[Uncertainty], list[Uncertainty]]:
     """Wilson's intervals of all scores and Tango's of all deltas."""
     answers = case.units.values[:, :, 0].astype(np.float64)
     right, both, num_units = answers.sum(axis=1), answers @ answers.T, answers.shape[1]
@@ -560,14 +562,14 @@ def _of_proportions(case: SumsData, errors: _Both, levels: tuple[float, ...]) ->
 
 def _by_t(
     case: SumsData, moves: np.ndarray, errors: _Both, levels: tuple[float, ...]
-) -> tuple[list[Spread], list[Spread]]:
+) -> tuple[list[Uncertainty], list[Uncertainty]]:
     """Intervals by t of all scores and deltas, corrected for skewness and cut at the bounds of the metric.
 
     There are none where no stratum has two units.
     """
     hypotheses, degrees = case.hypotheses, degrees_of_freedom(case.units.sizes, case.units.strata)
     if degrees == 0.0:
-        systems, pairs = ([Spread(error) for error in each.tolist()] for each in errors)
+        systems, pairs = ([Uncertainty(error) for error in each.tolist()] for each in errors)
         return systems, pairs
     (lowest, highest), scores = case.metric.bounds, np.array(hypotheses.scores)
     low, high = skewed_ends(skewness(moves, errors[0]), t_quantile(levels[0], degrees), nearer=True)

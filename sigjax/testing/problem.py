@@ -75,7 +75,7 @@ from sigjax.testing.hypotheses import (
 from sigjax.testing.intervals import INTERVALS, draws_intervals, in_closed_form
 from sigjax.testing.p_values import Count
 from sigjax.testing.permutation import add_up, swap_counter, swap_problem
-from sigjax.testing.uncertainty import Pieces, Spread
+from sigjax.testing.uncertainty import Pieces, Uncertainty
 
 _FEW_COLUMNS = 6
 """Up to this many columns are added up as masks are drawn."""
@@ -233,7 +233,7 @@ class SumsProblem(SumsData):
             return exchanged_tests(self), None
         return exact_tests(self, self.equivalent.first, platform), self.equivalent.which
 
-    def closed_intervals(self) -> tuple[list[Spread], list[Spread]] | None:
+    def closed_intervals(self) -> tuple[list[Uncertainty], list[Uncertainty]] | None:
         """Standard errors and intervals of all scores and of all deltas where they need no resamples."""
         interval = INTERVALS[self.settings.interval]
         needed = interval.needs == "runs" or in_closed_form(self.metric, self.settings)

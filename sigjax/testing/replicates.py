@@ -42,7 +42,7 @@ from sigjax.testing.hypotheses import NotFinite, PairedProblem, SumsData, check_
 from sigjax.testing.jackknife import NO_VARIANCE, STEP, slope
 from sigjax.testing.p_values import normal_below, normal_quantile
 from sigjax.testing.permutation import add_up
-from sigjax.testing.uncertainty import Percentile, Pieces, Spread, Targets, quantiles, standard_errors, with_ends
+from sigjax.testing.uncertainty import Percentile, Pieces, Targets, Uncertainty, quantiles, standard_errors, with_ends
 
 _PIECE = 2**13
 """Resamples that compiled kernels count at a time."""
@@ -76,7 +76,7 @@ class BootstrapSummary:
 
     exceed: np.ndarray
     """[pair] int64: for each pair tested, how many replicates speak against the observed delta."""
-    spreads: list[Spread]
+    spreads: list[Uncertainty]
     """For each target."""
     values: np.ndarray | None = None
     """The replicates themselves, `[row, resample]`, where all of them were kept in this run."""
@@ -96,7 +96,7 @@ def summarize(
     by, state, none = request.intervals, run.checkpoint.state(), math.nan
     if state is not None and state.done == run.resamples:
         numbers = state.arrays["spreads"].tolist()
-        spreads = [Spread(error, None if low != low else Interval(low, high)) for error, low, high in numbers]
+        spreads = [Uncertainty(error, None if low != low else Interval(low, high)) for error, low, high in numbers]
         return BootstrapSummary(state.arrays["exceed"], spreads)
     needed = gib((by.num_rows, run.resamples))
     if run.resamples < _ALWAYS_KEPT or fits(needed, settings):
@@ -241,12 +241,12 @@ class Simultaneous(Percentile):
     Westfall and Young (1993), "Resampling-based multiple testing"; Davison and Hinkley (1997), section 5.2.
     """
 
-    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Uncertainty]:
         """Standard errors alone."""
         del places
-        return [Spread(error) for error in standard_errors(rows).tolist()]
+        return [Uncertainty(error) for error in standard_errors(rows).tolist()]
 
-    def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
+    def with_all(self, spreads: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
         """Intervals, from the standard errors and all replicates `[system, resample]` of the scores."""
         errors = np.array([spread.standard_error for spread in spreads])
         observed, factors = self.targets.observed, np.zeros(len(errors))
@@ -290,7 +290,7 @@ class Bca(Percentile):
         super().__init__(case, targets)
         self.accelerations = accelerations(case, targets.members)
 
-    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Uncertainty]:
         """Standard errors, and intervals except where all replicates are on one side of the observed score."""
         observed, tolerance = self.targets.observed[places], self.targets.tolerance[places]
         below = map(fraction_below, rows, observed.tolist(), tolerance.tolist())
@@ -299,7 +299,7 @@ class Bca(Percentile):
         found = []
         for row, error, ends in zip(rows, standard_errors(rows).tolist(), levels, strict=True):
             interval = ends and Interval(*(float(each[0]) for each in quantiles(row[None], ends)))
-            found.append(Spread(error, interval))
+            found.append(Uncertainty(error, interval))
         return found
 
 
@@ -438,7 +438,7 @@ class Studentized(Percentile):
         of_t = np.stack([places, none], axis=1)
         self.targets = targets._replace(members=np.concatenate([own, of_t]).astype(np.int32))
 
-    def finished(self, spreads: list[Spread]) -> list[Spread]:
+    def finished(self, spreads: list[Uncertainty]) -> list[Uncertainty]:
         r"""Bootstrap standard errors with intervals $[\hat\theta - t_{high} s, \hat\theta - t_{low} s]$."""
         own, of_t = spreads[: len(self.own.members)], spreads[len(self.own.members) :]
         observed, errors, found = self.own.observed.tolist(), self.standard_errors().tolist(), []

@@ -20,7 +20,7 @@ Pieces = Iterable[tuple[int, np.ndarray]]
 """The first resample of a piece, and scores `[system, resample]`."""
 
 
-class Spread(NamedTuple):
+class Uncertainty(NamedTuple):
     """How a score or a delta varies over bootstrap resamples; None where nothing asks for it, or there is one unit.
 
     A standard error without an interval: there is no interval of this kind.
@@ -29,14 +29,14 @@ class Spread(NamedTuple):
     standard_error: float | None = None
     interval: Interval | None = None
 
-    def moved(self, offset: float) -> Spread:
-        """The spread of a score that is higher by an offset."""
+    def moved(self, offset: float) -> Uncertainty:
+        """That of a score that is higher by an offset."""
         ends = self.interval and Interval(self.interval.low + offset, self.interval.high + offset)
-        return Spread(self.standard_error, ends)
+        return Uncertainty(self.standard_error, ends)
 
 
 class Targets(NamedTuple):
-    """Scores and deltas whose spreads are wanted: those of all systems, then those of all pairs."""
+    """Scores and deltas whose intervals are needed: those of all systems, then those of all pairs."""
 
     members: np.ndarray
     """[target, 2] int32: (a, b) for the delta of two systems, (a, number of systems) for the score of a."""
@@ -79,20 +79,20 @@ class Percentile:
         """Replicates `[row, resample]` from which `targets` are taken, by default the scores of all systems."""
         return pieces
 
-    def spreads(self, rows: np.ndarray, places: slice) -> list[Spread]:
+    def spreads(self, rows: np.ndarray, places: slice) -> list[Uncertainty]:
         """Spreads of the targets at `places`, from their replicates `[target, resample]`, which it may reorder."""
         del places
         return with_ends(standard_errors(rows), *quantiles(rows, quantile_levels(self.level)))
 
-    def with_all(self, spreads: list[Spread], values: np.ndarray) -> list[Spread]:
+    def with_all(self, spreads: list[Uncertainty], values: np.ndarray) -> list[Uncertainty]:
         """The spreads of all targets, once they and all replicates `[row, resample]` are known."""
         del values
         return spreads
 
-    def finished(self, spreads: list[Spread]) -> list[Spread]:
+    def finished(self, spreads: list[Uncertainty]) -> list[Uncertainty]:
         """Spreads of scores and deltas, from those of all targets."""
         each = zip(spreads, self.targets.observed.tolist(), strict=True)
-        return [Spread(error, interval and self.turned(interval, score)) for (error, interval), score in each]
+        return [Uncertainty(error, interval and self.turned(interval, score)) for (error, interval), score in each]
 
     @staticmethod
     def turned(interval: Interval, observed: float) -> Interval:
@@ -119,10 +119,10 @@ class Basic(Percentile):
         return Interval(2.0 * observed - interval.high, 2.0 * observed - interval.low)
 
 
-def with_ends(errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Spread]:
+def with_ends(errors: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[Uncertainty]:
     """Spreads with these standard errors and ends of intervals, each `[target]`."""
     each = zip(errors.tolist(), low.tolist(), high.tolist(), strict=True)
-    return [Spread(error, Interval(*ends)) for error, *ends in each]
+    return [Uncertainty(error, Interval(*ends)) for error, *ends in each]
 
 
 def quantile_levels(level: float) -> tuple[float, float]:
