@@ -1,4 +1,4 @@
-r"""Standard errors by the jackknife, and intervals by Student's t that hold for few units and for unequal clusters.
+r"""Standard errors and intervals without resamples: Student's t by the jackknife, two-way t, and score intervals.
 
 **Standard error.** Leave unit i of stratum h out, and let the other $n_h - 1$ units of the stratum stand for all $n_h$:
 the score becomes $\hat\theta_{(i)}$, and unit i has the influence $u_i = \sqrt{(n_h - 1) / n_h} (\hat\theta -
@@ -36,13 +36,11 @@ in standard errors for linear regression with multi-stage samples"; Pustejovsky 
 for cluster-robust variance estimation"; Hall (1992), "On the removal of skewness by transformation"; Hothorn, Bretz and
 Westfall (2008), "Simultaneous inference in general parametric models".
 
-Standard errors by the delta method, without resamples: for new units, or for new units and new runs ("two-way").
-
-**Units.** $\sqrt{\sum_h \sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the
-sums, by central differences in NumPy, so that no number depends on the device. If the score were linear, infinitely
-many bootstrap resamples of the units would give the same; for a mean, it is the standard deviation (ddof = 0) divided
-by the root of the number of units. References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997),
-section 2.7.2.
+**Delta method.** Standard errors for new units, or for new units and new runs ("two-way"). For units, $\sqrt{\sum_h
+\sum_{i \in h} (g \cdot (s_i - \bar s_h))^2}$, where g is the gradient of the score at the sums, by central differences
+in NumPy, so that no number depends on the device. If the score were linear, infinitely many bootstrap resamples of the
+units would give the same; for a mean, it is the standard deviation (ddof = 0) divided by the root of the number of
+units. References: Efron and Tibshirani (1993), section 21; Davison and Hinkley (1997), section 2.7.2.
 
 **Units and runs**, where runs are trained models: x[u, r] is the influence g . s of run r of unit u. Its variance has a
 part that all runs of a unit share, one that all units of a run share, and a rest. With U units and R runs, row sums
@@ -64,12 +62,10 @@ A two-way bootstrap (Owen 2007) would hold its level less well: with R runs its 
 and it has no t. References: Searle, Casella and McCulloch (1992), "Variance components"; Cameron, Gelbach and Miller
 (2011), "Robust inference with multiway clustering".
 
-Intervals without resamples: score intervals of answers right or wrong, else Student's t by the jackknife.
-
-A bootstrap of 20 right answers out of 20 never draws a wrong one, so all its intervals are [1, 1]. A score test takes
-the variance that the proportion in question would have, not the observed one, and has no such end: Wilson's interval of
-a score and Tango's of a delta invert it. Intervals by t and standard errors are in `jackknife`: units that are all
-alike have a standard error of 0 and an interval by t of no length, which says nothing of other units.
+**Proportions**, of answers right or wrong, have score intervals. A bootstrap of 20 right answers out of 20 never draws
+a wrong one, so all its intervals are [1, 1]. A score test takes the variance that the proportion in question would
+have, not the observed one, and has no such end: Wilson's interval of a score and Tango's of a delta invert it. Units
+that are all alike have a standard error of 0 and an interval by t of no length, which says nothing of other units.
 
 References: Wilson (1927), "Probable inference, the law of succession, and statistical inference"; Tango (1998),
 "Equivalence test and confidence interval for the difference in proportions for the paired-sample design"; Fagerland,
@@ -111,7 +107,8 @@ def influences(case: SumsData) -> np.ndarray:
 
     Example:
         >>> from sigjax import Evaluation
-        >>>         >>> from sigjax.metrics import METRICS
+        >>> from sigjax.metrics import METRICS
+        >>> from sigjax.testing.hypotheses import Hypotheses
         >>> from sigjax.records import Settings
         >>> from sigjax.resample.units import make_units
         >>> units = make_units(Evaluation.from_arrays({"A": [1, 2, 3, 6], "B": [1, 1, 1, 1]}))

@@ -1,14 +1,9 @@
-"""The paired permutation test by Monte Carlo (approximate randomization): all pairs on the same swaps.
+"""Permutation tests by Monte Carlo (approximate randomization).
 
-Under the null hypothesis, the two outputs of a unit may be swapped. Reference: Yeh (2000), section 3.
+**Paired**: all pairs are tested on the same swaps. Under the null hypothesis, the two outputs of a unit may be swapped.
+Reference: Yeh (2000), section 3.
 
-Metrics that are not functions of sums: every resample is computed anew, by calling the function.
-
-The permutation test swaps the columns of two systems, standardized where the metric says so; the bootstrap draws
-instances for all systems at once. Where few units differ, all swaps are tried. Reference: Efron and Tibshirani (1993),
-chapters 6 and 15.
-
-The unpaired permutation test: which of all units were the first system's? Without sampling, or by random choices.
+**Unpaired**: which of all units were the first system's? Without sampling where that is quick, or by random choices.
 """
 
 from __future__ import annotations
