@@ -118,24 +118,6 @@ def test_whole_numbers_that_are_scores_stay_systems(write, columns):
     np.testing.assert_array_equal(evaluation.stats[:, :, 0], [columns[name] for name in systems])
 
 
-LONG = [(system, f"q{i}", 10 + i, own[i]) for system, own in SCORES.items() for i in range(ROWS)]
-
-
-@pytest.mark.parametrize("name", ["model", "Model_Name", "run", "method", "SYS", "system_id", "approach"])
-@pytest.mark.parametrize("order", ["0123", "3210", "2301", "1032"])
-def test_the_columns_of_a_long_table_are_known_by_name_wherever_they_stand(write, name, order):
-    header = (name, "query_id", "length", "acc")
-    rows = [tuple(row[int(k)] for k in order) for row in [header, *reversed(LONG)]]
-    evaluation = read(write("t.csv", "\n".join(",".join(map(str, row)) for row in rows)))
-    by_name = dict(zip(evaluation.systems, evaluation.stats[:, ::-1, 0].tolist(), strict=True))
-    assert by_name == SCORES
-    assert evaluation.ids == tuple(f"q{i}" for i in reversed(range(ROWS)))
-    assert evaluation.notes == (
-        f"read from the table: systems from column {name!r}; instance ids from column 'query_id'; scores from 'acc'; "
-        "not used 'length' (options: system, id, score)",
-    )
-
-
 def test_ids_of_a_long_table_are_what_all_systems_have_alike(write):
     rows = [f"{system},{100 * k + (37 * i) % 50},{i + 5}" for k, system in enumerate("AB") for i in range(ROWS)]
     evaluation = read(write("t.csv", "\n".join(["system,ms,foo", *rows])))

@@ -14,7 +14,6 @@ from markdown_it import MarkdownIt
 from reports import NOTE, SIGNATURE, STRANGE, make_comparison, make_report, with_pair
 from rich.cells import cell_len
 
-import sigjax
 from sigjax import Evaluation, Report, compare
 from sigjax.metrics import MEAN
 from sigjax.records import Interval, Settings, SystemScore
@@ -75,30 +74,6 @@ def test_a_bracket_of_an_exact_p_is_no_confidence_interval(format_):
     text = unwrapped(re.sub("<[^>]+>", " ", format_(bracketed)))
     assert "p lies in [0.00738, 0.00742]" in text
     assert "interval of p" not in text
-
-
-def test_text_says_how_far_systems_are_behind_the_best():
-    """The best is the last in the data, so that its pairs are turned round: as a comparison with it alone has them."""
-    numbers = {"low": [0, 1, 2, 0, 3, 1], "mid": [4, 1, 0, 3, 3, 2], "top": [6, 5, 7, 5, 4, 8]}
-    evaluation = sigjax.Evaluation.from_arrays(numbers)
-    report = sigjax.compare(evaluation, device="numpy")
-    of_best = {one.a: one for one in sigjax.compare(evaluation, baseline="top", device="numpy")}
-    adjusted = {frozenset((one.a, one.b)): one.p_adjusted for one in report}
-    lines = [line.split() for line in to_text(report).splitlines()]
-    start = lines.index("# system delta to the best 95% interval adjusted p".split()) + 2
-    assert lines[start] == ["1", "top", "best"]
-    for rank, name in ((2, "mid"), (3, "low")):
-        assert (interval := of_best[name].interval) is not None
-        low, high = interval
-        p = f"{adjusted[frozenset((name, 'top'))]:#.3g}"
-        assert lines[start + rank - 1] == [
-            str(rank),
-            name,
-            f"{of_best[name].delta:+.3f}",
-            f"[{low:+.3f},",
-            f"{high:+.3f}]",
-            p,
-        ]
 
 
 def ranked(report):

@@ -1,14 +1,10 @@
 """Synthetic systems against the moments that they are made to have, and back from the files they are written to."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
 
-import sigjax
 from sigjax import Evaluation, InputError
-from sigjax.cli import _run
 from sigjax.studies import synthetic
 from sigjax.studies.synthetic import classifier_runs, mixing_proportion, tagged_words
 
@@ -82,22 +78,3 @@ def test_runs_have_the_moments_of_the_slides_and_are_not_normal():
 def test_what_is_refused(make, message):
     with pytest.raises(InputError, match=message):
         make()
-
-
-@pytest.mark.parametrize("ending", [".npz", ".tsv", ".csv"])
-def test_every_command_takes_what_is_written(capsys, tmp_path, ending):
-    data, made, families = tmp_path / "data.npz", tmp_path / f"made{ending}", tmp_path / "families.tsv"
-    taggers(200, clusters=[f"d{i // 4}" for i in range(200)]).save(data)
-    command = ["study", "synthetic", str(data), "--count", "3", "-o", str(made), "--families", str(families)]
-    assert _run(command, debug=False) == 0
-    capsys.readouterr()
-    expected = synthetic(sigjax.read(data), count=3)
-    labels = [] if ending == ".npz" else ["--cluster", "cluster"]
-    command = ["compare", str(made), "-m", "fscore", *labels, "--resamples", "99", "--format", "json"]
-    assert _run(command, debug=False) == 0
-    pairs = json.loads(capsys.readouterr().out)["pairs"]
-    report = sigjax.compare(expected, resamples=99)
-    assert [(one["a"], one["b"], one["p_value"]) for one in pairs] == [(one.a, one.b, one.p_value) for one in report]
-    assert families.read_text().split("\n")[:3] == ["system\tgroup", "A~1\tA", "A~2\tA"]
-    assert _run(["study", "gains", str(made), "-m", "fscore", *labels, "--groups", str(families)], debug=False) == 0
-    assert _run(["study", "synthetic", str(data), "-o", str(data)], debug=False) == 2
