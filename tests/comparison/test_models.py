@@ -200,3 +200,106 @@ MANY = evaluation_of(np.arange(120.0).reshape(2, 5, 12))
 def test_what_cannot_be_had(evaluation, options, message):
     with pytest.raises(InputError, match=message):
         compare(evaluation, **{"design": "models"} | options)
+
+
+def test_ties_count_and_identical_systems_have_p_1():
+    values = np.random.default_rng(0).integers(0, 2, (1, 50, 4)).repeat(2, axis=0)
+    (found,) = compare(evaluation_of(values, "accuracy"), **QUICK)
+    assert (found.delta, found.p_value) == (0.0, 1.0)
+    same = np.zeros((2, 50, 4), int)
+    same[0, :10] = 1
+    (found,) = compare(evaluation_of(same, "accuracy"), **QUICK)
+    assert found.p_value == pytest.approx(2 / 70, rel=1e-12)
+    assert found.standard_error > 0.0
+    (half,) = compare(evaluation_of(same, "accuracy"), method="exact", mid_p=True, **QUICK)
+    assert half.p_value == pytest.approx(1 / 70, rel=1e-12)
+
+
+def test_every_device_has_the_same_report():
+    evaluation = evaluation_of(trained(np.random.default_rng(2), instances=40, runs=6, systems=3))
+    options = {"design": "models", "method": "montecarlo", "resamples": 3000}
+    report = compare(evaluation, device="numpy", **options)
+    assert compare(evaluation, device="cpu", **options).to_json() == report.to_json()
+    assert compare(evaluation, device="numpy", **options | {"resamples": 1000}).extend(3000) == report
+
+
+def errors(report):
+    return [*(one.standard_error for one in report.systems), report.comparisons[0].standard_error]
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_squares_may_leave_the_range_of_a_double(factor):
+    values = trained(np.random.default_rng(3), instances=12, runs=3).round(6)
+    labels = {"clusters": np.arange(12) // 2}
+    reports = [compare(evaluation_of(each, **labels), **QUICK) for each in (values, values * factor)]
+    (own, unclustered), (found, of_instances) = (
+        (np.array(errors(report)), report.comparisons[0].standard_error_unclustered) for report in reports
+    )
+    assert found / factor == pytest.approx(own, rel=1e-9)
+    assert of_instances / factor == pytest.approx(unclustered, rel=1e-9)
+
+
+def test_clusters_are_units_and_the_test_does_not_see_them():
+    rng = np.random.default_rng(6)
+    values = trained(rng, instances=40, runs=4) + rng.normal(size=(2, 20, 1)).repeat(2, axis=1)
+    report = compare(evaluation_of(values, clusters=np.arange(40) // 2), **QUICK)
+    paired = compare(evaluation_of(values.reshape(2, 20, 2, 4).mean(axis=2)), **QUICK)
+    alone = compare(evaluation_of(values), **QUICK)
+    assert errors(report) == pytest.approx(errors(paired), rel=1e-7)
+    unclustered = [*(one.standard_error_unclustered for one in report.systems), report.comparisons[0]]
+    assert [*unclustered[:2], unclustered[2].standard_error_unclustered] == pytest.approx(errors(alone), rel=1e-12)
+    assert report.comparisons[0].interval == pytest.approx(paired.comparisons[0].interval, rel=1e-6)
+    assert report.comparisons[0].p_value == alone.comparisons[0].p_value
+    assert "Std. error: for new clusters and runs" in str(report)
+
+
+def test_models_of_equal_procedures_are_not_told_apart():
+    """The default, which takes instances for all there is to chance, finds a difference in most."""
+    rng, p_values, covered = np.random.default_rng(9), [], 0
+    for trial in range(60):
+        evaluation = evaluation_of(trained(rng))
+        (found,) = compare(evaluation, **QUICK)
+        (default,) = compare(
+            evaluation, method="montecarlo", resamples=199, seed=trial, interval="none", device="numpy"
+        )
+        p_values.append((found.p_value, default.p_value))
+        covered += found.interval.low <= 0.0 <= found.interval.high
+    rejected = (np.array(p_values) <= 0.05).sum(axis=0)
+    assert rejected[0] <= stats.binom.ppf(1 - 1e-4, 60, 0.05)
+    assert covered >= stats.binom.ppf(1e-4, 60, 0.95)
+    assert rejected[1] > 30
+
+
+@pytest.mark.parametrize(
+    ("models", "tastes", "low", "high"),
+    [
+        ((0.15, 0.15), 0.0, 0.04, 12 / 252),
+        ((0.2, 1.0), 0.0, 0.07, 0.09),
+        ((0.15, 0.15), 0.3, 0.055, 0.075),
+        ((0.15, 0.15), 1.0, 0.2, 0.245),
+    ],
+)
+def test_few_instances_are_rejected_as_often_as_documented(models, tastes, low, high):
+    """60 instances and 5 runs, 5,000 data sets, by all 252 exchanges; p of the first few is that of `compare`.
+
+    Where laws of runs are equal, no more than the attainable 12 of 252; where one varies more, or the systems have
+    strengths of their own on these instances, runs cannot be exchanged.
+    """
+    rng, chosen = np.random.default_rng(11), np.zeros((252, 10))
+    for row, runs in zip(chosen, itertools.combinations(range(10), 5), strict=True):
+        row[list(runs)] = 1.0
+    p_values = []
+    for part in range(10):
+        values = rng.normal(size=(500, 1, 60, 1)) + rng.normal(size=(500, 2, 60, 5))
+        values += np.array(models)[:, None, None] * rng.normal(size=(500, 2, 1, 5))
+        values += tastes * rng.normal(size=(500, 2, 60, 1))
+        of_runs = values.mean(axis=2).reshape(500, 10)
+        deltas = 2.0 * of_runs @ chosen.T - of_runs.sum(axis=1, keepdims=True)
+        p_values.append((np.abs(deltas) >= np.abs(deltas[:, :1]) * (1.0 - 1e-12)).mean(axis=1))
+        if part == 0:
+            for data, known in zip(values[:3], p_values[0], strict=False):
+                (one,) = compare(evaluation_of(data), **QUICK)
+                assert one.p_value == pytest.approx(known, rel=1e-12)
+    share = (np.concatenate(p_values) <= 0.05).mean()
+    error = math.sqrt(high / 5000)
+    assert low - 3.0 * error < share < high + 3.0 * error

@@ -240,3 +240,60 @@ def test_a_score_that_is_not_monotone_has_no_bracket():
     assert permutation_test(a, b, metric=wavy, resamples=500).method == "montecarlo"
     with pytest.raises(InputError, match="not monotone"):
         permutation_test(a, b, metric=wavy, method="exact")
+
+
+@pytest.mark.parametrize("size", [2, 4, 12, 30])
+@pytest.mark.parametrize("largest", [10**7, 3 * 10**8, 10**12])
+@pytest.mark.parametrize("method", ["auto", "exact", "dp", "tree"])
+def test_large_counts_end_in_a_p_value_or_a_refusal(size, largest, method):
+    rng = np.random.default_rng(size)
+    gold = rng.integers(1, largest, size)
+    a, b = (np.column_stack([rng.integers(0, gold + 1), gold + rng.integers(0, largest, size), gold]) for _ in "ab")
+    try:
+        result = permutation_test(a, b, metric="fscore", method=method, resamples=1000)
+    except InputError as error:
+        assert method != "auto"  # noqa: PT017
+        assert re.search("too large|GiB|budget", str(error))  # noqa: PT017
+    else:
+        assert result.method == "montecarlo" if size > 12 else result.method != "montecarlo"
+        if size <= 12:
+            assert result.p_value == pytest.approx(enumerate_swaps(a, b, f1, "two-sided"), rel=1e-9)
+
+
+def test_a_million_units():
+    """The sum of a million signs is a binomial count."""
+    wins, losses = 502_000, 498_000
+    a, b = np.r_[np.ones(wins), np.zeros(losses)], np.r_[np.zeros(wins), np.ones(losses)]
+    result = permutation_test(a, b, metric="accuracy")
+    assert result.p_value == pytest.approx(binomtest(wins, wins + losses).pvalue, rel=1e-9, abs=0.0)
+
+
+def test_extreme_cases():
+    assert permutation_test([1], [0]).p_value == 1.0
+    assert permutation_test([1], [0], alternative="greater").p_value == 0.5
+    assert permutation_test([0, 1, 0], [0, 1, 0]).p_value == 1.0
+    assert permutation_test([5] * 10, [0] * 10).p_value == 2**-9
+    assert permutation_test([1, -1], [0, 0], alternative="less").p_value == 0.75
+    one = permutation_test([[3, 4, 5]], [[1, 3, 5]], metric="fscore", alternative="greater", method="exact")
+    assert one.p_value == 0.5
+    same = permutation_test([[3, 4, 5]] * 3, [[3, 4, 5]] * 3, metric="fscore", method="exact")
+    assert same.p_value == 1.0
+    assert permutation_test([1e-3] * 60, [0.0] * 60, method="exact").log10_p == pytest.approx(-59 * math.log10(2))
+
+
+@pytest.mark.parametrize("method", ["dp", "tree"])
+@pytest.mark.parametrize("metric", ["fscore", "recall"])
+def test_the_algorithms_agree(method, metric):
+    a, b = random_counts(np.random.default_rng(8), 2, 200).values()
+    exact = permutation_test(a, b, metric=metric, method="exact")
+    other = permutation_test(a, b, metric=metric, method=method)
+    assert other.method == method
+    assert other.p_value == pytest.approx(exact.p_value, rel=exact.error_bound + other.error_bound)
+    assert other.error_bound < 1e-3
+
+
+def test_dp_and_tree_refuse_what_they_cannot_hold():
+    with pytest.raises(InputError, match=r"too small for the dynamic program; use method exact or auto$"):
+        permutation_test(np.ones(1500), np.zeros(1500), method="dp")
+    with pytest.raises(InputError, match="rounding error of the exact test may exceed 1% of p"):
+        permutation_test(np.ones(200), np.zeros(200), method="tree")

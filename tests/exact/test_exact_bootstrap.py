@@ -2,6 +2,7 @@
 
 import functools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -197,3 +198,39 @@ def test_cost_is_rows_times_grid(monkeypatch):
     sum_distribution(lattice)
     assert bootstrap_p(lattice, lattice.total, "two-sided", "shift").p_value < 0.5
     assert sum(used) == cost(lattice)
+
+
+@pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1, 5]], [[3, 1, 4, 1]], [[0, 2], [1, 1, 7]], [[-2, 0, 0, 0, 9]]])
+def test_quantiles_at_exact_ties(groups):
+    """At q equal to a cumulative sum, that value is the quantile; just above, the next one."""
+    sums, exact = np.sort(enumerate_sums(groups)), sum_distribution(lattice_of(*groups))
+    for end in np.flatnonzero(np.diff(sums)):
+        q = float(Fraction(int(end) + 1, len(sums)))
+        assert quantile(exact, q) == sums[end]
+        assert quantile(exact, q + 1e-9) == sums[end + 1]
+
+
+@pytest.mark.parametrize("outlier", [100, 5000, -2000])
+def test_window_of_skewed_data_loses_nothing(outlier):
+    """One unit holds nearly all the variance: the sum is far from normal, and a window of 9 deviations would not do."""
+    values = np.r_[np.random.default_rng(1).integers(0, 3, 2000), outlier]
+    lattice, centred = lattice_of(values), values - values.mean()
+    first, probabilities, step = sum_distribution(lattice)
+    distance = first + step * np.arange(len(probabilities)) - values.sum()
+    assert len(probabilities) < lattice.top / 10
+    assert probabilities.sum() == pytest.approx(1.0, rel=0, abs=1e-13)
+    assert probabilities @ distance**2 == pytest.approx((centred**2).sum(), rel=1e-11)
+    assert probabilities @ distance**3 == pytest.approx((centred**3).sum(), rel=1e-10)
+
+
+def test_nearly_everything_is_one_less_the_rest():
+    """A difference of 1 among a million noisy units: all resamples are extreme but those equal to the observed."""
+    half, size = 500_000, 1_000_001
+    # Stirling's series of the binomial probability of its mean, to 1 / size^3.
+    middle = math.exp((1 / size - 1 / half - 1 / (half + 1)) / 12) / math.sqrt(2 * math.pi * half * (half + 1) / size)
+    p_value, log10_p, *_ = bootstrap_p(lattice_of(np.repeat([-1, 1], [half, half + 1])), 1, "two-sided", "shift")
+    assert p_value == pytest.approx(1 - middle, rel=1e-15)
+    assert log10_p * math.log(10) == pytest.approx(math.log1p(-middle), rel=7e-12)  # 32 epsilon times the root of N
+    greater = bootstrap_p(lattice_of(np.repeat([0, 1], [1, 999])), 498, "greater", "shift")
+    assert greater.log10_p * math.log(10) == pytest.approx(math.log1p(-binom.sf(4, 1000, 0.001)), rel=1e-12)
+    assert str(bootstrap_p(lattice_of([0, 2]), 1, "two-sided", "shift")[:2]) == "(1.0, 0.0)"

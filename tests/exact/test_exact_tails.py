@@ -169,3 +169,19 @@ def random_sign_sums(differences: np.ndarray) -> tuple[np.ndarray, list[int]]:
     counts = [int.from_bytes(digits[start : start + width], "little") for start in range(0, len(digits), width)]
     places = np.stack(np.unravel_index(np.arange(len(counts)), tuple(reach + 1), order="F"), axis=-1)
     return (2 * places - reach) * unit, counts
+
+
+@pytest.mark.parametrize("next_size", [0.5, 1.5])
+def test_just_as_many_extreme_swaps_as_are_listed(next_size):
+    """2^16 sets of 16 small units of size 1/16, and those with a 17th of another size; all others are larger."""
+    units = 60
+    large = np.random.default_rng(1).uniform(10.0, 60.0, units - 17).round(6)
+    wins = np.r_[np.full(16, 0.0625), next_size, large]
+    swapped = np.r_[np.full(16, -1.0), np.ones(units - 16)]
+    extreme = 2**16 + sum(math.comb(16, k) for k in range(17) if 0.0625 * k + next_size <= 1.0)
+    found = permutation_test(wins * swapped, np.zeros(units), resamples=1000)
+    if extreme > 2**16:
+        assert found.method == "montecarlo"
+    else:
+        assert found.reason == "few swaps are as extreme (value)"
+        assert found.log10_p == pytest.approx((1 + 16 - units) * math.log10(2), rel=1e-14)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.ter import TER
 
 from sigjax import Evaluation, InputError, compare, read
-from sigjax.metrics import CLASS_METRICS, TEXT_METRICS, class_metric
+from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, class_metric
 from sigjax.metrics.edits import edit_distance
 from sigjax.metrics.textmetric import Recipe
 from sigjax.metrics.texts import extract_stats
+from sigjax.run.files import read_segments
 
 OUTPUTS = {
     "A": ["The cat sat", "", "on the mat today", "  a  b "],
@@ -195,3 +196,30 @@ def test_scores_are_those_of_scikit_learn(name, pairs):
         "kappa": lambda: theirs.cohen_kappa_score(gold, predicted),
     }[name]()
     assert score(name, pairs) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("metric", "one"), [("ter", 100.0), ("wer", 1.0), ("cer", 1.0)])
+def test_no_reference_is_all_wrong_unless_nothing_was_put_out(metric, one):
+    sums = np.array([[0.0, 0.0], [7.0, 0.0], [2.0, 4.0]])
+    assert METRICS[metric].score(sums).tolist() == [0.0, one, one / 2]
+    assert METRICS[metric].score(sums.astype(int)).tolist() == [0.0, one, one / 2]
+    if metric == "ter":
+        assert [TER()._compute_score_from_stats(list(each)).score for each in sums] == [0.0, one, one / 2]
+
+
+def test_numbers_below_zero_are_refused():
+    with pytest.raises(InputError, match="system 'a': the number of edits must not be below 0, got -1 at instance 2"):
+        Evaluation.from_arrays({"a": [[1, 2], [-1, 2]], "b": [[1, 2], [1, 2]]}, metric="ter")
+    with pytest.raises(InputError, match="ref_len must not be below 0, got -2 at instance 1"):
+        Evaluation.from_arrays({"a": [[1, -2], [1, 2]], "b": [[1, 2], [1, 2]]}, metric="wer")
+
+
+def test_ter_of_real_outputs(data):
+    """The first paragraphs only: sacrebleu needs a tenth of a second for each."""
+    references, *systems = (
+        read_segments(data / "wmt23_ende" / f"{name}.txt.gz")[:8]
+        for name in ("refA", "systems/AIRC", "systems/ONLINE-W")
+    )
+    evaluation = Evaluation.from_texts({"A": systems[0], "B": systems[1]}, references, metric="ter")
+    expected = [TER().corpus_score(texts, [references]).score for texts in systems]
+    assert METRICS["ter"].score(evaluation.stats.sum(axis=1)) == pytest.approx(expected, rel=1e-14)

@@ -157,3 +157,12 @@ def test_refusals(files, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(InputError, match=r"the metric sari of texts needs sacrebleu; install sigjax\[mt\]"):
         Evaluation.from_texts({"A": ["x"], "B": ["y"]}, ["x"], metric="sari", source=["x"])
+
+
+def test_the_source_counts_for_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SIGJAX_CACHE_DIR", str(tmp_path / "cache"))
+    outputs, stats = {"A": ["a b c"], "B": ["a"]}, []
+    for source in (["a b"], ["a b c"], ["a b"]):
+        stats.append(Evaluation.from_texts(outputs, ["b c"], metric="sari", source=source).stats.tolist())
+    assert stats[0] == stats[2] != stats[1]
+    assert len(list((tmp_path / "cache").iterdir())) == 4

@@ -194,3 +194,43 @@ def test_the_order_of_references_counts_and_is_noted(name):
         assert evaluation.metric.score(evaluation.stats[0].sum(axis=0)) == pytest.approx(score, rel=1e-12)
         assert evaluation.notes[1].startswith(f"{name} depends on the order of the references, as in sacrebleu")
     assert len(Evaluation.from_texts({"A": texts, "B": texts}, one, metric=name).notes) == 1
+
+
+BAD_COUNTS = {
+    "a part of nothing": (5, 7, "correct4 must not be above total4, got 7 and 6 at instance 2"),
+    "unigrams of no word": (0, 8, "total1 must not be above sys_len, got 9 and 8 at instance 2"),
+    "below zero": (1, -1, "ref_len must be a whole number from 0, got -1 at instance 2"),
+    "a fraction": (0, 1.5, "sys_len must be a whole number from 0, got 1.5 at instance 2"),
+}
+
+
+@pytest.mark.parametrize(("column", "value", "message"), BAD_COUNTS.values(), ids=BAD_COUNTS)
+def test_impossible_counts_are_refused(column, value, message):
+    table = np.array([[9, 9, 9, 8, 7, 6, 9, 8, 7, 6]] * 3, float)
+    table[1, column] = value
+    with pytest.raises(InputError, match=f"system 'a': {message}"):
+        Evaluation.from_arrays({"a": table, "b": table}, metric="bleu")
+
+
+ONE_BLOCK = (
+    "from sigjax.metrics import texts as counts; all = counts._blocks; counts._blocks = lambda *r: [next(all(*r))]"
+)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("sigjax.metrics.texts._SERVE", "import sys; sys.exit(1)"),
+        ("sigjax.metrics.texts._SERVE", "print('nothing')"),
+        ("sigjax.metrics.texts._SERVE", f"{ONE_BLOCK}; counts.serve()"),
+        ("sys.executable", "/no/such/python"),
+    ],
+    ids=["all", "gibberish", "second block", "no start"],
+)
+def test_what_workers_fail_to_do_is_done_here(field, value, monkeypatch):
+    outputs, references = [texts * 100 for texts in OUTPUTS.values()], [GOLD * 100]
+    expected = here("bleu", references, outputs)
+    monkeypatch.setattr(field, value)
+    steps = []
+    np.testing.assert_array_equal(here("bleu", references, outputs, workers=2, advance=steps.append), expected)
+    assert steps[-1] == 800

@@ -7,7 +7,7 @@ import pytest
 from oracles import STATSMODELS, random_counts, swapped_deltas
 from statsmodels.stats.multitest import multipletests
 
-from sigjax import Evaluation, compare
+from sigjax import Evaluation, InputError, compare
 from sigjax.multiple.adjustment import LOOKS, count_until_settled
 from sigjax.records import Column, Metric, Settings
 from sigjax.records.corrections import adjust
@@ -184,3 +184,11 @@ def test_resamples_auto_settles_the_decisions_of_the_family():
     p = np.array([one.p_value for one in auto])
     np.testing.assert_array_equal([one.p_adjusted for one in auto], adjust(p, "holm"))
     assert run(data, resamples="auto", device="cpu").to_json() == auto.to_json()
+
+
+def test_a_score_that_is_not_finite_is_refused_with_its_metric():
+    values = {"a": [1, 0, 1, 1], "b": [0, 1, 0, 0]}
+    broken = Metric("broken", lambda s: s[..., 0] / (s[..., 0] != 4), ("x",), lambda x: x[:, None], ("x",))
+    data = [Evaluation.from_arrays(values), Evaluation.from_arrays(values, metric=broken)]
+    with pytest.raises(InputError, match="metric 'broken' is not a finite number"):
+        run(data, correction="maxt", resamples=100, device="numpy")

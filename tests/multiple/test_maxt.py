@@ -182,3 +182,12 @@ def test_metrics_without_sums_and_scores_in_steps_are_refused():
     apart = {"a": [5.0] * 10, "b": [1.0] * 10}  # 40 lies between the sums and far from their middle
     with pytest.raises(InputError, match="single instances change"):
         run(Evaluation.from_arrays(apart, metric=step))
+
+
+@pytest.mark.parametrize("exponent", [-700, -530, 520, 900])
+@pytest.mark.parametrize("family", ["metric", "report"])
+def test_adjusted_p_does_not_depend_on_the_unit_of_the_scores(exponent, family):
+    values = {name: np.random.default_rng(k).integers(-9, 9 + 4 * k, 30) / 4.0 for k, name in enumerate("abc")}
+    scaled = {name: np.ldexp(each, exponent) for name, each in values.items()}
+    expected, found = (run(Evaluation.from_arrays(each), family=family) for each in (values, scaled))
+    assert [one.p_adjusted for one in found] == [one.p_adjusted for one in expected]

@@ -22,7 +22,7 @@ from sigjax.multiple.ranks import (
     significance_clusters,
     top_group,
 )
-from sigjax.records import CORRECTIONS, Settings
+from sigjax.records import CORRECTIONS, Metric, Settings
 from sigjax.report import to_html, to_latex, to_markdown, to_text
 
 SIZES = st.integers(1, 11)
@@ -298,3 +298,55 @@ def test_p_at_the_threshold_is_no_decision():
         report = compare(evaluation, level=level, correction="none")
         assert report.comparisons[0].p_value == 0.0625
         assert report.systems[0].rank_interval == ranks
+
+
+def test_more_than_52_letters_are_refused():
+    apart = ~np.eye(53, dtype=bool)
+    assert compact_letters(apart) is None
+    assert compact_letters(apart[1:, 1:])[-1] == "Z"
+
+
+def test_identical_systems_stand_alike_and_constant_differences_decide():
+    values = np.random.default_rng(4).integers(0, 9, 40).astype(float)
+    better = values + np.random.default_rng(5).normal(0.7, 1.5, 40).round(1)
+    systems = {"a": better, "twin": better, "b": values, "less": values - 2, "least": values - 3}
+    found = told(run(Evaluation.from_arrays(systems), resamples=999))
+    assert found["a"] == found["twin"] == (1, found["a"][1])
+    assert found["a"][1] >= 2
+    assert found["least"] == (5, 5)
+    shifted = told(run(Evaluation.from_arrays({"b": values, "less": values - 2, "least": values - 3}), resamples=999))
+    assert shifted == {"b": (1, 1), "less": (2, 2), "least": (3, 3)}
+    same = told(run(Evaluation.from_arrays({"x": values, "y": values}), resamples=999))
+    assert set(same.values()) == {(1, 2)}
+
+
+def test_where_lower_is_better_the_lowest_is_first():
+    rng = np.random.default_rng(6)
+    values = {name: rng.normal(k / 4, 1.0, 40) for k, name in enumerate("abcd")}
+    lower = Metric("lower", lambda s: s[..., 0] / 40, ("x",), lambda x: x[:, None], ("x",), higher_is_better=False)
+    turned = {name: -each for name, each in values.items()}
+    assert told(run(Evaluation.from_arrays(turned, metric=lower))) == told(run(Evaluation.from_arrays(values)))
+
+
+@pytest.mark.parametrize("metric", ["fscore", "median"])
+def test_the_same_on_every_device_and_resumed(metric, tmp_path):
+    counts = random_counts(np.random.default_rng(2), 4, 40)
+    given = counts if metric == "fscore" else {name: each[:, 0] for name, each in counts.items()}
+    data = Evaluation.from_arrays(given, metric=metric)
+    expected = run(data, device="numpy", resamples=1000).to_json()
+    assert run(data, device="cpu", resamples=1000, checkpoint=tmp_path / "state").to_json() == expected
+    assert run(data, resamples=1000, checkpoint=tmp_path / "state").to_json() == expected
+
+
+@pytest.mark.parametrize("exponent", [-700, -530, 520, 900])
+def test_positions_do_not_depend_on_the_unit_of_the_scores(exponent):
+    values = {name: np.random.default_rng(k).integers(-9, 9 + 4 * k, 30) / 4.0 for k, name in enumerate("abc")}
+    scaled = {name: np.ldexp(each, exponent) for name, each in values.items()}
+    expected = told(run(Evaluation.from_arrays(values)))
+    assert len(set(expected.values())) > 1
+    assert told(run(Evaluation.from_arrays(scaled))) == expected
+
+
+def test_studentized_replicates_rank_systems_too():
+    data = Evaluation.from_arrays(random_counts(np.random.default_rng(2), 4, 40), metric="fscore")
+    assert told(run(data, interval="studentized")) == told(run(data))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sigjax import Evaluation, InputError, compare, read
+from sigjax import Evaluation, InputError, Report, compare, read
 from sigjax.__main__ import main
 from sigjax.records.corrections import adjust
 
@@ -177,3 +177,38 @@ def test_the_commands_say_what_is_missing(tmp_path, capsys):
         code, said = run(*command, "-m", "accuracy", "--missing", "pairwise")
         assert (code, said.err.count("\n")) == (2, 1), (command, said.err)
         assert "pairwise" in said.err, (command, said.err)
+
+
+def test_without_missing_results_nothing_changes():
+    data = {name: own for name, own in numbers("right").items() if name < "C"}
+    with_option, without = (both(data, metric="accuracy", missing=missing) for missing in ("pairwise", "error"))
+    assert with_option.to_json() == without.to_json()
+
+
+def test_letters_and_ranks_follow_the_decisions_on_pairs():
+    """C beats A where both have results, though A, which has easy instances more, has the higher score."""
+    easy, hard = [f"e{i}" for i in range(60)], [f"h{i}" for i in range(30)]
+    data = {
+        "A": dict.fromkeys(easy, 1) | dict.fromkeys(hard, 0),
+        "B": dict.fromkeys(hard, 0) | dict.fromkeys(easy[:10], 1),
+        "C": dict.fromkeys(hard, 1) | dict.fromkeys(hard[:14], 0),
+    }
+    report = both(data, metric="accuracy", missing="pairwise")
+    assert report["C", "A"].better == report["C", "B"].better == "C"
+    assert report["C", "A"].score_b == 0
+    assert report["A", "B"].delta == 0
+    ranks = {each.name: (each.rank_interval, each.letters, each.in_top_group) for each in report.systems}
+    assert [each.name for each in report.systems] == ["A", "C", "B"]
+    assert ranks == {"A": ((2, 3), "a", False), "C": ((1, 1), "b", True), "B": ((2, 3), "a", False)}
+
+
+def test_a_run_goes_on_from_its_checkpoint_and_is_read_back(tmp_path):
+    options = {"metric": "fscore", "missing": "pairwise", "method": "montecarlo", "test": ["permutation", "bootstrap"]}
+    whole = both(numbers("counts"), **options)
+    path = tmp_path / "run"
+    for _ in range(2):
+        assert both(numbers("counts"), checkpoint=path, **options).to_json() == whole.to_json()
+    assert both(numbers("counts", seed=1), **options).data != whole.data
+    back = Report.from_json(whole.to_json())
+    assert back == whole
+    assert len({back[i].score_a for i in range(4)}) == 3  # of A with B, with C and D, with E

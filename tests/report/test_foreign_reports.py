@@ -4,6 +4,7 @@ By the JSON Schema and `jsonschema`, too: what it refuses is refused.
 """
 
 import copy
+import io
 import json
 import re
 from dataclasses import replace
@@ -11,7 +12,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from sigjax import Evaluation, InputError, Report, compare
+from sigjax import Evaluation, InputError, Report, compare, diff
 from sigjax.records import Measured
 
 ESCAPE, INPUT, SCRIPT = "\x1b[31mred\u202e", r"\input{/etc/passwd}", "<script>alert(1)</script>"
@@ -192,3 +193,30 @@ def test_what_is_wrong_is_named(name):
 
 def test_what_is_written_is_read():
     assert json.loads(check(WRITTEN, ()).to_json()) == WRITTEN
+
+
+def strings():
+    return [path for path in paths(WRITTEN) if isinstance(at(path), str)]
+
+
+@pytest.mark.filterwarnings("ignore:constrained_layout")  # of long titles
+@pytest.mark.parametrize("text", [ESCAPE, INPUT, SCRIPT])
+def test_figures_and_changes_show_foreign_text_harmlessly(text):
+    """Every text that may be anything, all at once."""
+    report = copy.deepcopy(WRITTEN)
+    for path in strings():
+        if isinstance(check(changed(path, f"{at(path)}{text}"), path), Report):
+            *before, last = path
+            inner = report
+            for key in before:
+                inner = inner[key]
+            inner[last] += text
+    read = Report.from_json(json.dumps(report))
+    assert text in read.signature
+    assert text in read.notes[0]
+    changes = diff(read, Report.from_json(json.dumps(WRITTEN)))
+    for kind, output in {"text": str(changes), "markdown": changes.to_markdown() + changes.to_github()}.items():
+        check_harmless(kind, output)
+    for kind in (None, "forest", "heatmap"):
+        read.plot(kind).savefig(stream := io.StringIO(), format="svg")
+        assert not any(harmful in stream.getvalue() for harmful in (ESCAPE, SCRIPT))

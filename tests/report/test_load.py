@@ -154,3 +154,36 @@ def test_formats_for_people_are_bounded_and_say_what_they_leave_out():
     assert markdown.count("\n| ") == 2 + 2 + 2 * 130  # two tables of systems, none of pairs
     assert page.count("<td") < 130 * 5 + 60 * 60 + 100
     assert len(text) < 40_000
+
+
+@pytest.mark.parametrize("interval", ["percentile", "basic", "bca", "none"])
+@pytest.mark.parametrize("strata", [None, "abcd" * 15])
+def test_pairs_that_share_a_problem_have_what_they_have_alone(interval, strata):
+    """Sixteen systems on ten units are 120 pairs of few problems."""
+    scores = two_valued(16, 10, seed=3)
+    scores = {name: np.tile(values, 6) for name, values in scores.items()}
+    together = quick(
+        Evaluation.from_arrays(scores, metric="accuracy", strata=strata), interval=interval, correction="none",
+        test=["permutation", "bootstrap"], budget=1e9,
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    for place in rng.integers(len(together), size=6).tolist():
+        one = together.comparisons[place]
+        pair = Evaluation.from_arrays({x: scores[x] for x in (one.a, one.b)}, metric="accuracy", strata=strata)
+        alone = quick(pair, interval=interval, correction="none", test=["permutation", "bootstrap"], budget=1e9)
+        own = next(each for each in alone if each.test == one.test)
+        # Of a board one pair of which was sampled, all decisions are judged.
+        assert one == replace(own, settings=one.settings, settled=one.settled)
+
+
+def test_what_is_not_told_apart_by_counting_is_not_shared():
+    """Three values, two statistics that differ, and a score that is not linear."""
+    values = np.array([[0, 1, 2], [1, 1, 0]])
+    assert ones_of(values[:, :, None]) is None
+    assert ones_of(np.stack([values % 2, values % 2], axis=2)) is None
+    assert ones_of((values % 2)[:, :, None]).tolist() == [[0, 1, 0], [1, 1, 0]]
+    data = {f"s{i}": np.stack([row, np.full(12, 2)], 1) for i, row in enumerate(two_valued(4, 12).values())}
+    bent = Evaluation.from_arrays(data, metric=lambda sums: (sums[..., 0] / sums[..., 1]) ** 2)
+    linear = Evaluation.from_arrays(data, metric=lambda sums: sums[..., 0] / sums[..., 1])
+    p_values = [[one.p_value for one in quick(each, interval="none")] for each in (bent, linear)]
+    assert p_values[0] == pytest.approx(p_values[1], rel=1e-12)  # squares of means have the order of the means

@@ -139,3 +139,8 @@ def test_a_progress_bar_is_drawn_on_a_terminal_only(monkeypatch, terminal, shown
     with progress_bar("permutation", 10, shown=shown) as advance:
         advance(10)
     assert ("permutation" in stream.getvalue()) is drawn
+
+
+def test_other_seeds_give_other_counts(evaluation):
+    counts = [[c.exceed for c in run(evaluation, seed=seed)] for seed in (0, 1, 2**64 - 1)]
+    assert counts[0] != counts[1] != counts[2] != counts[0]

@@ -212,3 +212,42 @@ def test_studies(offset):
     pilots = [Evaluation.from_arrays({"A": a + moved, "B": b + moved}) for moved in (0, offset)]
     one, other = (sigjax.power(each, instances=[10, 40], repetitions=50, resamples=199) for each in pilots)
     assert [each.power for each in other.points] == [each.power for each in one.points]
+
+
+def test_the_examples_of_reals():
+    a, b = [1e15 + 0.5, 1e15 + 0.25, 3.0], [1e15, 1e15, 1.0]
+    (one,) = compare({"A": a, "B": b})
+    assert (one.delta, one.p_value) == (pytest.approx(2.75 / 3), 0.25)
+    (one,) = compare({"A": [1_700_000_000.000_001 + i for i in range(6)], "B": [1_700_000_000.0 + i for i in range(6)]})
+    assert one.delta == pytest.approx(1e-6, rel=1e-9)
+    assert one.p_value == 2 / 2**6
+
+
+def test_time_stamps():
+    """Microseconds."""
+    start = [1_700_000_000_000_000 + 86_400_000_000 * day for day in range(5)]
+    late = [each + more for each, more in zip(start, (3, 5, 2, 4, 4), strict=True)]
+    (one,) = compare({"A": late, "B": start})
+    assert (one.delta, one.p_value) == (pytest.approx(3.6, rel=1e-12), 0.0625)
+
+
+@pytest.mark.parametrize("offset", [10**8, 10**12, 10**15])
+def test_ratios_of_shared_sizes(offset):
+    rng = np.random.default_rng(1)
+    sizes, small = rng.integers(1, 4, 14), rng.integers(0, 9, (2, 14))
+    reports = [
+        compare({name: np.column_stack([own + each * sizes, sizes]) for name, own in zip("AB", small, strict=True)},
+                metric="ratio")
+        for each in (0, offset)
+    ]  # fmt: skip
+    same_pairs(*reports)
+    same_systems(*reports, offset)
+
+
+def test_far_systems_are_refused_or_right():
+    small = {"A": [i % 7 for i in range(1000)], "B": [i % 5 for i in range(1000)]}
+    large = {name: [10**12 + each for each in own] for name, own in small.items()}
+    with pytest.raises(InputError, match="compare these two apart"):
+        compare(large | {"C": [0] * 1000})
+    (one,) = compare({"A": large["A"], "B": small["B"]})
+    assert one.standard_error == pytest.approx(compare(small)[0].standard_error, rel=1e-9)

@@ -1,5 +1,7 @@
 """Sums are exact: equal to Python's whole numbers, by products in the smallest type that holds the bound, or fused."""
 
+from functools import partial
+
 import jax
 import numpy as np
 import pytest
@@ -12,9 +14,11 @@ from sigjax.resample.draws import bootstrap, draws_from_strata, row_keys, swap
 from sigjax.resample.projection import (
     Bytes,
     bytes_of,
+    crossed_projection,
     draws_projection,
     fused_draws,
     fused_swap,
+    nested_projection,
     swap_projection,
 )
 
@@ -153,3 +157,16 @@ def test_counts_of_draws_pass_the_largest_byte(most):
         found = jax.jit(lambda matrix, rows: matrix.drawn(lambda rows: rows, rows))(matrix, draws)
     counts = np.bincount(draws[0])[:5].tolist()
     assert found[:3, 0].tolist() == [sum(x * n for x, n in zip(row, counts, strict=True)) for row in columns.tolist()]
+
+
+@pytest.mark.parametrize("sizes", [[3, 3], [1, 4, 2]])
+def test_with_runs_the_type_follows_the_largest_sum_of_outputs(sizes):
+    """An exchange takes each output once at most, a nested draw all outputs from one output of the largest unit."""
+    count, draws = sum(sizes), draws_from_strata(np.zeros(len(sizes), int))
+    for most, make in (
+        (count, partial(crossed_projection, sizes=np.array(sizes))),
+        (len(sizes) * max(sizes), partial(nested_projection, draws=draws, sizes=np.array(sizes))),
+    ):
+        for value, dtype in (((2**24 - 1) // most, np.float32), (2**24 // most + 1, np.float64)):
+            column = np.full((1, count), -value)
+            assert make(column, compiled=True).matrix.dtype == make(column, compiled=False).matrix.dtype == dtype

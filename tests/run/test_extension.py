@@ -152,3 +152,19 @@ def test_a_system_that_is_added_leaves_the_counts_of_others_alone(options):
         found.append([(c.test, c.exceed) for c in every if (c.a, c.b) == ("s0", "s1")])
     assert found[0] == found[1] == found[2]
     assert len(found[0]) == len(every) // 3
+
+
+@pytest.mark.parametrize(("factor", "refused"), [(1 + 1e-7, True), (1 + 1e-12, False)])
+def test_scores_of_the_run_that_goes_on_may_differ_by_rounding_only(factor, refused):
+    def metric(sums):
+        return scale * sums[..., 0] / sums[..., 1]
+
+    scale = 1.0
+    data = Evaluation.from_arrays(COUNTS, metric=metric)
+    old = compare(data, resamples=500)
+    scale = factor
+    if refused:
+        with pytest.raises(InputError, match="'metric' gives other scores"):
+            compare(data, resamples=600, extend=old)
+    else:
+        assert compare(data, resamples=600, extend=old).settings.resamples == 600

@@ -168,3 +168,22 @@ def test_alternatives_of_trn(data):
     )  # fmt: skip
     assert evaluation.ids == ("4T0C0203", "4T0C020F")
     assert evaluation.stats.tolist() == [[[5, 38], [5, 26]], [[0, 38], [0, 26]]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("a { b", "a { b }"), ("a } b", "a b"), ("{ { a / b", "{ { a / b } }"), ("a/b {c/d}", "a/b { c / d }")],
+)
+def test_braces_are_always_closed(text, expected):
+    assert " ".join(tokens_of(text)) == expected
+
+
+def test_mapsswe_of_real_systems(data, tmp_path):
+    """sc_stats: 246 segments, Z -2.972, where every 17th line is left out, and alternatives of the ctm."""
+    folder = data / "sclite"
+    lines = (folder / "lvc_hyp.ctm").read_text().splitlines(keepends=True)
+    fewer = (line for number, line in enumerate(lines, start=1) if number % 17 and "<ALT" not in line)
+    (tmp_path / "b.ctm").write_text("".join(fewer))
+    evaluation = read(folder / "lvc_ref.stm", input=[folder / "lvc_hyp.ctm", tmp_path / "b.ctm"])
+    test = classical_tests(evaluation, resamples=200)["MAPSSWE"]
+    assert (round(test.statistic, 3), test.assumes[-12:]) == (-2.972, "246 segments")

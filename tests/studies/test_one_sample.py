@@ -146,3 +146,16 @@ def test_the_command_takes_one_system(capsys, tmp_path, monkeypatch, arguments, 
     assert re.search(rf"^{name} +\d .* binomial$", capsys.readouterr().out, re.M)
     assert _run(["compare", *arguments, "-m", "accuracy"], debug=False) == 2
     assert "a comparison needs at least two systems, got 1" in capsys.readouterr().err
+
+
+def test_tiny_probabilities_have_their_logarithm():
+    (one,) = one_sample(np.ones(3000), against=0.5)
+    assert (one.p_value, one.log10_p) == (0.0, pytest.approx(-2999 * math.log10(2)))
+
+
+def test_ratings_that_are_all_one_are_no_answers():
+    alone, *beside = *one_sample([1] * 8, against=3), *one_sample({"A": [1] * 8, "B": [1, 2, 5] * 2}, against=3)
+    assert [(one.test, one.interval) for one in (alone, beside[0])] == [("sign-flip", (1.0, 1.0))] * 2
+    assert (alone.p_value, beside[0].p_value) == (2 / 2**8, 2 / 2**8)
+    assert alone.notes[-1] == "warning: all numbers of 'a' are 0 or 1: is 3 on this scale?"
+    assert [one.test for one in one_sample({"A": [1] * 8, "B": [1, 2, 5]}, against=0.7)] == ["sign-flip"] * 2

@@ -159,3 +159,20 @@ def test_percentile_intervals_are_quantiles_to_the_last_bit(size, level):
     for each in (values, np.sort(values), np.sort(values)[::-1], np.rint(values), 0.0 * values):
         expected = np.quantile(each, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         assert tuple(percentile_interval(each, level)) == tuple(expected)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_the_interval_of_p_has_the_level_that_is_asked_for(level):
+    values = np.random.default_rng(3).integers(0, 9, (2, 30))
+    (one,) = compare(dict(zip("AB", values, strict=True)), method="montecarlo", resamples=999, level=level)
+    expected = binomtest(one.exceed, 999).proportion_ci(level, method="exact")
+    assert one.p_interval == pytest.approx((expected.low, expected.high), rel=1e-7)
+
+
+@pytest.mark.parametrize("exponent", [-1040, -900, -500, 480, 600, 1022])
+def test_standard_error_is_in_the_unit_of_the_numbers(exponent):
+    """Squares of such numbers are beyond the range of a double; a power of two changes no digit."""
+    replicates = np.random.default_rng(1).integers(-32, 32, 200) / 32.0
+    found = np.ldexp(standard_error(np.ldexp(replicates, exponent)), -exponent)
+    assert found == pytest.approx(np.std(replicates, ddof=1), rel=1e-8)
+    assert standard_error(np.full(9, np.ldexp(1.0, exponent))) == 0.0

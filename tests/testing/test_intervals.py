@@ -14,6 +14,7 @@ from sigjax.run.backend import NUMPY
 from sigjax.run.context import Run
 from sigjax.testing.bootstrap import replicate_pieces
 from sigjax.testing.problem import problem_of
+from sigjax.testing.replicates import acceleration, bca_levels, fraction_below
 
 RESAMPLES = 4000
 SAMPLED = {"method": "montecarlo", "resamples": RESAMPLES, "device": "numpy"}
@@ -185,3 +186,55 @@ def test_bca_counts_ties_half(method):
     options = {"method": method, "resamples": 50_000, "level": 0.9}
     plain, bca = (bootstrap_test(a, b, interval=kind, **options) for kind in ("percentile", "bca"))
     assert plain.interval == bca.interval == pytest.approx(scipy.stats.binom.ppf([0.05, 0.95], 10, 0.5) / 10, rel=1e-12)
+
+
+def test_what_does_not_vary_has_an_interval_of_no_length():
+    values = np.random.default_rng(8).gamma(0.5, size=30)
+    evaluation = Evaluation.from_arrays({"A": values, "B": values, "C": values + 1.0})
+    for kind in ("basic", "bca"):
+        report = compare(evaluation, interval=kind, **SAMPLED)
+        assert [c.interval for c in report][0] == (0.0, 0.0)
+        assert list(report.comparisons[1].interval) == pytest.approx([-1.0, -1.0], rel=1e-12)
+
+
+def test_one_unit_has_no_interval():
+    report = compare(Evaluation.from_arrays({"A": [1], "B": [0]}), interval="bca")
+    assert report.comparisons[0].interval is None
+    assert report.notes == ("one unit: no standard errors and no intervals",)
+
+
+def test_acceleration_does_not_depend_on_the_unit_of_the_score():
+    """Cubes of numbers near the ends of the range of a double would leave it."""
+    scores = np.random.default_rng(10).gamma(0.5, size=30)
+    found = [acceleration(np.ldexp(scores, exponent), np.zeros(30, int)) for exponent in (0, -900, 900)]
+    apart = scores.mean() - scores
+    assert found == pytest.approx([(apart**3).sum() / (6 * (apart**2).sum() ** 1.5)] * 3, rel=1e-12)
+
+
+def test_levels_stay_within_0_and_1_past_the_pole():
+    """1 - a (z0 + z) is 0 at z0 + z = 6 for the largest acceleration, 1/6."""
+    assert bca_levels(0.5, 1 / 6, 1 - 1e-12)[1] == 1.0
+    assert bca_levels(0.5, -1 / 6, 1 - 1e-12)[0] == 0.0
+    assert bca_levels(0.0, 0.0, 0.95) is None is bca_levels(1.0, 0.0, 0.95)
+
+
+def test_bca_intervals_miss_both_sides_more_evenly_than_percentile_intervals():
+    """2,000 samples of 30 from an exponential distribution, whose mean is 1. A percentile interval of nominal 5% on
+    either side lies above it far less often than below; BCa intervals are right to second order."""
+    rng = np.random.default_rng(11)
+    simulations, num_units, resamples = 2000, 30, 499
+    missed = np.zeros((2, 2))
+    for _ in range(simulations):
+        sample = rng.exponential(size=num_units)
+        replicates = rng.choice(sample, (resamples, num_units)).mean(axis=1)
+        without = (sample.sum() - sample) / (num_units - 1)
+        a = acceleration(without, np.zeros(num_units, int))
+        levels = bca_levels(fraction_below(replicates, sample.mean(), 1e-12), a, 0.9)
+        bca = np.quantile(replicates, levels) if levels else (math.nan, math.nan)
+        for place, (low, high) in enumerate((bca, np.quantile(replicates, [0.05, 0.95]))):
+            missed[place] += low > 1.0, high < 1.0
+    share = missed / simulations
+    error = math.sqrt(0.05 * 0.95 / simulations)
+    assert np.abs(share[0] - 0.05).max() < 0.03 + 3 * error  # 30 skewed units are few for any bootstrap
+    assert share[0].sum() < share[1].sum() + 2 * error
+    assert abs(share[0, 1] - share[0, 0]) < abs(share[1, 1] - share[1, 0]) - 2 * error

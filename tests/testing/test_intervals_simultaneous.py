@@ -144,3 +144,18 @@ def test_without_enough_memory_it_is_refused():
     with pytest.raises(InputError, match=r"keep 400,000 replicates of \d+ scores; give memory=0\.0\d+ \(GiB\)"):
         compare(nested_counts(), memory=1e-3, **options)
     compare(nested_counts(), memory=0.1, **options)
+
+
+def test_one_pair_has_the_quantile_of_the_distance():
+    """Skewed: the interval is as long on both sides, and the level is that of both together."""
+    a, b = np.random.default_rng(6).gamma(0.5, size=(2, 20))
+    (ours,) = compare(Evaluation.from_arrays({"A": a, "B": b}, metric=MEAN), **SAMPLED)
+    apart = np.abs(counts_of(np.zeros(20, int)) @ (a - b) / 20 - np.mean(a - b))
+    assert ours.delta - ours.interval.low == pytest.approx(np.quantile(apart, 0.95), rel=1e-9)
+    assert ours.interval.high - ours.delta == pytest.approx(np.quantile(apart, 0.95), rel=1e-9)
+
+
+def test_devices_agree():
+    options = SAMPLED | {"design": "nested"}
+    found = [compare(nested_counts(), **(options | {"device": device})).to_json() for device in ("numpy", "cpu")]
+    assert found[0] == found[1]

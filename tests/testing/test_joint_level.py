@@ -2,13 +2,17 @@
 simulation."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from sigjax import Evaluation, compare
-from sigjax.testing.jackknife import joint_level, normal_maxima, tango_interval, wilson_interval
+from sigjax.records import Settings
+from sigjax.resample.units import make_units
+from sigjax.testing.jackknife import jackknife_intervals, joint_level, normal_maxima, tango_interval, wilson_interval
+from sigjax.testing.problem import SumsProblem
 
 DRAWS = 20_000
 OPTIONS = {
@@ -108,3 +112,50 @@ def test_draws_are_standard_normal():
     assert (more >= found).all()
     assert joint_level(more, 0.9) > joint_level(found, 0.9)
     assert joint_level(found, 0.9, others=10**6) == pytest.approx(0.9**1e-6)
+
+
+@pytest.mark.parametrize(("num_systems", "num_units"), [(5, 8), (20, 10), (30, 12)])
+def test_intervals_of_many_systems_on_few_units_hold_together(num_systems, num_units):
+    """Equal systems of normal numbers: no delta excludes 0 in nine of ten data sets, within binomial error."""
+    rng, trials, missed = np.random.default_rng(12), 300, 0
+    members = np.array(list(combinations(range(num_systems), 2)), np.int32)
+    settings = Settings(interval="simultaneous", level=0.9, resamples=999)
+    for _ in range(trials):
+        values = rng.normal(size=(num_systems, num_units))
+        evaluation = Evaluation.from_arrays({str(place): each for place, each in enumerate(values)})
+        problem = SumsProblem.of(make_units(evaluation), evaluation.metric, members, settings)
+        missed += any(not one.interval.low <= 0.0 <= one.interval.high for one in jackknife_intervals(problem)[1])
+    assert missed / trials <= 0.1 + 2.5 * math.sqrt(0.1 * 0.9 / trials)
+    assert missed > 0
+
+
+def test_pairs_that_do_not_vary_are_left_out():
+    """Equal systems, one that is another and a constant; and one that is the sum of two others leaves a root."""
+    a, c = np.random.default_rng(7).gamma(0.5, size=(2, 30))
+    report = compare(Evaluation.from_arrays({"A": a, "same": a, "more": a + 1.0, "C": c}), **OPTIONS)
+    alone = compare(Evaluation.from_arrays({"A": a, "C": c}), **OPTIONS).comparisons[0]
+    found = {(each.a, each.b): each for each in report}
+    assert found["A", "same"].interval == (0.0, 0.0)
+    assert found["A", "more"].interval == (-1.0, -1.0)
+    assert near_level(1 - 2 * stats.norm.sf(critical(found["A", "C"], 29)))
+    assert list(found["A", "C"].interval) == pytest.approx(list(alone.interval), rel=2e-2)
+    joined = compare(Evaluation.from_arrays({"A": a, "C": c, "sum": a + c}), **OPTIONS)
+    assert all(math.isfinite(critical(one, 29)) for one in joined)
+
+
+def test_the_seed_says_which_draws():
+    evaluation = with_covariance(np.eye(4), 20, 9)
+    one, again, other = (compare(evaluation, seed=seed, **OPTIONS).comparisons[0] for seed in (1, 1, 2))
+    assert one == again
+    assert one.interval != other.interval
+    assert one.standard_error == other.standard_error
+
+
+def test_no_interval_is_shorter_than_by_itself():
+    """With one pair, and with several that are one, draws would put the level just below as often as above."""
+    a, b = np.random.default_rng(9).normal(size=(2, 12))
+    for seed in range(20):
+        for systems in ({"A": a, "B": b}, {"A": a, "same": a, "B": b}):
+            report = compare(Evaluation.from_arrays(systems), **OPTIONS | {"resamples": 1000, "seed": seed})
+            alone = compare(Evaluation.from_arrays({"A": a, "B": b}), resamples=1000)
+            assert report.comparisons[-1].interval.low <= alone.comparisons[0].interval.low + 1e-12
