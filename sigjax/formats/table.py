@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import PurePath
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from sigjax.metrics import CLASS_METRICS, TEXT_METRICS
+from sigjax.metrics import CLASS_METRICS, METRICS, TEXT_METRICS, known_metric
 from sigjax.metrics.ratios import FBETA
-from sigjax.readers.options import Options
+from sigjax.readers.options import FileOptions, Options, suggest
 from sigjax.readers.sheets import Sources, Tasks
 from sigjax.readers.table import is_missing, is_text
-from sigjax.records import InputError
+from sigjax.records import Evaluation, InputError
 from sigjax.run.files import ZIP_MAGIC, head_lines
 
 if TYPE_CHECKING:
@@ -105,8 +106,9 @@ class Format:
         confirms: "module:function" of (gold files, files of systems): whether they are of this format together, where
             the first alone cannot tell; refuses what is nearly so.
         metrics: names of the metrics that it gives statistics for, the default first; empty where it gives numbers that
-            any metric of numbers takes.
-        offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`.
+            any metric of numbers takes. Names that sigjax does not know are refused, unless `offers` gives them.
+        offers: "module:function" of a name: whether, or as what, it gives a metric that is not in `metrics`, or that
+            sigjax does not know.
         options: names of the options of `read` that mean something here only.
         folder: pattern of the files in a folder that stands for a system.
         tasks: whether a system may have several files, one per task, so that its folder may hold them all.
@@ -181,13 +183,36 @@ class Format:
         """What files of this format hold."""
         if not self.package:
             return self._function(self.reader)(sources, options)
+        with self._failing(sources):
+            reading = self._function(self.reader)(sources, options)
+            if not callable(reading):
+                raise TypeError(f"{self.reader} returned {type(reading).__name__}; expected what join_sheets returns")
+
+        def evaluate(options: Options) -> Evaluation | dict[str, Evaluation | None]:
+            with self._failing(sources):
+                evaluated: Any = reading(options)
+                by_task = isinstance(evaluated, dict)
+                expected = Evaluation | None if by_task else Evaluation
+                if not all(isinstance(each, expected) for each in (evaluated.values() if by_task else [evaluated])):
+                    raise TypeError(f"{self.reader} gives {type(evaluated).__name__}; expected Evaluation")
+                return evaluated
+
+        return evaluate
+
+    @contextmanager
+    def _failing(self, sources: Sources) -> Iterator[None]:
+        """Name the files and the package in whatever error the reader of another package raises."""
         try:
-            reader = self._function(self.reader)
-        except Exception as error:  # whatever the modules of another package raise
+            yield
+        except InputError:
+            raise
+        except Exception as error:
+            files = [*sources.files, *sources.by_file()]
+            more = f" and {len(files) - 3} more" if len(files) > 3 else ""
             raise InputError(
-                f"format {self.name} of {self.package}: no reader {self.reader}: {_reason(error)}"
-            ) from None
-        return reader(sources, options)
+                f"{', '.join(files[:3])}{more}: format {self.name} of the package {self.package} failed: "
+                f"{_reason(error)}"
+            ) from error
 
 
 def looks_tabular(name: str, head: bytes) -> bool:
@@ -812,7 +837,23 @@ def _loaded(point: EntryPoint) -> Format:
     if found.takes not in get_args(Takes):
         raise InputError(f"takes {found.takes!r}; expected one of {', '.join(get_args(Takes))}")
     re.compile(found.names)
+    _check_names(found)
     return found
+
+
+def _check_names(added: Format) -> None:
+    """Refuse names of metrics and options that are not known."""
+    for what, names in (("metrics", added.metrics), ("options", added.options)):
+        if isinstance(names, str):
+            raise InputError(f"{what} is {names!r}; expected names, such as {(names,)!r}")
+    metrics = {name: None for each in (METRICS, *(each.metrics for each in FORMATS.values())) for name in each}
+    for name in added.metrics:
+        if not (name in metrics or known_metric(name) or (added.offers and resolve_name(added.offers)(name))):
+            raise InputError(f"no metric {name!r}; {suggest(name, metrics, 'metrics')}")
+    options = [field.name for field in fields(FileOptions)]
+    for name in added.options:
+        if name not in options:
+            raise InputError(f"read has no option {name!r}; {suggest(name, options, 'options')}")
 
 
 def _reason(error: Exception) -> str:

@@ -18,6 +18,19 @@ VOTES = Format(
 )
 BROKEN = Format("crash", "a look that fails", "systems", "nowhere:read", lambda name, head: 1 / 0)
 LOST = Format("lost", "a reader that is not there", "systems", "nowhere:read", looks_like(rb"^LOST"))
+FAULTS = {
+    "fails": Format("fails", "", "systems", "jury_files.reader:read_numbers", looks_like()),
+    "three": Format("three", "", "systems", "jury_files.reader:three", looks_like()),
+    "later": Format("later", "", "systems", "jury_files.reader:later", looks_like()),
+    "empty": Format("empty", "", "systems", "jury_files.reader:empty", looks_like()),
+    "metric": Format("metric", "", "systems", "nowhere:read", looks_like(), ("acuracy",)),
+    "comma": Format("comma", "", "systems", "nowhere:read", looks_like(), ("accuracy")),
+    "option": Format("option", "", "systems", "nowhere:read", looks_like(), options=frozenset({"lowcase"})),
+    "offered": Format(
+        "offered", "", "systems", "nowhere:read", looks_like(), ("verdict",), offers="jury_files.reader:is_verdict"
+    ),
+}
+globals().update(FAULTS)
 TSV = Format("tsv", "tables of a jury", "file", "jury_files.reader:read_votes", looks_like())
 """
 READER = """
@@ -35,6 +48,26 @@ def read_votes(sources, options):
             raise InputError(f"{file}: expected votes, yes or no")
         sheets.append(Sheet(name, file, {"value": np.array([vote == "yes" for vote in votes], float)}))
     return join_sheets(sheets, options)
+
+
+def read_numbers(sources, options):
+    return [int(line) for file in sources.chosen(options).values() for line in read_lines(file)]
+
+
+def three(sources, options):
+    return 3
+
+
+def later(sources, options):
+    return lambda options: {}["votes"]
+
+
+def empty(sources, options):
+    return lambda options: None
+
+
+def is_verdict(name):
+    return name == "verdict"
 """
 POINTS = {
     "votes": "jury_files:VOTES",
@@ -115,8 +148,42 @@ def test_a_broken_format_is_named_in_one_line_and_breaks_no_other(install, files
         "format crash of jury is left out: ZeroDivisionError: division by zero",
     )
     assert {*expected} <= {*messages}
-    with pytest.raises(InputError, match="format lost of jury: no reader nowhere:read: ModuleNotFoundError"):
+    with pytest.raises(InputError, match="a.lost, .*b.lost: format lost of the package jury failed: ModuleN"):
         sigjax.read(files["a.lost"], files["b.lost"], reader="lost")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("fails", "ValueError: invalid literal for int() with base 10: 'VOTES'"),
+        ("three", "TypeError: jury_files.reader:three returned int; expected what join_sheets returns"),
+        ("later", "KeyError: 'votes'"),
+        ("empty", "TypeError: jury_files.reader:empty gives NoneType; expected Evaluation"),
+    ],
+)
+def test_a_reader_that_fails_is_named_with_its_package_and_files(install, files, capsys, name, reason):
+    from sigjax.cli import _run
+
+    install("jury", {name: f"jury_files:{name}"})
+    a, b = str(files["a.votes"]), str(files["b.votes"])
+    assert _run(["compare", a, b, "--reader", name], debug=False) == 2
+    expected = f"sigjax: error: {a}, {b}: format {name} of the package jury failed: {reason}\n"
+    assert capsys.readouterr().err == expected
+    with pytest.raises(InputError) as error:
+        _run(["compare", a, b, "--reader", name], debug=True)
+    assert type(error.value.__cause__).__name__ == reason.partition(":")[0]
+
+
+def test_names_of_metrics_and_options_are_checked_when_a_format_is_loaded(install):
+    names = ("metric", "comma", "option", "offered")
+    install("jury", {name: f"jury_files:{name}" for name in names})
+    with pytest.warns(RuntimeWarning) as said:
+        assert {*names} & {*table.all_formats()} == {"offered"}
+    assert {str(each.message) for each in said} == {
+        "format metric of jury is left out: no metric 'acuracy'; did you mean 'accuracy'?",
+        "format comma of jury is left out: metrics is 'accuracy'; expected names, such as ('accuracy',)",
+        "format option of jury is left out: read has no option 'lowcase'; did you mean 'lowercase'?",
+    }
 
 
 def test_formats_of_one_name_are_refused(install, files):
