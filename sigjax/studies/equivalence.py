@@ -404,6 +404,7 @@ def equivalence_text(results: Sequence[Equivalence]) -> str:
         margin=repr(first.margin),
         method="+".join(methods),
         **(drawn if "bootstrap" in methods else {}),
+        baseline=settings.baseline,
         correction=settings.correction,
         level=f"{settings.level:g}",
     )

@@ -806,6 +806,7 @@ def _signature(test: str, metric: str, settings: Settings, results: Sequence[Unp
         n=settings.resamples if drawn else None,
         seed=settings.seed if drawn else None,
         ties="ge",
+        baseline=settings.baseline,
         correction=settings.correction,
         level=f"{settings.level:g}",
     )

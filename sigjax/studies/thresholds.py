@@ -276,7 +276,8 @@ class PairsOptions(TestedOptions):
     @property
     def signature(self) -> str:
         """What a signature says of thresholds."""
-        return f"p:{self.p_range[0]:g}-{self.p_range[1]:g}|quantile:{self.quantile:g}|draws:{self.draws}"
+        low, high = self.p_range
+        return f"p:{low:g}-{high:g}|quantile:{self.quantile:g}|draws:{self.draws}|level:{self.level:g}"
 
 
 def check_range(p_range: Sequence[float]) -> None:
