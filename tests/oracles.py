@@ -2,13 +2,20 @@
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from statsmodels.stats.multitest import multipletests
 
 Score = Callable[[np.ndarray], np.ndarray]
 STATSMODELS = {"holm": "holm", "hochberg": "simes-hochberg", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}
 """What statsmodels calls corrections."""
+
+
+def adjusted_p(p_values: Sequence[float], correction: str) -> np.ndarray:
+    """By statsmodels, which takes logarithms of 1 - p, also where p is 1."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(multipletests(p_values, method=STATSMODELS[correction])[1])
 
 
 def extreme(delta: np.ndarray, observed: float, alternative: str, tolerance: float = 1e-12) -> np.ndarray:

@@ -5,6 +5,7 @@ Sidak's correction, 1 - (1 - p)^m for m pairs, is no multiple of p, and bounds t
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -276,13 +277,18 @@ def test_the_command_line_takes_it(sidak):
 
 
 TYPST = r"""
+def _typst(text):
+    return re.sub(r"([\\#*_`$<>@\[\]])", r"\\\1", visible(text))
+
+
 def _typst_table(head, names, rows):
     cells = [f"  {', '.join(f'[{cell}]' for cell in row)}," for row in (head, *rows)]
     return "\n".join([f"#table(columns: {len(head)},", *cells, ")"])
 
 
 TYPST = Dialect(
-    lambda text: re.sub(r"([\\#*_`$<>@\[\]])", r"\\\1", visible(text)),
+    _typst,
+    _typst,
     "= {}".format,
     lambda score: f"*{score.text}*#super[{score.marks}]" if score.best else score.text,
     _typst_table,
@@ -314,6 +320,7 @@ def test_an_added_markup_language_is_a_format_of_files_and_a_flag(tmp_path):
     source, again, signature, names = run_in(folder, WRITTEN)
     assert again == source
     assert source.endswith(f"`{signature}`\n")
+    assert not re.search(r"(?<!\\)[#*]", re.sub(r"#table\(|#super\[|\[\*[\d.]+\*#super\[", "", source))
     assert source.count("#table(columns: ") == 3  # of the paper, of systems and of pairs
     assert all(f"[{name.replace('_', chr(92) + '_')}]" in source for name in names)
 

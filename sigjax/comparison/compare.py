@@ -50,6 +50,8 @@ from sigjax.version import __version__
 _SHORT = {"tests": "test", "resamples": "n", "alternative": "alt", "variant": "null", "mid_p": "ties"}
 _ALWAYS = {"method", "resamples", "seed", "alternative", "correction", "interval", "level"}
 """Settings that are written where they have their defaults, too."""
+_TAKEN = {"metric", "tasks", "cap", "systems", "units", "strata", "missing", "sigjax", *_SHORT.values()}
+"""Words of signatures that no setting may be called."""
 _BEFORE_DATA = ("test", "method", "n", "cap", "seed", "alt", "null", "ties")
 _AFTER_DATA = ("baseline", "correction", "family", "leaderboard", "interval", "level", "design")
 
@@ -78,8 +80,14 @@ def signature_of(
 
 
 def _written(settings: Settings) -> dict[str, Any]:
-    """Every setting, by its name in signatures; None for what is left out, as most defaults are."""
-    values = {each.name: (getattr(settings, each.name), each.default) for each in fields(Settings)}
+    """Every setting, by its name in signatures; None for what is left out, as most defaults are.
+
+    Raises:
+        ValueError: a setting has a name that means something else in signatures, where one would hide the other.
+    """
+    values = {each.name: (getattr(settings, each.name), each.default) for each in fields(settings)}
+    if taken := sorted(_TAKEN & set(values)):
+        raise ValueError(f"a setting cannot be called {taken[0]!r}, which means something else in signatures")
     written = {
         _SHORT.get(name, name): None if value == default and name not in _ALWAYS else value
         for name, (value, default) in values.items()

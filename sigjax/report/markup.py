@@ -18,6 +18,8 @@ class Dialect:
 
     Attributes:
         escape: text that people typed, so that it is shown as it is, in a table too.
+        number: a number of a table, maybe with a star, and the head of its column: `escape` where signs such as * and #
+            mean something.
         heading: escaped text as a heading.
         score: a score, bold where it is the best, with its marks.
         table: the cells of the head, whether each column is one of names, and the cells of the rows, as a table.
@@ -25,6 +27,7 @@ class Dialect:
     """
 
     escape: Callable[[str], str]
+    number: Callable[[str], str]
     heading: Callable[[str], str]
     score: Callable[[Score], str]
     table: Callable[[Sequence[str], Sequence[bool], Sequence[Sequence[str]]], str]
@@ -52,9 +55,9 @@ def render(report: ReportRecord, dialect: Dialect) -> str:
 
 def render_table(table: Table, dialect: Dialect) -> str:
     """A table in a markup language; what people typed is escaped."""
-    columns = range(len(table.header))
-    writers = [dialect.escape if i in table.names else dialect.score if i in table.scores else str for i in columns]
-    head = [dialect.escape(text) if i in table.scores else text for i, text in enumerate(table.header)]
+    columns, number = range(len(table.header)), dialect.number
+    writers = [dialect.escape if i in table.names else dialect.score if i in table.scores else number for i in columns]
+    head = [dialect.escape(text) if i in table.scores else number(text) for i, text in enumerate(table.header)]
     rows = [[write(cell) for write, cell in zip(writers, row, strict=True)] for row in table.rows]
     return dialect.table(head, [i in table.names for i in columns], rows)
 
@@ -79,6 +82,6 @@ def _markdown_table(head: Sequence[str], names: Sequence[bool], rows: Sequence[S
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows))
 
 
-MARKDOWN = Dialect(escape_markdown, "### {}".format, _markdown_score, _markdown_table, "    {}".format)
+MARKDOWN = Dialect(escape_markdown, str, "### {}".format, _markdown_score, _markdown_table, "    {}".format)
 """GitHub's."""
 to_markdown = partial(render, dialect=MARKDOWN)

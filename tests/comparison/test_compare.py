@@ -3,7 +3,7 @@
 import ast
 import json
 import math
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import get_args
 
@@ -286,6 +286,17 @@ def others(record, name):
     numbers = {bool: [not value], int: [7, 8], float: [0.5, 0.25, 0.1 + 0.2], str: ["A", "B"]}
     plain = [each for part in parts for each in numbers.get(part, ())]
     return [each for each in (*words, *plain) if each != value]
+
+
+def test_a_setting_has_no_name_that_means_something_else_in_signatures():
+    """One would hide the other, and different settings would have one signature."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Others(Settings):
+        ties: str = "half"
+
+    with pytest.raises(ValueError, match="cannot be called 'ties'"):
+        signature_of([Evaluation.from_arrays({"A": [1], "B": [0]})], Others(), 1)
 
 
 @pytest.mark.parametrize("name", [each.name for each in fields(Settings)])

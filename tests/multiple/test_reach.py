@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import STATSMODELS
-from statsmodels.stats.multitest import multipletests
+from oracles import STATSMODELS, adjusted_p
 
 from sigjax import Evaluation, compare
 from sigjax.comparison.notes import out_of_reach, too_few_units
@@ -104,7 +103,7 @@ def test_the_resamples_named_are_the_fewest_with_which_a_decision_is_possible(co
 
     def is_possible(resamples):
         p_values = exact + [1 / (resamples + 1)] * sampled
-        return min(multipletests(p_values, method=STATSMODELS[correction])[1][-sampled:]) < 0.05 * (1 - 1e-12)
+        return min(adjusted_p(p_values, correction)[-sampled:]) < 0.05 * (1 - 1e-12)
 
     named = [int(number) for note in notes for number in re.findall(r"use --resamples (\d+)$", note)]
     assert len(named) == len(notes) <= 1
@@ -117,7 +116,7 @@ def test_the_resamples_named_are_the_fewest_with_which_a_decision_is_possible(co
 @pytest.mark.parametrize("units", range(5, 12))
 def test_few_units_are_told_by_the_least_adjusted_p_value(correction, units):
     """Six pairs, all with the least p of so many units, by statsmodels."""
-    least = multipletests([2.0 ** (1 - units)] * 6, method=STATSMODELS[correction])[1][0]
+    least = adjusted_p([2.0 ** (1 - units)] * 6, correction)[0]
     notes = too_few_units(units, 6, Settings(correction=correction))
     assert bool(notes) == (least >= 0.05)
     assert all(f"adjusted at least {least:.3g}" in note for note in notes if least > 2.0 ** (1 - units))

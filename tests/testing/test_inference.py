@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import STATSMODELS
+from oracles import STATSMODELS, adjusted_p
 from scipy.stats import binomtest
-from statsmodels.stats.multitest import multipletests
 
 from sigjax import Evaluation, compare
 from sigjax.records import CORRECTIONS, Correction
@@ -29,7 +28,7 @@ def test_every_correction_has_its_record_and_its_name_in_statsmodels():
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.sampled_from(sorted(STATSMODELS)))
 def test_corrections_are_those_of_statsmodels(p_values, correction):
-    expected = multipletests(p_values, method=STATSMODELS[correction])[1]
+    expected = adjusted_p(p_values, correction)
     np.testing.assert_allclose(adjust(np.array(p_values), correction), expected, rtol=1e-12, atol=1e-300)
 
 
@@ -41,7 +40,7 @@ def test_corrections_keep_the_order_of_unsorted_p_values():
 
 
 def adjusted_fractions(p_values, correction):
-    """The same by the definitions, in rational arithmetic."""
+    """Those that multiply p-values by their ranks, by the definitions, in rational arithmetic."""
     count = len(p_values)
     if correction in ("none", "bonferroni"):
         return [min(Fraction(1), p * (1 if correction == "none" else count)) for p in p_values]
@@ -58,7 +57,7 @@ def adjusted_fractions(p_values, correction):
     return found
 
 
-@pytest.mark.parametrize("correction", [*STATSMODELS, "none"])
+@pytest.mark.parametrize("correction", ["holm", "hochberg", "bonferroni", "bh", "by", "none"])
 def test_logarithms_of_adjusted_p_values_are_those_of_rational_arithmetic(correction):
     """Some p-values are far below the smallest double, some are equal, some are adjusted to 1."""
     rng = np.random.default_rng(7)
@@ -76,7 +75,7 @@ def test_logarithms_of_adjusted_p_values_are_those_of_rational_arithmetic(correc
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(1e-200, 1), min_size=1, max_size=30), st.sampled_from(sorted(STATSMODELS)))
 def test_logarithms_of_adjusted_p_values_are_those_of_statsmodels(p_values, correction):
-    expected = np.log10(multipletests(p_values, method=STATSMODELS[correction])[1])
+    expected = np.log10(adjusted_p(p_values, correction))
     p_values = np.array(p_values)
     found = log10_adjusted(adjust(p_values, correction), np.log10(p_values), correction)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
