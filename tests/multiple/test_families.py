@@ -7,7 +7,7 @@ import pytest
 from oracles import STATSMODELS, adjusted_p, random_counts, swapped_deltas
 
 from sigjax import Evaluation, InputError, compare
-from sigjax.multiple.adjustment import LOOKS, count_until_settled
+from sigjax.multiple.adjustment import ERROR, LOOKS, count_until_settled
 from sigjax.records import Column, Metric, Settings
 from sigjax.records.corrections import adjust
 from sigjax.resample.draws import draws_from_strata, row_keys, swap
@@ -166,6 +166,14 @@ def test_stopping_knows_what_is_not_known_yet_of_other_metrics():
         bounds_of_p += found.values("p_interval")
     assert stops == [LOOKS[0], LOOKS[-1], LOOKS[0]]
     assert bounds_of_p[2].low < bounds_of_p[0].low
+
+
+def test_every_metric_has_its_part_of_the_error():
+    """Of the pairs of all metrics, those known exactly need none; without a hit, the interval has a closed form."""
+    others = np.array([[0.1, 0.3], [0.01, 0.01], [0.0, 1.0], [0.0, 1.0]])
+    none = lambda places, start, end: np.zeros(len(places), int)  # noqa: E731
+    (found,) = count_until_settled(none, Column.constant("", 1), np.zeros(0), Settings(), others).values("p_interval")
+    assert found.high == pytest.approx(1 - (ERROR / 4 / len(LOOKS) / 2) ** (1 / LOOKS[0]), rel=1e-6)
 
 
 def test_resamples_auto_settles_the_decisions_of_the_family():

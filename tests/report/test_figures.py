@@ -106,6 +106,23 @@ def test_scores_are_points_with_intervals_open_where_the_best_is_not_beaten():
     assert "better" not in lower.axes[0].get_xlabel()
 
 
+@pytest.mark.parametrize("baseline", [None, "team-3-of-2026"])
+def test_a_forest_has_the_deltas_to_the_best_or_the_baseline(baseline):
+    report = compare(right(9), metric="accuracy", baseline=baseline)
+    (axes,) = report.plot("forest").axes
+    names = [one.name for one in report.systems]
+    reference = baseline or names[0]
+    expected = [report[name, reference] for name in names if name != reference]
+    assert points(axes) == [(one.delta, row, one.p_adjusted < 0.05) for row, one in enumerate(expected)]
+    assert segments(axes) == [[[one.interval.low, row], [one.interval.high, row]] for row, one in enumerate(expected)]
+
+
+def test_gains_are_those_of_all_pairs():
+    axes = REPORTS[9].plot("gain").axes[0]
+    drawn = {(x, y) for line in axes.lines[:2] for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+    assert drawn == {(abs(one.delta), 1.0 - one.p_value) for one in REPORTS[9]}
+
+
 def test_a_heat_map_has_a_shade_and_a_number_for_every_pair():
     (axes,) = REPORTS[9].plot("heatmap").axes
     image = np.asarray(axes.images[0].get_array())
